@@ -1,0 +1,131 @@
+"""From judgements to wishes: which statuses should stand, which cliques should be gone."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from grove_core.areas.gang_termination.judge import conditions_of
+from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.verdicts import CliqueJudgement, GroupJudgement, Judgement, Terminate, Wait
+from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.wants import Absent, Desired, HeldBack, Status
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.meta import Meta
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.statuses import StoredStatus, status_change
+from grove_core.snapshot.snapshot import Snapshot
+
+
+def wants_of_termination(snapshot: Snapshot, judgement: Judgement) -> Desired:
+    """Which cliques should be gone, and which statuses of the others should change.
+
+    GT-033, GT-036, GT-050, GT-054 for the former; GT-010 to GT-022 and GT-041 to GT-045 for the latter. A clique that
+    is to be deleted gets no status any more (PL-005). Where nothing can be said, everything is held back (GT-024).
+    """
+    if judgement.unknown:
+        return Desired((), (HeldBack(snapshot.root.ref, judgement.unknown),))
+    doomed = _doomed(snapshot, judgement)
+    cliques = {judged.clique.ref: judged.clique for judged in judgement.cliques}
+    absents = tuple(Absent(ref, cliques[ref].meta.guard, because) for ref, because in doomed.items())
+    statuses = (
+        *(_clique_status(judged, snapshot.now) for judged in judgement.cliques if judged.clique.ref not in doomed),
+        *map(_group_status, judgement.groups),
+        _set_status(snapshot, judgement),
+    )
+    return Desired((*absents, *(status for status in statuses if status is not None)))
+
+
+def wake_of_termination(judgement: Judgement) -> datetime | None:
+    """The earliest moment at which a waiting breach becomes due that its level can act on (GT-060)."""
+    ending = {replica.index for replica in judgement.replicas if replica.fate.verdict == Terminate()}
+    waits = [replica.fate.verdict.until for replica in judgement.replicas if isinstance(replica.fate.verdict, Wait)]
+    for judged in judgement.groups:
+        if judged.group.replica_index not in ending:
+            fates = (decision.verdict for _, decision in judged.replica_fates)
+            waits.extend(fate.until for fate in fates if isinstance(fate, Wait))
+    return min(waits, default=None)
+
+
+def _doomed(snapshot: Snapshot, judgement: Judgement) -> dict[Ref, tuple[Reason, ...]]:
+    """Every clique that a terminated replica takes along, with the reasons of each level that ends it."""
+    doomed: dict[Ref, tuple[Reason, ...]] = {}
+    replica_of_group = {judged.group.meta.uid: judged.group.replica_index for judged in judgement.groups}
+    for replica in judgement.replicas:
+        if replica.fate.verdict == Terminate():
+            cause = replica.fate.because[0]
+            for clique in (judged.clique for judged in judgement.cliques):
+                own_index = clique.replica_index
+                if own_index < 0:
+                    own_index = replica_of_group.get(clique.meta.owner_uid, own_index)
+                if own_index == replica.index:
+                    ends = Why.GANG_TERMINATED.because(clique.ref, replica=replica.index, cause=cause.subject.short)
+                    doomed[clique.ref] = (ends, *_expired(replica.fate.because))
+    for group in judgement.groups:
+        ended = {index: fate for index, fate in group.replica_fates if fate.verdict == Terminate()}
+        for clique in _members(judgement.cliques, group) if ended else ():
+            fate = ended.get(clique.group_replica_index)
+            if fate is not None:
+                ends = Why.GROUP_REPLICA_TERMINATED.because(
+                    clique.ref,
+                    replica=clique.group_replica_index,
+                    group=group.group.ref.short,
+                    cause=fate.because[0].subject.short,
+                )
+                doomed[clique.ref] = (*doomed.get(clique.ref, ()), ends, *fate.because)
+    return doomed
+
+
+def _expired(because: Iterable[Reason]) -> Iterator[Reason]:
+    return (reason for reason in because if reason.rule is Why.DELAY_EXPIRED)
+
+
+def _members(cliques: Iterable[CliqueJudgement], group: GroupJudgement) -> Iterator[PodClique]:
+    return (judged.clique for judged in cliques if judged.clique.meta.owner_uid == group.group.meta.uid)
+
+
+def _clique_status(judged: CliqueJudgement, now: datetime) -> Status | None:
+    counts = judged.counts
+    wanted: dict[str, Json] = {
+        "replicas": counts.replicas,
+        "readyReplicas": counts.ready,
+        "scheduledReplicas": counts.scheduled,
+        "scheduleGatedReplicas": counts.gated,
+        "updatedReplicas": counts.updated,
+    }
+    if judged.was_available is not None:
+        wanted["wasAvailable"] = judged.was_available
+    conditions = conditions_of(judged, now)
+    return _status(judged.clique.meta, judged.clique.status, wanted, conditions, (judged.reason,))
+
+
+def _group_status(judged: GroupJudgement) -> Status | None:
+    wanted: dict[str, Json] = {
+        "replicas": judged.group.replicas,
+        "scheduledReplicas": judged.scheduled,
+        "availableReplicas": judged.available,
+    }
+    reason = judged.reason
+    condition = Condition(MIN_AVAILABLE_BREACHED, judged.breach, reason.rule.code, reason.sentence, judged.since)
+    return _status(judged.group.meta, judged.group.status, wanted, (condition,), (reason,))
+
+
+def _set_status(snapshot: Snapshot, judgement: Judgement) -> Status | None:
+    root = snapshot.root
+    available = sum(replica.available for replica in judgement.replicas)
+    wanted: dict[str, Json] = {"replicas": root.spec.replicas, "availableReplicas": available}
+    because = Why.AVAILABLE_REPLICAS.because(root.ref, available=available, replicas=root.spec.replicas)
+    return _status(root.meta, root.status, wanted, (), (because,))
+
+
+def _status(
+    meta: Meta,
+    stored: StoredStatus,
+    wanted: dict[str, Json],
+    conditions: tuple[Condition, ...],
+    because: tuple[Reason, ...],
+) -> Status | None:
+    """A status want for what differs; None where nothing does (PL-011)."""
+    fields: FrozenMap = status_change(stored, wanted, conditions)
+    return Status(meta.ref, meta.guard, fields, because) if fields else None

@@ -1,0 +1,32 @@
+"""Every verdict of gang termination as a list of findings, the "do nothing" ones included (PL-003)."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.verdicts import Judgement
+from grove_core.kernel.conditions import Truth
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.refs import Ref
+
+BREACH: Final = "breach"
+TERMINATION: Final = "termination"
+
+
+def findings_of_termination(root: Ref, judgement: Judgement) -> Iterator[Finding]:
+    """One finding for each clique and group (breach), and for each replica that was judged (termination)."""
+    if judgement.unknown:
+        for question in (BREACH, TERMINATION):
+            yield Finding(root, question, Truth.UNKNOWN.value, judgement.unknown)
+    for judged in judgement.cliques:
+        yield Finding(judged.clique.ref, BREACH, judged.breach.value, (judged.reason,))
+    for clique in judgement.leaving:
+        yield Finding(clique.ref, BREACH, "Skip", (Why.CLIQUE_BEING_DELETED.because(clique.ref),))
+    for group in judgement.groups:
+        yield Finding(group.group.ref, BREACH, group.breach.value, (group.reason,))
+        yield Finding(group.group.ref, TERMINATION, type(group.fate.verdict).__name__, group.fate.because)
+        for index, fate in group.replica_fates:
+            yield Finding(group.group.ref.at_replica(index), TERMINATION, type(fate.verdict).__name__, fate.because)
+    for replica in judgement.replicas:
+        verdict = type(replica.fate.verdict).__name__
+        yield Finding(root.at_replica(replica.index), TERMINATION, verdict, replica.fate.because)

@@ -1,0 +1,70 @@
+"""The clauses of gang termination: one member for each decision and admission rule of specs/gang_termination.md."""
+
+from enum import unique
+
+from grove_core.kernel.reasons import Clause, Rule
+
+
+@unique
+class Why(Rule):
+    """Why a clique, a scaling group or a replica is judged as it is."""
+
+    SUFFICIENT_READY_PODS = Clause("GT-011", "{ready} ready pods, at least {needed} needed")
+    NEVER_AVAILABLE = Clause("GT-012", "{ready} ready pods, {needed} needed; it never had that many, so it is starting")
+    UPDATE_IN_PROGRESS = Clause("GT-013", "{ready} ready pods, {needed} needed, while an update runs")
+    INSUFFICIENT_READY_PODS = Clause("GT-014", "{ready} ready pods, at least {needed} needed")
+    AVAILABILITY_NOT_RECORDED = Clause(
+        "GT-015", "{ready} ready pods, {needed} needed; no record says that it ever had that many"
+    )
+    SUFFICIENT_SCHEDULED_PODS = Clause("GT-021", "{scheduled} scheduled pods, at least {needed} needed")
+    INSUFFICIENT_SCHEDULED_PODS = Clause("GT-022", "{scheduled} scheduled pods, at least {needed} needed")
+    CLIQUE_BEING_DELETED = Clause("GT-023", "the clique is being deleted and counts as missing")
+    NOT_COLLECTED = Clause("GT-024", "{kind} objects were not collected, so nothing can be said")
+
+    TERMINATION_DISABLED = Clause("GT-031", "the set has no terminationDelay, so gang termination is off")
+    DELAY_EXPIRED = Clause("GT-033", "breached since {since}; the delay of {delay} ended at {until}")
+    DELAY_RUNNING = Clause("GT-034", "breached since {since}; the delay of {delay} ends at {until}")
+    NOTHING_BREACHED = Clause("GT-035", "no constituent is breached")
+    GANG_TERMINATED = Clause("GT-036", "replica {replica} of the set ends as a whole because of {cause}")
+    SET_BEING_DELETED = Clause("GT-037", "the set is being deleted; nothing of it is terminated")
+    CONSTITUENT_MISSING = Clause("GT-038", "{name} does not exist or is being deleted, which is no breach")
+
+    GROUP_UPDATE_IN_PROGRESS = Clause("GT-041", "an update of the scaling group runs", code="UpdateInProgress")
+    INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS = Clause(
+        "GT-042", "{left} of {replicas} replicas not breached, at least {needed} needed"
+    )
+    SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS = Clause(
+        "GT-043", "{left} of {replicas} replicas not breached, at least {needed} needed"
+    )
+    AVAILABLE_REPLICAS = Clause("GT-046", "{available} of {replicas} replicas are available")
+    GROUP_DELAY_EXPIRED = Clause(
+        "GT-050", "breached since {since}; the delay of {delay} ended at {until}", code="DelayExpired"
+    )
+    GROUP_DELAY_RUNNING = Clause(
+        "GT-051", "breached since {since}; the delay of {delay} ends at {until}", code="DelayRunning"
+    )
+    DELEGATED_TO_SET = Clause(
+        "GT-052", "{left} of {replicas} replicas not breached, {needed} needed: the group can spare none, the set decides"
+    )
+    SUSPENDED_BY_UPDATE = Clause("GT-053", "an update of the scaling group runs; it ends none of its replicas meanwhile")
+    GROUP_REPLICA_TERMINATED = Clause("GT-054", "replica {replica} of {group} ends as a whole because of {cause}")
+    GROUP_NOTHING_BREACHED = Clause("GT-055", "no replica of the group is breached", code="NothingBreached")
+
+
+@unique
+class Refuse(Rule):
+    """Why a PodCliqueSet manifest is refused, or not."""
+
+    DELAY_MALFORMED = Clause("GT-090", "must be a duration such as 4h or 1h30m")
+    DELAY_NOT_POSITIVE = Clause("GT-091", "must be greater than 0; leave it out to turn gang termination off")
+    OVERRIDE_WITHOUT_DELAY = Clause("GT-092", "may be set only if spec.template.terminationDelay is set")
+    OVERRIDE_NOT_POSITIVE = Clause("GT-093", "must be greater than 0; leave it out to use the set's delay")
+    CLIQUE_THRESHOLD_OUT_OF_RANGE = Clause("GT-094", "must be between 1 and the clique's replicas ({replicas})")
+    GROUP_THRESHOLD_OUT_OF_RANGE = Clause("GT-095", "must be between 1 and the group's replicas ({replicas})")
+    COUNT_OUT_OF_RANGE = Clause("GT-096", "must be at least {least}")
+    CLIQUE_UNKNOWN = Clause("GT-097", "must name a clique of the template; known: {known}")
+    CLIQUE_IN_TWO_GROUPS = Clause("GT-098", "must be in one scaling group only, is already in {group}")
+    NAME_REPEATED = Clause("GT-099", "must be unique")
+    NO_CLIQUES = Clause("GT-100", "must have at least one clique")
+    IMMUTABLE = Clause("GT-101", "must not change; was {before}")
+    ADMITTED = Clause("GT-102", "breaks no rule")

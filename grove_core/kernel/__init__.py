@@ -1,0 +1,1 @@
+"""Words: no Kubernetes client, no Grove policy; imports nothing of ours."""

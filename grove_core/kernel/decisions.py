@@ -1,0 +1,44 @@
+"""A verdict together with its reasons; there is no verdict without them."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from grove_core.kernel.errors import BrokenInvariant
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision(Generic[V]):
+    """What was decided and why; ``because`` is never empty (PL-003)."""
+
+    verdict: V
+    because: tuple[Reason, ...]
+
+    def __post_init__(self) -> None:
+        if not self.because:
+            raise BrokenInvariant("PL-003", f"verdict {self.verdict!r} without a reason")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A decision as the plan lists it: which question, about what, answered how.
+
+    Attributes:
+        subject: the object, or one replica of it.
+        question: ``breach``, ``termination`` ...; with the subject it is unique in a plan.
+        verdict: the answer as a word.
+        because: never empty.
+    """
+
+    subject: Ref
+    question: str
+    verdict: str
+    because: tuple[Reason, ...]
+
+    @property
+    def sort_key(self) -> tuple[tuple[str, str, str, int], str]:
+        """Order by subject, then question."""
+        return (self.subject.sort_key, self.question)

@@ -1,0 +1,82 @@
+"""Go durations ("4h", "1h30m") and spans of time; nothing about now."""
+
+import re
+from datetime import timedelta
+from types import MappingProxyType
+from typing import Final
+
+_NANOSECONDS: Final = MappingProxyType(
+    {
+    "h": 3_600_000_000_000,
+    "m": 60_000_000_000,
+    "s": 1_000_000_000,
+    "ms": 1_000_000,
+    "us": 1_000,
+    "µs": 1_000,
+    "μs": 1_000,
+    "ns": 1,
+    }
+)
+_PART = re.compile(r"(\d+\.\d*|\.\d+|\d+)(h|ms|m|s|us|µs|μs|ns)")
+_LONGEST = 2**63 - 1
+_ZEROS = frozenset({"0", "+0"})
+
+
+def parse_duration(text: str) -> timedelta | None:
+    """Read a Go duration, strictly; None if it is not one, is negative, overflows Go's range or is finer than 1 us.
+
+    GT-090. Accepts what Go's ``time.ParseDuration`` accepts (``4h``, ``1h30m``, ``1.5h``, ``0``), but no sign other
+    than a leading plus. ``1d`` and ``1h-5m`` are not durations.
+    """
+    if text in _ZEROS:
+        return timedelta()
+    body = text.removeprefix("+")
+    total, position = 0, 0
+    while position < len(body):
+        part = _PART.match(body, position)
+        if part is None:
+            return None
+        whole, _, fraction = part[1].partition(".")
+        unit = _NANOSECONDS[part[2]]
+        total += int(whole or "0") * unit
+        total += int(fraction or "0") * unit // 10 ** len(fraction)
+        position = part.end()
+    if position == 0 or total > _LONGEST or total % 1_000:
+        return None
+    return timedelta(microseconds=total // 1_000)
+
+
+def format_duration(span: timedelta) -> str:
+    """Write a span as Go's ``Duration.String`` does: ``4h0m0s``, ``1m30s``, ``90ms``, ``0s``; a minus if negative."""
+    micros = span // timedelta(microseconds=1)
+    sign, micros = ("-", -micros) if micros < 0 else ("", micros)
+    if micros == 0:
+        return "0s"
+    if micros < 1_000:
+        return f"{sign}{micros}µs"
+    if micros < 1_000_000:
+        return f"{sign}{_decimal(micros, 1_000)}ms"
+    minutes, micros = divmod(micros, 60_000_000)
+    hours, minutes = divmod(minutes, 60)
+    text = f"{_decimal(micros, 1_000_000)}s"
+    if minutes or hours:
+        text = f"{minutes}m{text}"
+    return f"{sign}{hours}h{text}" if hours else f"{sign}{text}"
+
+
+def short_duration(span: timedelta) -> str:
+    """The same for people: zero tails dropped (``4h``, ``2h2m``, ``90s`` stays ``1m30s``)."""
+    text = format_duration(span)
+    if text.endswith("m0s"):
+        text = text.removesuffix("0s")
+    if text.endswith("h0m"):
+        text = text.removesuffix("0m")
+    return text
+
+
+def _decimal(value: int, unit: int) -> str:
+    whole, rest = divmod(value, unit)
+    if not rest:
+        return str(whole)
+    digits = len(str(unit)) - 1
+    return f"{whole}.{rest:0{digits}d}".rstrip("0")

@@ -1,0 +1,77 @@
+"""JSON that cannot change, and its one text form."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+Json: TypeAlias = "None | bool | int | float | str | tuple[Json, ...] | FrozenMap"
+
+
+class FrozenMap(Mapping[str, Json]):
+    """An immutable, hashable JSON object; equal to another one exactly if their JSON is equal.
+
+    Equality is by canonical text, because in Python ``True == 1``: a change from ``true`` to ``1`` must be seen.
+    """
+
+    __slots__ = ("_items", "_text")
+    _items: Mapping[str, Json]
+    _text: str
+
+    def __init__(self, items: Mapping[str, Json]) -> None:
+        object.__setattr__(self, "_items", dict(items))
+        object.__setattr__(self, "_text", canonical(items))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(name)
+
+    def __getitem__(self, key: str) -> Json:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        return self._text == other._text if isinstance(other, FrozenMap) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __repr__(self) -> str:
+        return f"FrozenMap({self._text})"
+
+    def __reduce__(self) -> tuple[type["FrozenMap"], tuple[dict[str, Json]]]:
+        return (FrozenMap, (dict(self._items),))
+
+
+def freeze(value: Any) -> Json:  # noqa: ANN401 - any JSON
+    """Turn JSON as the standard library reads it into its immutable form. Raises TypeError for what is not JSON."""
+    if value is None or isinstance(value, bool | int | float | str | FrozenMap):
+        return value
+    if isinstance(value, Mapping):
+        return FrozenMap({str(key): freeze(item) for key, item in value.items()})
+    if isinstance(value, list | tuple):
+        return tuple(freeze(item) for item in value)
+    raise TypeError(type(value).__name__)
+
+
+def thaw(value: Json) -> Any:  # noqa: ANN401 - any JSON
+    """The inverse of :func:`freeze`: dicts and lists, for writers that want them."""
+    if isinstance(value, FrozenMap):
+        return {key: thaw(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [thaw(item) for item in value]
+    return value
+
+
+def canonical(value: Any) -> str:  # noqa: ANN401 - any JSON
+    """One text for one JSON value: keys sorted, no spaces. Two values are the same JSON iff their texts are equal."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, FrozenMap):
+        return dict(value)
+    raise TypeError(type(value).__name__)

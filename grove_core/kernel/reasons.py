@@ -1,0 +1,65 @@
+"""Why: a rule, the object it was applied to, and the facts it saw. Data, rendered only at the edge."""
+
+from dataclasses import dataclass
+from enum import Enum
+from string import Formatter
+from typing import TypeAlias
+
+from grove_core.kernel.errors import BrokenInvariant
+from grove_core.kernel.refs import Ref
+
+Fact: TypeAlias = str | int | bool
+
+
+class Clause:
+    """A sentence of the specification as the code quotes it.
+
+    Attributes:
+        requirement: the number of the rule, e.g. ``GT-033``; no two clauses share one.
+        sentence: what to tell a person; ``{names}`` are the facts it needs, and no other facts are accepted.
+        code: the reason code where it is not the member's own name in CamelCase (conditions shared by two kinds).
+    """
+
+    __slots__ = ("code", "facts", "requirement", "sentence")
+
+    def __init__(self, requirement: str, sentence: str, *, code: str = "") -> None:
+        self.requirement = requirement
+        self.sentence = sentence
+        self.code = code
+        self.facts = frozenset(name for _, name, _, _ in Formatter().parse(sentence) if name)
+
+
+class Rule(Enum):
+    """Base of every area's ``rules.py``: one member, one reason code, one clause. Decorate with ``@unique``."""
+
+    value: Clause
+
+    @property
+    def code(self) -> str:
+        """The name users see and search for: ``DELAY_EXPIRED`` is ``DelayExpired``."""
+        return self.value.code or "".join(word.capitalize() for word in self.name.split("_"))
+
+    @property
+    def requirement(self) -> str:
+        """The number of the rule in ``specs/``."""
+        return self.value.requirement
+
+    def because(self, subject: Ref, /, **facts: Fact) -> "Reason":
+        """Apply the rule to a subject. Raises BrokenInvariant (PL-003) when a fact is missing or not asked for."""
+        if facts.keys() != self.value.facts:
+            raise BrokenInvariant("PL-003", f"{self.name} needs {sorted(self.value.facts)}, got {sorted(facts)}")
+        return Reason(self, subject, tuple(sorted(facts.items())))
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One reason. Facts are absolute (a moment, never a remaining time) and sorted by name."""
+
+    rule: Rule
+    subject: Ref
+    facts: tuple[tuple[str, Fact], ...]
+
+    @property
+    def sentence(self) -> str:
+        """The rule's sentence with the facts filled in."""
+        return self.rule.value.sentence.format(**dict(self.facts))

@@ -1,0 +1,77 @@
+"""What may be done to the world. There is no other verb."""
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum, unique
+from typing import TypeAlias
+
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Guard, Ref
+
+
+@unique
+class Stage(IntEnum):
+    """All steps of a stage are tried before the next stage begins."""
+
+    CLEANUP = 3
+    STATUS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class SetStatus:
+    """Write status fields; ``fields`` holds only what differs, conditions whole (PL-011)."""
+
+    fields: FrozenMap
+    guard: Guard
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Delete the object, if it still is what was judged."""
+
+    guard: Guard
+
+
+@dataclass(frozen=True, slots=True)
+class DropFinalizer:
+    """Take one finalizer away, if the object still is what was judged."""
+
+    finalizer: str
+    guard: Guard
+
+
+Action: TypeAlias = SetStatus | Delete | DropFinalizer
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One write, and why."""
+
+    stage: Stage
+    target: Ref
+    action: Action
+    because: tuple[Reason, ...]
+
+    @property
+    def sort_key(self) -> tuple[int, tuple[str, str, str, int]]:
+        """Order by stage, then target: order is a function of content (PL-006)."""
+        return (self.stage, self.target.sort_key)
+
+
+@unique
+class Outcome(Enum):
+    """How the world answered a step."""
+
+    DONE = "done"
+    REFUSED = "refused"
+    CONFLICT = "conflict"
+    UNREACHABLE = "unreachable"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A step that was tried, and how the world answered. Part of the next snapshot: outcomes are observations."""
+
+    step: Step
+    outcome: Outcome
+    detail: str = ""

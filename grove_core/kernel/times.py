@@ -1,0 +1,27 @@
+"""Moments as Kubernetes writes them (RFC 3339); nothing here knows what time it is."""
+
+import re
+from datetime import UTC, datetime
+
+_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)")
+
+
+def parse_time(text: str) -> datetime | None:
+    """Read an RFC 3339 time as aware UTC, to the microsecond; None if it is not one (no such day, no offset)."""
+    if _RFC3339.fullmatch(text) is None:
+        return None
+    try:
+        return datetime.fromisoformat(text.upper()).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def format_time(moment: datetime) -> str:
+    """Write a moment in UTC with a trailing ``Z``; fractions of a second only where there are any."""
+    text = moment.astimezone(UTC).replace(tzinfo=None).isoformat()
+    return (text.rstrip("0") if moment.microsecond else text) + "Z"
+
+
+def whole_seconds(moment: datetime) -> datetime:
+    """Cut to the second, as Kubernetes stores condition times (GT-019)."""
+    return moment.replace(microsecond=0)

@@ -1,0 +1,71 @@
+"""What should be: the wishes of the areas, and their union without contradictions."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from grove_core.kernel.errors import BrokenInvariant
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Guard, Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The object's status should hold these fields; they are known to differ from the stored ones (PL-011)."""
+
+    target: Ref
+    guard: Guard
+    fields: FrozenMap
+    because: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """The object should be gone."""
+
+    target: Ref
+    guard: Guard
+    because: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The object, which is being deleted, should no longer be held by this finalizer."""
+
+    target: Ref
+    guard: Guard
+    finalizer: str
+    because: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBack:
+    """A reader may expect something here, and it does not happen; the reasons say why."""
+
+    target: Ref
+    because: tuple[Reason, ...]
+
+
+Want: TypeAlias = Status | Absent | Released
+
+
+@dataclass(frozen=True, slots=True)
+class Desired:
+    """Wants by target, at most one each, and what was held back."""
+
+    wants: tuple[Want, ...] = ()
+    held_back: tuple[HeldBack, ...] = field(default=())
+
+    @staticmethod
+    def union(parts: Iterable["Desired"]) -> "Desired":
+        """Join the wishes of several areas. Raises BrokenInvariant (PL-013) if two want one object differently."""
+        wants: dict[Ref, Want] = {}
+        held_back: list[HeldBack] = []
+        for part in parts:
+            held_back.extend(part.held_back)
+            for want in part.wants:
+                if want.target in wants:
+                    raise BrokenInvariant("PL-013", f"two wants for {want.target}: {wants[want.target]} and {want}")
+                wants[want.target] = want
+        return Desired(tuple(wants.values()), tuple(held_back))

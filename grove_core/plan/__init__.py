@@ -1,0 +1,1 @@
+"""The gap: wants against what is. Knows no area."""

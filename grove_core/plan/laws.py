@@ -1,0 +1,50 @@
+"""What makes a plan illegal. Written apart from the planner on purpose: it knows only the plan and the snapshot."""
+
+from collections.abc import Iterator
+
+from grove_core.kernel.errors import Problem
+from grove_core.kernel.steps import Delete, DropFinalizer, SetStatus, Step
+from grove_core.plan.plan import Plan
+from grove_core.snapshot.snapshot import Snapshot
+
+
+def problems_in(plan: Plan, snapshot: Snapshot) -> tuple[Problem, ...]:
+    """Every breach of PL-003, PL-004, PL-005, PL-006 (order) and PL-011. Empty for every plan the core produces.
+
+    Property tests call it on every plan, and whoever applies a plan calls it once more before the first write.
+    """
+    return tuple(_problems(plan, snapshot))
+
+
+def _problems(plan: Plan, snapshot: Snapshot) -> Iterator[Problem]:
+    known = snapshot.metas()
+    targets = [step.target for step in plan.steps]
+    for target in sorted({target for target in targets if targets.count(target) > 1}, key=lambda ref: ref.sort_key):
+        yield Problem(path=target.short, expected="one step (PL-005)", got=f"{targets.count(target)} steps")
+    if list(plan.steps) != sorted(plan.steps, key=lambda step: step.sort_key):
+        yield Problem(path="steps", expected="order by stage and target (PL-006)", got="another order")
+    reasoned = [(step.target, step.because) for step in plan.steps]
+    reasoned += [(held.target, held.because) for held in plan.withheld]
+    for target, because in reasoned:
+        if not because:
+            yield Problem(path=target.short, expected="a reason (PL-003)", got="none")
+    for step in plan.steps:
+        meta = known.get(step.target)
+        if meta is None:
+            yield Problem(path=step.target.short, expected="an object the root owns (PL-004)", got="a stranger")
+        elif step.action.guard != meta.guard:
+            yield Problem(path=step.target.short, expected=f"{meta.guard} (PL-004)", got=str(step.action.guard))
+        else:
+            yield from _problems_of_action(step, deleting=meta.deleting, finalizers=meta.finalizers)
+
+
+def _problems_of_action(step: Step, *, deleting: bool, finalizers: tuple[str, ...]) -> Iterator[Problem]:
+    match step.action:
+        case SetStatus(fields) if not fields:
+            yield Problem(path=step.target.short, expected="a field that differs (PL-011)", got="an empty status")
+        case Delete() if deleting:
+            yield Problem(path=step.target.short, expected="an object that stays (GT-062)", got="one being deleted")
+        case DropFinalizer(finalizer) if not deleting or finalizer not in finalizers:
+            yield Problem(path=step.target.short, expected="a deleted object it holds (WL-001)", got=finalizer)
+        case _:
+            pass

@@ -1,0 +1,12 @@
+"""The clauses of planning itself."""
+
+from enum import unique
+
+from grove_core.kernel.reasons import Clause, Rule
+
+
+@unique
+class Why(Rule):
+    """Why the planner held something back."""
+
+    REFUSED_BEFORE = Clause("PL-012", "the server refused this a moment ago: {detail}")

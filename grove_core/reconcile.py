@@ -1,0 +1,38 @@
+"""The whole pipeline on one page: a snapshot goes in, a plan comes out, every dependency is a visible argument."""
+
+from grove_core.areas.gang_termination.desire import wake_of_termination, wants_of_termination
+from grove_core.areas.gang_termination.findings import findings_of_termination
+from grove_core.areas.gang_termination.rulesets import DESIGN, RuleSet
+from grove_core.areas.workload.desire import wants_of_release
+from grove_core.kernel.wants import Desired
+from grove_core.plan.difference import difference
+from grove_core.plan.plan import Plan
+from grove_core.snapshot.snapshot import Snapshot, with_own_writes
+
+
+def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
+    """Everything Grove would do about ``snapshot.root`` at this moment, and why.
+
+    Pure and total: the same snapshot gives the same plan (PL-001), and every snapshot gives one.
+
+    Args:
+        snapshot: what the root can see; see :meth:`grove_core.snapshot.cluster.Cluster.snapshot_of`.
+        rules: by which rules breaches and terminations are judged.
+    """
+    seen = with_own_writes(snapshot)  # our own writes count as seen
+
+    judgement = rules.judge(seen)  # GT
+
+    desired = Desired.union(
+        (
+            wants_of_release(seen),  # WL
+            wants_of_termination(seen, judgement),  # GT
+        )
+    )
+    return difference(
+        desired,
+        seen,
+        rules=rules.name,
+        wake_at=wake_of_termination(judgement),
+        findings=findings_of_termination(seen.root.ref, judgement),
+    )

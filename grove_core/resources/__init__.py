@@ -1,0 +1,1 @@
+"""Nouns: the only place where JSON becomes objects. Everything behind this line is trusted."""

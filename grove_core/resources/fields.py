@@ -1,0 +1,119 @@
+"""Typed look-ups in untrusted JSON: what does not fit is noted with its path, and a default is handed on.
+
+Rule for this file: a look-up never raises, so that one pass finds every problem of an object (IN-030).
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from grove_core.kernel.errors import Problem
+from grove_core.kernel.times import parse_time
+
+_LONGEST_SHOWN: Final = 60
+_INT32: Final = 2**31 - 1
+
+
+def shown(value: object) -> str:
+    """A value as a report shows it: JSON-like, short, one line."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, Mapping):
+        return f"an object with {len(value)} keys"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    text = str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
+    text = text.replace("\n", " ")
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
+
+
+class Fields:
+    """One JSON object under reading.
+
+    Attributes:
+        raw: the object; empty where it was absent or no object at all.
+        path: where it stands in the whole, e.g. ``status.conditions[1]``.
+        problems: everything found so far, shared by all parts of one object.
+    """
+
+    __slots__ = ("path", "problems", "raw")
+
+    def __init__(self, raw: object, path: str, problems: list[Problem]) -> None:
+        self.raw: Mapping[str, Any] = raw if isinstance(raw, Mapping) else {}
+        self.path = path
+        self.problems = problems
+        if raw is not None and not isinstance(raw, Mapping):
+            self.note("", "an object", raw)
+
+    def note(self, key: str, expected: str, got: object) -> None:
+        """Add a problem at ``key`` of this object."""
+        path = f"{self.path}.{key}" if self.path and key else self.path or key
+        self.problems.append(Problem(path=path, expected=expected, got=shown(got)))
+
+    def __contains__(self, key: str) -> bool:
+        return self.raw.get(key) is not None
+
+    def text(self, key: str, *, required: bool = False) -> str:
+        """A string; empty where absent."""
+        value = self.raw.get(key)
+        if isinstance(value, str) and (value or not required):
+            return value
+        if value is not None or required:
+            self.note(key, "a string" if value is not None else "a value", value)
+        return ""
+
+    def integer(self, key: str, *, at_least: int = 0, required: bool = False) -> int | None:
+        """A 32-bit integer that is not below ``at_least``; None where absent."""
+        value = self.raw.get(key)
+        if isinstance(value, int) and not isinstance(value, bool) and at_least <= value <= _INT32:
+            return value
+        if value is not None or required:
+            self.note(key, f"an integer of at least {at_least}", value)
+        return None
+
+    def flag(self, key: str) -> bool | None:
+        """A boolean; None where absent."""
+        value = self.raw.get(key)
+        if value is None or isinstance(value, bool):
+            return value
+        self.note(key, "true or false", value)
+        return None
+
+    def time(self, key: str, *, required: bool = False) -> datetime | None:
+        """An RFC 3339 time as aware UTC; None where absent."""
+        value = self.raw.get(key)
+        moment = parse_time(value) if isinstance(value, str) else None
+        if moment is None and (value is not None or required):
+            self.note(key, "an RFC 3339 time", value)
+        return moment
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of strings; empty where absent."""
+        found = []
+        for index, value in enumerate(self._list(key)):
+            if isinstance(value, str):
+                found.append(value)
+            else:
+                self.note(f"{key}[{index}]", "a string", value)
+        return tuple(found)
+
+    def part(self, key: str) -> "Fields":
+        """An object inside this one; an empty one where absent."""
+        return Fields(self.raw.get(key), f"{self.path}.{key}" if self.path else key, self.problems)
+
+    def parts(self, key: str) -> Iterator["Fields"]:
+        """The objects of a list; nothing where absent."""
+        for index, value in enumerate(self._list(key)):
+            path = f"{self.path}.{key}[{index}]" if self.path else f"{key}[{index}]"
+            part = Fields(value, path, self.problems)
+            if value is None:
+                part.note("", "an object", value)
+            yield part
+
+    def _list(self, key: str) -> list[Any]:
+        value = self.raw.get(key)
+        if isinstance(value, list):
+            return value
+        if value is not None:
+            self.note(key, "a list", value)
+        return []

@@ -1,0 +1,24 @@
+"""Every label key, finalizer and API version, once (decision D3).
+
+Several families of label keys are in the field. Each tuple names one meaning, the upstream key first; we read any of
+them and write all of them.
+"""
+
+from typing import Final
+
+GROVE: Final = "grove.io/v1alpha1"
+SCHEDULER: Final = "scheduler.grove.io/v1alpha1"
+CORE: Final = "v1"
+
+SET_NAME: Final = ("app.kubernetes.io/part-of", "grove.io/podcliqueset", "grove.io/pcs-name")
+SET_REPLICA: Final = ("grove.io/podcliqueset-replica-index", "grove.io/replica-index", "grove.io/pcs-replica-index")
+GROUP_REPLICA: Final = ("grove.io/podcliquescalinggroup-replica-index", "grove.io/pcsg-replica-index")
+TEMPLATE_HASH: Final = "grove.io/pod-template-hash"
+POD_GANG: Final = "grove.io/podgang"
+
+SET_FINALIZER: Final = "grove.io/podcliqueset.grove.io"
+GROUP_FINALIZER: Final = "grove.io/podcliquescalinggroup.grove.io"
+CLIQUE_FINALIZER: Final = "grove.io/podclique.grove.io"
+
+MIN_AVAILABLE_BREACHED: Final = "MinAvailableBreached"
+CLIQUE_SCHEDULED: Final = "PodCliqueScheduled"

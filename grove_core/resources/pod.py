@@ -1,0 +1,156 @@
+"""Pods as flat facts: one small object of scalars for each, made by one total projection.
+
+Files, list pages, watch events and tests share :func:`pod_of`. It is the hot path of loading: the straight line
+assumes a well-formed pod, and whatever does not fit takes the slow road that finds every problem.
+"""
+
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.refs import Ref
+from grove_core.resources.fields import Fields
+from grove_core.resources.keys import CORE, POD_GANG, TEMPLATE_HASH
+from grove_core.resources.meta import read_meta
+
+_HOLDS: Final = MappingProxyType({"True": True, "False": False, "Unknown": False})
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Pod:
+    """What decisions may know of a pod; never changed after it was made.
+
+    (Not ``frozen``: with 100,000 of them that would cost a quarter of the loading time; see benchmarks/.)
+
+    Attributes:
+        owner_uid: uid of the controller owner; empty where there is none (GT-001).
+        template_hash, gang, node, phase: as written; empty where absent.
+        trouble: for a pod that is not ready, the server's shortest word for it (``CrashLoopBackOff``,
+            ``Unschedulable``); empty where there is none.
+        deleting: a deletion was accepted.
+        scheduled, gated, ready: GT-002 to GT-004.
+    """
+
+    namespace: str
+    name: str
+    uid: str
+    resource_version: str
+    owner_uid: str
+    template_hash: str
+    gang: str
+    node: str
+    phase: str
+    trouble: str
+    deleting: bool
+    scheduled: bool
+    gated: bool
+    ready: bool
+
+    @property
+    def ref(self) -> Ref:
+        """The pod's address."""
+        return Ref(CORE, "Pod", self.namespace, self.name)
+
+
+def pod_of(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:
+    """Project a pod as the API writes it.
+
+    Args:
+        raw: the object; unknown fields are ignored, missing ones have defaults.
+        shared: strings seen before, so that the many pods of one clique share one copy of each.
+
+    Raises:
+        MalformedObject: with every problem of the pod (IN-030).
+    """
+    try:
+        meta = raw["metadata"]
+        status = raw.get("status") or _NOTHING
+        labels = meta.get("labels") or _NOTHING
+        owner = ""
+        for reference in meta.get("ownerReferences") or ():
+            if reference.get("controller") is True:
+                if owner:
+                    raise MalformedObject(_problems_of(raw))
+                owner = reference["uid"]
+        scheduled = gated = ready = False
+        reason = ""
+        for condition in status.get("conditions") or ():
+            type_ = condition["type"]
+            if type_ == "Ready":
+                ready = _HOLDS[condition["status"]]
+            elif type_ == "PodScheduled":
+                scheduled = _HOLDS[condition["status"]]
+                if not scheduled:
+                    reason = condition.get("reason") or ""
+                    gated = reason == "SchedulingGated" and condition["status"] == "False"
+        share = shared.setdefault
+        name = meta["name"]
+        namespace = meta.get("namespace") or "default"
+        uid = meta.get("uid") or ""
+        version = meta.get("resourceVersion") or ""
+        template_hash = labels.get(TEMPLATE_HASH) or ""
+        gang = labels.get(POD_GANG) or ""
+        node = (raw.get("spec") or _NOTHING).get("nodeName") or ""
+        phase = status.get("phase") or ""
+        trouble = "" if ready else _trouble_of(status, reason)
+        "".join((name, namespace, uid, version, owner, template_hash, gang, node, phase, trouble))
+        if not name or (meta.get("deletionTimestamp") or "").__class__ is not str:
+            raise MalformedObject(_problems_of(raw))
+        return Pod(
+            share(namespace, namespace),
+            name,
+            uid,
+            version,
+            share(owner, owner),
+            share(template_hash, template_hash),
+            share(gang, gang),
+            share(node, node),
+            share(phase, phase),
+            share(trouble, trouble),
+            bool(meta.get("deletionTimestamp")),
+            scheduled,
+            gated,
+            ready,
+        )
+    except (KeyError, TypeError, AttributeError) as fault:
+        raise MalformedObject(_problems_of(raw)) from fault
+
+
+def _trouble_of(status: Mapping[str, Any], scheduling: str) -> str:
+    """The reason a container waits or ended, else why the pod is not placed."""
+    for key in ("initContainerStatuses", "containerStatuses"):
+        for container in status.get(key) or ():
+            state = container.get("state") or _NOTHING
+            for phase in ("waiting", "terminated"):
+                reason = (state.get(phase) or _NOTHING).get("reason")
+                if reason and reason != "Completed" and not container.get("ready"):
+                    return str(reason)
+    return status.get("reason") or scheduling or ""
+
+
+def _problems_of(raw: object) -> tuple[Problem, ...]:
+    """The slow road: every problem of a pod that the straight line could not read."""
+    problems: list[Problem] = []
+    top = Fields(raw, "", problems)
+    read_meta(top, CORE, "Pod")
+    top.part("spec").text("nodeName")
+    status = top.part("status")
+    status.text("phase")
+    status.text("reason")
+    for condition in status.parts("conditions"):
+        type_ = condition.text("type", required=True)
+        value = condition.raw.get("status")
+        if type_ in {"Ready", "PodScheduled"} and not (isinstance(value, str) and value in _HOLDS):
+            condition.note("status", 'one of the strings "True", "False", "Unknown"', value)
+        condition.text("reason")
+    for key in ("initContainerStatuses", "containerStatuses"):
+        for container in status.parts(key):
+            state = container.part("state")
+            for phase in ("waiting", "terminated"):
+                state.part(phase).text("reason")
+    if not problems:
+        problems.append(Problem(path="", expected="a pod", got="something that does not read as one"))
+    return tuple(problems)

@@ -1,0 +1,128 @@
+"""PodClique: a group of equal pods."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, ClassVar, Final
+
+from grove_core.kernel.conditions import Condition
+from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.refs import Ref
+from grove_core.resources.fields import Fields
+from grove_core.resources.keys import GROUP_REPLICA, GROVE, SET_NAME, SET_REPLICA, TEMPLATE_HASH
+from grove_core.resources.meta import Meta, read_conditions, read_index, read_label, read_meta, read_update
+from grove_core.resources.names import index_after
+
+GROUP_KIND: Final = "PodCliqueScalingGroup"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CliqueStatus:
+    """A PodClique's stored status; None where a field is absent.
+
+    Attributes:
+        recorded: whether any operator has written a status yet (GT-015, GT-061).
+        updating: GT-018.
+        update_hash: template hash that the update progress aims at; empty without progress.
+        current_hash: template hash the clique has fully converged to.
+    """
+
+    FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "replicas": "replicas",
+            "readyReplicas": "ready",
+            "scheduledReplicas": "scheduled",
+            "scheduleGatedReplicas": "gated",
+            "updatedReplicas": "updated",
+            "wasAvailable": "was_available",
+        }
+    )
+
+    recorded: bool = False
+    replicas: int | None = None
+    ready: int | None = None
+    scheduled: int | None = None
+    gated: int | None = None
+    updated: int | None = None
+    was_available: bool | None = None
+    updating: bool = False
+    update_hash: str = ""
+    current_hash: str = ""
+    conditions: tuple[Condition, ...] = ()
+
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodClique:
+    """A PodClique as far as decisions look at it.
+
+    Attributes:
+        set_name: of the PodCliqueSet it is part of, by label or owner; empty where neither says.
+        replica_index: of the set's replica it belongs to; -1 where only its scaling group knows.
+        group_replica_index: of the scaling group's replica; -1 for a standalone clique.
+        min_available: GT-025.
+        template_hash: label on the object; empty where absent.
+    """
+
+    meta: Meta
+    set_name: str
+    replica_index: int
+    group_replica_index: int
+    replicas: int
+    min_available: int
+    template_hash: str
+    status: CliqueStatus
+
+    @property
+    def ref(self) -> Ref:
+        """The clique's address."""
+        return self.meta.ref
+
+    @property
+    def target_hash(self) -> str:
+        """The template hash that updated pods carry (GT-006)."""
+        return self.status.update_hash or self.template_hash or self.status.current_hash
+
+
+def podclique_of(raw: Mapping[str, Any]) -> PodClique:
+    """Project a PodClique as the API writes it. Raises MalformedObject with every problem (IN-030)."""
+    problems: list[Problem] = []
+    top = Fields(raw, "", problems)
+    meta = read_meta(top, GROVE, "PodClique")
+    spec, status = top.part("spec"), top.part("status")
+    replicas = spec.integer("replicas")
+    replicas = 1 if replicas is None else replicas
+    min_available = spec.integer("minAvailable", at_least=1)
+    is_member = meta.owner_kind == GROUP_KIND
+    in_owner = index_after(meta.owner_name, meta.ref.name) if meta.owner_name else None
+    updating, progress = read_update(status)
+    clique = PodClique(
+        meta=meta,
+        set_name=read_label(top, *SET_NAME) or ("" if is_member else meta.owner_name),
+        replica_index=read_index(top, SET_REPLICA, -1 if is_member else in_owner),
+        group_replica_index=read_index(top, GROUP_REPLICA, in_owner) if is_member else -1,
+        replicas=replicas,
+        min_available=max(replicas, 1) if min_available is None else min_available,
+        template_hash=read_label(top, TEMPLATE_HASH),
+        status=CliqueStatus(
+            recorded=bool(status.raw),
+            updating=updating,
+            update_hash=str(progress.get("podTemplateHash") or ""),
+            current_hash=status.text("currentPodTemplateHash"),
+            conditions=read_conditions(status),
+            was_available=status.flag("wasAvailable"),
+            replicas=status.integer("replicas"),
+            ready=status.integer("readyReplicas"),
+            scheduled=status.integer("scheduledReplicas"),
+            gated=status.integer("scheduleGatedReplicas"),
+            updated=status.integer("updatedReplicas"),
+        ),
+    )
+    if problems:
+        raise MalformedObject(tuple(problems))
+    return clique
+
+
+def with_deletion(clique: PodClique) -> PodClique:
+    """The same clique, its deletion accepted."""
+    return replace(clique, meta=replace(clique.meta, deleting=True))

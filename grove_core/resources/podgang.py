@@ -1,0 +1,51 @@
+"""PodGang: what the scheduler places as one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.refs import Ref
+from grove_core.resources.fields import Fields
+from grove_core.resources.keys import SCHEDULER
+from grove_core.resources.meta import Meta, read_meta
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroup:
+    """One clique in a gang: its name, how many of its pods the gang needs, how many it refers to."""
+
+    name: str
+    min_replicas: int
+    pods: int
+
+
+@dataclass(frozen=True, slots=True)
+class PodGang:
+    """A PodGang as far as decisions look at it."""
+
+    meta: Meta
+    groups: tuple[PodGroup, ...]
+
+    @property
+    def ref(self) -> Ref:
+        """The gang's address."""
+        return self.meta.ref
+
+
+def podgang_of(raw: Mapping[str, Any]) -> PodGang:
+    """Project a PodGang as the API writes it. Raises MalformedObject with every problem (IN-030)."""
+    problems: list[Problem] = []
+    top = Fields(raw, "", problems)
+    meta = read_meta(top, SCHEDULER, "PodGang")
+    groups = tuple(
+        PodGroup(
+            group.text("name", required=True),
+            group.integer("minReplicas") or 0,
+            sum(1 for _ in group.parts("podReferences")),
+        )
+        for group in top.part("spec").parts("podgroups")
+    )
+    if problems:
+        raise MalformedObject(tuple(problems))
+    return PodGang(meta, groups)

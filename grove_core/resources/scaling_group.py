@@ -1,0 +1,83 @@
+"""PodCliqueScalingGroup: cliques that scale together."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from grove_core.kernel.conditions import Condition
+from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.refs import Ref
+from grove_core.resources.fields import Fields
+from grove_core.resources.keys import GROVE, SET_NAME, SET_REPLICA
+from grove_core.resources.meta import Meta, read_conditions, read_index, read_label, read_meta, read_update
+from grove_core.resources.names import index_after
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupStatus:
+    """A scaling group's stored status; None where a field is absent."""
+
+    FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"replicas": "replicas", "scheduledReplicas": "scheduled", "availableReplicas": "available"}
+    )
+
+    replicas: int | None = None
+    scheduled: int | None = None
+    available: int | None = None
+    updating: bool = False
+    conditions: tuple[Condition, ...] = ()
+
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalingGroup:
+    """A PodCliqueScalingGroup as far as decisions look at it.
+
+    Attributes:
+        set_name: of the PodCliqueSet it is part of.
+        replica_index: of the set's replica it belongs to.
+        replicas, min_available: of the object, not of the template; an absent ``minAvailable`` is 1 (GT-025).
+        clique_names: short names of its cliques, in order.
+    """
+
+    meta: Meta
+    set_name: str
+    replica_index: int
+    replicas: int
+    min_available: int
+    clique_names: tuple[str, ...]
+    status: GroupStatus
+
+    @property
+    def ref(self) -> Ref:
+        """The group's address."""
+        return self.meta.ref
+
+
+def scaling_group_of(raw: Mapping[str, Any]) -> ScalingGroup:
+    """Project a scaling group as the API writes it. Raises MalformedObject with every problem (IN-030)."""
+    problems: list[Problem] = []
+    top = Fields(raw, "", problems)
+    meta = read_meta(top, GROVE, "PodCliqueScalingGroup")
+    spec, status = top.part("spec"), top.part("status")
+    replicas = spec.integer("replicas")
+    in_owner = index_after(meta.owner_name, meta.ref.name) if meta.owner_name else None
+    group = ScalingGroup(
+        meta=meta,
+        set_name=read_label(top, *SET_NAME) or meta.owner_name,
+        replica_index=read_index(top, SET_REPLICA, in_owner),
+        replicas=1 if replicas is None else replicas,
+        min_available=spec.integer("minAvailable", at_least=1) or 1,
+        clique_names=spec.texts("cliqueNames"),
+        status=GroupStatus(
+            updating=read_update(status)[0],
+            conditions=read_conditions(status),
+            replicas=status.integer("replicas"),
+            scheduled=status.integer("scheduledReplicas"),
+            available=status.integer("availableReplicas"),
+        ),
+    )
+    if problems:
+        raise MalformedObject(tuple(problems))
+    return group

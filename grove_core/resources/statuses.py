@@ -1,0 +1,45 @@
+"""Stored statuses: how a wanted one differs, and what a write makes of it; for every kind alike."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias, TypeVar
+
+from grove_core.kernel.conditions import Condition
+from grove_core.kernel.frozen import FrozenMap, Json, thaw
+from grove_core.resources.fields import Fields
+from grove_core.resources.meta import read_conditions
+from grove_core.resources.podclique import CliqueStatus, PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet, SetStatus
+from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
+
+StoredStatus: TypeAlias = CliqueStatus | GroupStatus | SetStatus
+HasStatus = TypeVar("HasStatus", PodClique, ScalingGroup, PodCliqueSet)
+
+
+def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: tuple[Condition, ...]) -> FrozenMap:
+    """The fields and whole conditions that differ from a stored status (PL-011); empty where nothing does.
+
+    Args:
+        stored: the status as it is.
+        wanted: name in JSON -> value; names that the status does not have are a KeyError.
+        conditions: as they should be; stored ones of other types are left alone.
+    """
+    names = stored.FIELDS
+    changed: dict[str, Json] = {key: value for key, value in wanted.items() if getattr(stored, names[key]) != value}
+    differing = tuple(condition.as_json for condition in conditions if condition not in stored.conditions)
+    if differing:
+        changed["conditions"] = differing
+    return FrozenMap(changed)
+
+
+def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:
+    """The resource after a status write: given fields replaced, conditions merged by type, the rest kept."""
+    stored = resource.status
+    changes: dict[str, Any] = {stored.FIELDS[key]: fields[key] for key in fields if key in stored.FIELDS}
+    if "conditions" in fields:
+        written = {condition.type: condition for condition in read_conditions(Fields(thaw(fields), "", []))}
+        kept = tuple(written.pop(condition.type, condition) for condition in stored.conditions)
+        changes["conditions"] = kept + tuple(written.values())
+    if isinstance(stored, CliqueStatus):
+        changes["recorded"] = True
+    return replace(resource, status=replace(stored, **changes))

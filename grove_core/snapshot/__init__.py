@@ -1,0 +1,1 @@
+"""A moment: all that a decision may look at."""

@@ -1,0 +1,94 @@
+"""All objects of a cluster, indexed once; a view of it is what one root can see."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from grove_core.kernel.steps import Attempt
+from grove_core.resources.meta import Meta
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podgang import PodGang
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
+
+
+class _Owned(Protocol):
+    @property
+    def meta(self) -> Meta: ...
+
+
+R = TypeVar("R", bound=_Owned)
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """The objects, by the uid of their controller owner; each list sorted by namespace and name.
+
+    **Shape**: owner uid -> what it controls. Pods are in no order: nothing depends on it (PL-006).
+
+    Attributes:
+        not_collected: kinds of which the source holds none although there are some (GT-024).
+    """
+
+    sets: tuple[PodCliqueSet, ...]
+    groups_of: Mapping[str, tuple[ScalingGroup, ...]]
+    cliques_of: Mapping[str, tuple[PodClique, ...]]
+    gangs_of: Mapping[str, tuple[PodGang, ...]]
+    pods_of: Mapping[str, list[Pod]]
+    not_collected: frozenset[str] = frozenset()
+
+    def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
+        """What a decision about ``root`` may look at. A view: pods are shared, nothing is copied."""
+        groups = self.groups_of.get(root.meta.uid, ())
+        members = (clique for group in groups for clique in self.cliques_of.get(group.meta.uid, ()))
+        cliques = sorted((*self.cliques_of.get(root.meta.uid, ()), *members), key=_by_name)
+        return Snapshot(
+            root=root,
+            groups=groups,
+            cliques=tuple(cliques),
+            gangs=self.gangs_of.get(root.meta.uid, ()),
+            pods_of=self.pods_of,
+            now=now,
+            attempts=attempts,
+            not_collected=self.not_collected,
+        )
+
+
+def cluster_of(
+    *,
+    sets: Iterable[PodCliqueSet],
+    groups: Iterable[ScalingGroup] = (),
+    cliques: Iterable[PodClique] = (),
+    gangs: Iterable[PodGang] = (),
+    pods: Iterable[Pod] = (),
+    not_collected: frozenset[str] = frozenset(),
+) -> Cluster:
+    """Index the objects of a cluster. Linear in their number; objects without an owner belong to nobody."""
+    pods_of: defaultdict[str, list[Pod]] = defaultdict(list)
+    for pod in pods:
+        pods_of[pod.owner_uid].append(pod)
+    pods_of.pop("", None)
+    return Cluster(
+        sets=tuple(sorted(sets, key=_by_name)),
+        groups_of=_by_owner(groups),
+        cliques_of=_by_owner(cliques),
+        gangs_of=_by_owner(gangs),
+        pods_of=dict(pods_of),
+        not_collected=not_collected,
+    )
+
+
+def _by_owner(owned: Iterable[R]) -> dict[str, tuple[R, ...]]:
+    found: defaultdict[str, list[R]] = defaultdict(list)
+    for item in owned:
+        if item.meta.owner_uid:
+            found[item.meta.owner_uid].append(item)
+    return {uid: tuple(sorted(items, key=_by_name)) for uid, items in found.items()}
+
+
+def _by_name(item: _Owned) -> tuple[str, str, str]:
+    return (item.meta.ref.namespace, item.meta.ref.name, item.meta.uid)

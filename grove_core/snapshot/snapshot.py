@@ -1,0 +1,68 @@
+"""What one root can see at one moment; every decision about it is a function of this value alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus
+from grove_core.resources.meta import Meta
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podgang import PodGang
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import HasStatus, with_status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """A PodCliqueSet with everything it owns, the attempts of the last round, and the clock.
+
+    Attributes:
+        cliques: of the set and of its scaling groups, sorted by name.
+        pods_of: uid of a clique -> its pods; may hold pods of other roots too.
+        now: aware UTC; the only clock there is.
+        attempts: what was tried last, and how the world answered.
+        not_collected: kinds the source left out (GT-024).
+    """
+
+    root: PodCliqueSet
+    groups: tuple[ScalingGroup, ...] = ()
+    cliques: tuple[PodClique, ...] = ()
+    gangs: tuple[PodGang, ...] = ()
+    pods_of: Mapping[str, Sequence[Pod]]
+    now: datetime
+    attempts: tuple[Attempt, ...] = ()
+    not_collected: frozenset[str] = frozenset()
+
+    def metas(self) -> dict[Ref, Meta]:
+        """Every object that a step of this root may aim at, by address."""
+        metas = [self.root.meta, *(group.meta for group in self.groups), *(clique.meta for clique in self.cliques)]
+        return {meta.ref: meta for meta in metas}
+
+
+def with_own_writes(snapshot: Snapshot) -> Snapshot:
+    """The same snapshot with accepted writes that the listing does not show yet (GT-062).
+
+    A deletion counts until the object with that uid is gone; a status until the listed version moves on.
+    """
+    done = {attempt.step.target: attempt.step.action for attempt in snapshot.attempts if attempt.outcome is Outcome.DONE}
+    if not done:
+        return snapshot
+
+    def seen(item: HasStatus) -> HasStatus:
+        match done.get(item.meta.ref):
+            case Delete(guard) if guard.uid == item.meta.uid:
+                return replace(item, meta=replace(item.meta, deleting=True))
+            case SetStatus(fields, guard) if guard == item.meta.guard:
+                return with_status(item, fields)
+            case _:
+                return item
+
+    return replace(
+        snapshot,
+        root=seen(snapshot.root),
+        groups=tuple(map(seen, snapshot.groups)),
+        cliques=tuple(map(seen, snapshot.cliques)),
+    )

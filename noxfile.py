@@ -1,0 +1,103 @@
+"""What is checked, and how. ``nox`` without arguments runs what CI runs.
+
+Each session installs what it needs into an environment of its own. With ``--no-venv`` nothing is installed and the
+interpreter that runs nox is used, so ``pip install -e '.[test,lint]'`` must have gone before.
+
+Rule for this file: ``tests`` comes last, so that the closing line of pytest is the last line of a good run.
+"""
+
+import logging
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Final
+
+import nox
+
+CHECKED: Final = ("grove_core", "grove_shell", "tests", "benchmarks", "noxfile.py")
+TRACE: Final = "tests/golden/test_trace.py"
+
+nox.needs_version = ">=2025.2.9"
+nox.options.default_venv_backend = "virtualenv|venv"
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["lint", "types", "tests"]
+
+
+def prepare(session: nox.Session, *extras: str) -> None:
+    """Install the project with these extras, unless the session runs in the environment of its caller."""
+    if session.venv_backend != "none":
+        session.install("-e", f".[{','.join(extras)}]")
+
+
+def run(session: nox.Session, module: str, *args: str, env: dict[str, str] | None = None) -> None:
+    """Run a module with the interpreter of the session; the one that runs nox where there is none."""
+    python = sys.executable if session.venv_backend == "none" else "python"
+    session.run(python, "-m", module, *args, env=env, external=session.venv_backend == "none")
+
+
+def run_pytest(session: nox.Session, *args: str, profile: str = "ci") -> None:
+    """Run pytest on all processors, with a Hypothesis profile that the environment may overrule."""
+    profile = os.environ.get("HYPOTHESIS_PROFILE") or profile
+    run(session, "pytest", "-n", "auto", *args, *session.posargs, env={"HYPOTHESIS_PROFILE": profile})
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style, format, and who may import whom."""
+    prepare(session, "lint")
+    run(session, "ruff", "check", *CHECKED)
+    run(session, "ruff", "format", "--check", *CHECKED)
+    beside_python = shutil.which("lint-imports", path=str(Path(sys.executable).parent))
+    command = (beside_python if session.venv_backend == "none" else None) or "lint-imports"
+    session.run(command, "--no-cache", external=session.venv_backend == "none")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Types of the core, the shell, the tests and this file."""
+    prepare(session, "test", "lint")
+    run(session, "mypy", "--strict", *CHECKED)
+
+
+@nox.session
+def golden(session: nox.Session) -> None:
+    """Stories a user could have sent us."""
+    prepare(session, "test")
+    run_pytest(session, "tests/golden")
+
+
+@nox.session(name="property")
+def laws(session: nox.Session) -> None:
+    """Laws, on worlds that Hypothesis makes up."""
+    prepare(session, "test")
+    run_pytest(session, "tests/property")
+
+
+@nox.session
+def trace(session: nox.Session) -> None:
+    """Is every sentence of specs/ linked to code, tests and stories?"""
+    prepare(session, "test")
+    run_pytest(session, "-n", "0", TRACE)
+
+
+@nox.session
+def night(session: nox.Session) -> None:
+    """The same laws, on very many worlds."""
+    prepare(session, "test")
+    run_pytest(session, "tests/property", profile="night")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Times and memory, measured on this machine."""
+    prepare(session, "test")
+    run(session, "benchmarks", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Everything pytest knows, with the branch coverage of the core."""
+    prepare(session, "test")
+    run_pytest(session, "--cov")
+    logging.getLogger("nox").setLevel(logging.WARNING)  # of nox only failures are told after this line

@@ -1,0 +1,40 @@
+"""How the suite runs: Hypothesis profiles, and the option that rewrites golden files."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# A slow or busy machine is no fault of a law, so no profile limits the time of an example.
+_ANY_SPEED = (HealthCheck.too_slow,)
+
+settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=_ANY_SPEED)
+settings.register_profile(
+    "ci", max_examples=200, deadline=None, derandomize=True, print_blob=True, suppress_health_check=_ANY_SPEED
+)
+settings.register_profile(
+    "night", max_examples=20_000, deadline=None, print_blob=True, suppress_health_check=_ANY_SPEED
+)
+
+
+def _profile() -> str:
+    """The profile that was asked for; else ``ci`` where ``CI`` is set, and ``dev`` at a desk."""
+    in_ci = os.environ.get("CI", "").lower() in {"1", "true"}
+    return os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if in_ci else "dev")
+
+
+settings.load_profile(_profile())
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--bless",
+        action="store_true",
+        help="rewrite the expected files of golden cases with what the program says now; review them like code",
+    )
+
+
+@pytest.fixture
+def bless(request: pytest.FixtureRequest) -> bool:
+    """Whether expected files are to be rewritten instead of compared."""
+    return bool(request.config.getoption("--bless"))

@@ -1,0 +1,273 @@
+"""Every sentence of ``specs/`` leads to code, tests and stories, and each of them back to a sentence."""
+
+import difflib
+from typing import Final
+
+import pytest
+
+from tests.golden.tracing import (
+    ROOT,
+    Citation,
+    Sentence,
+    Trace,
+    members_in,
+    mentions_in,
+    sentences_in,
+    shown_in,
+    tests_in as cited_in,
+    trace_of,
+)
+
+HOW_TO_WRITE: Final = "python -m tests.golden.tracing --write"
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return trace_of()
+
+
+def report(what: str, offenders: list[str]) -> str:
+    return "\n".join(["", f"{len(offenders)} {what}:", *(f"  {offender}" for offender in offenders)])
+
+
+class TestTheProject:
+    """The repository as it stands."""
+
+    def test_there_is_something_to_trace(self, trace: Trace) -> None:
+        assert {"PL-001", "GT-033"} <= trace.by_id.keys()
+        assert trace.members
+        assert trace.tests
+        assert trace.folders
+
+    def test_rules_are_well_written(self, trace: Trace) -> None:
+        found = trace.badly_written()
+        assert not found, report("faults in specs/", found)
+
+    def test_examples_named_by_rules_exist(self, trace: Trace) -> None:
+        found = trace.lost_examples()
+        assert not found, report("examples that nobody wrote", found)
+
+    def test_cited_rules_exist_and_are_not_retired(self, trace: Trace) -> None:
+        found = trace.unknown_or_retired()
+        assert not found, report("citations that lead nowhere", found)
+
+    def test_every_rule_is_tested_or_says_why_not(self, trace: Trace) -> None:
+        found = trace.untested()
+        assert not found, report(
+            "rules without a test, a golden case or a line 'open:', 'waived:', 'by construction:', 'retired:'", found
+        )
+
+    def test_decisions_and_admissions_have_one_member_each(self, trace: Trace) -> None:
+        found = trace.without_one_member()
+        assert not found, report("rules that should have exactly one member in a rules.py", found)
+
+    def test_every_reason_is_seen_in_a_story(self, trace: Trace) -> None:
+        found = trace.never_shown()
+        assert not found, report("reasons that no golden plan shows", found)
+
+    def test_the_matrix_is_up_to_date(self, trace: Trace) -> None:
+        path = ROOT / "specs" / "trace.txt"
+        stored = path.read_text(encoding="utf-8") if path.exists() else ""
+        changed = "\n".join(
+            difflib.unified_diff(stored.splitlines(), trace.text().splitlines(), "stored", "now", lineterm="", n=0)
+        )
+        assert stored == trace.text(), f"\nspecs/trace.txt is out of date; {HOW_TO_WRITE}\n{changed}"
+
+
+RULE: Final = """\
+# Area (QQ)
+
+### A group of rules
+
+### QQ-010 — First things first
+
+> The first thing MUST
+> come first.
+
+Some words of explanation.
+
+- kind: decision
+- source: a page,
+  and the next one
+"""
+
+
+def sentence(number: str, kind: str = "decision", **items: str) -> Sentence:
+    text = "It MUST be so."
+    return Sentence(id=number, title="So", text=text, items={"kind": kind, **items}, place=f"specs/q.md:{number[-1]}")
+
+
+class TestReadingSpecs:
+    """Rules are read from their headings, quotes and lists."""
+
+    def test_a_rule_is_read_whole(self) -> None:
+        assert sentences_in(RULE, "q.md") == (
+            [
+                Sentence(
+                    id="QQ-010",
+                    title="First things first",
+                    text="The first thing MUST come first.",
+                    items={"kind": "decision", "source": "a page, and the next one"},
+                    place="q.md:5",
+                )
+            ],
+            [],
+        )
+
+    def test_the_digest_knows_words_and_not_lines(self) -> None:
+        (first,), _ = sentences_in(RULE, "q.md")
+        (wrapped,), _ = sentences_in(RULE.replace("MUST\n> come", "MUST come"), "q.md")
+        (changed,), _ = sentences_in(RULE.replace("come first.", "come last."), "q.md")
+        assert first.digest == wrapped.digest
+        assert first.digest != changed.digest
+        assert len(first.digest) == len("3f9c1a7e")
+
+    @pytest.mark.parametrize(
+        ("old", "new", "problem"),
+        [
+            ("### QQ-010 —", "### QQ-010 -", "q.md:5: write a rule's heading as"),
+            ("### QQ-010 —", "## QQ-10 —", "q.md:5: write a rule's heading as"),
+            ("> The first thing MUST\n> come first.", "", "q.md:5: QQ-010 has no sentence in a quote block"),
+            ("kind: decision", "kind: wish", "q.md:5: QQ-010 is of kind 'wish', which is none of"),
+            ("- kind: decision\n", "", "q.md:5: QQ-010 is of kind '', which is none of"),
+            ("thing MUST", "thing should", "q.md:5: QQ-010 obliges nobody"),
+            ("- source", "- kind: naming\n- source", "q.md:5: QQ-010 says 'kind' twice"),
+            ("- source", "- open:\n- source", "q.md:5: QQ-010 says 'open' without saying why"),
+            ("- source", "- retired: long ago\n- source", "q.md:5: QQ-010 must say which rule took its place"),
+        ],
+    )
+    def test_bad_form_is_told_with_its_place(self, old: str, new: str, problem: str) -> None:
+        _, problems = sentences_in(RULE.replace(old, new), "q.md")
+        assert any(line.startswith(problem) for line in problems), problems
+
+    def test_an_assumption_needs_no_must(self) -> None:
+        text = RULE.replace("MUST", "does").replace("decision", "assumption")
+        assert sentences_in(text, "q.md")[1] == []
+
+
+class TestReadingCitations:
+    """Citations are read from rule enums, test names, marks, case names and plans."""
+
+    def test_members_of_rule_enums(self) -> None:
+        source = (
+            "class Why(Rule):\n"
+            "    '''Words.'''\n"
+            "    FIRST = Clause('QQ-010', 'a {fact}')\n"
+            "    SECOND = Clause(requirement='QQ-011', sentence='b', code='B')\n"
+            "    other = 1\n"
+        )
+        assert members_in(source, "rules.py") == [
+            Citation("QQ-010", "rules.py:3", "FIRST"),
+            Citation("QQ-011", "rules.py:4", "SECOND"),
+        ]
+
+    def test_names_classes_and_marks_of_tests(self) -> None:
+        source = (
+            "@pytest.mark.req('QQ-012', 'QQ-013')\n"
+            "def test_qq010_first(): ...\n"
+            "def test_nothing_to_cite(): ...\n"
+            "def helper_qq019_x(): ...\n"
+            "class TestQQ011:\n"
+            "    def test_one(self): ...\n"
+            "    @pytest.mark.parametrize('x', [pytest.param(1, marks=pytest.mark.req('QQ-014'))])\n"
+            "    def test_two(self, x): ...\n"
+            "TestQQ015 = World.TestCase\n"
+        )
+        assert cited_in(source, "t.py") == [
+            Citation("QQ-010", "t.py:2", "test_qq010_first"),
+            Citation("QQ-011", "t.py:6", "TestQQ011.test_one"),
+            Citation("QQ-011", "t.py:8", "TestQQ011.test_two"),
+            Citation("QQ-012", "t.py:2", "test_qq010_first"),
+            Citation("QQ-013", "t.py:2", "test_qq010_first"),
+            Citation("QQ-014", "t.py:8", "TestQQ011.test_two"),
+            Citation("QQ-015", "t.py:9", "TestQQ015"),
+        ]
+
+    def test_a_mark_for_a_whole_file(self) -> None:
+        source = "pytestmark = [pytest.mark.req('QQ-012')]\ndef test_x(): ...\n"
+        assert cited_in(source, "t.py") == [Citation("QQ-012", "t.py:2", "test_x")]
+
+    @pytest.mark.parametrize("name", ["test_qq0101_x", "test_q010_x", "test_qq010x", "test_x_qq010"])
+    def test_names_that_only_look_like_it(self, name: str) -> None:
+        assert cited_in(f"def {name}(): ...", "t.py") == []
+
+    def test_reasons_of_a_plan(self) -> None:
+        plan = 'because:\n- {rule: A, requirement: QQ-010}\n- requirement: \'QQ-011\'\n- "requirement": "QQ-012"\n'
+        assert shown_in(plan + "sentence: QQ-013 is not a reason\n") == {"QQ-010", "QQ-011", "QQ-012"}
+
+    def test_numbers_in_comments_count_where_there_is_a_spec(self) -> None:
+        source = "# QQ-010, and RFC-123, ZZ-100\nx = 1\n"
+        assert mentions_in(source, "x.py", frozenset({"QQ"})) == [Citation("QQ-010", "x.py:1", "a line")]
+
+
+class TestTheChecks:
+    """Each check finds what it is there for; together they are content with a sound trace."""
+
+    SOUND: Final = Trace(
+        sentences=(sentence("QQ-010", example="qq010_a"), sentence("QQ-011", kind="invariant")),
+        members=(Citation("QQ-010", "rules.py:1", "FIRST"),),
+        tests=(Citation("QQ-011", "t.py:1", "test_qq011"),),
+        cases=(Citation("QQ-010", "golden/qq010_a", "its name"),),
+        stories={"QQ-010": frozenset({"golden/qq010_a"})},
+        folders=frozenset({"qq010_a"}),
+    )
+
+    def test_a_sound_trace_is_sound(self) -> None:
+        trace = self.SOUND
+        assert trace.badly_written() == []
+        assert trace.lost_examples() == []
+        assert trace.unknown_or_retired() == []
+        assert trace.untested() == []
+        assert trace.without_one_member() == []
+        assert trace.never_shown() == []
+
+    def test_a_number_used_twice(self) -> None:
+        (problem,) = Trace(sentences=(sentence("QQ-010"), sentence("QQ-010"))).badly_written()
+        assert "QQ-010 is already used at" in problem
+
+    def test_an_unknown_rule(self) -> None:
+        wrong = Trace(sentences=(), tests=(Citation("QQ-099", "t.py:1", "test_qq099"),)).unknown_or_retired()
+        assert wrong == ["t.py:1: test_qq099 cites QQ-099, which no spec states"]
+
+    def test_a_retired_rule(self) -> None:
+        retired = Trace(
+            sentences=(sentence("QQ-010", retired="by QQ-011"), sentence("QQ-011")),
+            cases=(Citation("QQ-010", "golden/qq010_a", "its name"),),
+        )
+        assert retired.unknown_or_retired() == [
+            "golden/qq010_a: its name cites QQ-010, which is retired by QQ-011",
+        ]
+        assert retired.without_one_member() == ["specs/q.md:1: QQ-011 (decision) has no member in any rules.py"]
+
+    def test_a_heir_that_does_not_exist(self) -> None:
+        wrong = Trace(sentences=(sentence("QQ-010", retired="by QQ-011"),)).unknown_or_retired()
+        assert wrong == ["specs/q.md:0: QQ-010 cites QQ-011, which no spec states"]
+
+    @pytest.mark.parametrize("excuse", ["open", "waived", "by construction"])
+    def test_a_rule_without_a_test(self, excuse: str) -> None:
+        assert Trace(sentences=(sentence("QQ-010", kind="invariant"),)).untested() == ["specs/q.md:0: QQ-010 — So"]
+        assert Trace(sentences=(sentence("QQ-010", kind="invariant", **{excuse: "why"}),)).untested() == []
+        assert Trace(sentences=(sentence("QQ-010", kind="assumption"),)).untested() == []
+
+    def test_two_members_for_one_rule(self) -> None:
+        members = (Citation("QQ-010", "rules.py:1", "FIRST"), Citation("QQ-010", "rules.py:2", "SECOND"))
+        (problem,) = Trace(sentences=(sentence("QQ-010"),), members=members).without_one_member()
+        assert problem == "specs/q.md:0: QQ-010 has 2 members: FIRST (rules.py:1), SECOND (rules.py:2)"
+
+    def test_a_reason_that_no_story_shows(self) -> None:
+        member = Citation("QQ-010", "rules.py:1", "FIRST")
+        assert Trace(sentences=(sentence("QQ-010"),), members=(member,)).never_shown() == [
+            "rules.py:1: FIRST (QQ-010) is the reason of nothing in tests/golden"
+        ]
+        assert Trace(sentences=(sentence("QQ-010", kind="admission"),), members=(member,)).never_shown() == []
+
+    def test_an_example_that_nobody_wrote(self) -> None:
+        assert Trace(sentences=(sentence("QQ-010", example="qq010_a"),)).lost_examples() == [
+            "specs/q.md:0: QQ-010 names the example qq010_a, which is no golden case"
+        ]
+
+    def test_the_matrix_has_a_line_for_each_rule(self) -> None:
+        *_, first, second = self.SOUND.text().splitlines()
+        digest = sentence("QQ-010").digest
+        assert first.split() == ["QQ-010", digest, "rule", "FIRST", "golden", "1", "tests", "0", "So"]
+        assert second.split() == ["QQ-011", digest, "rule", "-", "golden", "0", "tests", "1", "So"]

@@ -1,0 +1,1 @@
+"""Laws: what holds for every world that Hypothesis can think of."""

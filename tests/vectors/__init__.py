@@ -1,0 +1,1 @@
+"""Recorded cases of gang termination from an independent implementation."""

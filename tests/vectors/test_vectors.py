@@ -1,0 +1,159 @@
+"""240 recorded clusters, judged before by somebody else: our plan must delete the same, wait as long, write the same.
+
+Each line of a file is a case: a whole namespace as objects, the clock, and what an independent implementation of the
+Gang Termination Design Doc made of it. Statuses are compared as the world would show them after our status writes,
+those of cliques that the plan deletes as the judgement behind it has them.
+"""
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from grove_core.areas.gang_termination.judge import conditions_of
+from grove_core.areas.gang_termination.rulesets import DESIGN
+from grove_core.areas.gang_termination.verdicts import CliqueJudgement
+from grove_core.kernel.conditions import Condition
+from grove_core.kernel.steps import Delete, SetStatus
+from grove_core.kernel.times import format_time, parse_time
+from grove_core.plan.laws import problems_in
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.resources.pod import pod_of
+from grove_core.resources.podclique import PodClique, podclique_of
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
+from grove_core.resources.statuses import with_status
+from grove_core.snapshot.cluster import cluster_of
+from grove_core.snapshot.snapshot import Snapshot
+
+Json = dict[str, Any]
+HERE: Final = Path(__file__).parent
+FILES: Final = ("podclique-status", "scaling-group-status", "group-termination", "set-termination")
+# Rollouts come with the workload area; the words a scaling group uses were that implementation's own.
+LATER: Final = {"PodCliqueScalingGroup": {"updatedReplicas", "selector"}, "PodCliqueSet": {"updatedReplicas"}}
+LATER_FOR_CLIQUES: Final = {"hpaPodSelector"}
+
+
+def cases() -> Iterator[Any]:
+    for name in FILES:
+        with gzip.open(HERE / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+            for line in lines:
+                case = json.loads(line)
+                yield pytest.param(case, id=f"{name}-{case['id']}")
+
+
+def snapshot_of(case: Json) -> Snapshot:
+    by_kind: dict[str, list[Json]] = {}
+    for item in case["objects"]:
+        by_kind.setdefault(item["kind"], []).append(item)
+    shared: dict[str, str] = {}
+    cluster = cluster_of(
+        sets=map(podcliqueset_of, by_kind["PodCliqueSet"]),
+        groups=map(scaling_group_of, by_kind.get("PodCliqueScalingGroup", [])),
+        cliques=map(podclique_of, by_kind.get("PodClique", [])),
+        pods=[pod_of(raw, shared) for raw in by_kind.get("Pod", [])],
+    )
+    now = parse_time(case["now"])
+    assert now is not None
+    return cluster.snapshot_of(cluster.sets[0], now)
+
+
+def status_of(item: PodClique | ScalingGroup | PodCliqueSet) -> Json:
+    status = item.status
+    shown: Json = {name: getattr(status, attribute) for name, attribute in status.FIELDS.items()}
+    shown["conditions"] = {condition.type: condition for condition in status.conditions}
+    return shown
+
+
+def written_statuses(snapshot: Snapshot, plan: Plan) -> dict[str, Json]:
+    """Kind/name -> status, after the plan's status writes."""
+    writes = {step.target: step.action.fields for step in plan.steps if isinstance(step.action, SetStatus)}
+    judged = {item.clique.ref: item for item in DESIGN.judge(snapshot).cliques}
+    shown: dict[str, Json] = {}
+    for clique in snapshot.cliques:
+        if not clique.meta.deleting:
+            after = with_status(clique, writes[clique.ref]) if clique.ref in writes else clique
+            shown[clique.ref.short] = status_of(after)
+    for step in plan.steps:
+        if isinstance(step.action, Delete):
+            shown[step.target.short] = status_judged(judged[step.target], snapshot)
+    for group in snapshot.groups:
+        shown[group.ref.short] = status_of(with_status(group, writes[group.ref]) if group.ref in writes else group)
+    root = snapshot.root
+    shown[root.ref.short] = status_of(with_status(root, writes[root.ref]) if root.ref in writes else root)
+    return shown
+
+
+def status_judged(judged: CliqueJudgement, snapshot: Snapshot) -> Json:
+    counts = judged.counts
+    return {
+        "replicas": counts.replicas,
+        "readyReplicas": counts.ready,
+        "scheduledReplicas": counts.scheduled,
+        "scheduleGatedReplicas": counts.gated,
+        "updatedReplicas": counts.updated,
+        "wasAvailable": judged.was_available,
+        "conditions": {condition.type: condition for condition in conditions_of(judged, snapshot.now)},
+    }
+
+
+def seen(kind: str, conditions: dict[str, Condition], stored: dict[str, Condition]) -> Json:
+    """The conditions in the shape of the recorded cases."""
+    shown: Json = {}
+    for type_, condition in conditions.items():
+        before = stored.get(type_)
+        shown[type_] = {
+            "status": condition.status.value,
+            "lastTransitionTime": format_time(condition.last_transition_time),
+            "kept": before is not None and before.status is condition.status,
+        }
+        if kind == "PodClique":
+            shown[type_]["reason"] = condition.reason
+    return shown
+
+
+def expected_conditions(kind: str, expected: Json) -> Json:
+    return {
+        type_: {key: value for key, value in condition.items() if key != "reason" or kind == "PodClique"}
+        for type_, condition in expected.items()
+    }
+
+
+@pytest.mark.parametrize("case", list(cases()))
+def test_gt010_the_recorded_verdict_is_ours(case: Json) -> None:
+    snapshot, expect = snapshot_of(case), case["expect"]
+    plan = reconcile(snapshot)
+    assert problems_in(plan, snapshot) == ()
+
+    assert [step.target.name for step in plan.steps if isinstance(step.action, Delete)] == expect["deletes"]
+
+    ended = [finding.subject for finding in plan.findings if finding.verdict == "Terminate"]
+    groups: dict[str, list[int]] = {}
+    for subject in ended:
+        if subject.kind == "PodCliqueScalingGroup" and subject.replica is not None:
+            groups.setdefault(subject.name, []).append(subject.replica)
+    assert groups == expect["terminate"]["podCliqueScalingGroups"]
+    sets = [subject.replica for subject in ended if subject.kind == "PodCliqueSet"]
+    assert sets == expect["terminate"]["podCliqueSetReplicas"]
+
+    wake = format_time(plan.wake_at) if plan.wake_at else None
+    assert wake in {expect["wakeAt"], *expect.get("wakeAtEarlier", ())}
+
+    stored = {item.ref.short: status_of(item)["conditions"] for item in (*snapshot.cliques, *snapshot.groups)}
+    shown = written_statuses(snapshot, plan)
+    assert shown.keys() == expect["status"].keys()
+    for name, status in expect["status"].items():
+        kind = name.partition("/")[0]
+        ours = shown[name]
+        for field in status.keys() - LATER.get(kind, LATER_FOR_CLIQUES) - {"conditions"}:
+            assert (name, field, ours[field]) == (name, field, status[field])
+        conditions = seen(kind, ours["conditions"], stored.get(name, {}))
+        assert conditions == expected_conditions(kind, status.get("conditions", {}))
+
+
+def test_gt010_there_are_as_many_cases_as_were_recorded() -> None:
+    assert len(list(cases())) == 240
