@@ -19,7 +19,7 @@ CHECKED: Final = ("grove_core", "grove_shell", "tests", "benchmarks", "noxfile.p
 TRACE: Final = "tests/golden/test_trace.py"
 
 nox.needs_version = ">=2025.2.9"
-nox.options.default_venv_backend = "virtualenv|venv"
+nox.options.default_venv_backend = "virtualenv"
 nox.options.reuse_venv = "yes"
 nox.options.sessions = ["lint", "types", "tests"]
 

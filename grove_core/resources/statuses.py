@@ -13,7 +13,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet, SetStatus
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 
 StoredStatus: TypeAlias = CliqueStatus | GroupStatus | SetStatus
-HasStatus = TypeVar("HasStatus", PodClique, ScalingGroup, PodCliqueSet)
+HasStatus = TypeVar("HasStatus", bound=PodClique | ScalingGroup | PodCliqueSet)
 
 
 def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: tuple[Condition, ...]) -> FrozenMap:
@@ -34,7 +34,7 @@ def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: 
 
 def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:
     """The resource after a status write: given fields replaced, conditions merged by type, the rest kept."""
-    stored = resource.status
+    stored: StoredStatus = resource.status
     changes: dict[str, Any] = {stored.FIELDS[key]: fields[key] for key in fields if key in stored.FIELDS}
     if "conditions" in fields:
         written = {condition.type: condition for condition in read_conditions(Fields(thaw(fields), "", []))}
@@ -42,4 +42,5 @@ def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:
         changes["conditions"] = kept + tuple(written.values())
     if isinstance(stored, CliqueStatus):
         changes["recorded"] = True
-    return replace(resource, status=replace(stored, **changes))
+    # mypy cannot see that each kind is given back its own kind of status.
+    return replace(resource, status=replace(stored, **changes))  # type: ignore[arg-type]

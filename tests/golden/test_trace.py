@@ -10,11 +10,11 @@ from tests.golden.tracing import (
     Citation,
     Sentence,
     Trace,
+    cited_in,
     members_in,
     mentions_in,
     sentences_in,
     shown_in,
-    tests_in as cited_in,
     trace_of,
 )
 

@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -79,7 +80,7 @@ def sentences_in(text: str, file: str) -> tuple[list[Sentence], list[str]]:
     problems: list[str] = []
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith("#")] + [len(lines)]
-    for start, end in zip(starts, starts[1:], strict=False):
+    for start, end in pairwise(starts):
         place = f"{file}:{start + 1}"
         heading = _HEADING.fullmatch(lines[start].rstrip())
         if heading is None:
@@ -150,9 +151,10 @@ def members_in(source: str, file: str) -> list[Citation]:
     for owner in ast.walk(ast.parse(source)):
         for statement in owner.body if isinstance(owner, ast.ClassDef) else ():
             match statement:
-                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="Clause")) as clause) if (
-                    requirement := _requirement_of(clause)
-                ):
+                case ast.Assign(
+                    targets=[ast.Name(id=name)],
+                    value=ast.Call(func=ast.Name(id="Clause") | ast.Attribute(attr="Clause")) as clause,
+                ) if requirement := _requirement_of(clause):
                     found.append(Citation(requirement, f"{file}:{statement.lineno}", name))
     return found
 
@@ -162,7 +164,7 @@ def _requirement_of(clause: ast.Call) -> str:
     return next((str(value.value) for value in given if isinstance(value, ast.Constant)), "")
 
 
-def tests_in(source: str, file: str) -> list[Citation]:
+def cited_in(source: str, file: str) -> list[Citation]:
     """Tests by the rules that their name, their class or a ``req`` mark cites; one citation for a test and a rule."""
     tree = ast.parse(source)
     whole_file = {
@@ -355,11 +357,11 @@ class Trace:
             "# number, digest of the sentence, member of rules.py, golden cases, other tests, title",
         ]
         for sentence in sorted(self.by_id.values(), key=lambda sentence: sentence.id):
-            member = ",".join(names[sentence.id]) or "-"
+            known_as = ",".join(names[sentence.id]) or "-"
             golden, tested = len(self.golden.get(sentence.id, ())), self.tested[sentence.id]
             excuse = f" [{sentence.excuse}]" if sentence.excuse else ""
             lines.append(
-                f"{sentence.id} {sentence.digest}  rule {member:<34} golden {golden:>2}  tests {tested:>2}  "
+                f"{sentence.id} {sentence.digest}  rule {known_as:<34} golden {golden:>2}  tests {tested:>2}  "
                 f"{sentence.title}{excuse}"
             )
         return "\n".join(lines) + "\n"
@@ -401,7 +403,7 @@ def trace_of(root: Path = ROOT) -> Trace:
             if file.startswith("grove_core/") and file.endswith("/rules.py")
             for member in members_in(source, file)
         ),
-        tests=tuple(test for path in sorted((root / "tests").rglob("test_*.py")) for test in tests_in(*read(path))),
+        tests=tuple(test for path in sorted((root / "tests").rglob("test_*.py")) for test in cited_in(*read(path))),
         cases=tuple(cases),
         stories={requirement: frozenset(places) for requirement, places in stories.items()},
         folders=frozenset(folder.name for folder in folders),

@@ -86,35 +86,33 @@ def kept_for_ever(body: list[ast.stmt]) -> Iterator[ast.expr]:
                     yield from kept_for_ever(handler.body)
 
 
-def parts_of(value: ast.expr) -> list[ast.expr]:
-    """The values a display or a tuple is made of."""
-    if isinstance(value, ast.Dict):
-        return list(value.values)
-    return list(getattr(value, "elts", []))
+def parts_of(value: ast.expr) -> tuple[ast.expr, ...]:
+    """What a value hands on: its branches and operands, the members of what is frozen."""
+    match value:
+        case ast.Tuple(elts=members):
+            return tuple(members)
+        case ast.IfExp():
+            return (value.body, value.orelse)
+        case ast.BinOp():
+            return (value.left, value.right)
+        case ast.NamedExpr() | ast.Starred():
+            return (value.value,)
+        case ast.Call(args=arguments) if called(value) in FREEZING_CALLS:
+            return tuple(member for argument in arguments for member in members_of(argument))
+    return ()
+
+
+def members_of(display: ast.expr) -> tuple[ast.expr, ...]:
+    """The members of a display that a freezing call turns into a value."""
+    return tuple(display.values) if isinstance(display, ast.Dict) else tuple(getattr(display, "elts", ()))
 
 
 def mutable_in(value: ast.expr) -> Iterator[ast.expr]:
     """Containers in a value that somebody could change later."""
-    if isinstance(value, MUTABLE_DISPLAYS):
+    if isinstance(value, MUTABLE_DISPLAYS) or (isinstance(value, ast.Call) and called(value) in MUTABLE_CALLS):
         yield value
-    elif isinstance(value, ast.Tuple):
-        for part in value.elts:
-            yield from mutable_in(part)
-    elif isinstance(value, ast.IfExp):
-        yield from mutable_in(value.body)
-        yield from mutable_in(value.orelse)
-    elif isinstance(value, ast.NamedExpr | ast.Starred):
-        yield from mutable_in(value.value)
-    elif isinstance(value, ast.BinOp):
-        yield from mutable_in(value.left)
-        yield from mutable_in(value.right)
-    elif isinstance(value, ast.Call):
-        if called(value) in MUTABLE_CALLS:
-            yield value
-        elif called(value) in FREEZING_CALLS:
-            for argument in value.args:
-                for part in parts_of(argument):
-                    yield from mutable_in(part)
+    for part in parts_of(value):
+        yield from mutable_in(part)
 
 
 def offence_of(node: ast.AST, file: str) -> str:

@@ -106,9 +106,9 @@ def _group_status(judged: GroupJudgement) -> Status | None:
         "scheduledReplicas": judged.scheduled,
         "availableReplicas": judged.available,
     }
-    reason = judged.reason
+    reason = judged.because[0]
     condition = Condition(MIN_AVAILABLE_BREACHED, judged.breach, reason.rule.code, reason.sentence, judged.since)
-    return _status(judged.group.meta, judged.group.status, wanted, (condition,), (reason,))
+    return _status(judged.group.meta, judged.group.status, wanted, (condition,), judged.because)
 
 
 def _set_status(snapshot: Snapshot, judgement: Judgement) -> Status | None:

@@ -23,7 +23,7 @@ def findings_of_termination(root: Ref, judgement: Judgement) -> Iterator[Finding
     for clique in judgement.leaving:
         yield Finding(clique.ref, BREACH, "Skip", (Why.CLIQUE_BEING_DELETED.because(clique.ref),))
     for group in judgement.groups:
-        yield Finding(group.group.ref, BREACH, group.breach.value, (group.reason,))
+        yield Finding(group.group.ref, BREACH, group.breach.value, group.because)
         yield Finding(group.group.ref, TERMINATION, type(group.fate.verdict).__name__, group.fate.because)
         for index, fate in group.replica_fates:
             yield Finding(group.group.ref.at_replica(index), TERMINATION, type(fate.verdict).__name__, fate.because)

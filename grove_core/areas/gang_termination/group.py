@@ -65,7 +65,7 @@ def judge_group(
         available=available,
         breach=breach,
         since=transition_time(stored, breach, now),
-        reason=reason,
+        because=(reason, *(judged.reason for cliques in breached.values() for judged in cliques)),
         fate=fate,
         replica_fates=replica_fates,
     )

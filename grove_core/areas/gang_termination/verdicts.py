@@ -88,7 +88,8 @@ class GroupJudgement:
 
     Attributes:
         left: replicas that are not breached.
-        breach, since, reason: GT-041 to GT-043.
+        breach, since: GT-041 to GT-043.
+        because: why it is (not) breached; after the group's own reason those of its breached cliques.
         scheduled, available: GT-044.
         fate: for the group as a whole.
         replica_fates: replica index -> fate, for the breached replicas only, sorted by index.
@@ -100,7 +101,7 @@ class GroupJudgement:
     available: int
     breach: Truth
     since: datetime
-    reason: Reason
+    because: tuple[Reason, ...]
     fate: Decision[GroupFate]
     replica_fates: tuple[tuple[int, Decision[GroupFate]], ...]
 

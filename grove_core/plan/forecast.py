@@ -1,0 +1,52 @@
+"""What will happen to one root, round after round, if every write succeeds and nobody else acts."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Step
+from grove_core.plan.plan import Plan, Withheld
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One look and what it leads to; the first is exactly what the operator would do now."""
+
+    number: int
+    at: datetime
+    steps: tuple[Step, ...]
+    withheld: tuple[Withheld, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """The rounds of one root until rest, or until a limit.
+
+    Attributes:
+        rounds: numbered from 1, in time; at least one.
+        wake_at: when time alone may change something after the last round; None if never.
+        findings: every verdict of the first round.
+        complete: whether the last round came to rest; a limit may have cut the forecast short.
+    """
+
+    root: Ref
+    root_uid: str
+    rules: str
+    rounds: tuple[Round, ...]
+    wake_at: datetime | None = None
+    findings: tuple[Finding, ...] = ()
+    complete: bool = True
+
+
+def forecast_of(plan: Plan, at: datetime) -> Forecast:
+    """A single plan as a forecast of one round."""
+    return Forecast(
+        root=plan.root,
+        root_uid=plan.root_uid,
+        rules=plan.rules,
+        rounds=(Round(1, at, plan.steps, plan.withheld),),
+        wake_at=plan.wake_at,
+        findings=plan.findings,
+        complete=plan.settled,
+    )

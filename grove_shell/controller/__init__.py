@@ -1,0 +1,1 @@
+"""Observe, reconcile, act, again."""

@@ -1,0 +1,1 @@
+"""Worlds: what can be observed and acted upon."""

@@ -1,0 +1,110 @@
+"""An API server in memory: uids, resource versions, owners, finalizers, conflicts, garbage collection.
+
+It is the model of a real one: a write must find the object as it was judged, an object with finalizers stays until
+they are dropped, and what it controlled goes with it. Versions after a write are written ``<version>+<writes>``, so
+nobody takes them for real ones.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, TypeAlias, assert_never
+
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Action, Attempt, Delete, DropFinalizer, Outcome, SetStatus, Step
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import with_status
+from grove_core.snapshot.cluster import cluster_of
+from grove_core.snapshot.snapshot import Snapshot
+
+Stored: TypeAlias = PodCliqueSet | ScalingGroup | PodClique
+
+
+class MemoryWorld:
+    """Objects by address; mutable on purpose, unlike everything in the core."""
+
+    def __init__(self, snapshots: Iterable[Snapshot]) -> None:
+        """Start from what some roots can see."""
+        self.items: dict[Ref, Stored] = {}
+        self.pods: dict[str, list[Pod]] = {}
+        self.not_collected: frozenset[str] = frozenset()
+        for snapshot in snapshots:
+            self.not_collected |= snapshot.not_collected
+            self.items[snapshot.root.ref] = snapshot.root
+            self.items.update({group.ref: group for group in snapshot.groups})
+            for clique in snapshot.cliques:
+                self.items[clique.ref] = clique
+                self.pods[clique.meta.uid] = list(snapshot.pods_of.get(clique.meta.uid, ()))
+
+    def roots(self) -> list[Ref]:
+        """Every PodCliqueSet, sorted."""
+        return sorted(
+            (ref for ref, item in self.items.items() if isinstance(item, PodCliqueSet)), key=lambda ref: ref.sort_key
+        )
+
+    def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
+        """What the root can see; None if it is gone."""
+        found = self.items.get(root)
+        if not isinstance(found, PodCliqueSet):
+            return None
+        cluster = cluster_of(
+            sets=(found,),
+            groups=(item for item in self.items.values() if isinstance(item, ScalingGroup)),
+            cliques=(item for item in self.items.values() if isinstance(item, PodClique)),
+        )
+        snapshot = cluster.snapshot_of(found, now, attempts)
+        return replace(snapshot, pods_of=self.pods, not_collected=self.not_collected)
+
+    def attempt(self, step: Step) -> Attempt:
+        """Try one write: refused as a conflict where the object is gone or not the one that was judged."""
+        item = self.items.get(step.target)
+        if item is None:
+            return Attempt(step, Outcome.CONFLICT, "not found")
+        if item.meta.guard != step.action.guard:
+            return Attempt(step, Outcome.CONFLICT, "the object has been modified")
+        self._write(item, step.action)
+        return Attempt(step, Outcome.DONE)
+
+    def put(self, item: Stored) -> None:
+        """Write an object as somebody else would: stored as given, with a version of its own."""
+        self.items[item.ref] = _bumped(item)
+
+    def delete(self, ref: Ref) -> None:
+        """Delete an object as somebody else would; finalizers are waited for, what it controlled goes with it."""
+        item = self.items.get(ref)
+        if item is not None:
+            self._write(item, Delete(item.meta.guard))
+
+    def _write(self, item: Stored, action: Action) -> None:
+        match action:
+            case SetStatus(fields):
+                self.put(with_status(item, fields))
+            case Delete():
+                self._settle(_with_meta(item, deleting=True))
+            case DropFinalizer(finalizer):
+                left = tuple(name for name in item.meta.finalizers if name != finalizer)
+                self._settle(_with_meta(item, finalizers=left))
+            case _:
+                assert_never(action)
+
+    def _settle(self, item: Stored) -> None:
+        """Keep an object, or let it and everything it controls go."""
+        if not item.meta.deleting or item.meta.finalizers:
+            self.put(item)
+            return
+        del self.items[item.ref]
+        self.pods.pop(item.meta.uid, None)
+        for ref in [ref for ref, other in self.items.items() if other.meta.owner_uid == item.meta.uid]:
+            self.delete(ref)
+
+
+def _with_meta(item: Stored, **changes: Any) -> Stored:  # noqa: ANN401 - fields of Meta
+    return replace(item, meta=replace(item.meta, **changes))
+
+
+def _bumped(item: Stored) -> Stored:
+    version, _, writes = item.meta.resource_version.partition("+")
+    return _with_meta(item, resource_version=f"{version}+{int(writes or 0) + 1}")

@@ -1,0 +1,25 @@
+"""What every world offers, be it files, memory or a real API server."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Protocol
+
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Step
+from grove_core.snapshot.snapshot import Snapshot
+
+
+class World(Protocol):
+    """Observe a root, try a step. Nothing is raised for what the world refuses: that is an outcome."""
+
+    def roots(self) -> Iterable[Ref]:
+        """Every root there is, sorted."""
+        ...
+
+    def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
+        """What the root can see now; None if it is gone."""
+        ...
+
+    def attempt(self, step: Step) -> Attempt:
+        """Try one write and say how the world answered."""
+        ...
