@@ -3,4 +3,4 @@
 from grove_core.reconcile import reconcile
 from grove_core.version import VERSION
 
-__all__ = ["VERSION", "reconcile"]
+__all__ = ("VERSION", "reconcile")

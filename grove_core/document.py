@@ -17,7 +17,7 @@ from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Action, Delete, DropFinalizer, SetStatus, Stage, Step
+from grove_core.kernel.steps import Action, Attempt, Delete, DropFinalizer, Outcome, SetStatus, Stage, Step
 from grove_core.kernel.times import format_time, parse_time
 from grove_core.plan import rules as planning
 from grove_core.plan.forecast import Forecast, Round
@@ -94,6 +94,19 @@ def document_from_json(raw: Json) -> Document:
         )
     except (KeyError, TypeError, AttributeError) as fault:
         raise MalformedObject((Problem(path="", expected="a whole plan", got=f"trouble at {fault}"),)) from fault
+
+
+def attempts_from_json(raw: object) -> tuple[Attempt, ...]:
+    """Read recorded attempts: a list of steps as a plan has them, each with ``outcome`` and ``detail``.
+
+    Raises MalformedObject where it is none of that.
+    """
+    try:
+        if not isinstance(raw, list):
+            raise TypeError("a list")
+        return tuple(Attempt(_step(item), Outcome(item["outcome"]), item.get("detail", "")) for item in raw)
+    except (KeyError, TypeError, AttributeError, ValueError) as fault:
+        raise MalformedObject((Problem(path="", expected="a list of attempts", got=f"trouble at {fault}"),)) from fault
 
 
 def action_name(action: Action) -> str:

@@ -17,8 +17,9 @@ _NANOSECONDS: Final = MappingProxyType(
     "ns": 1,
     }
 )
-_PART = re.compile(r"(\d+\.\d*|\.\d+|\d+)(h|ms|m|s|us|µs|μs|ns)")
+_PART = re.compile(r"([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(h|ms|m|s|us|µs|μs|ns)")
 _LONGEST = 2**63 - 1
+_MOST_DIGITS: Final = 19  # of _LONGEST; a longer number overflows, and later decimals are finer than any unit shows
 _ZEROS = frozenset({"0", "+0"})
 
 
@@ -38,6 +39,9 @@ def parse_duration(text: str) -> timedelta | None:
             return None
         whole, _, fraction = part[1].partition(".")
         unit = _NANOSECONDS[part[2]]
+        whole, fraction = whole.lstrip("0"), fraction[:_MOST_DIGITS]
+        if len(whole) > _MOST_DIGITS:
+            return None
         total += int(whole or "0") * unit
         total += int(fraction or "0") * unit // 10 ** len(fraction)
         position = part.end()

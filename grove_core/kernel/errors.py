@@ -23,11 +23,11 @@ class Problem:
 
 
 class MalformedObject(Exception):  # noqa: N818 - the name says whose fault it is
-    """An object is not what it claims to be. Theirs to fix; carries every problem of the object (IN-030)."""
+    """An object is not what it claims to be. Theirs to fix; carries every problem of the object, once (IN-030)."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
-        super().__init__("; ".join(map(str, problems)))
-        self.problems = problems
+        self.problems = tuple(dict.fromkeys(problems))
+        super().__init__("; ".join(map(str, self.problems)))
 
 
 class BrokenInvariant(Exception):  # noqa: N818 - not an error to handle

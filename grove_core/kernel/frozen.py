@@ -24,6 +24,9 @@ class FrozenMap(Mapping[str, Json]):
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(name)
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(name)
+
     def __getitem__(self, key: str) -> Json:
         return self._items[key]
 

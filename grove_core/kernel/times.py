@@ -3,7 +3,9 @@
 import re
 from datetime import UTC, datetime
 
-_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)")
+_DAY = r"\d{4}-\d\d-\d\d"
+_CLOCK = r"(?:[01]\d|2[0-3]):[0-5]\d"
+_RFC3339 = re.compile(rf"{_DAY}[Tt]{_CLOCK}:\d\d(?:\.\d+)?(?:[Zz]|[+-]{_CLOCK})", re.ASCII)
 
 
 def parse_time(text: str) -> datetime | None:

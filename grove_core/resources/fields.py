@@ -11,6 +11,7 @@ from grove_core.kernel.errors import Problem
 from grove_core.kernel.times import parse_time
 
 _LONGEST_SHOWN: Final = 60
+_MOST_BITS_SHOWN: Final = 256
 _INT32: Final = 2**31 - 1
 
 
@@ -22,8 +23,10 @@ def shown(value: object) -> str:
         return f"an object with {len(value)} keys"
     if isinstance(value, list | tuple):
         return f"a list of {len(value)}"
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS_SHOWN:
+        return f"an integer of {value.bit_length()} bits"
     text = str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
-    text = text.replace("\n", " ")
+    text = "".join(char if char.isprintable() else " " for char in text[: _LONGEST_SHOWN + 1])
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
 
 

@@ -1,12 +1,12 @@
 """What every object carries: identity, version, owner, finalizers; and the conditions of a status."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.fields import Fields
+from grove_core.resources.names import index_from
 
 _TRUTHS: Final = frozenset(truth.value for truth in Truth)
 
@@ -67,10 +67,11 @@ def read_index(top: Fields, keys: tuple[str, ...], fallback: int | None) -> int:
     text = read_label(top, *keys)
     if not text and fallback is not None:
         return fallback
-    if text.isascii() and text.isdigit():
-        return int(text)
-    top.note(f"metadata.labels[{keys[0]}]", "a replica index (0, 1, 2, ...)", text or None)
-    return -1
+    index = index_from(text)
+    if index is None:
+        top.note(f"metadata.labels[{keys[0]}]", "a replica index (0, 1, 2, ...)", text or None)
+        return -1
+    return index
 
 
 def read_conditions(status: Fields) -> tuple[Condition, ...]:
@@ -90,8 +91,8 @@ def read_conditions(status: Fields) -> tuple[Condition, ...]:
     return tuple(found.values())
 
 
-def read_update(status: Fields) -> tuple[bool, Mapping[str, Any]]:
+def read_update(status: Fields) -> tuple[bool, Fields]:
     """Whether an update runs, and its progress (GT-018); ``updateProgress`` wins over its older name."""
     key = "updateProgress" if "updateProgress" in status else "rollingUpdateProgress"
     progress = status.part(key)
-    return key in status and progress.time("updateEndedAt") is None, progress.raw
+    return key in status and progress.time("updateEndedAt") is None, progress

@@ -1,5 +1,10 @@
 """Every naming rule, and its inverse (source: the existing operator's names)."""
 
+import re
+from typing import Final
+
+_INDEX: Final = re.compile(r"[0-9]{1,10}")
+
 
 def standalone_clique_name(set_name: str, replica_index: int, clique: str) -> str:
     """The PodClique of a clique that no scaling group names: ``llama-0-router``."""
@@ -24,4 +29,9 @@ def index_after(owner: str, name: str) -> int | None:
     """
     rest = name.removeprefix(f"{owner}-")
     digits, dash, _ = rest.partition("-")
-    return int(digits) if rest != name and dash and digits.isascii() and digits.isdigit() else None
+    return index_from(digits) if rest != name and dash else None
+
+
+def index_from(text: str) -> int | None:
+    """A replica index as labels and names write it, in decimal digits; None if it is not one."""
+    return int(text) if _INDEX.fullmatch(text) else None

@@ -107,7 +107,7 @@ def podclique_of(raw: Mapping[str, Any]) -> PodClique:
         status=CliqueStatus(
             recorded=bool(status.raw),
             updating=updating,
-            update_hash=str(progress.get("podTemplateHash") or ""),
+            update_hash=progress.text("podTemplateHash"),
             current_hash=status.text("currentPodTemplateHash"),
             conditions=read_conditions(status),
             was_available=status.flag("wasAvailable"),

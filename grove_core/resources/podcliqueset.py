@@ -158,7 +158,7 @@ def podcliqueset_of(raw: Mapping[str, Any]) -> PodCliqueSet:
     read = SetStatus(replicas=status.integer("replicas"), available=status.integer("availableReplicas"), conditions=read_conditions(status))
     spec = None
     try:
-        spec = SetSpec.model_validate(raw.get("spec"))
+        spec = SetSpec.model_validate(top.raw.get("spec"), by_name=False)
     except ValidationError as fault:
         problems.extend(_problem_of(error) for error in fault.errors(include_url=False))
     if problems or spec is None:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.meta import Meta
@@ -14,6 +14,10 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
+
+
+Gap: TypeAlias = tuple[str, str]  # (kind, namespace): of these something is missing in the source
+EVERYWHERE: Final = ""  # as the namespace of a gap
 
 
 class _Owned(Protocol):
@@ -31,7 +35,7 @@ class Cluster:
     **Shape**: owner uid -> what it controls. Pods are in no order: nothing depends on it (PL-006).
 
     Attributes:
-        not_collected: kinds of which the source holds none although there are some (GT-024).
+        gaps: of which kinds the source left something out, and in which namespace (GT-024).
     """
 
     sets: tuple[PodCliqueSet, ...]
@@ -39,7 +43,7 @@ class Cluster:
     cliques_of: Mapping[str, tuple[PodClique, ...]]
     gangs_of: Mapping[str, tuple[PodGang, ...]]
     pods_of: Mapping[str, list[Pod]]
-    not_collected: frozenset[str] = frozenset()
+    gaps: frozenset[Gap] = frozenset()
 
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
         """What a decision about ``root`` may look at. A view: pods are shared, nothing is copied."""
@@ -54,7 +58,9 @@ class Cluster:
             pods_of=self.pods_of,
             now=now,
             attempts=attempts,
-            not_collected=self.not_collected,
+            not_collected=frozenset(
+                kind for kind, namespace in self.gaps if namespace in {EVERYWHERE, root.meta.ref.namespace}
+            ),
         )
 
 
@@ -65,7 +71,7 @@ def cluster_of(
     cliques: Iterable[PodClique] = (),
     gangs: Iterable[PodGang] = (),
     pods: Iterable[Pod] = (),
-    not_collected: frozenset[str] = frozenset(),
+    gaps: frozenset[Gap] = frozenset(),
 ) -> Cluster:
     """Index the objects of a cluster. Linear in their number; objects without an owner belong to nobody."""
     pods_of: defaultdict[str, list[Pod]] = defaultdict(list)
@@ -78,7 +84,7 @@ def cluster_of(
         cliques_of=_by_owner(cliques),
         gangs_of=_by_owner(gangs),
         pods_of=dict(pods_of),
-        not_collected=not_collected,
+        gaps=gaps,
     )
 
 

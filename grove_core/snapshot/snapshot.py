@@ -1,6 +1,6 @@
 """What one root can see at one moment; every decision about it is a function of this value alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -35,6 +35,12 @@ class Snapshot:
     now: datetime
     attempts: tuple[Attempt, ...] = ()
     not_collected: frozenset[str] = frozenset()
+
+    def pods(self) -> Iterator[tuple[PodClique, Pod]]:
+        """Every pod of the root with the clique that controls it (GT-001)."""
+        for clique in self.cliques:
+            for pod in self.pods_of.get(clique.meta.uid, ()):
+                yield clique, pod
 
     def metas(self) -> dict[Ref, Meta]:
         """Every object that a step of this root may aim at, by address."""

@@ -113,6 +113,8 @@ def _group_status(judged: GroupJudgement) -> Status | None:
 
 def _set_status(snapshot: Snapshot, judgement: Judgement) -> Status | None:
     root = snapshot.root
+    if root.meta.deleting:
+        return None
     available = sum(replica.available for replica in judgement.replicas)
     wanted: dict[str, Json] = {"replicas": root.spec.replicas, "availableReplicas": available}
     because = Why.AVAILABLE_REPLICAS.because(root.ref, available=available, replicas=root.spec.replicas)

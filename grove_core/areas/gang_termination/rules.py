@@ -67,4 +67,5 @@ class Refuse(Rule):
     NAME_REPEATED = Clause("GT-099", "must be unique")
     NO_CLIQUES = Clause("GT-100", "must have at least one clique")
     IMMUTABLE = Clause("GT-101", "must not change; was {before}")
+    MALFORMED = Clause("GT-103", "must be {expected}")
     ADMITTED = Clause("GT-102", "breaks no rule")

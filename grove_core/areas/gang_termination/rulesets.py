@@ -5,8 +5,9 @@ judgement (statuses, deletions, the next look) does not depend on whose rules th
 """
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.gang_termination.group import judge_group
@@ -78,3 +79,4 @@ def _what_is_not_collected(snapshot: Snapshot) -> tuple[Reason, ...]:
 
 
 DESIGN: Final = RuleSet("design", judge_by_design)
+BY_NAME: Final[Mapping[str, RuleSet]] = MappingProxyType({rules.name: rules for rules in (DESIGN,)})

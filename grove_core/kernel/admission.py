@@ -1,0 +1,33 @@
+"""What admission can answer: yes, or no with every objection and where it is."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from grove_core.kernel.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """One thing that is refused: the field, what stood there, and the rule against it."""
+
+    path: str
+    got: str
+    reason: Reason
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason.sentence}, got {self.got}"
+
+
+@dataclass(frozen=True, slots=True)
+class Admit:
+    """The object is accepted as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    """The object is refused; never without an objection, sorted by path."""
+
+    objections: tuple[Objection, ...]
+
+
+AdmissionVerdict: TypeAlias = Admit | Deny

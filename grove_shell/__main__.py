@@ -1,0 +1,16 @@
+"""The executable: ``grove``, and as a kubectl plugin ``kubectl grove``."""
+
+import sys
+from pathlib import Path
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code (CL-001)."""
+    from grove_shell.cli.main import run  # noqa: PLC0415 - nothing is imported before it is needed (P10)
+
+    name = "kubectl grove" if Path(sys.argv[0]).name.startswith("kubectl-") else "grove"
+    sys.exit(run(sys.argv[1:], name))
+
+
+if __name__ == "__main__":
+    main()

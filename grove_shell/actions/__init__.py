@@ -1,0 +1,1 @@
+"""What each command does: read, ask the core, print, and say with which code to leave."""

@@ -1,0 +1,110 @@
+"""``grove plan``: read, play the rounds, print, and leave with the right code."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.document import Document, document_as_json
+from grove_core.explain import Tone, story_of
+from grove_core.kernel.steps import Delete
+from grove_core.plan.forecast import Forecast
+from grove_core.snapshot.cluster import EVERYWHERE, Gap
+from grove_shell.actions.source import Situation, Source, situation_of
+from grove_shell.controller.rounds import forecasts
+from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
+from grove_shell.views.faults import faults_page
+from grove_shell.views.page import show
+from grove_shell.views.plan_page import Surroundings, plan_page
+from grove_shell.views.structured import as_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOptions:
+    """What the user asked for besides the source; see ``grove plan --help``."""
+
+    sets: tuple[str, ...] = ()
+    output: str = "human"
+    rules: str = "design"
+    rounds: int | None = None
+    until: timedelta | None = None
+    decisions: bool = False
+    detailed_exitcode: bool = False
+    fail_on: tuple[str, ...] = ()
+    verbose: bool = False
+
+
+def plan(source: Source, options: PlanOptions) -> int:
+    """Plan and print; returns the exit code (CL-001, CL-002)."""
+    situation = situation_of(source)
+    if situation.faults:
+        show(faults_page(situation.faults, going_on=situation.usable), sys.stderr)
+    if not situation.usable:
+        return ERROR
+    snapshots = tuple(situation.snapshots(source.namespace, options.sets))
+    if options.sets and not snapshots:
+        sys.stderr.write(f"no PodCliqueSet of that name: {', '.join(options.sets)}\n")
+        return USAGE
+    until = _moment(situation.now, options.until)
+    rules = BY_NAME[options.rules]
+    told = tuple(forecasts(snapshots, rules, limit=options.rounds, until=until))
+    document = Document(
+        rules=rules.name,
+        as_of=situation.now,
+        not_collected=gap_names(situation.loaded.cluster.gaps),
+        forecasts=told,
+    )
+    if options.output == "human":
+        surroundings = Surroundings(
+            ignored=situation.loaded.ignored, verbose=options.verbose, decisions=options.decisions
+        )
+        show(plan_page(document, surroundings))
+    else:
+        sys.stdout.write(as_text(document_as_json(document, decisions=options.decisions), options.output))
+    return _exit_code(situation, options, told)
+
+
+def gap_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
+    """``Pod``, or ``Pod in ml`` where only one namespace is concerned; sorted, none that a wider one covers."""
+    everywhere = {kind for kind, namespace in gaps if namespace == EVERYWHERE}
+    return tuple(
+        kind if namespace == EVERYWHERE else f"{kind} in {namespace}"
+        for kind, namespace in sorted(gaps)
+        if namespace == EVERYWHERE or kind not in everywhere
+    )
+
+
+def _moment(now: datetime, span: timedelta | None) -> datetime | None:
+    if span is None:
+        return None
+    return now + min(span, datetime.max.replace(tzinfo=now.tzinfo) - now)
+
+
+def _exit_code(situation: Situation, options: PlanOptions, told: Sequence[Forecast]) -> int:
+    if situation.faults:
+        return ERROR
+    if options.fail_on and set(options.fail_on) & classes_in(told):
+        return FAIL_ON
+    if options.detailed_exitcode and any(forecast.rounds[0].steps for forecast in told):
+        return CHANGES
+    return DONE
+
+
+def classes_in(told: Sequence[Forecast]) -> set[str]:
+    """Which ``--fail-on`` classes some forecasts hold, in any round (CL-002)."""
+    classes: set[str] = set()
+    for forecast in told:
+        tones = {entry.tone for entry in story_of(forecast).entries}
+        steps = [step for round_ in forecast.rounds for step in round_.steps]
+        deletes = any(isinstance(step.action, Delete) for step in steps)
+        found = {
+            "terminate": Tone.ENDS in tones or deletes,
+            "wait": Tone.WAITS in tones,
+            "unknown": Tone.UNKNOWN in tones,
+            "withheld": any(round_.withheld for round_ in forecast.rounds),
+            "delete": deletes,
+            "change": bool(steps),
+        }
+        classes |= {name for name, present in found.items() if present}
+    return classes

@@ -1,0 +1,96 @@
+"""From the shared options to a situation: a cluster, the attempts made before, and the clock."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from grove_core.document import attempts_from_json
+from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.steps import Attempt
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.reading.faults import Fault
+from grove_shell.reading.objects import Loaded, load
+from grove_shell.reading.sources import Item, items_of
+from grove_shell.views.progress import counting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where to read from, as the user said it."""
+
+    filenames: tuple[str, ...]
+    namespace: str | None = None
+    now: datetime | None = None
+    attempts: str | None = None
+    keep_going: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """What was read, and what time it is.
+
+    Attributes:
+        faults: everything wrong with the input; decisions are offered only without any, or with ``--keep-going``.
+        usable: whether to go on.
+    """
+
+    loaded: Loaded
+    faults: tuple[Fault, ...]
+    now: datetime
+    attempts: tuple[Attempt, ...]
+    usable: bool
+
+    def snapshots(self, namespace: str | None, names: tuple[str, ...] = ()) -> Iterator[Snapshot]:
+        """What each chosen root can see; sorted by namespace and name.
+
+        Args:
+            namespace: only sets of this namespace; None for all.
+            names: ``set`` or ``namespace/set``; empty for all.
+        """
+        wanted = set(names)
+        for root in self.loaded.cluster.sets:
+            full = f"{root.ref.namespace}/{root.ref.name}"
+            if namespace not in {None, root.ref.namespace} or (wanted and not wanted & {root.ref.name, full}):
+                continue
+            yield self.loaded.cluster.snapshot_of(root, self.now, self.attempts)
+
+
+def situation_of(source: Source) -> Situation:
+    """Read everything a command needs. Raises nothing for bad content: that is in ``faults``."""
+    with counting("reading", "objects") as count:
+        loaded = load(source.filenames, sys.stdin.buffer, count)
+    attempts, faults = _attempts(source.attempts) if source.attempts else ((), ())
+    every = (*loaded.faults, *faults)
+    return Situation(
+        loaded=loaded,
+        faults=every,
+        now=source.now or datetime.now(UTC),
+        attempts=attempts,
+        usable=not every or source.keep_going,
+    )
+
+
+def _attempts(path: str) -> tuple[tuple[Attempt, ...], tuple[Fault, ...]]:
+    faults: list[Fault] = []
+    found: list[Attempt] = []
+    for item in items_of(path, faults, sys.stdin.buffer):
+        try:
+            found.extend(attempts_from_json(item.value.get("attempts")))
+        except MalformedObject as fault:
+            faults.extend(_placed(item, fault))
+    return tuple(found), tuple(faults)
+
+
+def _placed(item: Item, fault: MalformedObject) -> Iterator[Fault]:
+    for problem in fault.problems:
+        yield Fault(
+            file=item.file,
+            document=item.document,
+            line=None,
+            column=None,
+            object="",
+            path=problem.path or "attempts",
+            expected=problem.expected,
+            got=problem.got,
+        )

@@ -1,0 +1,30 @@
+"""``grove explain``."""
+
+from typing import Any
+
+import click
+
+from grove_shell.cli.options import format_option, rules_option, source_of, source_options
+
+
+@click.command("explain")
+@click.argument("target", metavar="KIND/NAME")
+@source_options
+@format_option("human", "json", "yaml")
+@rules_option
+@click.option("--why-not", type=click.Choice(["terminate"]), help="Name the first guard that held.")
+def command(target: str, **options: Any) -> int:
+    """Why is this object as it is, and what will become of it.
+
+    KIND is pcs, pcsg, pclq, pod or podgang, or the full name of the kind.
+
+    \b
+    Examples:
+      grove explain -f cluster.yaml pclq/llama-0-decode
+      grove explain -f cluster.yaml pcs/llama --why-not terminate
+      grove explain -f cluster.yaml pod/llama-0-decode-x7k2p
+    """
+    source = source_of(options)
+    from grove_shell.actions.explain import explain  # noqa: PLC0415 - help imports click only
+
+    return explain(source, target, **options)

@@ -1,0 +1,67 @@
+"""The command group: finds a command's module by name, so that help imports only what it shows (P10)."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Final
+
+import click
+
+from grove_core.version import VERSION
+from grove_shell.exits import DONE, ERROR, INTERRUPTED, USAGE
+
+_COMMANDS: Final[Mapping[str, str]] = {
+    "plan": "what will the controller do, when, and why",
+    "explain": "why is this object as it is",
+    "validate": "would this manifest be admitted",
+    "completion": "print a script that completes commands in your shell",
+}
+
+
+class _Commands(click.Group):
+    """A group whose commands live in modules of their own, imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f"grove_shell.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(VERSION, message="grove %(version)s")
+def grove() -> None:
+    """Say before the fact what Grove will do to a cluster, when, and why.
+
+    \b
+    kubectl get pcs,pcsg,pclq,pods,podgangs -n ml -o json > cluster.json
+    grove plan -f cluster.json
+    """
+
+
+def run(arguments: Sequence[str], name: str) -> int:
+    """Run one command and return its exit code; click's own usage errors become 64 (CL-001)."""
+    try:
+        code = grove.main(list(arguments), prog_name=name, standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.UsageError as fault:
+        fault.show()
+        return USAGE
+    except click.ClickException as fault:
+        fault.show()
+        return ERROR
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    return code if isinstance(code, int) else DONE

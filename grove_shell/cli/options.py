@@ -1,0 +1,91 @@
+"""Options that several commands share, and the values they accept."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from grove_shell.actions.source import Source
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Moment(click.ParamType[datetime]):
+    """An RFC 3339 time."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:  # noqa: ANN401
+        """Read the text, or fail with an example."""
+        from grove_core.kernel.times import parse_time  # noqa: PLC0415 - help imports click only
+
+        moment = value if isinstance(value, datetime) else parse_time(value)
+        return moment or self.fail(f"{value!r} is not a time such as 2026-11-20T09:00:00Z", param, ctx)
+
+
+class Span(click.ParamType[timedelta]):
+    """A Go duration greater than zero."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:  # noqa: ANN401
+        """Read the text, or fail with an example."""
+        from grove_core.kernel.durations import parse_duration  # noqa: PLC0415 - help imports click only
+
+        span = value if isinstance(value, timedelta) else parse_duration(value)
+        return span or self.fail(f"{value!r} is not a duration such as 6h, 90s or 1h30m", param, ctx)
+
+
+def source_options(command: F) -> F:
+    """Where the objects come from: ``-f``, ``-n``, ``--now``, ``--attempts``, ``--keep-going``."""
+    for option in (
+        click.option("--keep-going", is_flag=True, help="Decide what can be decided in spite of faults in the input."),
+        click.option(
+            "--attempts",
+            type=click.Path(),
+            metavar="FILE",
+            help="Outcomes of earlier writes, as the operator logs them (JSON or YAML).",
+        ),
+        click.option(
+            "--now", type=Moment(), help="The clock, e.g. the time of the dump.  [default: the computer's clock]"
+        ),
+        click.option("-n", "--namespace", metavar="NS", help="Only PodCliqueSets of this namespace."),
+        click.option(
+            "-f",
+            "--filename",
+            "filenames",
+            multiple=True,
+            required=True,
+            metavar="FILE|DIR|-",
+            help="YAML or JSON as kubectl prints it; may be given more than once.  '-' is standard input.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def format_option(*formats: str) -> Callable[[F], F]:
+    """``-o``: how to print."""
+    return click.option(
+        "-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help="How to print."
+    )
+
+
+rules_option = click.option(
+    "--rules", type=click.Choice(["design"]), default="design", show_default=True, help="By whose rules to judge."
+)
+
+
+def source_of(options: dict[str, Any]) -> "Source":
+    """Take the shared options out of a command's own."""
+    from grove_shell.actions.source import Source  # noqa: PLC0415 - help imports click only
+
+    return Source(
+        filenames=options.pop("filenames"),
+        namespace=options.pop("namespace"),
+        now=options.pop("now"),
+        attempts=options.pop("attempts"),
+        keep_going=options.pop("keep_going"),
+    )

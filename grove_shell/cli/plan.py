@@ -1,0 +1,45 @@
+"""``grove plan``."""
+
+from typing import Any
+
+import click
+
+from grove_shell.cli.options import Span, format_option, rules_option, source_of, source_options
+
+FAIL_ON = ("terminate", "wait", "delete", "withheld", "unknown", "change")
+
+
+@click.command("plan")
+@click.argument("sets", nargs=-1, metavar="[[NS/]SET]...")
+@source_options
+@format_option("human", "json", "yaml")
+@rules_option
+@click.option("--rounds", type=click.IntRange(min=1), metavar="N", help="At most N rounds.  [default: until rest]")
+@click.option("--until", type=Span(), help="Let time pass as well, e.g. 6h: what comes later by time alone.")
+@click.option("--decisions", is_flag=True, help="List every verdict, those to do nothing included.")
+@click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if there is anything to do.")
+@click.option(
+    "--fail-on", type=click.Choice(FAIL_ON), multiple=True, help="Exit 3 if there is one of these; may be repeated."
+)
+@click.option("-v", "--verbose", is_flag=True, help="List every write of every round.")
+def command(**options: Any) -> int:
+    """What will the controller do, in which rounds, and why - and what is held back.
+
+    Reads what kubectl printed; no cluster is needed.  Round 1 is exactly what the operator would do now; the rounds
+    after it assume that every write succeeds and that nobody else acts.
+
+    \b
+    Examples:
+      kubectl get pcs,pcsg,pclq,pods,podgangs -n ml -o json | grove plan -f -
+      grove plan -f cluster.yaml --now 2026-11-21T09:38:48Z --until 6h
+      grove plan -f cluster.json -o json --decisions ml/llama
+      grove plan -f cluster.json --fail-on terminate        # in CI
+
+    JSON loads about ten times faster than YAML; use it for big clusters.
+
+    Exit codes: 0 done, 1 bad input, 2 changes (--detailed-exitcode), 3 --fail-on, 64 usage.
+    """
+    source = source_of(options)
+    from grove_shell.actions.plan import PlanOptions, plan  # noqa: PLC0415 - help imports click only
+
+    return plan(source, PlanOptions(**options))

@@ -1,0 +1,32 @@
+"""``grove validate``."""
+
+import click
+
+from grove_shell.cli.options import format_option
+
+
+@click.command("validate")
+@click.option(
+    "-f",
+    "--filename",
+    "filenames",
+    multiple=True,
+    required=True,
+    metavar="FILE|DIR|-",
+    help="Manifests to judge; other objects among them are read past.",
+)
+@click.option("--old", "old", multiple=True, metavar="FILE|DIR", help="The manifests as they are now: judge an update.")
+@format_option("human", "json", "yaml")
+def command(filenames: tuple[str, ...], old: tuple[str, ...], output: str) -> int:
+    """Would these PodCliqueSets be admitted: the webhook's verdict offline, all problems at once.
+
+    \b
+    Examples:
+      grove validate -f pcs.yaml
+      grove validate -f new.yaml --old cluster.yaml     # may this be changed on a running set?
+
+    Exit codes: 0 admitted, 1 refused or bad input, 64 usage.
+    """
+    from grove_shell.actions.validate import validate  # noqa: PLC0415 - help imports click only
+
+    return validate(filenames, old, output)

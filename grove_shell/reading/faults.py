@@ -1,0 +1,86 @@
+"""What is wrong with the input: a value for each fault, and the one exception that ends a text early."""
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+_LONGEST_PATH: Final = 160
+_LONGEST_GOT: Final = 120
+
+SortKey: TypeAlias = tuple[str, int, int, int, str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One thing that is wrong in the input, and where (IN-005).
+
+    Attributes:
+        file: as the user named it, or found under a directory the user named; ``stdin`` for standard input.
+        document: number of the document in its file, from 1; 0 speaks of the whole file.
+        line: from 1; None where no line can be named.
+        column: in characters, from 1; None where no line can be named.
+        object: ``PodClique ml/decode`` where kind and name could be read, else ``items[3]``, else empty.
+        path: field path inside the object, or inside the list itself; empty for the whole.
+        expected: what would have been right, as a noun phrase.
+        got: what stood there, shortened.
+        lost: whether objects may have been left out of the input by it, of whatever kind.
+    """
+
+    file: str
+    document: int = 0
+    line: int | None = None
+    column: int | None = None
+    object: str = ""
+    path: str = ""
+    expected: str
+    got: str
+    lost: bool = True
+
+    @property
+    def sort_key(self) -> SortKey:
+        """Order of a report: by place, and where two faults share a place by content (IN-005)."""
+        line, column = self.line or 0, self.column or 0
+        return self.file, self.document, line, column, self.object, self.path, self.expected, self.got
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}:{self.column or 1}"
+        document = f"document {self.document}" if self.document else ""
+        inside = ", ".join(part for part in (document, self.object, _clipped(self.path, _LONGEST_PATH)) if part)
+        text = f"{place}: {inside}: " if inside else f"{place}: "
+        return _printable(f"{text}expected {self.expected}, got {_clipped(self.got, _LONGEST_GOT)}")
+
+
+class Unreadable(Exception):  # noqa: N818 - the name says what the text is
+    """A text that cannot be read any further; everything before this place has been handed on.
+
+    Attributes: as those of `Fault`, which it becomes.
+    """
+
+    def __init__(self, expected: str, got: str, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(f"expected {expected}, got {got}")
+        self.expected = expected
+        self.got = got
+        self.line = line
+        self.column = column
+
+    def fault(self, file: str, document: int = 0, where: str = "") -> Fault:
+        """The fault that this end of a text is reported as."""
+        return Fault(
+            file=file,
+            document=document,
+            line=self.line,
+            column=self.column,
+            object=where,
+            expected=self.expected,
+            got=self.got,
+        )
+
+
+def _clipped(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+def _printable(text: str) -> str:
+    """One line that any terminal can show: what is not printable is escaped, escape sequences among it."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -1,0 +1,235 @@
+"""JSON becomes objects, one at a time: the standard library's scanner, fed by hand (IN-006, IN-017 to IN-024).
+
+Rules for this file: an object is scanned, handed on and forgotten, also inside one endless list. Bad content never
+raises out of `json_items`; it becomes faults.
+"""
+
+import re
+from collections.abc import Iterator
+from json import JSONDecoder
+from typing import Any, Final
+
+from grove_shell.reading.faults import Fault, Unreadable
+from grove_shell.reading.items import (
+    MAX_DEPTH,
+    Item,
+    JsonValue,
+    Place,
+    empty_file,
+    fault_in,
+    list_problem,
+    named,
+    opened,
+)
+from grove_shell.reading.json_surveys import survey
+from grove_shell.reading.json_window import Scan, Window, scanner_of
+from grove_shell.reading.text import Text
+
+_DOCUMENT_MARK: Final = "---"
+_COMMA: Final = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
+_HALF_PAIR: Final = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def json_items(stream: Text, file: str, faults: list[Fault]) -> Iterator[Item]:
+    """The objects of one JSON text, in its order: of a list, an array, one object, or objects one after the other.
+
+    Args:
+        stream: read to its end, in chunks, as the objects are asked for.
+        file: name for items and faults.
+        faults: what is wrong is appended here; broken syntax ends the text (IN-014).
+
+    Raises:
+        Nothing about the content.
+    """
+    reader = _Reader(Window(stream), file, faults)
+    try:
+        yield from reader.documents()
+        if not reader.content:
+            faults.append(empty_file(file))
+    except Unreadable as end:
+        faults.append(end.fault(file, max(reader.number, 1), reader.where))
+
+
+class _Reader:
+    """One JSON text under reading.
+
+    Attributes:
+        number: of the document under reading, from 1.
+        content: whether any document had any, be it an empty list.
+    """
+
+    def __init__(self, window: Window, file: str, faults: list[Fault]) -> None:
+        self._window = window
+        self._file = file
+        self._faults = faults
+        self.number = 0
+        self.content = False
+        self._index = -1
+
+    @property
+    def where(self) -> str:
+        """The list item under reading, as in ``items[3]``; empty outside a list."""
+        return f"items[{self._index}]" if self._index >= 0 else ""
+
+    def documents(self) -> Iterator[Item]:
+        """Every object of every document; null is none (IN-017, IN-023)."""
+        window = self._window
+        while mark := window.peek():
+            if window.text.startswith(_DOCUMENT_MARK, window.at):
+                window.at += len(_DOCUMENT_MARK)
+                continue
+            self.number += 1
+            if mark == "{":
+                self.content = True
+                yield from self._root()
+            elif mark == "[":
+                self.content = True
+                window.at += 1
+                yield from self._elements()
+            elif (value := window.value()) is not None or window.odd:
+                self.content = True
+                yield from self._checked(value, -1)
+
+    def _root(self) -> Iterator[Item]:
+        """An object at the root. It is scanned as one where it fits into the window and is no list."""
+        window = self._window
+        try:
+            window.odd = False
+            value, end = window.scan(window.text, window.at)
+        except (RecursionError, StopIteration, ValueError):
+            value = {"items": None}
+        if "items" in value:
+            yield from self._members()
+        else:
+            window.start, window.at = window.at, end
+            yield from self._checked(value, -1)
+
+    def _members(self) -> Iterator[Item]:
+        """An object at the root, key by key: its ``items`` go out as they come, all else is kept (IN-020)."""
+        window, root = self._window, dict[str, Any]()
+        place = window.place(window.at)
+        sound, streamed = True, False
+        window.take("{")
+        more = window.peek() != "}" or window.take("}") == ","
+        while more:
+            window.peek()
+            at = window.place(window.at)
+            key = window.key()
+            repeated = key in root
+            if repeated:
+                sound = False
+                self._fault(named(root), (key, "each key once", f'the key "{key}" again'), at)
+            if window.peek() == "[" and key == "items" and not repeated:
+                window.at += 1
+                root[key] = None
+                streamed = True
+                yield from self._elements()
+            else:
+                root[key] = window.value()
+                sound = self._sound(root, -1, key) and sound
+            more = window.take(",}") == ","
+        item = Item(self._file, self.number, -1, root)
+        if streamed and (problem := list_problem(root)):
+            self._fault(named(root), problem, place, lost=False)
+        elif sound and not streamed:
+            yield from opened(item, self._faults, place)
+
+    def _elements(self) -> Iterator[Item]:
+        """The elements of an array, up to and with its closing bracket.
+
+        A pod that an API server printed is handed on as it is scanned: of those there are a hundred thousand, and no
+        server writes a key twice or nests without end (IN-018).
+        """
+        window, file, number = self._window, self._file, self.number
+        if window.peek() == "]":
+            window.at += 1
+            return
+        scan, text, at = window.scan, window.text, window.at
+        while True:
+            self._index += 1
+            window.odd = False
+            try:
+                value, end = scan(text, at)
+            except (RecursionError, StopIteration, ValueError):
+                end = len(text)
+            window.start, window.at = at, end
+            if end == len(text):
+                window.at = at
+                value = window.value()
+                text, end = window.text, window.at
+            if (
+                type(value) is dict
+                and value.get("kind") == "Pod"
+                and type(meta := value.get("metadata")) is dict
+                and "uid" in meta
+                and not window.odd
+                and not window.escaped
+            ):
+                yield Item(file, number, self._index, value)
+            else:
+                yield from self._checked(value, self._index)
+            if (comma := _COMMA.match(text, end)) and comma.end() < window.ample:
+                at = comma.end()
+                continue
+            if window.take(",]") == "]":
+                break
+            window.peek()
+            if window.at >= window.ample:
+                window.more()
+            text, at = window.text, window.at
+        self._index = -1
+
+    def _checked(self, value: JsonValue, index: int) -> Iterator[Item]:
+        """Hand on what an object stands for, unless it has flaws."""
+        place = self._window.start
+        if self._sound(value, index, ""):
+            item = Item(self._file, self.number, index, value)
+            if type(value) is dict and "items" not in value:
+                yield item
+            else:
+                yield from opened(item, self._faults, self._window.place(place))
+
+    def _sound(self, value: JsonValue, index: int, prefix: str) -> bool:
+        """Whether the value that was read last has no flaws; those it has become faults.
+
+        Args:
+            value: the value, or the object whose field ``prefix`` it is.
+        """
+        window = self._window
+        text, start, end = window.text, window.start, window.at
+        if not (
+            window.odd
+            or text.count("{", start, end) + text.count("[", start, end) >= MAX_DEPTH
+            or (window.escaped and _HALF_PAIR.search(text, start, end))
+            or _repeats(text, start)
+        ):
+            return True
+        _, finds = survey(text, start, outer=1 if prefix else 0)
+        for at, path, expected, got in finds:
+            inside = f"{prefix}.{path}".removesuffix(".").replace(".[", "[", 1) if prefix else path
+            self._fault(named(value, index), (inside, expected, got), window.place(at))
+        return not finds
+
+    def _fault(self, where: str, problem: tuple[str, str, str], place: Place, *, lost: bool = True) -> None:
+        self._faults.append(fault_in(Item(self._file, self.number, -1, {}), where, problem, place, lost=lost))
+
+
+class _Repeated(Exception):  # noqa: N818 - a verdict, not an error of ours
+    """Some object has a key twice."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> None:
+    if len(dict(pairs)) < len(pairs):
+        raise _Repeated
+
+
+_scan_once: Final[Scan] = scanner_of(JSONDecoder(object_pairs_hook=_once))
+
+
+def _repeats(text: str, start: int) -> bool:
+    """Whether a value, known to be JSON, may hold a key twice. Costs as much as scanning the value again."""
+    try:
+        _scan_once(text, start)
+    except (_Repeated, RecursionError):
+        return True
+    return False

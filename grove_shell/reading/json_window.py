@@ -1,0 +1,172 @@
+"""The part of a JSON text that is in memory: it moves on as values are read, and grows where one does not fit."""
+
+import math
+import re
+from collections.abc import Callable
+from json import JSONDecodeError, JSONDecoder
+from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs leave it out
+from typing import Any, Final, TypeAlias
+
+from grove_shell.reading.faults import Unreadable
+from grove_shell.reading.items import MAX_CHARACTERS, JsonValue, Place
+from grove_shell.reading.json_surveys import CutOff, survey
+from grove_shell.reading.scalars import float_as_sent
+from grove_shell.reading.text import Text
+
+Scan: TypeAlias = Callable[[str, int], tuple[Any, int]]
+
+_BLANKS: Final = re.compile(r"[ \t\n\r]*")
+_AMPLE: Final = 128 * 1024
+"""More than nearly every object needs. A scan that meets the end of the text is not only lost: Python also counts the
+lines of all the text, for a message that nobody reads."""
+_NEAR_THE_END: Final = 32
+"""An error so close behind is what a cut looks like; the longest token besides strings and numbers is an escape."""
+
+
+def scanner_of(decoder: JSONDecoder) -> Scan:
+    """The scanner inside a decoder: (text, position) -> (value, end), without a look at what stands around it.
+
+    Raises (the function that is returned):
+        StopIteration, json.JSONDecodeError, RecursionError, ValueError: there is no such value.
+    """
+    scan: Scan = decoder.scan_once  # type: ignore[attr-defined]  # the stubs leave it out
+    return scan
+
+
+class Window:
+    """A JSON text under reading.
+
+    Attributes:
+        text: what is in memory.
+        at: where reading goes on, in ``text``.
+        start: where the value that was read last begins, in ``text``.
+        ample: a value that begins before this position is likely to end in ``text``.
+        escaped: whether there is any escape in ``text``.
+        odd: whether the value read last may hold what only `survey` sees.
+    """
+
+    __slots__ = ("_before", "_closed", "_stream", "ample", "at", "escaped", "odd", "scan", "start", "text")
+
+    def __init__(self, stream: Text) -> None:
+        self._stream = stream
+        self._before = 0  # characters between the last newline that was dropped and the text
+        self._closed = False
+        self.text = ""
+        self.at = 0
+        self.start = 0
+        self.odd = False
+        self.escaped = False
+        self.ample = 0
+        decoder = JSONDecoder(parse_float=self._float, parse_constant=self._constant)
+        self.scan = scanner_of(decoder)
+
+    def more(self) -> bool:
+        """Drop what has been read and fetch what follows; False at the end of the text.
+
+        Raises:
+            Unreadable: from the stream, or the value under reading is too large.
+        """
+        if self._closed:
+            return False
+        left = len(self.text) - self.at
+        if left > MAX_CHARACTERS:
+            expected = f"an object of at most {MAX_CHARACTERS:,} characters"
+            raise Unreadable(expected, "more (nothing behind this place is read)", *self.place(self.at))
+        newline = self.text.rfind("\n", 0, self.at)
+        self._before = self._before + self.at if newline < 0 else self.at - newline - 1
+        # A value that spans chunks is scanned again each time, so the text doubles each time: the sum stays linear.
+        parts, fetched = [self.text[self.at :]], 0
+        while not self._closed and fetched <= left:
+            parts.append(self._stream.read())
+            self._closed = not parts[-1]
+            fetched += len(parts[-1])
+        self.text = "".join(parts)
+        self.escaped = "\\" in self.text
+        self.at = 0
+        self.ample = len(self.text) - (0 if self._closed else _AMPLE)
+        return fetched > 0
+
+    def peek(self) -> str:
+        """The next character that is not blank, with ``at`` upon it; empty at the end of the text."""
+        while True:
+            match = _BLANKS.match(self.text, self.at)
+            self.at = match.end() if match else self.at
+            if self.at < len(self.text):
+                return self.text[self.at]
+            if not self.more():
+                return ""
+
+    def take(self, wanted: str) -> str:
+        """Read one character out of ``wanted``, blanks before it aside."""
+        if (found := self.peek()) and found in wanted:
+            self.at += 1
+            return found
+        raise self.broken(" or ".join(f'"{one}"' for one in wanted), self.at)
+
+    def key(self) -> str:
+        """Read a string and the colon behind it."""
+        if self.peek() != '"':
+            raise self.broken("a key in double quotes", self.at)
+        key = self.value(lambda text, at: scanstring(text, at + 1, True))  # noqa: FBT003 - its C form
+        self.take(":")
+        return str(key)
+
+    def value(self, scan: Scan | None = None) -> JsonValue:
+        """Read the value that begins at ``at``. It lies between ``start`` and ``at`` of ``text`` afterwards.
+
+        Raises:
+            Unreadable: broken syntax, or from `more`.
+        """
+        scan = scan or self.scan
+        while True:
+            self.odd = False
+            failed, cut, value, end = 0, True, None, -1
+            try:
+                value, end = scan(self.text, self.at)
+            except StopIteration as stop:
+                failed = stop.value
+                cut = failed > len(self.text) - _NEAR_THE_END
+            except JSONDecodeError as error:
+                failed = error.pos
+                cut = failed > len(self.text) - _NEAR_THE_END or error.msg.startswith("Unterminated string")
+            except (RecursionError, ValueError):  # too deep, or more digits than Python takes
+                try:
+                    end, _ = survey(self.text, self.at)
+                    self.odd = True
+                except CutOff as off:
+                    failed = off.at
+            if 0 <= end < len(self.text):
+                break
+            # What failed may have been cut; and a number at the end of the text may go on.
+            failed -= self.at
+            if not cut or not self.more():
+                if end < 0:
+                    raise self.broken("valid JSON", self.at + failed)
+                end = len(self.text)
+                break
+        self.start, self.at = self.at, end
+        return value
+
+    def place(self, at: int) -> Place:
+        """Line and column of a position in ``text``."""
+        line = 1 + self._stream.newlines - self.text.count("\n", at)
+        newline = self.text.rfind("\n", 0, at)
+        return line, at - newline if newline >= 0 else at + 1 + self._before
+
+    def broken(self, expected: str, at: int) -> Unreadable:
+        """Broken syntax, as the end of the text (IN-014)."""
+        found = self.text[at : at + 1]
+        got = f'"{found}"' if found else "the end of the text"
+        return Unreadable(f"{expected} (nothing behind this place is read)", got, *self.place(at))
+
+    def _float(self, digits: str) -> float:
+        """A number with a fraction or an exponent, whole ones as integers as in YAML (IN-002, IN-007)."""
+        value = float(digits)
+        if math.isfinite(value):
+            return float_as_sent(value)
+        self.odd = True
+        return 0.0
+
+    def _constant(self, _name: str) -> None:
+        """``NaN`` or ``Infinity``, which are no JSON (IN-007)."""
+        self.odd = True

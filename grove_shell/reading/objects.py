@@ -1,0 +1,221 @@
+"""From items to a cluster: every object projected, every problem noted, nothing guessed (IN-030 to IN-036).
+
+What could not be read must not look like something that is not there: a broken object makes its kind count as not
+collected in its namespace, a broken file makes every kind count so everywhere, and decisions that need it then say
+"unknown" (IN-034).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final, TypeAlias
+
+from grove_core.kernel.errors import MalformedObject
+from grove_core.resources.meta import Meta
+from grove_core.resources.pod import Pod, pod_of
+from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.resources.podgang import PodGang, podgang_of
+from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
+from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap, cluster_of
+from grove_shell.reading.faults import Fault
+from grove_shell.reading.sources import Item, collector_off, items_of
+
+Resource: TypeAlias = PodCliqueSet | ScalingGroup | PodClique | PodGang | Pod
+API_GROUPS: Final[Mapping[str, str]] = {
+    "PodCliqueSet": "grove.io",
+    "PodCliqueScalingGroup": "grove.io",
+    "PodClique": "grove.io",
+    "PodGang": "scheduler.grove.io",
+    "Pod": "",
+}
+JUDGED: Final = ("Pod", "PodClique", "PodCliqueScalingGroup")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What an input holds.
+
+    Attributes:
+        faults: everything wrong with it, in order of place.
+        ignored: kind -> how many objects of a kind that no decision reads, sorted by kind.
+        pods: how many pods were read, those of no clique included.
+    """
+
+    cluster: Cluster
+    faults: tuple[Fault, ...]
+    ignored: Mapping[str, int]
+    pods: int
+
+
+def load(paths: Iterable[str], stdin: BinaryIO, progress: Callable[[Item], None] | None = None) -> Loaded:
+    """Read files, directories or standard input (``-``) into a cluster. Raises nothing for bad content.
+
+    Args:
+        paths: in the order given; order does not change the result.
+        stdin: where ``-`` reads from.
+        progress: called for every item, for a progress bar.
+    """
+    loading = _Loading()
+    with collector_off():
+        for path in paths:
+            for item in items_of(path, loading.faults, stdin):
+                loading.take(item)
+                if progress is not None:
+                    progress(item)
+        return loading.finish()
+
+
+class _Loading:
+    """One load in progress."""
+
+    def __init__(self) -> None:
+        shared: dict[str, str] = {}
+        self.faults: list[Fault] = []
+        self.ignored: Counter[str] = Counter()
+        self.gaps: set[Gap] = set()
+        self.uids: set[str] = set()
+        self.places: dict[str, Item] = {}
+        self.sets: dict[tuple[str, str], PodCliqueSet] = {}
+        self.groups: dict[tuple[str, str], ScalingGroup] = {}
+        self.cliques: dict[tuple[str, str], PodClique] = {}
+        self.gangs: dict[tuple[str, str], PodGang] = {}
+        self.pods: dict[tuple[str, str], Pod] = {}
+        self.kinds: dict[str, tuple[Callable[[Mapping[str, Any]], Any], dict[tuple[str, str], Any]]] = {
+            "PodCliqueSet": (podcliqueset_of, self.sets),
+            "PodCliqueScalingGroup": (scaling_group_of, self.groups),
+            "PodClique": (podclique_of, self.cliques),
+            "PodGang": (podgang_of, self.gangs),
+            "Pod": (lambda raw: pod_of(raw, shared), self.pods),
+        }
+
+    def take(self, item: Item) -> None:
+        """Project one item and file it under its kind and name."""
+        raw = item.value
+        kind, version = raw.get("kind"), raw.get("apiVersion")
+        if not isinstance(kind, str) or not isinstance(version, str):
+            for field, value in (("kind", kind), ("apiVersion", version)):
+                if not isinstance(value, str):
+                    self._note(item, field, "a string", "nothing" if value is None else str(value))
+            self.gaps.update((judged, EVERYWHERE) for judged in JUDGED)
+            return
+        if API_GROUPS.get(kind) != version.rpartition("/")[0]:
+            self.ignored[kind] += 1
+            return
+        project, shelf = self.kinds[kind]
+        try:
+            resource = project(raw)
+        except MalformedObject as fault:
+            for problem in fault.problems:
+                self._note(item, problem.path, problem.expected, problem.got)
+            self._miss(kind, raw)
+            return
+        if kind == "Pod":
+            key, uid, resource_version = (resource.namespace, resource.name), resource.uid, resource.resource_version
+        else:
+            meta: Meta = resource.meta
+            key, uid, resource_version = (meta.ref.namespace, meta.ref.name), meta.uid, meta.resource_version
+            self.uids.add(uid)
+            self.places[uid] = item._replace(value=_heading(raw))
+        before = shelf.setdefault(key, resource)
+        if before is not resource and not _same(before, uid, resource_version):
+            self._note(item, "metadata.name", "one object of this kind and name", "a second one that differs")
+            self._miss(kind, raw)
+
+    def finish(self) -> Loaded:
+        """Check owners, find out what was left out, and index the rest."""
+        self._infer_gaps()
+        for group in self.groups.values():
+            self._check_owner(group.meta)
+        for clique in self.cliques.values():
+            self._check_owner(clique.meta)
+        cluster = cluster_of(
+            sets=self.sets.values(),
+            groups=self.groups.values(),
+            cliques=self.cliques.values(),
+            gangs=self.gangs.values(),
+            pods=self.pods.values(),
+            gaps=frozenset(self.gaps | {(kind, EVERYWHERE) for kind in JUDGED if self._content_was_lost()}),
+        )
+        ordered = sorted(self.faults, key=lambda fault: fault.sort_key)
+        return Loaded(cluster, tuple(ordered), dict(sorted(self.ignored.items())), len(self.pods))
+
+    def _infer_gaps(self) -> None:
+        """Kinds of which there is nothing although other objects speak of them (GT-024, IN-035)."""
+        cliques = self.cliques.values()
+        if not self.pods and any(_reports_pods(clique) for clique in cliques):
+            self.gaps.add(("Pod", EVERYWHERE))
+        if not self.groups and any(clique.meta.owner_kind == GROUP_KIND for clique in cliques):
+            self.gaps.add((GROUP_KIND, EVERYWHERE))
+        if not self.cliques and (
+            any(root.status.available for root in self.sets.values())
+            or any(group.status.available for group in self.groups.values())
+        ):
+            self.gaps.add(("PodClique", EVERYWHERE))
+
+    def _check_owner(self, meta: Meta) -> None:
+        """An owner that is not in the input leaves its object without a judge (IN-033)."""
+        if meta.deleting or meta.owner_uid in self.uids or (meta.owner_kind, EVERYWHERE) in self.gaps:
+            return
+        item = self.places[meta.uid]
+        if not meta.owner_uid:
+            self._note(item, "metadata.ownerReferences", "a controller owner", "none")
+        else:
+            owner = f"{meta.owner_kind} {meta.ref.namespace}/{meta.owner_name}"
+            self._note(item, "metadata.ownerReferences", f"{owner} in the input", "no object with that uid")
+        if meta.owner_kind == GROUP_KIND:
+            self.gaps.add((GROUP_KIND, meta.ref.namespace))
+
+    def _content_was_lost(self) -> bool:
+        return any(fault.lost for fault in self.faults)
+
+    def _note(self, item: Item, path: str, expected: str, got: str) -> None:
+        self.faults.append(
+            Fault(
+                file=item.file,
+                document=item.document,
+                line=None,
+                column=None,
+                object=_label(item),
+                path=path,
+                expected=expected,
+                got=got,
+                lost=False,
+            )
+        )
+
+    def _miss(self, kind: str, raw: Mapping[str, Any]) -> None:
+        """An object of that kind is missing from now on, and everybody in its namespace must know."""
+        meta = raw.get("metadata")
+        fields: Mapping[str, Any] = meta if isinstance(meta, Mapping) else {}
+        namespace, uid = fields.get("namespace", "default"), fields.get("uid")
+        self.gaps.add((kind, namespace if isinstance(namespace, str) else EVERYWHERE))
+        if isinstance(uid, str):
+            self.uids.add(uid)
+
+
+def _reports_pods(clique: PodClique) -> bool:
+    status = clique.status
+    return bool(status.replicas or status.ready or status.scheduled)
+
+
+def _same(before: Resource, uid: str, resource_version: str) -> bool:
+    """Whether two objects of one name are the same object in the same state (PL-900), as in overlapping files."""
+    held = before if isinstance(before, Pod) else before.meta
+    return bool(uid) and (held.uid, held.resource_version) == (uid, resource_version)
+
+
+def _heading(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """What a report needs of an object, without keeping the object."""
+    return {"kind": raw.get("kind"), "metadata": raw.get("metadata")}
+
+
+def _label(item: Item) -> str:
+    """``PodClique ml/llama-0-decode``, or its place in the list where it has no name."""
+    kind = item.value.get("kind")
+    meta = item.value.get("metadata")
+    name = meta.get("name") if isinstance(meta, Mapping) else None
+    if isinstance(kind, str) and isinstance(name, str) and isinstance(meta, Mapping):
+        return f"{kind} {meta.get('namespace', 'default')}/{name}"
+    return f"items[{item.index}]" if item.index >= 0 else str(kind or "")
+

@@ -1,0 +1,190 @@
+"""What a plain YAML word means: YAML 1.1 as kubectl's YAML layer reads it, and what is JSON's view of it.
+
+Rule for this file: total over all texts; refusals are `Refused` and nothing else.
+"""
+
+import base64
+import binascii
+import math
+import re
+import struct
+from typing import Final
+
+from grove_shell.reading.items import JsonValue
+
+_INT64: Final = range(-(2**63), 2**63)
+_UINT64: Final = range(2**64)
+_REMEMBERED: Final = 20_000
+
+_WORDS: Final[dict[str, bool | float | None]] = {
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), math.inf),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan),
+}
+_INTEGER: Final = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)")
+_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_POINT_FIRST: Final = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
+_BASES: Final = {"x": 16, "X": 16, "b": 2, "B": 2, "o": 8, "O": 8}
+_PLAIN_EXPONENTS: Final = range(-4, 6)
+_LONGEST_NUMBER: Final = 400
+"""More characters than any 64-bit integer or finite float needs; also keeps Python's limit on digits out of reach."""
+
+_YAML_ORG: Final = "tag:yaml.org,2002:"
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "null": (type(None),),
+}
+
+MERGE: Final = str(b"<<", "ascii")
+"""The merge key as a plain word. A string of its own: readers ask for identity, so that a quoted "<<" stays a key."""
+
+
+class Refused(Exception):  # noqa: N818 - a verdict, not an error of ours
+    """A YAML node without a JSON value: what would have been right, and what stood there where that is not clear."""
+
+    def __init__(self, expected: str, got: str = "") -> None:
+        super().__init__(expected)
+        self.expected = expected
+        self.got = got
+
+
+class Scalars(dict[str, JsonValue]):
+    """Plain word -> JSON value, each worked out once (IN-001 to IN-003).
+
+    Looking one up raises `Refused` for an infinite number and for not-a-number. Equal words give the same string
+    object, which keeps a hundred thousand pods small; the memory is bounded because unique words are many.
+    """
+
+    def __missing__(self, text: str) -> JsonValue:
+        value = plain(text)
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        self[text] = value
+        return value
+
+
+def plain(text: str) -> JsonValue:
+    """The JSON value of a plain word (IN-001 to IN-003).
+
+    Raises:
+        Refused: an infinite number or not-a-number, for which JSON has no word.
+    """
+    return MERGE if text == "<<" else whole(_resolved(text))
+
+
+def whole(value: JsonValue) -> JsonValue:
+    """A resolved scalar as JSON has it: floats without a fraction are integers (IN-002, IN-007).
+
+    Raises:
+        Refused: ``value`` is infinite or not a number.
+    """
+    if type(value) is not float:
+        return value
+    if not math.isfinite(value):
+        raise Refused("a finite number")
+    return float_as_sent(value)
+
+
+def float_as_sent(value: float) -> float:
+    """A finite float as kubectl's JSON spells it: without a fraction it has no point, and is an integer (IN-002)."""
+    return int(value) if value.is_integer() and int(value) in _INT64 else value
+
+
+def tagged(tag: str, text: str) -> JsonValue:
+    """The JSON value of a scalar with an explicit tag; an unknown tag means text (IN-003).
+
+    Raises:
+        Refused: the text is not of the type that the tag names.
+    """
+    name = tag.removeprefix(_YAML_ORG) if tag.startswith(_YAML_ORG) else ""
+    if name in _TYPES:
+        value = whole(_resolved(text))
+        if type(value) not in _TYPES[name]:
+            raise Refused(f"a value of type !!{name}")
+        return value
+    if name == "binary":
+        return _decoded(text)
+    return MERGE if name == "merge" and text == "<<" else text
+
+
+def key_of(text: str) -> str:
+    """A plain word as a key, which is always text in JSON: ``0777`` is ``511``, ``yes`` is ``true`` (IN-004).
+
+    Raises:
+        Refused: null, or an integer beyond 64 bits with sign.
+    """
+    value = _resolved(text)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return _shortest(value)
+    if isinstance(value, int):
+        if value in _INT64:
+            return str(value)
+        raise Refused("a key within 64 bits")
+    if value is None:
+        raise Refused("a key")
+    return value
+
+
+def _resolved(text: str) -> str | int | float | bool | None:
+    """The value before JSON's view of it: integers and floats apart, infinities kept."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] == ".":
+        return _finite(text) if _POINT_FIRST.fullmatch(text) else text
+    if text[0] not in "+-0123456789" or len(text) > _LONGEST_NUMBER:
+        return text
+    digits = text.replace("_", "")
+    if match := _INTEGER.fullmatch(digits):
+        value = _integer(match[1], match[2])
+        if value in _INT64 or (value in _UINT64 and not match[1]):
+            return value
+    number = _finite(digits) if _FLOAT.fullmatch(digits) else digits
+    return text if isinstance(number, str) else number
+
+
+def _integer(sign: str, digits: str) -> int:
+    if digits[0] == "0" and len(digits) > 1:
+        base = _BASES.get(digits[1])
+        value = int(digits[2:], base) if base else int(digits, 8)
+    else:
+        value = int(digits)
+    return -value if sign == "-" else value
+
+
+def _finite(digits: str) -> float | str:
+    """The float, or the text itself where no 64-bit float is that large."""
+    value = float(digits)
+    return value if math.isfinite(value) else digits
+
+
+def _shortest(value: float) -> str:
+    """A float key as kubectl's YAML layer writes it: the fewest digits that mean the same 32-bit float."""
+    if math.isnan(value):
+        return ".nan"
+    try:
+        single = struct.unpack("f", struct.pack("f", value))[0]
+    except OverflowError:
+        single = math.copysign(math.inf, value)
+    if math.isinf(single):
+        return ".inf" if single > 0 else "-.inf"
+    for precision in range(9):
+        written = f"{single:.{precision}e}"
+        if struct.pack("f", float(written)) == struct.pack("f", single):
+            break
+    mantissa, exponent = written.split("e")
+    places = precision - int(exponent)
+    return f"{single:.{max(places, 0)}f}" if int(exponent) in _PLAIN_EXPONENTS else f"{mantissa}e{exponent}"
+
+
+def _decoded(text: str) -> str:
+    try:
+        return base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        raise Refused("base64 of UTF-8 text after !!binary") from None

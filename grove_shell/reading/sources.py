@@ -1,0 +1,120 @@
+"""Where input comes from: a file, a directory, standard input (IN-016, IN-023, IN-026 to IN-029).
+
+Rule for this file: whatever the path names, the answer is items and faults, never an exception.
+"""
+
+import gc
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, Final
+
+from grove_shell.reading.faults import Fault, Unreadable
+from grove_shell.reading.items import Item
+from grove_shell.reading.json_items import json_items
+from grove_shell.reading.text import Text, reason_of
+from grove_shell.reading.yaml_items import yaml_items
+
+__all__ = ["STDIN", "Item", "collector_off", "items_of"]
+
+STDIN: Final = "-"
+_STDIN_NAME: Final = "stdin"
+_SUFFIXES: Final = (".yaml", ".yml", ".json")
+_BEGINS_LIKE_JSON: Final = re.compile(r'[ \t\n\r]*(?:\{[ \t\n\r]*"|\[[ \t\n\r]*\{[ \t\n\r]*["}])')
+
+
+@contextmanager
+def collector_off() -> Iterator[None]:
+    """Keep the cyclic collector off for a while (IN-029).
+
+    Loading makes very many objects and no cycles, so each of the collector's walks over them finds nothing.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def items_of(path: str, faults: list[Fault], stdin: BinaryIO) -> Iterator[Item]:
+    """The objects of a file, of every file under a directory, or of standard input, one at a time.
+
+    Args:
+        path: as the user gave it; ``-`` for standard input.
+        faults: what is wrong is appended here as reading comes to it.
+        stdin: read to its end for ``-``, and not closed.
+
+    Raises:
+        Nothing about the path or the content.
+    """
+    if path == STDIN:
+        yield from _stream_items(stdin, _STDIN_NAME, faults)
+    elif os.path.isdir(path):  # noqa: PTH112 - unlike a Path it takes any text and never raises
+        before, empty = len(faults), True
+        for file in _files(path, faults):
+            empty = False
+            yield from _file_items(file, faults)
+        if empty and len(faults) == before:
+            faults.append(Fault(file=path, expected="files named *.yaml, *.yml or *.json", got="a directory of none"))
+    else:
+        yield from _file_items(path, faults)
+
+
+def _files(directory: str, faults: list[Fault]) -> Iterator[str]:
+    """The files to read under a directory, in order of their paths; what else is visible becomes a fault (IN-026).
+
+    Iterative, for the depth of directories is the input's choice.
+    """
+    entered: set[tuple[int, int]] = set()  # links may form loops, so each directory is read once (IN-027)
+    todo = [directory]
+    while todo:
+        path = todo.pop()
+        name = os.path.basename(path)  # noqa: PTH119 - paths stay as the user writes them
+        if os.path.isdir(path):  # noqa: PTH112 - as above
+            todo.extend(reversed(_entries(path, faults, entered)))
+        elif name.endswith(_SUFFIXES):
+            yield path
+        else:
+            expected = "a name that ends in .yaml, .yml or .json, or begins with a dot"
+            faults.append(Fault(file=path, expected=expected, got=name))
+
+
+def _entries(directory: str, faults: list[Fault], entered: set[tuple[int, int]]) -> list[str]:
+    try:
+        status = os.stat(directory)  # noqa: PTH116 - as above
+        names = os.listdir(directory)  # noqa: PTH208 - as above
+    except OSError as error:
+        faults.append(Fault(file=directory, expected="a directory that can be read", got=reason_of(error)))
+        return []
+    identity = status.st_dev, status.st_ino
+    if identity in entered:
+        return []
+    entered.add(identity)
+    return [os.path.join(directory, name) for name in sorted(names) if not name.startswith(".")]  # noqa: PTH118
+
+
+def _file_items(path: str, faults: list[Fault]) -> Iterator[Item]:
+    try:
+        raw = open(path, "rb")  # noqa: SIM115, PTH123 - opening may fail, reading is `Text`'s; any text as in `items_of`
+    except (OSError, ValueError) as error:
+        faults.append(Fault(file=path, expected="a file that can be read", got=reason_of(error)))
+        return
+    with raw:
+        yield from _stream_items(raw, path, faults)
+
+
+def _stream_items(raw: BinaryIO, name: str, faults: list[Fault]) -> Iterator[Item]:
+    """Choose between JSON and YAML by the name, else by how the text begins (IN-016)."""
+    text = Text(raw)
+    try:
+        head = text.head()
+    except Unreadable as end:
+        faults.append(end.fault(name))
+        return
+    if name.endswith(".json") or _BEGINS_LIKE_JSON.match(head):
+        yield from json_items(text, name, faults)
+    else:
+        yield from yaml_items(text, name, faults)

@@ -1,0 +1,149 @@
+"""YAML becomes objects, one at a time (IN-010 to IN-014, IN-020 to IN-024).
+
+Rules for this file: an object is built, handed on and forgotten, also inside one endless list. Bad content never
+raises out of `yaml_items`; it becomes faults.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+from yaml.events import (
+    DocumentStartEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+from yaml.reader import ReaderError
+
+from grove_shell.reading.faults import Fault, Unreadable
+from grove_shell.reading.items import Item, JsonValue, empty_file, fault_in, list_problem, named, opened
+from grove_shell.reading.scalars import MERGE
+from grove_shell.reading.text import Text
+from grove_shell.reading.yaml_events import place_of
+from grove_shell.reading.yaml_nodes import Flaw, Nodes
+
+
+def yaml_items(stream: Text, file: str, faults: list[Fault], *, pure: bool = False) -> Iterator[Item]:
+    """The objects of one YAML text, in its order.
+
+    Args:
+        stream: read to its end, in chunks, as the objects are asked for.
+        file: name for items and faults.
+        faults: what is wrong is appended here; broken syntax ends the text (IN-014).
+        pure: use the Python parser even where libyaml is there.
+
+    Raises:
+        Nothing about the content.
+    """
+    reader = _Reader(Nodes(stream, pure=pure), file, faults)
+    try:
+        yield from reader.documents()
+        if not reader.content:
+            faults.append(empty_file(file))
+    except (yaml.YAMLError, Unreadable) as error:
+        end = error if isinstance(error, Unreadable) else _ended(error)
+        faults.append(end.fault(file, max(reader.number, 1), reader.where))
+
+
+class _Reader:
+    """One YAML text under reading.
+
+    Attributes:
+        number: of the document under reading, from 1.
+        where: the list item under reading, as in ``items[3]``; empty outside a list.
+        content: whether any document had any, be it an empty list.
+    """
+
+    def __init__(self, nodes: Nodes, file: str, faults: list[Fault]) -> None:
+        self._nodes = nodes
+        self._file = file
+        self._faults = faults
+        self.number = 0
+        self.where = ""
+        self.content = False
+
+    def documents(self) -> Iterator[Item]:
+        """Every object of every document; a document without content is none (IN-023)."""
+        get = self._nodes.get
+        while type(event := get()) is not StreamEndEvent:
+            if type(event) is not DocumentStartEvent:
+                continue
+            self.number += 1
+            self._nodes.next_document()
+            root = get()
+            if type(root) is MappingStartEvent:
+                self.content = True
+                yield from self._mapping(root)
+            elif type(root) is SequenceStartEvent:
+                self.content = True
+                yield from self._elements(root)
+            else:
+                value = self._nodes.node(root, "")
+                if value is not None or self._nodes.flaws:
+                    self.content = True
+                    yield from self._finished(value, -1, root)
+
+    def _mapping(self, start: MappingStartEvent) -> Iterator[Item]:
+        """A mapping at the root: its ``items`` go out as they come, all else is kept until its end (IN-020)."""
+        nodes, root = self._nodes, dict[str, Any]()
+        own: list[Flaw] = []
+        streamed = False
+        nodes.begin(start)
+        while type(event := nodes.get()) is not MappingEndEvent:
+            key = nodes.root_key(event, root)
+            event = nodes.get()
+            if key == "items" and "items" not in root and type(event) is SequenceStartEvent:
+                own += nodes.taken()
+                root[key] = None
+                streamed = True
+                yield from self._elements(event)
+            elif key is MERGE:
+                nodes.merge(event, nodes.node(event, ""), root, ("", [], root, True, ""))
+            else:
+                root[key] = nodes.node(event, key)
+        if streamed and (problem := list_problem(root)):
+            frame = Item(self._file, self.number, -1, root)
+            self._faults.append(fault_in(frame, named(root), problem, place_of(start), lost=False))
+        nodes.flaws[:0] = own
+        if nodes.flaws or not streamed:
+            yield from self._finished(root, -1, start)
+
+    def _elements(self, start: SequenceStartEvent) -> Iterator[Item]:
+        """The elements of a sequence, one by one."""
+        nodes, index = self._nodes, 0
+        nodes.begin(start)
+        while type(event := nodes.get()) is not SequenceEndEvent:
+            self.where = f"items[{index}]"
+            value = nodes.node(event, "")
+            if type(value) is dict and "items" not in value and not nodes.flaws:
+                yield Item(self._file, self.number, index, value)
+            else:
+                yield from self._finished(value, index, event)
+            index += 1
+        self.where = ""
+
+    def _finished(self, value: JsonValue, index: int, start: Event) -> Iterator[Item]:
+        """Hand on what an object stands for, or turn its flaws into faults (IN-006)."""
+        flaws = self._nodes.taken()
+        if not flaws:
+            yield from opened(Item(self._file, self.number, index, value), self._faults, place_of(start))
+        item = Item(self._file, self.number, index, value)
+        for flaw in flaws:
+            problem, place = flaw[:3], flaw[3:]
+            self._faults.append(fault_in(item, named(value, index), problem, place))
+
+
+def _ended(error: yaml.YAMLError) -> Unreadable:
+    """Broken syntax as the end of its text (IN-014)."""
+    expected = "valid YAML (nothing behind this place is read)"
+    if isinstance(error, ReaderError):
+        return Unreadable(expected, str(error.reason))
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return Unreadable(expected, str(error))
+    mark = error.problem_mark or error.context_mark
+    got = ", ".join(part for part in (error.context, error.problem) if part)
+    return Unreadable(expected, got, mark.line + 1, mark.column + 1) if mark else Unreadable(expected, got)

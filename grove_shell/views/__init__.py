@@ -1,0 +1,1 @@
+"""From stories to bytes. No arithmetic, no decisions."""

@@ -1,0 +1,20 @@
+"""One report of everything that is wrong with an input."""
+
+from collections.abc import Sequence
+
+from grove_shell.reading.faults import Fault
+from grove_shell.views.page import Page
+
+
+def faults_page(faults: Sequence[Fault], *, going_on: bool) -> Page:
+    """Every fault on a line of its own, with file, document, object and field path (IN-036)."""
+    page = Page()
+    many = "1 problem" if len(faults) == 1 else f"{len(faults)} problems"
+    page.add((f"{many} in the input", "bold red"))
+    for fault in faults:
+        page.add("  ", str(fault))
+    if going_on:
+        page.add(("What they leave undecided is marked UNKNOWN.", "dim"))
+    else:
+        page.add(("Nothing was decided. --keep-going decides what can be decided in spite of them.", "dim"))
+    return page

@@ -1,0 +1,32 @@
+"""A line that counts, for work that takes long; on a terminal only, and not before there is something to wait for."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+_PATIENCE: Final = 0.7
+_EVERY: Final = 500
+
+
+@contextmanager
+def counting(doing: str, what: str) -> Iterator[Callable[[Any], None] | None]:
+    """Count calls and show the number on standard error; yields None where nobody would see it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    seen, start = 0, time.monotonic()
+
+    def count(_item: object) -> None:
+        nonlocal seen
+        seen += 1
+        if seen % _EVERY == 0 and time.monotonic() - start > _PATIENCE:
+            sys.stderr.write(f"\r{doing}: {seen:,} {what}")
+            sys.stderr.flush()
+
+    try:
+        yield count
+    finally:
+        sys.stderr.write("\r\033[K")
+        sys.stderr.flush()

@@ -1,0 +1,41 @@
+"""Times, spans and numbers as people read them, seen from one moment."""
+
+from datetime import datetime, timedelta
+
+from grove_core.kernel.durations import short_duration
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.times import format_time, whole_seconds
+
+
+def clock(moment: datetime, now: datetime) -> str:
+    """``09:41:00Z`` on the day of ``now``, else the whole time."""
+    text = format_time(whole_seconds(moment))
+    return text.partition("T")[2] if moment.date() == now.date() else text
+
+
+def distance(moment: datetime, now: datetime) -> str:
+    """``in 2h2m``, ``8s ago`` or ``now``; whole seconds, a wait rounded up so that it is never told too short."""
+    second = timedelta(seconds=1)
+    if moment > now:
+        return f"in {short_duration(-((now - moment) // second) * second)}"
+    past = (now - moment) // second * second
+    return f"{short_duration(past)} ago" if past else "now"
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 replica``, ``2 replicas``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def named(ref: Ref) -> str:
+    """``PodClique qwen-0-worker``, or ``replica 0`` of something."""
+    if ref.replica is None:
+        return f"{ref.kind} {ref.name}"
+    return f"replica {ref.replica}" if ref.kind == "PodCliqueSet" else f"{ref.name} replica {ref.replica}"
+
+
+def listed(names: list[str], limit: int) -> str:
+    """Names with commas; the rest counted where there are more than ``limit``."""
+    if len(names) <= limit:
+        return ", ".join(names)
+    return f"{', '.join(names[:limit])} and {len(names) - limit:,} more"

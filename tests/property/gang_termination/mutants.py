@@ -1,0 +1,101 @@
+"""Known mistakes, as rule sets: each is the design with one thing wrong, and the simulator must catch it.
+
+The first three are the gang rows of the fault study; the others break one invariant each.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+
+from grove_core.areas.gang_termination.rulesets import RuleSet, judge_by_design
+from grove_core.areas.gang_termination.verdicts import Judgement
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
+
+
+def was_available_only_in_memory() -> RuleSet:
+    """wasAvailable is kept by the operator process, so a restart forgets it."""
+    remembered: dict[str, bool] = {}
+    last: list[tuple[object, ...]] = [()]
+
+    def judge(snapshot: Snapshot) -> Judgement:
+        if not snapshot.attempts and last[0]:  # the answers to the last writes are gone: this is a new process
+            remembered.clear()
+        judgement = judge_by_design(with_cliques(snapshot, lambda clique: forgetful(clique, remembered)))
+        remembered.update({judged.clique.meta.uid: bool(judged.was_available) for judged in judgement.cliques})
+        last[0] = (snapshot.now,)
+        return judgement
+
+    return RuleSet("design", judge)
+
+
+def forgetful(clique: PodClique, remembered: Mapping[str, bool]) -> PodClique:
+    known = remembered.get(clique.meta.uid, False)
+    return replace(clique, status=replace(clique.status, was_available=known))
+
+
+def transition_time_rewritten() -> RuleSet:
+    """lastTransitionTime is set to now in every round."""
+
+    def judge(snapshot: Snapshot) -> Judgement:
+        bare = with_cliques(snapshot, lambda clique: replace(clique, status=replace(clique.status, conditions=())))
+        return judge_by_design(
+            with_groups(bare, lambda group: replace(group, status=replace(group.status, conditions=())))
+        )
+
+    return RuleSet("design", judge)
+
+
+def unknown_counts_as_breach() -> RuleSet:
+    """An update does not suspend the judgement."""
+
+    def judge(snapshot: Snapshot) -> Judgement:
+        return judge_by_design(
+            with_cliques(snapshot, lambda clique: replace(clique, status=replace(clique.status, updating=False)))
+        )
+
+    return RuleSet("design", judge)
+
+
+def delay_ignored() -> RuleSet:
+    """A breach is acted on at once."""
+
+    def judge(snapshot: Snapshot) -> Judgement:
+        return judge_by_design(replace(snapshot, now=snapshot.now.replace(year=snapshot.now.year + 1)))
+
+    return RuleSet("design", judge)
+
+
+def group_breach_not_passed_on() -> RuleSet:
+    """A group that cannot spare its replicas tells nobody."""
+
+    def judge(snapshot: Snapshot) -> Judgement:
+        judgement = judge_by_design(snapshot)
+        alone = judge_by_design(replace(snapshot, groups=()))
+        return replace(judgement, replicas=alone.replicas)
+
+    return RuleSet("design", judge)
+
+
+def with_cliques(snapshot: Snapshot, change: Callable[[PodClique], PodClique]) -> Snapshot:
+    return replace(snapshot, cliques=tuple(map(change, snapshot.cliques)))
+
+
+def with_groups(snapshot: Snapshot, change: Callable[[ScalingGroup], ScalingGroup]) -> Snapshot:
+    return replace(snapshot, groups=tuple(map(change, snapshot.groups)))
+
+
+MUTANTS: Final[Mapping[str, Callable[[], RuleSet]]] = MappingProxyType(
+    {
+        maker.__name__: maker
+        for maker in (
+            was_available_only_in_memory,
+            transition_time_rewritten,
+            unknown_counts_as_breach,
+            delay_ignored,
+            group_breach_not_passed_on,
+        )
+    }
+)

@@ -1,0 +1,139 @@
+"""The design document written down literally and slowly, with nothing of the core but its facts.
+
+Whoever changes a rule changes it here as well, in other words; the two must agree on every world.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from grove_core.kernel.conditions import Condition, Truth
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from tests.property.strategies.worlds import World
+
+
+@dataclass
+class Verdict:
+    """What the document says of one world."""
+
+    breach: dict[str, Truth] = field(default_factory=dict)
+    since: dict[str, datetime] = field(default_factory=dict)
+    available: dict[str, bool | None] = field(default_factory=dict)
+    deletes: set[str] = field(default_factory=set)
+    wakes: list[datetime] = field(default_factory=list)
+
+
+def since_of(conditions: tuple[Condition, ...], truth: Truth, now: datetime) -> datetime:
+    for condition in conditions:
+        if condition.type == "MinAvailableBreached" and condition.status is truth:
+            return condition.last_transition_time
+    return now
+
+
+def verdict_of(world: World) -> Verdict:
+    verdict = Verdict()
+    template = world.root.spec.template
+    for clique in world.cliques:
+        if not clique.meta.deleting:
+            judge_clique(world, clique, verdict)
+    for group in world.groups:
+        if not group.meta.deleting:
+            judge_group(world, group, verdict)
+    if world.root.meta.deleting or not template.termination_delay:
+        return verdict
+    ended: set[int] = set()
+    for replica in range(world.root.spec.replicas):
+        if replica_is_due(world, replica, verdict):
+            ended.add(replica)
+            verdict.deletes |= {
+                clique.ref.name
+                for clique in world.cliques
+                if clique.replica_index == replica and not clique.meta.deleting
+            }
+    for group in world.groups:
+        if not group.meta.deleting:
+            end_replicas_of(world, group, verdict, silent=group.replica_index in ended)
+    return verdict
+
+
+def judge_clique(world: World, clique: PodClique, verdict: Verdict) -> None:
+    name, status, needed = clique.ref.name, clique.status, clique.min_available
+    ready = len([pod for pod in world.pods if pod.owner_uid == clique.meta.uid and pod.ready])
+    if not status.recorded:
+        was: bool | None = False
+    else:
+        was = status.was_available
+    if ready >= needed and not status.updating:
+        was = True
+    if ready >= needed or not was:
+        truth = Truth.FALSE
+    elif status.updating:
+        truth = Truth.UNKNOWN
+    else:
+        truth = Truth.TRUE
+    verdict.available[name] = was
+    verdict.breach[name] = truth
+    verdict.since[name] = since_of(status.conditions, truth, world.now)
+
+
+def breached_replicas(world: World, group: ScalingGroup, verdict: Verdict) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for clique in world.cliques:
+        name, index = clique.ref.name, clique.group_replica_index
+        if clique.meta.owner_uid == group.meta.uid and verdict.breach.get(name) is Truth.TRUE and index < group.replicas:
+            found.setdefault(index, []).append(name)
+    return found
+
+
+def judge_group(world: World, group: ScalingGroup, verdict: Verdict) -> None:
+    healthy = group.replicas - len(breached_replicas(world, group, verdict))
+    truth = Truth.TRUE if healthy < group.min_available else Truth.FALSE
+    if group.status.updating:
+        truth = Truth.UNKNOWN
+    verdict.breach[group.ref.name] = truth
+    verdict.since[group.ref.name] = since_of(group.status.conditions, truth, world.now)
+
+
+def delay_of(world: World, group: ScalingGroup) -> timedelta:
+    template = world.root.spec.template
+    assert template.termination_delay is not None
+    for config in template.pod_clique_scaling_groups:
+        if group.ref.name == f"{world.root.ref.name}-{group.replica_index}-{config.name}":
+            return config.termination_delay or template.termination_delay
+    return template.termination_delay
+
+
+def replica_is_due(world: World, replica: int, verdict: Verdict) -> bool:
+    template = world.root.spec.template
+    assert template.termination_delay is not None
+    grouped = [name for config in template.pod_clique_scaling_groups for name in config.clique_names]
+    waits = []
+    for clique in template.cliques:
+        name = f"{world.root.ref.name}-{replica}-{clique.name}"
+        if clique.name not in grouped and verdict.breach.get(name) is Truth.TRUE:
+            waits.append(verdict.since[name] + template.termination_delay)
+    for group in world.groups:
+        if group.replica_index == replica and verdict.breach.get(group.ref.name) is Truth.TRUE:
+            waits.append(verdict.since[group.ref.name] + delay_of(world, group))
+    if any(moment <= world.now for moment in waits):
+        return True
+    verdict.wakes.extend(waits)
+    return False
+
+
+def end_replicas_of(world: World, group: ScalingGroup, verdict: Verdict, *, silent: bool) -> None:
+    breached = breached_replicas(world, group, verdict)
+    if group.status.updating or group.replicas - len(breached) < group.min_available:
+        return
+    for index, names in breached.items():
+        first = min(verdict.since[name] + delay_of(world, group) for name in names)
+        if first <= world.now:
+            verdict.deletes |= {
+                clique.ref.name
+                for clique in world.cliques
+                if clique.meta.owner_uid == group.meta.uid
+                and clique.group_replica_index == index
+                and not clique.meta.deleting
+            }
+        elif not silent:
+            verdict.wakes.append(first)

@@ -1,0 +1,279 @@
+"""The laws of gang termination on arbitrary worlds; GTn in parentheses are the invariants of the fault catalogue."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import product
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.judge import BREACH_TABLE, conditions_of, judge_clique
+from grove_core.areas.gang_termination.rulesets import DESIGN
+from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.verdicts import Terminate
+from grove_core.kernel.conditions import Truth, condition_of
+from grove_core.kernel.steps import Delete
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.podclique import CliqueStatus, PodClique
+from tests.property.gang_termination.oracle import verdict_of
+from tests.property.strategies.worlds import START, World, world_of, worlds
+
+
+def deleted(plan: Plan) -> set[str]:
+    return {step.target.name for step in plan.steps if isinstance(step.action, Delete)}
+
+
+class TestOracle:
+    """The core agrees with a slow, literal transcription of the design document (O5)."""
+
+    @given(worlds())
+    @pytest.mark.req("GT-010")
+    @pytest.mark.req("GT-015")
+    @pytest.mark.req("GT-019")
+    @pytest.mark.req("GT-030")
+    @pytest.mark.req("GT-040")
+    def test_breaches_and_their_times(self, world: World) -> None:
+        judgement, expected = DESIGN.judge(world.snapshot), verdict_of(world)
+        ours = {judged.clique.ref.name: judged.breach for judged in judgement.cliques}
+        ours |= {judged.group.ref.name: judged.breach for judged in judgement.groups}
+        assert expected.breach == ours
+        since = {judged.clique.ref.name: judged.since for judged in judgement.cliques}
+        since |= {judged.group.ref.name: judged.since for judged in judgement.groups}
+        assert expected.since == since
+        assert expected.available == {judged.clique.ref.name: judged.was_available for judged in judgement.cliques}
+
+    @given(worlds())
+    @pytest.mark.req("GT-032")
+    @pytest.mark.req("GT-033")
+    @pytest.mark.req("GT-050")
+    @pytest.mark.req("GT-060")
+    def test_deletions_and_the_next_look(self, world: World) -> None:
+        plan, expected = reconcile(world.snapshot), verdict_of(world)
+        event(f"deletes {min(len(expected.deletes), 5)}")
+        assert expected.deletes == deleted(plan)
+        assert min(expected.wakes, default=None) == plan.wake_at
+
+
+@pytest.mark.req("GT-011")
+@pytest.mark.req("GT-012")
+@pytest.mark.req("GT-013")
+@pytest.mark.req("GT-014")
+@pytest.mark.req("GT-016")
+@pytest.mark.parametrize(
+    ("ready", "was", "updating"), list(product((0, 1, 2, 3), (True, False, None), (False, True)))
+)
+def test_gt011_the_whole_breach_table(ready: int, was: bool | None, updating: bool) -> None:  # noqa: FBT001
+    """Every combination (GT2): in the documented order, whatever the pods."""
+    whole = world_of(b"").cliques[0]
+    clique = replace(
+        whole, min_available=2, status=CliqueStatus(recorded=True, was_available=was, updating=updating)
+    )
+    pod = world_of(b"").pods[0]
+    judged = judge_clique(clique, [replace(pod, ready=number < ready) for number in range(3)], START)
+    if ready >= 2:
+        assert (judged.breach, judged.why) == (Truth.FALSE, Why.SUFFICIENT_READY_PODS)
+        assert judged.was_available == (True if not updating else was)
+    elif was is None:
+        assert (judged.breach, judged.why) == (Truth.FALSE, Why.AVAILABILITY_NOT_RECORDED)
+    elif not was:
+        assert (judged.breach, judged.why) == (Truth.FALSE, Why.NEVER_AVAILABLE)
+    elif updating:
+        assert (judged.breach, judged.why) == (Truth.UNKNOWN, Why.UPDATE_IN_PROGRESS)
+    else:
+        assert (judged.breach, judged.why) == (Truth.TRUE, Why.INSUFFICIENT_READY_PODS)
+
+
+def test_gt014_the_table_ends_with_a_row_that_always_speaks() -> None:
+    last = BREACH_TABLE[-1]
+    assert all(last.question(ready, 1, was, updating) for ready, was, updating in product((0, 1), (True, None), (True,)))
+
+
+class TestGT016:
+    """`wasAvailable` MUST become true by enough ready pods outside an update, and only then; never back (GT3)."""
+
+    @given(worlds())
+    @pytest.mark.req("GT-017")
+    def test_it_only_ever_rises(self, world: World) -> None:
+        for judged in DESIGN.judge(world.snapshot).cliques:
+            before = judged.clique.status.was_available
+            enough = judged.counts.ready >= judged.clique.min_available and not judged.clique.status.updating
+            assert judged.was_available is True if before or enough else not judged.was_available
+
+
+class TestGT019:
+    """`lastTransitionTime` MUST be kept while its status stays the same (GT4)."""
+
+    @given(worlds(), st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2)))
+    @pytest.mark.req("GT-020")
+    def test_time_passes_and_conditions_stay(self, world: World, passed: timedelta) -> None:
+        later = world.at(world.now + passed).snapshot
+        for judged in DESIGN.judge(later).cliques:
+            for condition in conditions_of(judged, later.now):
+                stored = condition_of(judged.clique.status.conditions, condition.type)
+                kept = stored is not None and stored.status is condition.status
+                assert (condition.last_transition_time == (stored.last_transition_time if stored else None)) or not kept
+                assert kept or condition.last_transition_time == later.now.replace(microsecond=0)
+
+    @given(worlds(), st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2)))
+    def test_gt020_messages_do_not_age(self, world: World, passed: timedelta) -> None:
+        now, later = DESIGN.judge(world.snapshot), DESIGN.judge(world.at(world.now + passed).snapshot)
+        for first, second in zip(now.cliques, later.cliques, strict=True):
+            messages = [condition.message for condition in conditions_of(first, START)]
+            assert messages == [condition.message for condition in conditions_of(second, START + passed)]
+
+
+class TestGT023:
+    """A PodClique that is being deleted MUST get no verdict, no status, and count as missing."""
+
+    @given(worlds())
+    def test_it_is_as_if_it_were_gone_already(self, world: World) -> None:
+        gone = replace(world, cliques=tuple(clique for clique in world.cliques if not clique.meta.deleting))
+        with_it, without = reconcile(world.snapshot), reconcile(gone.snapshot)
+        assert deleted(with_it) == deleted(without)
+        assert with_it.wake_at == without.wake_at
+
+
+class TestGT024:
+    """What was not collected MUST be unknown: no status for it, no deletion."""
+
+    @given(worlds(), st.sampled_from(["Pod", "PodClique", "PodCliqueScalingGroup"]))
+    def test_nothing_is_done_without_a_look(self, world: World, kind: str) -> None:
+        snapshot = replace(world.snapshot, not_collected=frozenset({kind}))
+        plan = reconcile(snapshot)
+        if kind == "PodCliqueScalingGroup" and not world.root.spec.template.pod_clique_scaling_groups:
+            assert plan.findings == reconcile(world.snapshot).findings
+            return
+        assert deleted(plan) == set()
+        assert {finding.verdict for finding in plan.findings} == {"Unknown"}
+        assert [held.because[0].rule for held in plan.withheld] == [Why.NOT_COLLECTED]
+
+
+class TestGT031:
+    """A set without a delay MUST keep every replica, while conditions are still computed (GT1)."""
+
+    @given(worlds())
+    def test_no_delay_no_deletion(self, world: World) -> None:
+        template = world.root.spec.template.model_copy(update={"termination_delay": None})
+        root = replace(world.root, spec=world.root.spec.model_copy(update={"template": template}))
+        off = replace(world, root=root)
+        plan = reconcile(off.snapshot)
+        assert deleted(plan) == set()
+        assert plan.wake_at is None
+        assert [judged.breach for judged in DESIGN.judge(off.snapshot).cliques] == [
+            judged.breach for judged in DESIGN.judge(world.snapshot).cliques
+        ]
+
+
+class TestGT033:
+    """A replica that ends loses exactly its cliques, healthy ones included, and others lose none (GT9)."""
+
+    @given(worlds())
+    @pytest.mark.req("GT-036")
+    def test_exactly_its_cliques(self, world: World) -> None:
+        snapshot = world.snapshot
+        judgement, gone = DESIGN.judge(snapshot), deleted(reconcile(snapshot))
+        ended = {replica.index for replica in judgement.replicas if replica.fate.verdict == Terminate()}
+        for clique in snapshot.cliques:
+            if clique.replica_index in ended and not clique.meta.deleting:
+                assert clique.ref.name in gone
+            elif clique.ref.name in gone:
+                assert clique.group_replica_index >= 0
+
+    @given(worlds())
+    @pytest.mark.req("GT-032")
+    def test_gt032_only_what_was_breached_for_its_delay(self, world: World) -> None:
+        """(GT5, GT14) By the stored condition, without pause, whatever the clock does."""
+        delays = [delay for delay in all_delays(world) if delay is not None]
+        for step in reconcile(world.snapshot).steps:
+            if isinstance(step.action, Delete):
+                stored = [stored_breach(clique) for clique in world.cliques]
+                stored += [condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED) for group in world.groups]
+                ages = [
+                    world.now - condition.last_transition_time
+                    for condition in stored
+                    if condition is not None and condition.status is Truth.TRUE
+                ]
+                assert max(ages) >= min(delays)
+
+
+def stored_breach(clique: PodClique) -> object:
+    return condition_of(clique.status.conditions, MIN_AVAILABLE_BREACHED)
+
+
+def all_delays(world: World) -> list[timedelta | None]:
+    template = world.root.spec.template
+    return [template.termination_delay, *(group.termination_delay for group in template.pod_clique_scaling_groups)]
+
+
+class TestGT050:
+    """A group deletes its own replicas only while the unbreached ones are enough (GT8)."""
+
+    @given(worlds())
+    @pytest.mark.req("GT-052")
+    @pytest.mark.req("GT-053")
+    @pytest.mark.req("GT-054")
+    def test_what_is_left_is_enough(self, world: World) -> None:
+        for judged in DESIGN.judge(world.snapshot).groups:
+            if any(fate.verdict == Terminate() for _, fate in judged.replica_fates):
+                assert judged.left >= judged.group.min_available
+                assert not judged.group.status.updating
+
+
+class TestGT060:
+    """`wakeAt` MUST be the earliest moment at which a waiting breach becomes due (GT7): one second before, nothing."""
+
+    @given(worlds())
+    def test_not_a_second_too_early(self, world: World) -> None:
+        plan = reconcile(world.snapshot)
+        if plan.wake_at is not None:
+            before: datetime = plan.wake_at - timedelta(microseconds=1)
+            assert deleted(reconcile(world.at(before).snapshot)) == deleted(plan)
+
+
+class TestGT061:
+    """A PodClique without any status MUST start with wasAvailable false (GT10)."""
+
+    @given(worlds())
+    def test_recreated_cliques_are_not_terminated(self, world: World) -> None:
+        fresh = tuple(replace(clique, status=CliqueStatus()) for clique in world.cliques)
+        groups = tuple(replace(group, status=replace(group.status, conditions=())) for group in world.groups)
+        born = replace(world, cliques=fresh, groups=groups, pods=())
+        assert deleted(reconcile(born.snapshot)) == set()
+        assert all(judged.was_available is False for judged in DESIGN.judge(born.snapshot).cliques)
+
+
+class TestGT001:
+    """A pod MUST be counted for exactly the clique whose uid its controller owner carries (GT11)."""
+
+    @given(worlds())
+    @pytest.mark.req("GT-002")
+    @pytest.mark.req("GT-003")
+    @pytest.mark.req("GT-004")
+    @pytest.mark.req("GT-005")
+    @pytest.mark.req("GT-006")
+    def test_counts_are_over_its_own_pods(self, world: World) -> None:
+        for judged in DESIGN.judge(world.snapshot).cliques:
+            own = [pod for pod in world.pods if pod.owner_uid == judged.clique.meta.uid]
+            assert judged.counts.ready == sum(pod.ready for pod in own)
+            assert judged.counts.scheduled == sum(pod.scheduled for pod in own)
+            assert judged.counts.gated == sum(pod.gated for pod in own)
+            assert judged.counts.replicas == sum(not pod.deleting for pod in own)
+            assert judged.counts.updated == sum(pod.template_hash == "h1" for pod in own)
+
+
+class TestGT056:
+    """A replica beyond the wanted count MUST NOT count for its group or set; its own status is still kept."""
+
+    @given(worlds())
+    @pytest.mark.req("GT-044")
+    @pytest.mark.req("GT-045")
+    def test_counts_stay_within_what_is_wanted(self, world: World) -> None:
+        judgement = DESIGN.judge(world.snapshot)
+        for judged in judgement.groups:
+            assert 0 <= judged.available <= judged.scheduled <= judged.group.replicas
+            assert all(index < judged.group.replicas for index, _ in judged.replica_fates)
+        assert all(replica.index < world.root.spec.replicas for replica in judgement.replicas)
+        assert len(judgement.cliques) == sum(not clique.meta.deleting for clique in world.cliques)

@@ -1,0 +1,355 @@
+"""A small cluster with everything that goes wrong, driven by a tape; watches what the operator may never do.
+
+Faults (numbers of the fault catalogue): operator restarts before and after writes (F1), caches that lag by kind (F2),
+events lost and merged (F3, a lagging cache that skips states), conflicts with foreign writers (F4), writes that
+succeed but are reported lost (F5), refused writes (F7), a clock that jumps (F9).
+
+The environment plays the parts the core does not have yet: it recreates cliques that are gone, and it is the kubelet.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from grove_core.areas.gang_termination.rulesets import DESIGN, RuleSet
+from grove_core.kernel.conditions import Truth, condition_of
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
+from grove_core.kernel.times import whole_seconds
+from grove_core.plan.laws import problems_in
+from grove_core.reconcile import reconcile
+from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, GROVE, MIN_AVAILABLE_BREACHED, SET_FINALIZER
+from grove_core.resources.meta import Meta
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import CliqueStatus, PodClique
+from grove_core.resources.podcliqueset import (
+    CliqueSpec,
+    CliqueTemplate,
+    GroupTemplate,
+    PodCliqueSet,
+    SetSpec,
+    SetStatus,
+    SetTemplate,
+)
+from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
+from grove_core.snapshot.cluster import cluster_of
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.world.memory import MemoryWorld
+from tests.property.strategies.tape import Tape
+from tests.property.strategies.worlds import START
+
+DELAY: Final = timedelta(minutes=1)
+ROOT: Final = Ref(GROVE, "PodCliqueSet", "ml", "llm")
+GROUP: Final = Ref(GROVE, "PodCliqueScalingGroup", "ml", "llm-0-pool")
+CLIQUES: Final = ("llm-0-router", "llm-0-pool-0-worker", "llm-0-pool-1-worker", "llm-0-pool-2-worker")
+PODS: Final = 2
+
+
+class Violated(AssertionError):
+    """The operator did what it may never do, or did not do what it must."""
+
+
+@dataclass
+class Operator:
+    """What one incarnation of the operator remembers: nothing but the answers to its last writes."""
+
+    rules: RuleSet
+    attempts: tuple[Attempt, ...] = ()
+
+
+class Simulation:
+    """One cluster; every public method is one thing that happens."""
+
+    def __init__(self, rules: RuleSet = DESIGN) -> None:
+        self.now = START
+        self.skew = timedelta()
+        self.worst_skew = timedelta()
+        self.recently_gone: set[str] = set()
+        self.serial = 0
+        self.operator = Operator(rules)
+        template = SetTemplate(
+            cliques=(
+                CliqueTemplate(name="router", spec=CliqueSpec(replicas=PODS, min_available=1)),
+                CliqueTemplate(name="worker", spec=CliqueSpec(replicas=PODS, min_available=PODS)),
+            ),
+            pod_clique_scaling_groups=(
+                GroupTemplate(name="pool", clique_names=("worker",), replicas=3, min_available=2),
+            ),
+            termination_delay=DELAY,
+        )
+        root = PodCliqueSet(
+            meta=self.meta(ROOT, SET_FINALIZER, None), spec=SetSpec(replicas=1, template=template), status=SetStatus()
+        )
+        group = ScalingGroup(
+            meta=self.meta(GROUP, GROUP_FINALIZER, root.meta),
+            set_name="llm",
+            replica_index=0,
+            replicas=3,
+            min_available=2,
+            clique_names=("worker",),
+            status=GroupStatus(),
+        )
+        self.memory = MemoryWorld((cluster_of(sets=(root,), groups=(group,)).snapshot_of(root, START),))
+        self.recreate()
+        self.cache = self.fresh()
+        self.was_available: set[str] = set()
+        self.breached_since: dict[str, datetime] = {}
+        self.terminations = 0
+
+    # what the environment does
+
+    def recreate(self) -> None:
+        """The workload area's part: missing cliques come back, with pods that are not ready yet."""
+        for name in CLIQUES:
+            ref = Ref(GROVE, "PodClique", "ml", name)
+            if ref not in self.memory.items:
+                self.memory.items[ref] = clique = self.clique(ref)
+                self.memory.pods[clique.meta.uid] = [self.pod(clique) for _ in range(PODS)]
+
+    def set_ready(self, name: str, pod: int, *, ready: bool) -> None:
+        """A pod of a clique fails or comes (back) up."""
+        item = self.memory.items.get(Ref(GROVE, "PodClique", "ml", name))
+        pods = self.memory.pods.get(item.meta.uid, []) if item else []
+        if pod < len(pods):
+            pods[pod] = replace(pods[pod], ready=ready)
+
+    def set_updating(self, name: str, *, updating: bool) -> None:
+        """A rollout of a clique or of the group begins or ends."""
+        kind = "PodCliqueScalingGroup" if name == GROUP.name else "PodClique"
+        item = self.memory.items.get(Ref(GROVE, kind, "ml", name))
+        if isinstance(item, PodClique):
+            self.memory.put(replace(item, status=replace(item.status, updating=updating)))
+        elif isinstance(item, ScalingGroup):
+            self.memory.put(replace(item, status=replace(item.status, updating=updating)))
+
+    def touch(self, name: str) -> None:
+        """Somebody else writes to a clique: its version moves (F4)."""
+        item = self.memory.items.get(Ref(GROVE, "PodClique", "ml", name))
+        if item is not None:
+            self.memory.put(item)
+
+    def pass_time(self, span: timedelta) -> None:
+        self.now += span
+
+    def jump(self, skew: timedelta) -> None:
+        """The operator's clock is off from now on (F9)."""
+        self.skew = skew
+        self.worst_skew = max(self.worst_skew, abs(skew))
+
+    # what the operator does
+
+    def restart(self) -> None:
+        """All that was remembered is gone (F1)."""
+        rules = self.operator.rules
+        self.operator = Operator(rules)
+
+    def catch_up(self, kinds: int) -> None:
+        """Some kinds of the cache catch up, others keep lagging (F2, F3)."""
+        fresh = self.fresh()
+        self.cache = replace(
+            self.cache,
+            root=fresh.root if kinds & 1 else self.cache.root,
+            groups=fresh.groups if kinds & 2 else self.cache.groups,
+            cliques=fresh.cliques if kinds & 4 else self.cache.cliques,
+            pods_of=fresh.pods_of if kinds & 8 else self.cache.pods_of,
+        )
+
+    def look(self, *, crash_after: int | None = None, outcome: Outcome | None = None, lie: bool = False) -> int:
+        """One round of the operator on its cache; returns the number of steps it tried.
+
+        Args:
+            crash_after: restart after that many writes.
+            outcome: how the world answers instead of doing it (F7, or an outage).
+            lie: the writes happen, but are reported as lost (F5).
+        """
+        snapshot = replace(self.cache, now=self.now + self.skew, attempts=self.operator.attempts)
+        plan = reconcile(snapshot, self.operator.rules)
+        if problems := problems_in(plan, snapshot) if not snapshot.attempts else ():
+            raise Violated(problems)
+        answers: list[Attempt] = []
+        for count, step in enumerate(plan.steps):
+            if count == crash_after:
+                self.restart()
+                return count
+            if outcome is not None:
+                answers.append(Attempt(step, outcome, "by the simulation"))
+                continue
+            answer = self.write(step)
+            answers.append(Attempt(step, Outcome.UNREACHABLE, "timeout") if lie else answer)
+        self.operator.attempts = tuple(answers)
+        return len(plan.steps)
+
+    def write(self, step: Step) -> Attempt:
+        """Try a step for real, under watch."""
+        before = self.memory.items.get(step.target)
+        answer = self.memory.attempt(step)
+        if isinstance(step.action, Delete) and answer.outcome is Outcome.DONE and before is not None:
+            self.terminations += 1
+            self.watch_deletion(before.meta)
+        self.observe_statuses()
+        return answer
+
+    # what is watched
+
+    def observe_statuses(self) -> None:
+        """Since when each stored breach has been there without a pause, by the watcher's own clock."""
+        for item in self.memory.items.values():
+            if isinstance(item, PodClique | ScalingGroup):
+                condition = condition_of(item.status.conditions, MIN_AVAILABLE_BREACHED)
+                if condition is not None and condition.status is Truth.TRUE:
+                    self.breached_since.setdefault(item.meta.uid, whole_seconds(self.now))
+                else:
+                    self.breached_since.pop(item.meta.uid, None)
+
+    def watch_deletion(self, gone: Meta) -> None:
+        """(GT5) Some constituent must have been breached, by what is stored, for a whole delay."""
+        slack = timedelta(seconds=1) + self.worst_skew + abs(self.skew)  # written by one clock, read by another
+        others = (item.meta.uid for item in self.memory.items.values())
+        uids = {gone.uid, *others, *self.recently_gone}
+        oldest = min((self.breached_since[uid] for uid in uids if uid in self.breached_since), default=None)
+        if oldest is None or self.now - oldest < DELAY - slack:
+            raise Violated(f"{gone.ref.name} was terminated early: breached since {oldest}, now {self.now}")
+        self.recently_gone.add(gone.uid)
+
+    def note_availability(self) -> None:
+        """Who was seen available by an operator that looked at the truth."""
+        for clique in self.fresh().cliques:
+            if not clique.status.updating and self.ready(clique) >= clique.min_available:
+                self.was_available.add(clique.meta.uid)
+
+    def settle(self) -> None:
+        """Faults stop, everybody sees everything, time goes on: what must end, ends (GT6, O1)."""
+        self.skew = timedelta()
+        for _ in range(16):
+            self.quiet_rounds()
+            self.pass_time(DELAY / 3)
+        self.quiet_rounds()
+        for clique in self.fresh().cliques:
+            group_updates = any(group.status.updating for group in self.fresh().groups)
+            excused = clique.status.updating or (clique.group_replica_index >= 0 and group_updates)
+            lost = clique.meta.uid in self.was_available and self.ready(clique) < clique.min_available
+            if lost and not excused:
+                raise Violated(f"{clique.ref.name} lost its pods and was never terminated")
+
+    def quiet_rounds(self) -> None:
+        """Rounds without faults until nothing is left to do (PL-002)."""
+        for _ in range(12):
+            self.recreate()
+            self.catch_up(15)
+            self.note_availability()
+            if self.look() == 0 and not self.operator.attempts:
+                return
+        raise Violated("no rest")
+
+    # small print
+
+    def ready(self, clique: PodClique) -> int:
+        return sum(pod.ready for pod in self.memory.pods.get(clique.meta.uid, ()))
+
+    def fresh(self) -> Snapshot:
+        snapshot = self.memory.observe(ROOT, self.now)
+        assert snapshot is not None
+        return replace(snapshot, pods_of={uid: tuple(pods) for uid, pods in self.memory.pods.items()})
+
+    def next(self) -> int:
+        self.serial += 1
+        return self.serial
+
+    def meta(self, ref: Ref, finalizer: str, owner: Meta | None) -> Meta:
+        return Meta(
+            ref=ref,
+            uid=f"uid-{self.next()}",
+            resource_version=str(self.next()),
+            owner_uid=owner.uid if owner else "",
+            owner_kind=owner.ref.kind if owner else "",
+            owner_name=owner.ref.name if owner else "",
+            finalizers=(finalizer,),
+            deleting=False,
+        )
+
+    def clique(self, ref: Ref) -> PodClique:
+        member = ref.name.startswith(GROUP.name)
+        return PodClique(
+            meta=self.meta(ref, CLIQUE_FINALIZER, self.memory.items[GROUP if member else ROOT].meta),
+            set_name="llm",
+            replica_index=0,
+            group_replica_index=int(ref.name.split("-")[3]) if member else -1,
+            replicas=PODS,
+            min_available=PODS if member else 1,
+            template_hash="h1",
+            status=CliqueStatus(),
+        )
+
+    def pod(self, clique: PodClique) -> Pod:
+        number = self.next()
+        return Pod(
+            namespace="ml",
+            name=f"{clique.ref.name}-{number}",
+            uid=f"uid-{number}",
+            resource_version=str(number),
+            owner_uid=clique.meta.uid,
+            template_hash="h1",
+            gang="",
+            node="node-1",
+            phase="Running",
+            trouble="",
+            deleting=False,
+            scheduled=True,
+            gated=False,
+            ready=False,
+        )
+
+
+def play(data: bytes, rules: RuleSet = DESIGN) -> Simulation:
+    """Run one tape to its end, and then to rest. Raises Violated."""
+    tape, simulation = Tape(data), Simulation(rules)
+    simulation.quiet_rounds()
+    if not tape.rarely():
+        for name in CLIQUES:
+            for pod in range(PODS):
+                simulation.set_ready(name, pod, ready=True)
+        simulation.quiet_rounds()
+    while not tape.spent:
+        happen(simulation, tape)
+        simulation.observe_statuses()
+    simulation.settle()
+    return simulation
+
+
+def happen(simulation: Simulation, tape: Tape) -> None:
+    """One event; looking is the most likely one."""
+    name = CLIQUES[tape.byte() % len(CLIQUES)]
+    match tape.byte() % 16:
+        case 0 | 1 | 2:
+            simulation.catch_up(15)
+            simulation.note_availability()
+            simulation.look()
+        case 3:
+            simulation.catch_up(tape.byte() % 16)
+            simulation.look()
+        case 4:
+            simulation.pass_time(timedelta(seconds=tape.byte() % 30))
+        case 5:
+            simulation.pass_time(DELAY)
+        case 6 | 7:
+            simulation.set_ready(name, tape.byte() % PODS, ready=False)
+        case 8:
+            simulation.set_ready(name, tape.byte() % PODS, ready=True)
+        case 9:
+            simulation.restart()
+        case 10:
+            simulation.catch_up(15)
+            simulation.look(crash_after=tape.byte() % 6)
+        case 11:
+            simulation.catch_up(15)
+            simulation.look(outcome=tape.pick((Outcome.REFUSED, Outcome.UNREACHABLE, Outcome.CONFLICT)))
+        case 12:
+            simulation.touch(name)
+        case 13:
+            simulation.set_updating(tape.pick((name, GROUP.name)), updating=tape.byte() % 2 == 0)
+        case 14:
+            simulation.catch_up(15)
+            simulation.look(lie=True)
+            simulation.recreate()
+        case _:
+            simulation.jump(timedelta(seconds=tape.byte() % 40 - 20))

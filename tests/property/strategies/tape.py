@@ -1,0 +1,40 @@
+"""A byte string as the tape of all choices: cheap to draw, and it shrinks by itself.
+
+Past its end a tape always gives the first choice, so shorter tapes are simpler worlds; list the plain choice first.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Tape:
+    """Choices, one byte each."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.position = 0
+
+    def byte(self) -> int:
+        """The next byte; 0 past the end."""
+        value = self.data[self.position] if self.position < len(self.data) else 0
+        self.position += 1
+        return value
+
+    def pick(self, choices: Sequence[T]) -> T:
+        """One of some choices; the first is the plain one."""
+        return choices[self.byte() % len(choices)]
+
+    def count(self, most: int) -> int:
+        """A number from 0 to ``most``."""
+        return self.byte() % (most + 1)
+
+    def rarely(self) -> bool:
+        """True about one time in sixteen."""
+        return self.byte() % 16 == 15
+
+    @property
+    def spent(self) -> bool:
+        """Whether the tape has run out."""
+        return self.position >= len(self.data)

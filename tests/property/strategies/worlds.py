@@ -1,0 +1,244 @@
+"""Arbitrary snapshots of one set: valid by construction, in every state a cluster can be in.
+
+Drawn as state classes, not as fields: a pod is in one of the legal combinations of placed, ready and going.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from hypothesis import strategies as st
+
+from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.refs import Ref
+from grove_core.resources.keys import (
+    CLIQUE_FINALIZER,
+    CLIQUE_SCHEDULED,
+    GROUP_FINALIZER,
+    GROVE,
+    MIN_AVAILABLE_BREACHED,
+    SET_FINALIZER,
+)
+from grove_core.resources.meta import Meta
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import CliqueStatus, PodClique
+from grove_core.resources.podcliqueset import (
+    CliqueSpec,
+    CliqueTemplate,
+    GroupTemplate,
+    PodCliqueSet,
+    SetSpec,
+    SetStatus,
+    SetTemplate,
+)
+from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
+from grove_core.snapshot.cluster import Cluster, cluster_of
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.strategies.tape import Tape
+
+START: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
+DELAYS: Final = (timedelta(minutes=5), None, timedelta(minutes=1), timedelta(hours=1), timedelta(seconds=1))
+AGES: Final = tuple(timedelta(seconds=seconds) for seconds in (600, 0, 1, 59, 60, 61, 299, 300, 301, 3600, 7200, -30))
+NAMES: Final = ("router", "leader", "worker", "decode", "prefill")
+# (placed, gated, ready, going, phase): every combination the API can show
+POD_STATES: Final = (
+    (True, False, True, False, "Running"),
+    (True, False, False, False, "Running"),
+    (False, False, False, False, "Pending"),
+    (False, True, False, False, "Pending"),
+    (True, False, True, True, "Running"),
+    (True, False, False, True, "Running"),
+    (True, False, False, False, "Failed"),
+    (True, False, False, False, "Succeeded"),
+)
+
+
+@dataclass(frozen=True)
+class World:
+    """Everything in one namespace, as loose objects; a set, what it owns, and what it does not."""
+
+    root: PodCliqueSet
+    groups: tuple[ScalingGroup, ...]
+    cliques: tuple[PodClique, ...]
+    pods: tuple[Pod, ...]
+    now: datetime
+
+    @property
+    def cluster(self) -> Cluster:
+        return cluster_of(sets=(self.root,), groups=self.groups, cliques=self.cliques, pods=self.pods)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self.cluster.snapshot_of(self.root, self.now)
+
+    def at(self, moment: datetime) -> "World":
+        return replace(self, now=moment)
+
+
+class Builder:
+    """Decodes a tape into a world."""
+
+    def __init__(self, tape: Tape, name: str = "llm") -> None:
+        self.tape = tape
+        self.name = name
+        self.serial = 0
+        self.pods: list[Pod] = []
+        self.cliques: list[PodClique] = []
+        self.groups: list[ScalingGroup] = []
+
+    def world(self) -> World:
+        tape = self.tape
+        root = self.root()
+        for replica in range(root.spec.replicas + tape.rarely()):
+            for clique in root.spec.standalone_cliques:
+                self.clique(root.meta, f"{self.name}-{replica}-{clique.name}", replica, -1, clique)
+            for config in root.spec.template.pod_clique_scaling_groups:
+                self.group(root, replica, config)
+        for _ in range(tape.count(2) if not tape.spent else 0):
+            self.pod("uid-of-nobody", f"{self.name}-0-stray-{self.next()}")
+        return World(root, tuple(self.groups), tuple(self.cliques), tuple(self.pods), START)
+
+    def next(self) -> int:
+        self.serial += 1
+        return self.serial
+
+    def meta(self, kind: str, name: str, finalizer: str, owner: Meta | None) -> Meta:
+        return Meta(
+            ref=Ref(GROVE, kind, "ml", name),
+            uid=f"uid-{name}-{self.next()}",
+            resource_version=str(1000 + self.next()),
+            owner_uid=owner.uid if owner else "",
+            owner_kind=owner.ref.kind if owner else "",
+            owner_name=owner.ref.name if owner else "",
+            finalizers=(finalizer,),
+            deleting=self.tape.rarely(),
+        )
+
+    def root(self) -> PodCliqueSet:
+        tape = self.tape
+        cliques = tuple(self.template(name) for name in NAMES[: 1 + tape.count(len(NAMES) - 1)])
+        free = [clique.name for clique in cliques[1:]]
+        groups = []
+        for name in ("pool", "spare"):
+            taken = [free.pop() for _ in range(min(len(free), tape.count(2)))]
+            if taken:
+                replicas = 1 + tape.count(3)
+                groups.append(
+                    GroupTemplate(
+                        name=name,
+                        clique_names=tuple(taken),
+                        replicas=replicas,
+                        min_available=1 + tape.count(replicas - 1),
+                        termination_delay=tape.pick((None, *DELAYS[2:])),
+                    )
+                )
+        template = SetTemplate(
+            cliques=cliques, pod_clique_scaling_groups=tuple(groups), termination_delay=tape.pick(DELAYS)
+        )
+        return PodCliqueSet(
+            meta=self.meta("PodCliqueSet", self.name, SET_FINALIZER, None),
+            spec=SetSpec(replicas=1 + tape.count(2) if not tape.rarely() else 0, template=template),
+            status=tape.pick((SetStatus(replicas=1, available=1), SetStatus())),
+        )
+
+    def template(self, name: str) -> CliqueTemplate:
+        replicas = 1 + self.tape.count(2)
+        return CliqueTemplate(
+            name=name, spec=CliqueSpec(replicas=replicas, min_available=1 + self.tape.count(replicas - 1))
+        )
+
+    def group(self, root: PodCliqueSet, replica: int, config: GroupTemplate) -> None:
+        tape = self.tape
+        if tape.rarely():
+            return
+        replicas = config.replicas if not tape.rarely() else tape.count(4)
+        group = ScalingGroup(
+            meta=self.meta(
+                "PodCliqueScalingGroup", f"{self.name}-{replica}-{config.name}", GROUP_FINALIZER, root.meta
+            ),
+            set_name=self.name,
+            replica_index=replica,
+            replicas=replicas,
+            min_available=config.min_available,
+            clique_names=config.clique_names,
+            status=GroupStatus(updating=tape.rarely(), conditions=tuple(self.conditions())),
+        )
+        self.groups.append(group)
+        templates = {clique.name: clique for clique in root.spec.template.cliques}
+        for index in range(replicas + tape.rarely()):
+            for name in config.clique_names:
+                self.clique(group.meta, f"{group.ref.name}-{index}-{name}", replica, index, templates[name])
+
+    def clique(self, owner: Meta, name: str, replica: int, index: int, template: CliqueTemplate) -> None:
+        tape = self.tape
+        if tape.rarely():
+            return
+        replicas = template.spec.replicas
+        status = CliqueStatus()
+        if not tape.rarely():
+            status = CliqueStatus(
+                recorded=True,
+                replicas=replicas,
+                ready=replicas,
+                scheduled=replicas,
+                gated=0,
+                updated=replicas,
+                was_available=tape.pick((True, True, True, False, None)),
+                updating=tape.rarely(),
+                current_hash="h1",
+                conditions=tuple(self.conditions(scheduled=True)),
+            )
+        clique = PodClique(
+            meta=self.meta("PodClique", name, CLIQUE_FINALIZER, owner),
+            set_name=self.name,
+            replica_index=replica,
+            group_replica_index=index,
+            replicas=replicas,
+            min_available=template.min_available,
+            template_hash="h1",
+            status=status,
+        )
+        self.cliques.append(clique)
+        for number in range(replicas):
+            self.pod(clique.meta.uid, f"{name}-{number}")
+
+    def conditions(self, *, scheduled: bool = False) -> Iterator[Condition]:
+        tape = self.tape
+        if scheduled:
+            truth = tape.pick((Truth.TRUE, Truth.FALSE))
+            yield Condition(CLIQUE_SCHEDULED, truth, "Recorded", "as recorded", START - tape.pick(AGES))
+        truth_or_none = tape.pick((Truth.TRUE, Truth.FALSE, Truth.UNKNOWN, None))
+        if truth_or_none is not None:
+            yield Condition(MIN_AVAILABLE_BREACHED, truth_or_none, "Recorded", "as recorded", START - tape.pick(AGES))
+
+    def pod(self, owner_uid: str, name: str) -> None:
+        placed, gated, ready, going, phase = self.tape.pick(POD_STATES[:2] * 4 + POD_STATES)
+        self.pods.append(
+            Pod(
+                namespace="ml",
+                name=name,
+                uid=f"uid-{name}-{self.next()}",
+                resource_version="7",
+                owner_uid=owner_uid,
+                template_hash=self.tape.pick(("h1", "h2")),
+                gang="",
+                node="node-1" if placed else "",
+                phase=phase,
+                trouble="",
+                deleting=going,
+                scheduled=placed,
+                gated=gated,
+                ready=ready,
+            )
+        )
+
+
+def world_of(data: bytes, name: str = "llm") -> World:
+    """Decode a tape; total: every tape is a world."""
+    return Builder(Tape(data), name).world()
+
+
+def worlds() -> st.SearchStrategy[World]:
+    """Arbitrary worlds; an empty tape is the plainest one."""
+    return st.binary(max_size=400).map(world_of)

@@ -1,0 +1,262 @@
+"""The laws of planning on arbitrary snapshots (specs/planning.md)."""
+
+import json
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.document import Document, document_as_json, document_from_json
+from grove_core.kernel.frozen import canonical
+from grove_core.kernel.steps import Attempt, Delete, DropFinalizer, Outcome, SetStatus, Step
+from grove_core.plan.forecast import forecast_of
+from grove_core.plan.laws import problems_in
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.cluster import cluster_of
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.world.memory import MemoryWorld
+from tests.property.strategies.worlds import START, World, world_of, worlds
+
+ROUNDS_TO_REST = 6  # delete; release; what the group and the set look like then; and twice as many to be sure
+
+
+def document_of(plan: Plan, at: datetime) -> Document:
+    return Document(rules=plan.rules, as_of=at, not_collected=(), forecasts=(forecast_of(plan, at),))
+
+
+def text_of(plan: Plan, at: datetime = START) -> str:
+    return json.dumps(document_as_json(document_of(plan, at), decisions=True))
+
+
+def without_new_times(step: Step, now: datetime) -> Any:
+    """A step with the transition times of this very moment taken out."""
+    if not isinstance(step.action, SetStatus):
+        return (step.target, step.action)
+    stamp = canonical({"t": now.strftime("%Y-%m-%dT%H:%M:%SZ")})[5:-1]
+    return (step.target, canonical(step.action.fields).replace(stamp, '"now"'))
+
+
+class TestPL001:
+    """The same snapshot MUST give the same plan, byte for byte."""
+
+    @given(worlds())
+    def test_twice_is_the_same(self, world: World) -> None:
+        assert text_of(reconcile(world.snapshot)) == text_of(reconcile(world.snapshot))
+
+
+class TestPL002:
+    """If nobody else acts, a bounded number of rounds MUST reach a plan without steps and stay there."""
+
+    @given(worlds())
+    def test_a_quiet_world_comes_to_rest(self, world: World) -> None:
+        memory = MemoryWorld((world.snapshot,))
+        rounds = play(memory, world.snapshot, carry=True)
+        event(f"rounds {rounds}")
+        items = dict(memory.items)
+        assert play(memory, world.snapshot, carry=True) == 0
+        assert memory.items == items
+
+
+def play(memory: MemoryWorld, start: Snapshot, *, carry: bool) -> int:
+    """Rounds until rest; fails where there are too many."""
+    attempts: tuple[Attempt, ...] = ()
+    for count in range(ROUNDS_TO_REST + 1):
+        seen = memory.observe(start.root.ref, start.now, attempts)
+        if seen is None:
+            return count
+        plan = reconcile(seen)
+        assert problems_in(plan, seen) == ()
+        if plan.settled:
+            return count
+        attempts = tuple(memory.attempt(step) for step in plan.steps) if carry else forget(memory, plan)
+    pytest.fail(f"no rest after {ROUNDS_TO_REST} rounds")
+
+
+def forget(memory: MemoryWorld, plan: Plan) -> tuple[Attempt, ...]:
+    for step in plan.steps:
+        memory.attempt(step)
+    return ()
+
+
+class TestLegality:
+    """PL-003 to PL-006 and PL-011 as the independent checker states them."""
+
+    @given(worlds())
+    @pytest.mark.req("PL-003")
+    @pytest.mark.req("PL-004")
+    @pytest.mark.req("PL-005")
+    def test_no_plan_is_illegal(self, world: World) -> None:
+        snapshot = world.snapshot
+        plan = reconcile(snapshot)
+        assert problems_in(plan, snapshot) == ()
+        for finding in plan.findings:
+            for reason in finding.because:
+                event(reason.rule.code)
+
+    @given(worlds())
+    def test_pl003_every_verdict_has_a_reason(self, world: World) -> None:
+        assert all(finding.because for finding in reconcile(world.snapshot).findings)
+
+    @given(worlds(), st.sampled_from(["twice", "reasonless", "stranger", "stale", "unsorted", "again"]))
+    def test_pl004_the_checker_sees_what_is_illegal(self, world: World, crime: str) -> None:
+        snapshot = world.snapshot
+        plan = reconcile(snapshot)
+        if len({step.sort_key for step in plan.steps}) < 2:
+            return
+        assert problems_in(spoiled(plan, crime), snapshot)
+
+    @given(worlds())
+    def test_pl011_only_what_differs_is_written(self, world: World) -> None:
+        snapshot = world.snapshot
+        stored: dict[Any, Any] = {item.ref: item.status for item in (*snapshot.cliques, *snapshot.groups)}
+        stored[snapshot.root.ref] = snapshot.root.status
+        for step in reconcile(snapshot).steps:
+            if isinstance(step.action, SetStatus):
+                status, fields = stored[step.target], step.action.fields
+                assert fields
+                for key in fields.keys() - {"conditions"}:
+                    assert getattr(status, status.FIELDS[key]) != fields[key]
+                held = [condition.as_json for condition in status.conditions]
+                conditions = fields.get("conditions", ())
+                assert isinstance(conditions, tuple)
+                assert all(condition not in held for condition in conditions)
+
+
+def spoiled(plan: Plan, crime: str) -> Plan:
+    first, *rest = plan.steps
+    match crime:
+        case "twice":
+            return replace(plan, steps=(first, first, *rest))
+        case "reasonless":
+            return replace(plan, steps=(replace(first, because=()), *rest))
+        case "stranger":
+            return replace(plan, steps=(replace(first, target=replace(first.target, name="stranger")), *rest))
+        case "stale":
+            guard = replace(first.action.guard, resource_version="0")
+            return replace(plan, steps=(replace(first, action=replace(first.action, guard=guard)), *rest))
+        case "unsorted":
+            return replace(plan, steps=tuple(reversed(plan.steps)))
+        case _:
+            action = DropFinalizer("somebody.else/finalizer", first.action.guard)
+            return replace(plan, steps=(replace(first, action=action), *rest))
+
+
+class TestPL006:
+    """The order in which the objects of a snapshot are given MUST NOT change the plan."""
+
+    @given(worlds(), st.randoms(use_true_random=False))
+    def test_shuffled_is_the_same(self, world: World, random: Any) -> None:
+        groups: list[ScalingGroup] = random.sample(world.groups, len(world.groups))
+        cliques: list[PodClique] = random.sample(world.cliques, len(world.cliques))
+        pods: list[Pod] = random.sample(world.pods, len(world.pods))
+        cluster = cluster_of(sets=(world.root,), groups=groups, cliques=cliques, pods=pods)
+        assert reconcile(cluster.snapshot_of(world.root, world.now)) == reconcile(world.snapshot)
+
+
+class TestPL007:
+    """Objects that belong to no root, or to another root, MUST NOT change the plan of a root."""
+
+    @given(worlds(), st.binary(max_size=200))
+    def test_a_second_set_changes_nothing(self, world: World, tape: bytes) -> None:
+        other = world_of(tape, name="other")
+        cluster = cluster_of(
+            sets=(other.root, world.root),
+            groups=(*other.groups, *world.groups),
+            cliques=(*other.cliques, *world.cliques),
+            pods=(*other.pods, *world.pods),
+        )
+        assert reconcile(cluster.snapshot_of(world.root, world.now)) == reconcile(world.snapshot)
+
+
+class TestPL008:
+    """Between now and wakeAt the passing of time alone MUST NOT change the steps of a plan."""
+
+    @given(worlds(), st.floats(min_value=0, max_value=1, exclude_max=True))
+    def test_nothing_changes_before_waking(self, world: World, share: float) -> None:
+        first = reconcile(world.snapshot)
+        end = first.wake_at or world.now + timedelta(days=400)
+        moment = world.now + (end - world.now) * share
+        assume_before = moment if moment < end else world.now
+        later = reconcile(world.at(assume_before).snapshot)
+        cut = assume_before.replace(microsecond=0)
+        assert [without_new_times(step, world.now) for step in first.steps] == [
+            without_new_times(step, cut) for step in later.steps
+        ]
+
+    @given(worlds())
+    def test_something_changes_at_waking(self, world: World) -> None:
+        memory = MemoryWorld((world.snapshot,))
+        play(memory, world.snapshot, carry=True)
+        rested = memory.observe(world.root.ref, world.now)
+        if rested is None:
+            return
+        plan = reconcile(rested)
+        if plan.wake_at is None:
+            event("never wakes")
+            return
+        event("wakes")
+        assert plan.wake_at > world.now
+        woken = reconcile(replace(rested, now=plan.wake_at))
+        assert any(isinstance(step.action, Delete) for step in woken.steps)
+
+
+class TestPL009:
+    """Reading back what was written of a plan MUST give an equal plan."""
+
+    @given(worlds())
+    def test_a_plan_survives_json(self, world: World) -> None:
+        document = document_of(reconcile(world.snapshot), world.now)
+        assert document_from_json(json.loads(json.dumps(document_as_json(document, decisions=True)))) == document
+
+
+class TestPL010:
+    """After all attempts are lost the world MUST still come to rest."""
+
+    @given(worlds())
+    def test_without_memory_it_rests_as_well(self, world: World) -> None:
+        with_memory, without = MemoryWorld((world.snapshot,)), MemoryWorld((world.snapshot,))
+        play(with_memory, world.snapshot, carry=True)
+        play(without, world.snapshot, carry=False)
+        assert without.items == with_memory.items
+
+
+class TestPL012:
+    """A step that was refused in the round before, on an unchanged object, MUST be withheld with the server's words."""
+
+    @given(worlds())
+    def test_a_refused_step_is_withheld(self, world: World) -> None:
+        snapshot = world.snapshot
+        plan = reconcile(snapshot)
+        refused = tuple(Attempt(step, Outcome.REFUSED, "quota exceeded") for step in plan.steps)
+        after = reconcile(replace(snapshot, attempts=refused))
+        assert after.steps == ()
+        assert {held.target for held in after.withheld} >= {step.target for step in plan.steps}
+        for held in after.withheld:
+            assert held.because[0].rule.requirement == "PL-012"
+
+    @given(worlds(), st.sampled_from([Outcome.CONFLICT, Outcome.UNREACHABLE]))
+    def test_what_was_not_refused_is_tried_again(self, world: World, outcome: Outcome) -> None:
+        snapshot = world.snapshot
+        plan = reconcile(snapshot)
+        missed = tuple(Attempt(step, outcome, "try later") for step in plan.steps)
+        assert reconcile(replace(snapshot, attempts=missed)).steps == plan.steps
+
+
+class TestGT062:
+    """A PodClique whose deletion was accepted but is not yet visible MUST count as being deleted."""
+
+    @given(worlds())
+    def test_a_lagging_cache_causes_no_second_write(self, world: World) -> None:
+        snapshot = world.snapshot
+        plan = reconcile(snapshot)
+        done = tuple(Attempt(step, Outcome.DONE) for step in plan.steps)
+        again = reconcile(replace(snapshot, attempts=done))
+        deleted = {step.target for step in plan.steps if isinstance(step.action, Delete)}
+        assert not {step.target for step in again.steps if isinstance(step.action, Delete)} & deleted
