@@ -144,7 +144,7 @@ def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
         "root": {**ref_as_json(forecast.root), "uid": forecast.root_uid},
         "rounds": [_round_as_json(round_) for round_ in forecast.rounds],
         "complete": forecast.complete,
-        "wakeAt": format_time(forecast.wake_at) if forecast.wake_at else None,
+        "wakeAt": _time_as_json(forecast.rounds[0].wake_at),
     }
     if decisions:
         shown["decisions"] = [
@@ -168,7 +168,12 @@ def _round_as_json(round_: Round) -> Json:
             {"target": ref_as_json(held.target), "because": _reasons_as_json(held.because)}
             for held in round_.withheld
         ],
+        "wakeAt": _time_as_json(round_.wake_at),
     }
+
+
+def _time_as_json(moment: datetime | None) -> str | None:
+    return format_time(moment) if moment is not None else None
 
 
 def _step_as_json(step: Step) -> Json:
@@ -178,13 +183,23 @@ def _step_as_json(step: Step) -> Json:
     elif isinstance(step.action, DropFinalizer):
         body = {"finalizer": step.action.finalizer}
     guard = step.action.guard
-    return {
+    shown: Json = {
         "action": action_name(step.action),
         "target": ref_as_json(step.target),
-        "guard": {"uid": guard.uid, "resourceVersion": guard.resource_version},
+        "guard": _guard_as_json(guard),
         "object": body,
         "because": _reasons_as_json(step.because),
     }
+    if isinstance(step.action, Delete):
+        shown["restsOn"] = [
+            {"target": ref_as_json(ref), "guard": _guard_as_json(held)} for ref, held in step.action.rests_on
+        ]
+        shown["isCause"] = step.stage is Stage.CAUSE
+    return shown
+
+
+def _guard_as_json(guard: Guard) -> Json:
+    return {"uid": guard.uid, "resourceVersion": guard.resource_version}
 
 
 def _reasons_as_json(reasons: Iterable[Reason]) -> list[Json]:
@@ -202,10 +217,10 @@ def _forecast_from_json(raw: Json, rules: str) -> Forecast:
                 _time(round_["at"]),
                 tuple(_step(step) for step in round_["steps"]),
                 tuple(Withheld(_ref(held["target"]), _reasons(held["because"])) for held in round_["withheld"]),
+                None if round_["wakeAt"] is None else _time(round_["wakeAt"]),
             )
             for round_ in raw["rounds"]
         ),
-        wake_at=None if raw["wakeAt"] is None else _time(raw["wakeAt"]),
         findings=tuple(
             Finding(_ref(item["subject"]), item["question"], item["verdict"], _reasons(item["because"]))
             for item in raw.get("decisions", ())
@@ -215,8 +230,9 @@ def _forecast_from_json(raw: Json, rules: str) -> Forecast:
 
 
 def _step(raw: Json) -> Step:
-    guard = Guard(raw["guard"]["uid"], raw["guard"]["resourceVersion"])
+    guard = _guard(raw["guard"])
     name = raw["action"]
+    stage = _STAGES[name]
     action: Action
     if name == "setStatus":
         fields = freeze(raw["object"])
@@ -224,8 +240,13 @@ def _step(raw: Json) -> Step:
     elif name == "dropFinalizer":
         action = DropFinalizer(raw["object"]["finalizer"], guard)
     else:
-        action = Delete(guard)
-    return Step(_STAGES[name], _ref(raw["target"]), action, _reasons(raw["because"]))
+        action = Delete(guard, tuple((_ref(item["target"]), _guard(item["guard"])) for item in raw["restsOn"]))
+        stage = Stage.CAUSE if raw["isCause"] else stage
+    return Step(stage, _ref(raw["target"]), action, _reasons(raw["because"]))
+
+
+def _guard(raw: Json) -> Guard:
+    return Guard(raw["uid"], raw["resourceVersion"])
 
 
 def _reasons(raw: Iterable[Json]) -> tuple[Reason, ...]:

@@ -45,12 +45,18 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What becomes of one replica of the set, or of one of its scaling groups."""
+    """What becomes of one replica of the set, or of one of its scaling groups.
+
+    Attributes:
+        deletes: the cliques that go with it, for one that ends.
+        degraded: for one that is kept, the cliques that have too few ready pods all the same, and why that is no end.
+    """
 
     tone: Tone
     subject: Ref
     causes: tuple[Cause, ...]
     deletes: tuple[Ref, ...] = ()
+    degraded: tuple[Cause, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +65,16 @@ class Story:
 
     Attributes:
         unrecorded: how many cliques are spared only because nothing says that they ever were available (GT-015).
-        available, replicas: of the set, where they are known.
     """
 
     root: Ref
     entries: tuple[Entry, ...]
     unrecorded: int
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether everything is kept, and everything has the pods it needs."""
+        return all(entry.tone is Tone.KEEPS and not entry.degraded for entry in self.entries)
 
     def having(self, tone: Tone) -> tuple[Entry, ...]:
         """The entries of one tone."""
@@ -123,7 +133,25 @@ def _entry(finding: Finding, breaches: Mapping[Ref, Finding], steps: Iterable[St
         deletes = tuple(
             step.target for step in steps if isinstance(step.action, Delete) and _ended_by(step, finding.subject)
         )
-    return Entry(tone, finding.subject, tuple(_causes(finding.because, breaches)), deletes)
+    degraded: tuple[Cause, ...] = ()
+    if tone is Tone.KEEPS:
+        prefix = f"{finding.subject.name}-{finding.subject.replica}-"
+        degraded = tuple(
+            Cause(breach.subject, (breach.because[0].sentence,))
+            for breach in breaches.values()
+            if breach.subject.name.startswith(prefix) and _is_degraded(breach)
+        )
+    return Entry(tone, finding.subject, tuple(_causes(finding.because, breaches)), deletes, degraded)
+
+
+def _is_degraded(breach: Finding) -> bool:
+    """Whether a clique has too few ready pods, whatever is made of it; said of cliques, not of groups."""
+    return breach.subject.kind == "PodClique" and breach.because[0].rule in {
+        Why.NEVER_AVAILABLE,
+        Why.AVAILABILITY_NOT_RECORDED,
+        Why.UPDATE_IN_PROGRESS,
+        Why.INSUFFICIENT_READY_PODS,
+    }
 
 
 def _ended_by(step: Step, subject: Ref) -> bool:

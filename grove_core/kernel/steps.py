@@ -11,10 +11,11 @@ from grove_core.kernel.refs import Guard, Ref
 
 @unique
 class Stage(IntEnum):
-    """All steps of a stage are tried before the next stage begins."""
+    """All steps of a stage are tried before the next stage begins; a cause only if its companions are gone (PL-014)."""
 
     CLEANUP = 3
-    STATUS = 4
+    CAUSE = 4
+    STATUS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +28,18 @@ class SetStatus:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Delete the object, if it still is what was judged."""
+    """Delete the object, if it still is what was judged, and so are the objects the decision rests on (PL-015)."""
 
     guard: Guard
+    rests_on: tuple[tuple[Ref, Guard], ...] = ()
+
+
+def rest_on_one_cause(first: "Action", second: "Action") -> bool:
+    """Whether two deletions belong to one termination: some object is a cause of both (PL-014)."""
+    if not isinstance(first, Delete) or not isinstance(second, Delete):
+        return False
+    causes = {ref for ref, _ in first.rests_on}
+    return any(ref in causes for ref, _ in second.rests_on)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,18 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """The object should be gone."""
+    """The object should be gone.
+
+    Attributes:
+        rests_on: the objects whose state is the cause, as they were judged (PL-015).
+        is_cause: whether the object is a cause itself, and so goes last (GT-063).
+    """
 
     target: Ref
     guard: Guard
     because: tuple[Reason, ...]
+    rests_on: tuple[tuple[Ref, Guard], ...] = ()
+    is_cause: bool = False
 
 
 @dataclass(frozen=True, slots=True)

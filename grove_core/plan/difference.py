@@ -6,8 +6,16 @@ from typing import assert_never
 
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Action, Attempt, Delete, DropFinalizer, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.steps import (
+    Action,
+    Delete,
+    DropFinalizer,
+    Outcome,
+    SetStatus,
+    Stage,
+    Step,
+    rest_on_one_cause,
+)
 from grove_core.kernel.wants import Absent, Desired, Released, Status, Want
 from grove_core.plan.plan import Plan, Withheld
 from grove_core.plan.rules import Why
@@ -30,18 +38,24 @@ def difference(
     }
     steps: list[Step] = []
     withheld = [Withheld(held.target, held.because) for held in desired.held_back]
-    for want in desired.wants:
-        step = _step_for(want)
+    held_steps: list[Step] = []
+    for step in sorted(map(_step_for, desired.wants), key=lambda step: step.sort_key):
         attempt = refused.get((step.target, step.action))
-        if attempt is None:
-            steps.append(step)
+        companion = _companion_in(held_steps, step)
+        if attempt is not None:
+            why = Why.REFUSED_BEFORE.because(step.target, detail=attempt.detail or "no detail given")
+        elif companion is not None:
+            why = Why.COMPANION_REMAINS.because(step.target, companion=companion.target.short)
         else:
-            withheld.append(Withheld(step.target, (_refusal(attempt), *step.because)))
+            steps.append(step)
+            continue
+        held_steps.append(step)
+        withheld.append(Withheld(step.target, (why, *step.because)))
     return Plan(
         root=snapshot.root.ref,
         root_uid=snapshot.root.meta.uid,
         rules=rules,
-        steps=tuple(sorted(steps, key=lambda step: step.sort_key)),
+        steps=tuple(steps),
         withheld=tuple(sorted(withheld, key=lambda held: held.target.sort_key)),
         wake_at=wake_at,
         findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
@@ -60,12 +74,15 @@ def _action_for(want: Want) -> tuple[Stage, Action]:
         case Status():
             return Stage.STATUS, SetStatus(want.fields, want.guard)
         case Absent():
-            return Stage.CLEANUP, Delete(want.guard)
+            return Stage.CAUSE if want.is_cause else Stage.CLEANUP, Delete(want.guard, want.rests_on)
         case Released():
             return Stage.CLEANUP, DropFinalizer(want.finalizer, want.guard)
         case _:
             assert_never(want)
 
 
-def _refusal(attempt: Attempt) -> Reason:
-    return Why.REFUSED_BEFORE.because(attempt.step.target, detail=attempt.detail or "no detail given")
+def _companion_in(held: Iterable[Step], step: Step) -> Step | None:
+    """A deletion held back already that ends for the same cause as this deletion of a cause (PL-014)."""
+    if step.stage is not Stage.CAUSE:
+        return None
+    return next((other for other in held if rest_on_one_cause(other.action, step.action)), None)

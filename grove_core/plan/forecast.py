@@ -11,12 +11,17 @@ from grove_core.plan.plan import Plan, Withheld
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One look and what it leads to; the first is exactly what the operator would do now."""
+    """One look and what it leads to; the first is exactly what the operator would do now.
+
+    Attributes:
+        wake_at: when time alone may change what this look saw; None if never (PL-008).
+    """
 
     number: int
     at: datetime
     steps: tuple[Step, ...]
     withheld: tuple[Withheld, ...]
+    wake_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +30,6 @@ class Forecast:
 
     Attributes:
         rounds: numbered from 1, in time; at least one.
-        wake_at: when time alone may change something after the last round; None if never.
         findings: every verdict of the first round.
         complete: whether the last round came to rest; a limit may have cut the forecast short.
     """
@@ -34,7 +38,6 @@ class Forecast:
     root_uid: str
     rules: str
     rounds: tuple[Round, ...]
-    wake_at: datetime | None = None
     findings: tuple[Finding, ...] = ()
     complete: bool = True
 
@@ -45,8 +48,12 @@ def forecast_of(plan: Plan, at: datetime) -> Forecast:
         root=plan.root,
         root_uid=plan.root_uid,
         rules=plan.rules,
-        rounds=(Round(1, at, plan.steps, plan.withheld),),
-        wake_at=plan.wake_at,
+        rounds=(round_of(plan, 1, at),),
         findings=plan.findings,
         complete=plan.settled,
     )
+
+
+def round_of(plan: Plan, number: int, at: datetime) -> Round:
+    """A plan as one round of a forecast."""
+    return Round(number, at, plan.steps, plan.withheld, plan.wake_at)

@@ -9,4 +9,5 @@ from grove_core.kernel.reasons import Clause, Rule
 class Why(Rule):
     """Why the planner held something back."""
 
+    COMPANION_REMAINS = Clause("PL-014", "{companion}, which ends for the same cause, could not be deleted yet")
     REFUSED_BEFORE = Clause("PL-012", "the server refused this a moment ago: {detail}")

@@ -57,7 +57,10 @@ def plan(source: Source, options: PlanOptions) -> int:
     )
     if options.output == "human":
         surroundings = Surroundings(
-            ignored=situation.loaded.ignored, verbose=options.verbose, decisions=options.decisions
+            ignored=situation.loaded.ignored,
+            strays=situation.loaded.strays,
+            verbose=options.verbose,
+            decisions=options.decisions,
         )
         show(plan_page(document, surroundings))
     else:

@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from grove_core.areas.gang_termination.rulesets import RuleSet
-from grove_core.kernel.steps import Attempt
-from grove_core.plan.forecast import Forecast, Round, forecast_of
+from grove_core.plan.forecast import Forecast, forecast_of, round_of
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.controller.act import act
 from grove_shell.world.memory import MemoryWorld
 from grove_shell.world.protocol import World
 
@@ -37,25 +37,22 @@ def run_to_rest(
         limit: at most that many rounds with steps; None for as many as it takes.
         until: let time pass to this moment; None to stop at the first rest.
     """
-    first = plan = reconcile(start, rules)
-    now, rounds = start.now, [Round(1, start.now, plan.steps, plan.withheld)]
+    plan = reconcile(start, rules)
+    told = forecast_of(plan, start.now)
+    now, rounds = start.now, [round_of(plan, 1, start.now)]
     while True:
         if plan.steps:
             if limit is not None and len(rounds) >= limit:
-                return _told(first_of=forecast_of(first, start.now), rounds=rounds, wake_at=plan.wake_at, complete=False)
-            attempts: tuple[Attempt, ...] = tuple(world.attempt(step) for step in plan.steps)
+                return replace(told, rounds=tuple(rounds), complete=False)
+            attempts = act(world, plan.steps)
         elif plan.wake_at is not None and until is not None and now < plan.wake_at <= until:
             now, attempts = plan.wake_at, ()
         else:
-            return _told(first_of=forecast_of(first, start.now), rounds=rounds, wake_at=plan.wake_at, complete=True)
+            break
         seen = world.observe(start.root.ref, now, attempts)
         if seen is None:
-            return _told(first_of=forecast_of(first, start.now), rounds=rounds, wake_at=None, complete=True)
+            break
         plan = reconcile(seen, rules)
         if plan.steps:
-            rounds.append(Round(len(rounds) + 1, now, plan.steps, plan.withheld))
-
-
-def _told(*, first_of: Forecast, rounds: list[Round], wake_at: datetime | None, complete: bool) -> Forecast:
-    return replace(first_of, rounds=tuple(rounds), wake_at=wake_at, complete=complete)
-
+            rounds.append(round_of(plan, len(rounds) + 1, now))
+    return replace(told, rounds=tuple(rounds), complete=True)

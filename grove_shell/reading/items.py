@@ -72,15 +72,16 @@ def list_problem(root: dict[str, Any]) -> Problem | None:
 def opened(item: Item, faults: list[Fault], place: Place) -> Iterator[Item]:
     """The objects that an item stands for: itself, or what its own ``items`` hold, however deep (IN-022).
 
-    The inner objects keep the index of the outer item. Iterative, for the depth is the input's choice.
+    An object in a list in a list keeps the index of the inner list in the outer one. Iterative, for the depth is the
+    input's choice.
     """
-    todo: list[tuple[str, object]] = [(f"items[{item.index}]" if item.index >= 0 else "", item.value)]
+    todo: list[tuple[str, int, JsonValue]] = [(named(None, item.index), item.index, item.value)]
     while todo:
-        where, value = todo.pop()
+        where, index, value = todo.pop()
         if not isinstance(value, dict):
             faults.append(fault_in(item, where, ("", "an object", shown(value)), place))
         elif not is_list(value):
-            yield item._replace(value=value)
+            yield item._replace(index=index, value=value)
         else:
             name = named(value) or where
             if problem := list_problem(value):
@@ -88,7 +89,9 @@ def opened(item: Item, faults: list[Fault], place: Place) -> Iterator[Item]:
             inner = value["items"]
             if isinstance(inner, list):
                 prefix = f"{where}.items" if where else "items"
-                todo.extend((f"{prefix}[{i}]", inner[i]) for i in range(len(inner) - 1, -1, -1))
+                for position in range(len(inner) - 1, -1, -1):
+                    outer = index if index >= 0 else position
+                    todo.append((f"{prefix}[{position}]", outer, inner[position]))
             elif inner is not None:
                 faults.append(fault_in(item, name, ("items", "a list", shown(inner)), place))
 

@@ -39,13 +39,13 @@ class Loaded:
     Attributes:
         faults: everything wrong with it, in order of place.
         ignored: kind -> how many objects of a kind that no decision reads, sorted by kind.
-        pods: how many pods were read, those of no clique included.
+        strays: how many pods belong to no PodClique of the input.
     """
 
     cluster: Cluster
     faults: tuple[Fault, ...]
     ignored: Mapping[str, int]
-    pods: int
+    strays: int
 
 
 def load(paths: Iterable[str], stdin: BinaryIO, progress: Callable[[Item], None] | None = None) -> Loaded:
@@ -138,7 +138,8 @@ class _Loading:
             gaps=frozenset(self.gaps | {(kind, EVERYWHERE) for kind in JUDGED if self._content_was_lost()}),
         )
         ordered = sorted(self.faults, key=lambda fault: fault.sort_key)
-        return Loaded(cluster, tuple(ordered), dict(sorted(self.ignored.items())), len(self.pods))
+        strays = sum(pod.owner_uid not in self.uids for pod in self.pods.values())
+        return Loaded(cluster, tuple(ordered), dict(sorted(self.ignored.items())), strays)
 
     def _infer_gaps(self) -> None:
         """Kinds of which there is nothing although other objects speak of them (GT-024, IN-035)."""

@@ -14,6 +14,7 @@ from grove_shell.reading.items import JsonValue
 
 _INT64: Final = range(-(2**63), 2**63)
 _UINT64: Final = range(2**64)
+_EXACT: Final = 2.0**53
 _REMEMBERED: Final = 20_000
 
 _WORDS: Final[dict[str, bool | float | None]] = {
@@ -92,7 +93,7 @@ def whole(value: JsonValue) -> JsonValue:
 
 def float_as_sent(value: float) -> float:
     """A finite float as kubectl's JSON spells it: without a fraction it has no point, and is an integer (IN-002)."""
-    return int(value) if value.is_integer() and int(value) in _INT64 else value
+    return int(value) if value.is_integer() and abs(value) <= _EXACT else value
 
 
 def tagged(tag: str, text: str) -> JsonValue:

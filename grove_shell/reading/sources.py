@@ -64,7 +64,7 @@ def items_of(path: str, faults: list[Fault], stdin: BinaryIO) -> Iterator[Item]:
 
 
 def _files(directory: str, faults: list[Fault]) -> Iterator[str]:
-    """The files to read under a directory, in order of their paths; what else is visible becomes a fault (IN-026).
+    """The files to read under a directory, in order of their names; what else is visible becomes a fault (IN-026).
 
     Iterative, for the depth of directories is the input's choice.
     """

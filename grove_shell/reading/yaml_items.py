@@ -39,9 +39,9 @@ def yaml_items(stream: Text, file: str, faults: list[Fault], *, pure: bool = Fal
     Raises:
         Nothing about the content.
     """
-    reader = _Reader(Nodes(stream, pure=pure), file, faults)
+    reader = _Reader(file, faults)
     try:
-        yield from reader.documents()
+        yield from reader.documents(Nodes(stream, pure=pure))
         if not reader.content:
             faults.append(empty_file(file))
     except (yaml.YAMLError, Unreadable) as error:
@@ -58,23 +58,22 @@ class _Reader:
         content: whether any document had any, be it an empty list.
     """
 
-    def __init__(self, nodes: Nodes, file: str, faults: list[Fault]) -> None:
-        self._nodes = nodes
+    def __init__(self, file: str, faults: list[Fault]) -> None:
         self._file = file
         self._faults = faults
         self.number = 0
         self.where = ""
         self.content = False
 
-    def documents(self) -> Iterator[Item]:
+    def documents(self, nodes: Nodes) -> Iterator[Item]:
         """Every object of every document; a document without content is none (IN-023)."""
-        get = self._nodes.get
-        while type(event := get()) is not StreamEndEvent:
+        self._nodes = nodes
+        while type(event := nodes.get()) is not StreamEndEvent:
             if type(event) is not DocumentStartEvent:
                 continue
             self.number += 1
-            self._nodes.next_document()
-            root = get()
+            nodes.next_document()
+            root = nodes.get()
             if type(root) is MappingStartEvent:
                 self.content = True
                 yield from self._mapping(root)
@@ -82,8 +81,8 @@ class _Reader:
                 self.content = True
                 yield from self._elements(root)
             else:
-                value = self._nodes.node(root, "")
-                if value is not None or self._nodes.flaws:
+                value = nodes.node(root, "")
+                if value is not None or nodes.flaws:
                     self.content = True
                     yield from self._finished(value, -1, root)
 

@@ -65,6 +65,11 @@ class MemoryWorld:
             return Attempt(step, Outcome.CONFLICT, "not found")
         if item.meta.guard != step.action.guard:
             return Attempt(step, Outcome.CONFLICT, "the object has been modified")
+        if isinstance(step.action, Delete):
+            for ref, guard in step.action.rests_on:
+                cause = self.items.get(ref)
+                if ref != step.target and (cause is None or cause.meta.guard != guard):
+                    return Attempt(step, Outcome.CONFLICT, f"{ref.short}, the cause, has been modified")
         self._write(item, step.action)
         return Attempt(step, Outcome.DONE)
 

@@ -9,8 +9,16 @@ from grove_core.kernel.steps import Attempt, Step
 from grove_core.snapshot.snapshot import Snapshot
 
 
-class World(Protocol):
-    """Observe a root, try a step. Nothing is raised for what the world refuses: that is an outcome."""
+class Attempting(Protocol):
+    """Where steps can be tried."""
+
+    def attempt(self, step: Step) -> Attempt:
+        """Try one write and say how the world answered; nothing is raised for what the world refuses."""
+        ...
+
+
+class World(Attempting, Protocol):
+    """Observe a root, and try steps on it."""
 
     def roots(self) -> Iterable[Ref]:
         """Every root there is, sorted."""
@@ -18,8 +26,4 @@ class World(Protocol):
 
     def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
         """What the root can see now; None if it is gone."""
-        ...
-
-    def attempt(self, step: Step) -> Attempt:
-        """Try one write and say how the world answered."""
         ...

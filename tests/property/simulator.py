@@ -34,6 +34,7 @@ from grove_core.resources.podcliqueset import (
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 from grove_core.snapshot.cluster import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.controller.act import act
 from grove_shell.world.memory import MemoryWorld
 from tests.property.strategies.tape import Tape
 from tests.property.strategies.worlds import START
@@ -166,17 +167,11 @@ class Simulation:
         plan = reconcile(snapshot, self.operator.rules)
         if problems := problems_in(plan, snapshot) if not snapshot.attempts else ():
             raise Violated(problems)
-        answers: list[Attempt] = []
-        for count, step in enumerate(plan.steps):
-            if count == crash_after:
-                self.restart()
-                return count
-            if outcome is not None:
-                answers.append(Attempt(step, outcome, "by the simulation"))
-                continue
-            answer = self.write(step)
-            answers.append(Attempt(step, Outcome.UNREACHABLE, "timeout") if lie else answer)
-        self.operator.attempts = tuple(answers)
+        wire = Wire(self, crash_after=crash_after, outcome=outcome, lie=lie)
+        try:
+            self.operator.attempts = act(wire, plan.steps)
+        except Crash:
+            self.restart()
         return len(plan.steps)
 
     def write(self, step: Step) -> Attempt:
@@ -196,7 +191,7 @@ class Simulation:
         for item in self.memory.items.values():
             if isinstance(item, PodClique | ScalingGroup):
                 condition = condition_of(item.status.conditions, MIN_AVAILABLE_BREACHED)
-                if condition is not None and condition.status is Truth.TRUE:
+                if condition is not None and condition.status is Truth.TRUE and not item.status.updating:
                     self.breached_since.setdefault(item.meta.uid, whole_seconds(self.now))
                 else:
                     self.breached_since.pop(item.meta.uid, None)
@@ -298,6 +293,31 @@ class Simulation:
             gated=False,
             ready=False,
         )
+
+
+class Crash(Exception):  # noqa: N818 - an event, not an error
+    """The operator process ends here."""
+
+
+@dataclass
+class Wire:
+    """The way to the API server, with whatever goes wrong on it in one round."""
+
+    simulation: Simulation
+    crash_after: int | None
+    outcome: Outcome | None
+    lie: bool
+    tried: int = 0
+
+    def attempt(self, step: Step) -> Attempt:
+        """Try one write."""
+        if self.tried == self.crash_after:
+            raise Crash
+        self.tried += 1
+        if self.outcome is not None:
+            return Attempt(step, self.outcome, "by the simulation")
+        answer = self.simulation.write(step)
+        return Attempt(step, Outcome.UNREACHABLE, "timeout") if self.lie else answer
 
 
 def play(data: bytes, rules: RuleSet = DESIGN) -> Simulation:

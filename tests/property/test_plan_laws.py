@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from grove_core.document import Document, document_as_json, document_from_json
 from grove_core.kernel.frozen import canonical
-from grove_core.kernel.steps import Attempt, Delete, DropFinalizer, Outcome, SetStatus, Step
+from grove_core.kernel.steps import (
+    Attempt,
+    Delete,
+    DropFinalizer,
+    Outcome,
+    SetStatus,
+    Stage,
+    Step,
+    rest_on_one_cause,
+)
 from grove_core.plan.forecast import forecast_of
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
@@ -239,7 +248,20 @@ class TestPL012:
         assert after.steps == ()
         assert {held.target for held in after.withheld} >= {step.target for step in plan.steps}
         for held in after.withheld:
-            assert held.because[0].rule.requirement == "PL-012"
+            assert held.because[0].rule.requirement in {"PL-012", "GT-024"}
+
+    @given(worlds(), st.integers(min_value=0, max_value=5))
+    @pytest.mark.req("PL-014")
+    def test_a_refused_companion_saves_the_cause(self, world: World, which: int) -> None:
+        snapshot = world.snapshot
+        deletes = [step for step in reconcile(snapshot).steps if isinstance(step.action, Delete)]
+        if len(deletes) <= which:
+            return
+        refused = deletes[which]
+        after = reconcile(replace(snapshot, attempts=(Attempt(refused, Outcome.REFUSED, "no"),)))
+        for step in after.steps:
+            if step.stage is Stage.CAUSE and refused.stage is Stage.CLEANUP:
+                assert not rest_on_one_cause(step.action, refused.action)
 
     @given(worlds(), st.sampled_from([Outcome.CONFLICT, Outcome.UNREACHABLE]))
     def test_what_was_not_refused_is_tried_again(self, world: World, outcome: Outcome) -> None:

@@ -28,7 +28,19 @@ def wants_of_termination(snapshot: Snapshot, judgement: Judgement) -> Desired:
         return Desired((), (HeldBack(snapshot.root.ref, judgement.unknown),))
     doomed = _doomed(snapshot, judgement)
     cliques = {judged.clique.ref: judged.clique for judged in judgement.cliques}
-    absents = tuple(Absent(ref, cliques[ref].meta.guard, because) for ref, because in doomed.items())
+    guards = {group.group.ref: group.group.meta.guard for group in judgement.groups}
+    guards.update({ref: clique.meta.guard for ref, clique in cliques.items()})
+    breached = {judged.clique.ref for judged in judgement.cliques if judged.breach is Truth.TRUE}
+    absents = tuple(
+        Absent(
+            ref,
+            cliques[ref].meta.guard,
+            because,
+            rests_on=tuple((cause, guards[cause]) for cause in _causes_in(because)),
+            is_cause=ref in breached,
+        )
+        for ref, because in doomed.items()
+    )
     statuses = (
         *(_clique_status(judged, snapshot.now) for judged in judgement.cliques if judged.clique.ref not in doomed),
         *map(_group_status, judgement.groups),
@@ -75,6 +87,12 @@ def _doomed(snapshot: Snapshot, judgement: Judgement) -> dict[Ref, tuple[Reason,
                 )
                 doomed[clique.ref] = (*doomed.get(clique.ref, ()), ends, *fate.because)
     return doomed
+
+
+def _causes_in(because: Iterable[Reason]) -> list[Ref]:
+    """The breached constituents that some reasons name; sorted, each once."""
+    causes = {reason.subject for reason in because if reason.rule in {Why.DELAY_EXPIRED, Why.GROUP_DELAY_EXPIRED}}
+    return sorted(causes, key=lambda ref: ref.sort_key)
 
 
 def _expired(because: Iterable[Reason]) -> Iterator[Reason]:

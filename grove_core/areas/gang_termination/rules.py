@@ -9,15 +9,15 @@ from grove_core.kernel.reasons import Clause, Rule
 class Why(Rule):
     """Why a clique, a scaling group or a replica is judged as it is."""
 
-    SUFFICIENT_READY_PODS = Clause("GT-011", "{ready} ready pods, at least {needed} needed")
-    NEVER_AVAILABLE = Clause("GT-012", "{ready} ready pods, {needed} needed; it never had that many, so it is starting")
-    UPDATE_IN_PROGRESS = Clause("GT-013", "{ready} ready pods, {needed} needed, while an update runs")
-    INSUFFICIENT_READY_PODS = Clause("GT-014", "{ready} ready pods, at least {needed} needed")
+    SUFFICIENT_READY_PODS = Clause("GT-011", "{ready} ready, at least {needed} needed")
+    NEVER_AVAILABLE = Clause("GT-012", "{ready} ready, at least {needed} needed; it never had that many, so it is starting up")
+    UPDATE_IN_PROGRESS = Clause("GT-013", "{ready} ready, at least {needed} needed, but an update of it runs")
+    INSUFFICIENT_READY_PODS = Clause("GT-014", "{ready} ready, at least {needed} needed")
     AVAILABILITY_NOT_RECORDED = Clause(
-        "GT-015", "{ready} ready pods, {needed} needed; no record says that it ever had that many"
+        "GT-015", "{ready} ready, at least {needed} needed; no record says that it ever had that many"
     )
-    SUFFICIENT_SCHEDULED_PODS = Clause("GT-021", "{scheduled} scheduled pods, at least {needed} needed")
-    INSUFFICIENT_SCHEDULED_PODS = Clause("GT-022", "{scheduled} scheduled pods, at least {needed} needed")
+    SUFFICIENT_SCHEDULED_PODS = Clause("GT-021", "{scheduled} scheduled, at least {needed} needed")
+    INSUFFICIENT_SCHEDULED_PODS = Clause("GT-022", "{scheduled} scheduled, at least {needed} needed")
     CLIQUE_BEING_DELETED = Clause("GT-023", "the clique is being deleted and counts as missing")
     NOT_COLLECTED = Clause("GT-024", "{kind} objects were not collected, so nothing can be said")
 

@@ -5,6 +5,7 @@ The first three are the gang rows of the fault study; the others break one invar
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from types import MappingProxyType
 from typing import Final
 
@@ -63,7 +64,10 @@ def delay_ignored() -> RuleSet:
     """A breach is acted on at once."""
 
     def judge(snapshot: Snapshot) -> Judgement:
-        return judge_by_design(replace(snapshot, now=snapshot.now.replace(year=snapshot.now.year + 1)))
+        root = snapshot.root
+        template = root.spec.template.model_copy(update={"termination_delay": timedelta(microseconds=1)})
+        hasty = replace(root, spec=root.spec.model_copy(update={"template": template}))
+        return judge_by_design(replace(snapshot, root=hasty))
 
     return RuleSet("design", judge)
 

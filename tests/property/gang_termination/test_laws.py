@@ -13,11 +13,12 @@ from grove_core.areas.gang_termination.rulesets import DESIGN
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import Terminate
 from grove_core.kernel.conditions import Truth, condition_of
-from grove_core.kernel.steps import Delete
+from grove_core.kernel.steps import Delete, Outcome
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus, PodClique
+from grove_shell.world.memory import MemoryWorld
 from tests.property.gang_termination.oracle import verdict_of
 from tests.property.strategies.worlds import START, World, world_of, worlds
 
@@ -277,3 +278,32 @@ class TestGT056:
             assert all(index < judged.group.replicas for index, _ in judged.replica_fates)
         assert all(replica.index < world.root.spec.replicas for replica in judgement.replicas)
         assert len(judgement.cliques) == sum(not clique.meta.deleting for clique in world.cliques)
+
+
+class TestGT063:
+    """Of a replica that ends, the cliques that are breached MUST be deleted after those that are not."""
+
+    @given(worlds())
+    def test_the_cause_goes_last(self, world: World) -> None:
+        snapshot = world.snapshot
+        breached = {judged.clique.ref for judged in DESIGN.judge(snapshot).cliques if judged.breach is Truth.TRUE}
+        deletes = [step.target for step in reconcile(snapshot).steps if isinstance(step.action, Delete)]
+        assert deletes == sorted(deletes, key=lambda ref: (ref in breached, ref.sort_key))
+        event(f"companions {min(len([ref for ref in deletes if ref not in breached]), 3)}")
+
+
+class TestPL015:
+    """A deletion that a breach caused MUST name the breached objects, and MUST NOT happen once one has changed."""
+
+    @given(worlds())
+    def test_a_cause_that_changed_saves_its_companions(self, world: World) -> None:
+        snapshot = world.snapshot
+        for step in reconcile(snapshot).steps:
+            if not isinstance(step.action, Delete):
+                continue
+            assert step.action.rests_on
+            memory = MemoryWorld((snapshot,))
+            cause = step.action.rests_on[0][0]
+            memory.put(memory.items[cause])
+            assert memory.attempt(step).outcome is Outcome.CONFLICT
+            assert step.target in memory.items

@@ -1,0 +1,133 @@
+"""Frozen JSON is equal exactly where the JSON is, and never changes."""
+
+import copy
+import json
+import pickle
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.kernel.frozen import FrozenMap, Json, canonical, freeze, thaw
+from tests.property.resources.manifests import any_json
+
+ALIKE_BUT_DIFFERENT: Final = (
+    (True, 1),
+    (False, 0),
+    (1, 1.0),
+    (None, False),
+    (None, ""),
+    ("1", 1),
+    ("true", True),
+    ((), FrozenMap({})),
+    ((), None),
+    ((1, 2), (2, 1)),
+    ((1,), 1),
+)
+
+
+@pytest.mark.parametrize(("left", "right"), ALIKE_BUT_DIFFERENT, ids=repr)
+def test_values_that_python_confuses_are_kept_apart(left: Json, right: Json) -> None:
+    assert FrozenMap({"key": left}) != FrozenMap({"key": right})
+    assert FrozenMap({"deep": (FrozenMap({"key": left}),)}) != FrozenMap({"deep": (FrozenMap({"key": right}),)})
+
+
+def test_the_order_of_keys_does_not_matter() -> None:
+    one = FrozenMap({"a": 1, "b": FrozenMap({"c": 2, "d": 3})})
+    other = FrozenMap({"b": FrozenMap({"d": 3, "c": 2}), "a": 1})
+    assert one == other
+    assert hash(one) == hash(other)
+    assert {one: "found"}[other] == "found"
+
+
+def test_other_types_are_never_equal() -> None:
+    assert FrozenMap({}) != {}
+    assert FrozenMap({"a": 1}) != (("a", 1),)
+
+
+def test_it_is_a_mapping() -> None:
+    frozen = FrozenMap({"b": 1, "a": None})
+    assert list(frozen) == ["b", "a"]
+    assert len(frozen) == 2
+    assert frozen["a"] is None
+    assert "c" not in frozen
+    assert dict(frozen.items()) == {"a": None, "b": 1}
+    assert repr(frozen) == 'FrozenMap({"a":null,"b":1})'
+
+
+def test_it_does_not_follow_the_dict_it_was_made_from() -> None:
+    source: dict[str, Any] = {"a": 1}
+    frozen = FrozenMap(source)
+    source["a"] = 2
+    assert frozen == FrozenMap({"a": 1})
+    assert frozen["a"] == 1
+
+
+@pytest.mark.parametrize("name", ["_items", "_text", "color"])
+def test_it_cannot_be_changed(name: str) -> None:
+    frozen = FrozenMap({"a": 1})
+    with pytest.raises(AttributeError):
+        setattr(frozen, name, {})
+    with pytest.raises(AttributeError):
+        delattr(frozen, name)
+    assert frozen == FrozenMap({"a": 1})
+    assert frozen["a"] == 1
+    assert not {"__setitem__", "__delitem__", "update", "pop", "clear", "__ior__"} & set(dir(frozen))
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])  # noqa: S301 - our own bytes
+def test_copies_are_equal(again: Callable[[FrozenMap], FrozenMap]) -> None:
+    frozen = FrozenMap({"a": (1, FrozenMap({"b": True}), None)})
+    copied = again(frozen)
+    assert copied == frozen
+    assert hash(copied) == hash(frozen)
+    assert thaw(copied) == {"a": [1, {"b": True}, None]}
+
+
+@given(any_json())
+def test_thawing_undoes_freezing(value: object) -> None:
+    frozen = freeze(value)
+    thawed = thaw(frozen)
+    assert canonical(thawed) == canonical(value)
+    assert type(thawed) is type(value)
+    assert freeze(thawed) == frozen
+
+
+@given(any_json())
+def test_freezing_is_hashable_and_comes_to_rest(value: object) -> None:
+    frozen = freeze(value)
+    assert freeze(frozen) == frozen
+    assert hash(freeze(frozen)) == hash(frozen)
+
+
+@given(any_json(), any_json())
+def test_equal_means_equal_json(left: object, right: object) -> None:
+    same = json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
+    assert (FrozenMap({"is": freeze(left)}) == FrozenMap({"is": freeze(right)})) == same
+
+
+@given(any_json())
+def test_the_canonical_text_is_json_of_the_value(value: object) -> None:
+    assert canonical(freeze(value)) == canonical(value)
+    assert canonical(json.loads(canonical(value))) == canonical(value)
+
+
+def test_the_canonical_text_sorts_keys_and_leaves_no_spaces() -> None:
+    assert canonical({"b": [1, 2.5, None], "a": {"µ": True}}) == '{"a":{"µ":true},"b":[1,2.5,null]}'
+
+
+@pytest.mark.parametrize("alien", [{1, 2}, object(), b"bytes", 1j], ids=lambda alien: type(alien).__name__)
+def test_what_is_not_json_is_refused(alien: object) -> None:
+    with pytest.raises(TypeError):
+        freeze(alien)
+    with pytest.raises(TypeError):
+        freeze({"deep": [alien]})
+    with pytest.raises(TypeError):
+        canonical({"deep": alien})
+
+
+@given(st.dictionaries(st.integers(), st.booleans()))
+def test_keys_become_text(value: dict[int, bool]) -> None:
+    assert thaw(freeze(value)) == {str(key): item for key, item in value.items()}

@@ -1,0 +1,39 @@
+"""Steps have one order, made of their content."""
+
+from itertools import permutations
+from typing import Final
+
+import pytest
+
+from grove_core.areas.gang_termination.rules import Why
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Attempt, Delete, DropFinalizer, Outcome, SetStatus, Stage, Step
+
+GUARD: Final = Guard("uid", "7")
+ONE: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a")
+OTHER: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-b")
+BECAUSE: Final = (Why.SET_BEING_DELETED.because(ONE),)
+
+
+def test_pl006_steps_are_ordered_by_stage_then_target() -> None:
+    ordered = [
+        Step(Stage.CLEANUP, ONE, Delete(GUARD), BECAUSE),
+        Step(Stage.CLEANUP, OTHER, DropFinalizer("grove.io/hold", GUARD), BECAUSE),
+        Step(Stage.CAUSE, ONE, Delete(GUARD), BECAUSE),
+        Step(Stage.STATUS, ONE, SetStatus(FrozenMap({"replicas": 1}), GUARD), BECAUSE),
+    ]
+    for given in permutations(ordered):
+        assert sorted(given, key=lambda step: step.sort_key) == ordered
+
+
+@pytest.mark.req("GT-063")
+def test_pl014_a_cause_goes_after_the_rest_and_before_statuses() -> None:
+    assert sorted(Stage) == [Stage.CLEANUP, Stage.CAUSE, Stage.STATUS]
+
+
+def test_an_attempt_is_a_step_and_an_answer() -> None:
+    step = Step(Stage.CLEANUP, ONE, Delete(GUARD), BECAUSE)
+    assert Attempt(step, Outcome.DONE) == Attempt(step, Outcome.DONE, "")
+    assert Attempt(step, Outcome.REFUSED, "quota") != Attempt(step, Outcome.REFUSED)
+    assert len({Attempt(step, outcome) for outcome in Outcome}) == 4
