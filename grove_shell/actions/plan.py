@@ -4,13 +4,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 
 from grove_core.areas.gang_termination.rulesets import BY_NAME
 from grove_core.document import Document, document_as_json
 from grove_core.explain import Tone, story_of
 from grove_core.kernel.steps import Delete
 from grove_core.plan.forecast import Forecast
-from grove_core.snapshot.cluster import EVERYWHERE, Gap
+from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
 from grove_shell.actions.source import Situation, Source, situation_of
 from grove_shell.controller.rounds import forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
@@ -59,6 +60,7 @@ def plan(source: Source, options: PlanOptions) -> int:
         surroundings = Surroundings(
             ignored=situation.loaded.ignored,
             strays=situation.loaded.strays,
+            newest=newest_time(situation.loaded.cluster) if source.now is None else None,
             verbose=options.verbose,
             decisions=options.decisions,
         )
@@ -76,6 +78,14 @@ def gap_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
         for kind, namespace in sorted(gaps)
         if namespace == EVERYWHERE or kind not in everywhere
     )
+
+
+def newest_time(cluster: Cluster) -> datetime | None:
+    """The newest transition time of any condition in a cluster."""
+    cliques = (clique.status.conditions for owned in cluster.cliques_of.values() for clique in owned)
+    groups = (group.status.conditions for owned in cluster.groups_of.values() for group in owned)
+    times = (condition.last_transition_time for conditions in chain(cliques, groups) for condition in conditions)
+    return max(times, default=None)
 
 
 def _moment(now: datetime, span: timedelta | None) -> datetime | None:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
 from grove_core.document import Document, action_name
@@ -24,6 +24,7 @@ _STYLES: Final[Mapping[Tone, str]] = {
 _WIDTH: Final = max(len(tone.value) for tone in Tone)
 _INDENT: Final = " " * (_WIDTH + 4)
 _NAMES: Final = 8
+_OLD: Final = timedelta(minutes=10)
 _ACTIONS: Final[Mapping[str, str]] = {
     "delete": "deletion",
     "dropFinalizer": "finalizer release",
@@ -39,12 +40,14 @@ class Surroundings:
     Attributes:
         ignored: kind -> how many objects no decision reads.
         strays: pods of PodCliques that are not in the input.
+        newest: the newest time in the input, where the computer's clock was taken for the moment of the dump.
         verbose: list every write of every round.
         decisions: list every verdict.
     """
 
     ignored: Mapping[str, int]
     strays: int = 0
+    newest: datetime | None = None
     verbose: bool = False
     decisions: bool = False
 
@@ -107,6 +110,11 @@ def _notes(page: Page, document: Document, stories: Sequence[Story], surrounding
         page.add(("note: ", "bold"), f"{those} with too few ready pods and no record of ever having been available.")
         page.add("  The operator that runs them does not write wasAvailable. Without that record these rules end")
         page.add("  nothing; the rules of the operator in the field may.")
+    ends = any(story.having(Tone.ENDS) for story in stories)
+    if ends and surroundings.newest is not None and document.as_of - surroundings.newest > _OLD:
+        age = distance(surroundings.newest, document.as_of)
+        page.add(("note: ", "bold"), f"nothing in the input is newer than {age}. If it is an older dump, say when it was")
+        page.add("  taken (--now), or delays look longer over than they were.")
     if surroundings.strays and not stories:
         page.add((f"read past: {plural(surroundings.strays, 'Pod')} of PodCliques that are not in the input", "dim"))
     if surroundings.ignored and not stories:
@@ -139,6 +147,9 @@ def _entry(page: Page, entry: Entry, now: datetime) -> None:
             page.add(_INDENT, f"{cause.subject.kind} {cause.subject.name}: {cause.sentences[0]}")
         if len(entry.degraded) > _NAMES:
             page.add(_INDENT, f"and {plural(len(entry.degraded) - _NAMES, 'more such PodClique')}")
+        return
+    if entry.tone is Tone.HELD:
+        page.add(tone, (head, "bold"), ": ", entry.causes[0].sentences[0])
         return
     if entry.tone is Tone.ENDS:
         page.add(tone, (head, "bold"), f" now, with {plural(len(entry.deletes), 'PodClique')}")

@@ -231,9 +231,7 @@ WORDS: Final = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]) | st
     lambda word: word not in ("y", "Y", "n", "N") and word[:1] not in tuple("+-.0123456789")
 )
 SHARED: Final = st.none() | st.booleans() | st.integers(-(2**31), 2**31) | WORDS
-TREES: Final = st.recursive(
-    SHARED, lambda kids: st.lists(kids, max_size=4) | st.dictionaries(WORDS, kids, max_size=4)
-)
+TREES: Final = st.recursive(SHARED, lambda kids: st.lists(kids, max_size=4) | st.dictionaries(WORDS, kids, max_size=4))
 OBJECTS: Final = st.dictionaries(WORDS.filter(lambda key: key != "items"), TREES, max_size=5)
 
 
@@ -290,9 +288,7 @@ class TestIN010:
 class TestIN011:
     @BOTH
     def test_the_latest_anchor(self, pure: bool) -> None:
-        assert values("a: &x 1\nb: *x\nc: &x [2]\nd: *x", pure=pure) == [
-            {"a": 1, "b": 1, "c": [2], "d": [2]}
-        ]
+        assert values("a: &x 1\nb: *x\nc: &x [2]\nd: *x", pure=pure) == [{"a": 1, "b": 1, "c": [2], "d": [2]}]
 
     @BOTH
     @pytest.mark.parametrize(
@@ -370,9 +366,7 @@ class TestIN014:
             ("a: 1\n--- !x!y z\n", 2, 2, ""),
         ],
     )
-    def test_the_place_and_what_stood_before(
-        self, text: str, line: int, document: int, where: str, pure: bool
-    ) -> None:
+    def test_the_place_and_what_stood_before(self, text: str, line: int, document: int, where: str, pure: bool) -> None:
         items, faults = read(text, pure=pure)
         assert [item.value for item in items] == [{"a": 1}]
         assert [(fault.line, fault.object) for fault in faults] == [(line, where)]

@@ -1,9 +1,14 @@
 """Objects as ``kubectl get -o json`` prints them, written with few words; and JSON that is no such object."""
 
-from typing import Any, Final
+import re
+from collections.abc import Callable, Collection
+from typing import Any, Final, TypeVar
 
 from hypothesis import strategies as st
 
+from grove_core.kernel.errors import MalformedObject, Problem
+
+T = TypeVar("T")
 Json = dict[str, Any]
 SINCE: Final = "2026-11-20T09:00:00Z"
 
@@ -113,17 +118,29 @@ def replaced(raw: object, place: tuple[str | int, ...], value: object) -> Any:  
     return raw
 
 
-def is_there(raw: object, path: str) -> bool:
-    """Whether the place that holds the field at this path is in the object, so that a reader of the report finds it."""
-    place = [part for part in path.replace("]", "").replace("[", ".").split(".") if part]
-    value = raw
-    for key in place[:-1]:
-        if isinstance(value, dict) and key in value:
-            value = value[key]
+def outcome(read: Callable[[Any], T], raw: object) -> T | tuple[Problem, ...]:
+    """What was read, or every problem; any other exception is a fault of ours."""
+    try:
+        return read(raw)
+    except MalformedObject as fault:
+        return fault.problems
+
+
+def is_there(raw: object, path: str, reported: Collection[str]) -> bool:
+    """Whether whoever follows this path from a report arrives somewhere.
+
+    The last part may be absent (a value is required), and so may everything below an object that is absent or reported.
+    """
+    value, walked = raw, ""
+    for part in re.findall(r"\.?[^.\[]+|\[[^\]]*\]", path)[:-1]:
+        key = part.strip(".[]")
+        if isinstance(value, dict):
+            value = value.get(key)
         elif isinstance(value, list) and key.isdigit() and int(key) < len(value):
             value = value[int(key)]
         else:
-            return value is None or isinstance(value, dict)  # an absent object in which something is required
+            return value is None or walked in reported
+        walked += part
     return True
 
 

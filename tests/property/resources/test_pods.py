@@ -1,0 +1,339 @@
+"""What is read from a pod, and how a pod that is none is reported."""
+
+import json
+from dataclasses import replace
+from itertools import product
+from typing import Any, Final
+
+import pytest
+from hypothesis import example, given
+
+from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.refs import Ref
+from grove_core.resources.pod import Pod, pod_of
+from tests.property.resources.manifests import (
+    SINCE,
+    Json,
+    almost,
+    any_json,
+    condition,
+    is_there,
+    meta,
+    outcome,
+    owner,
+    pod,
+)
+
+STATES: Final = ("True", "False", "Unknown", None)
+SOUND: Final = pod(
+    condition("PodScheduled"),
+    condition("Ready", "False"),
+    metadata={
+        "ownerReferences": [owner("uid-clique")],
+        "labels": {"grove.io/pod-template-hash": "h1", "grove.io/podgang": "llm-0"},
+        "deletionTimestamp": SINCE,
+    },
+    initContainerStatuses=[{"name": "init", "state": {"terminated": {"reason": "Completed"}}}],
+    containerStatuses=[{"name": "main", "ready": False, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}],
+    reason="Evicted",
+)
+
+
+class TextOfAnotherType(str):
+    """A string that is not exactly one."""
+
+    __slots__ = ()
+
+
+def read(raw: Any) -> Pod:  # noqa: ANN401 - any JSON
+    return pod_of(raw, {})
+
+
+def paths_of(raw: Any) -> list[str]:  # noqa: ANN401 - any JSON
+    with pytest.raises(MalformedObject) as caught:
+        pod_of(raw, {})
+    return [problem.path for problem in caught.value.problems]
+
+
+class TestFields:
+    """A pod is read into flat facts."""
+
+    def test_every_fact_is_read(self) -> None:
+        assert read(SOUND) == Pod(
+            namespace="ml",
+            name="llm-0-router-x7",
+            uid="uid-llm-0-router-x7",
+            resource_version="7",
+            owner_uid="uid-clique",
+            template_hash="h1",
+            gang="llm-0",
+            node="node-1",
+            phase="Running",
+            trouble="CrashLoopBackOff",
+            deleting=True,
+            scheduled=True,
+            gated=False,
+            ready=False,
+        )
+
+    def test_a_pod_needs_a_name_only(self) -> None:
+        bare = read({"metadata": {"name": "a"}})
+        assert bare == Pod("default", "a", "", "", "", "", "", "", "", "", False, False, False, False)
+        assert bare.ref == Ref("v1", "Pod", "default", "a")
+
+    def test_null_is_the_same_as_absent(self) -> None:
+        nothing = dict.fromkeys(("namespace", "uid", "resourceVersion", "labels", "ownerReferences"))
+        raw = {
+            "metadata": {"name": "a", "deletionTimestamp": None, **nothing},
+            "spec": {"nodeName": None},
+            "status": {"phase": None, "conditions": None, "containerStatuses": None, "reason": None},
+        }
+        assert read(raw) == read({"metadata": {"name": "a"}})
+        assert read({"metadata": {"name": "a"}, "spec": None, "status": None}) == read({"metadata": {"name": "a"}})
+
+    def test_unknown_fields_are_ignored(self) -> None:
+        more = {**SOUND, "spec": {**SOUND["spec"], "containers": [1, 2]}, "extra": {"deep": [None]}}
+        assert read(more) == read(SOUND)
+
+    @pytest.mark.req("GT-005")
+    @pytest.mark.parametrize("status", ["True", "False"])
+    def test_gt002_a_terminating_pod_is_read_as_any_other(self, status: str) -> None:
+        staying = read(pod(condition("Ready", status)))
+        going = read(pod(condition("Ready", status), metadata={"deletionTimestamp": SINCE}))
+        assert not staying.deleting
+        assert going == replace(staying, deleting=True)
+
+    @pytest.mark.parametrize("phase", ["Pending", "Running", "Succeeded", "Failed", "Unknown"])
+    def test_gt002_the_phase_does_not_say_whether_a_pod_is_ready(self, phase: str) -> None:
+        assert read(pod(condition("Ready"), phase=phase)).ready
+        assert not read(pod(condition("Ready", "False"), phase=phase)).ready
+
+
+class TestGT001:
+    """A pod is counted for exactly the PodClique whose uid its controller owner reference carries."""
+
+    def test_the_controller_is_the_owner(self) -> None:
+        references = [
+            owner("uid-plain", controller=False),
+            owner("uid-clique"),
+            {"kind": "Node", "name": "node-1", "uid": "uid-node"},
+            owner("uid-null", controller=None),
+        ]
+        assert read(pod(metadata={"ownerReferences": references})).owner_uid == "uid-clique"
+
+    @pytest.mark.parametrize("references", [None, [], [owner("uid-plain", controller=False)]])
+    def test_without_a_controller_a_pod_belongs_to_nobody(self, references: object) -> None:
+        assert read(pod(metadata={"ownerReferences": references})).owner_uid == ""
+
+    def test_the_labels_do_not_say_whose_it_is(self) -> None:
+        labels = {"grove.io/podclique": "llm-0-router"}
+        owned = read(pod(metadata={"ownerReferences": [owner("uid-old")], "labels": labels}))
+        assert owned.owner_uid == "uid-old"
+        assert read(pod(metadata={"labels": labels})).owner_uid == ""
+
+    def test_two_controllers_are_refused(self) -> None:
+        references = [owner("uid-one"), owner("uid-plain", controller=False), owner("uid-two")]
+        assert paths_of(pod(metadata={"ownerReferences": references})) == ["metadata.ownerReferences[2].controller"]
+
+    @pytest.mark.parametrize("uid", [None, 5, ["uid"]])
+    def test_a_controller_has_a_uid(self, uid: object) -> None:
+        assert paths_of(pod(metadata={"ownerReferences": [owner("x") | {"uid": uid}]})) == [
+            "metadata.ownerReferences[0].uid"
+        ]
+
+
+class TestConditions:
+    """Ready, placed, gated."""
+
+    @pytest.mark.parametrize("status", STATES)
+    def test_gt002_ready_is_the_condition_ready_being_true(self, status: str | None) -> None:
+        conditions = [condition("ContainersReady"), *([condition("Ready", status)] if status else [])]
+        assert read(pod(*conditions)).ready is (status == "True")
+
+    @pytest.mark.parametrize("status", STATES)
+    def test_gt003_scheduled_is_the_condition_podscheduled_being_true(self, status: str | None) -> None:
+        conditions = [condition("Initialized"), *([condition("PodScheduled", status)] if status else [])]
+        assert read(pod(*conditions)).scheduled is (status == "True")
+
+    @pytest.mark.parametrize(
+        ("status", "reason"),
+        tuple(product(("True", "False", "Unknown"), ("SchedulingGated", "Unschedulable", "", None))),
+    )
+    def test_gt004_gated_is_podscheduled_being_false_for_that_reason(self, status: str, reason: str | None) -> None:
+        gated = read(pod(condition("PodScheduled", status, reason=reason))).gated
+        assert gated is (status == "False" and reason == "SchedulingGated")
+
+    def test_gt003_a_node_alone_does_not_make_it_placed(self) -> None:
+        bound = read(pod(spec={"nodeName": "node-1"}))
+        assert (bound.node, bound.scheduled) == ("node-1", False)
+
+    @pytest.mark.parametrize("kind", ["Ready", "PodScheduled"])
+    @pytest.mark.parametrize("status", [True, False, 1, "true", "", None, ["True"], {"True": 1}], ids=repr)
+    def test_a_status_is_one_of_three_strings(self, kind: str, status: object) -> None:
+        raw = pod(condition("Initialized"), condition(kind) | {"status": status})
+        assert paths_of(raw) == ["status.conditions[1].status"]
+
+    def test_the_status_of_other_conditions_is_nobody_s_business(self) -> None:
+        assert read(pod(condition("Custom") | {"status": 5}, condition("Ready"))).ready
+
+
+class TestTrouble:
+    """The server's shortest word for why a pod is not ready."""
+
+    @pytest.mark.parametrize(
+        ("raw", "word"),
+        [
+            (pod(), ""),
+            (pod(reason="Evicted"), "Evicted"),
+            (pod(condition("PodScheduled", "False", reason="Unschedulable")), "Unschedulable"),
+            (pod(condition("PodScheduled", "False", reason="Unschedulable"), reason="NodeLost"), "NodeLost"),
+            (pod(condition("PodScheduled", "True", reason="Any")), ""),
+            (pod(condition("PodScheduled", "False", reason=None)), ""),
+            (pod(containerStatuses=[{"state": {"waiting": {"reason": "ImagePullBackOff"}}}]), "ImagePullBackOff"),
+            (pod(containerStatuses=[{"state": {"terminated": {"reason": "OOMKilled"}}}]), "OOMKilled"),
+            (pod(containerStatuses=[{"state": {"running": {}}}, {"state": {"waiting": {"reason": "B"}}}]), "B"),
+            (pod(containerStatuses=[{"state": None}, {"state": {"waiting": None}}, {}]), ""),
+            (pod(containerStatuses=[{"state": {"terminated": {"reason": "Completed"}}}]), ""),
+            (pod(containerStatuses=[{"ready": True, "state": {"waiting": {"reason": "Odd"}}}]), ""),
+            (
+                pod(
+                    initContainerStatuses=[{"state": {"waiting": {"reason": "First"}}}],
+                    containerStatuses=[{"state": {"waiting": {"reason": "PodInitializing"}}}],
+                ),
+                "First",
+            ),
+            (pod(containerStatuses=[{"state": {"waiting": {"reason": "Crash"}}}], reason="Evicted"), "Crash"),
+        ],
+    )
+    def test_the_first_word_that_explains_it(self, raw: Json, word: str) -> None:
+        assert read(raw).trouble == word
+
+    def test_a_ready_pod_has_none(self) -> None:
+        waiting = [{"state": {"waiting": {"reason": "CrashLoopBackOff"}}}]
+        assert read(pod(condition("Ready"), containerStatuses=waiting, reason="Odd")).trouble == ""
+
+
+class TestSharing:
+    """Pods of one clique share their strings."""
+
+    def test_equal_strings_of_many_pods_are_one(self) -> None:
+        shared: dict[str, str] = {}
+        printed = json.dumps(
+            pod(
+                condition("PodScheduled", "False", reason="Unschedulable"),
+                metadata={
+                    "ownerReferences": [owner("uid-clique")],
+                    "labels": {"grove.io/pod-template-hash": "h1h", "grove.io/podgang": "llm-0"},
+                },
+                phase="Pending",
+            )
+        )
+        first, second = (pod_of(json.loads(printed), shared) for _ in range(2))
+        for name in ("namespace", "owner_uid", "template_hash", "gang", "node", "phase", "trouble"):
+            assert getattr(first, name) is getattr(second, name), name
+        assert {"ml", "uid-clique", "h1h", "llm-0", "node-1", "Pending", "Unschedulable"} <= shared.keys()
+
+    def test_what_is_unique_is_not_kept(self) -> None:
+        shared: dict[str, str] = {}
+        known = pod_of(SOUND, shared)
+        assert not {known.name, known.uid} & shared.keys()
+
+    @given(almost(SOUND))
+    def test_what_was_seen_before_changes_nothing(self, raw: Any) -> None:  # noqa: ANN401 - any JSON
+        shared: dict[str, str] = {}
+        pod_of(SOUND, shared)
+        assert outcome(lambda seen: pod_of(seen, shared), raw) == outcome(read, raw)
+
+
+class TestFaults:
+    """A pod that does not read is refused, with every fault and where it is."""
+
+    @pytest.mark.parametrize(
+        ("raw", "paths"),
+        [
+            (None, ["metadata.name"]),
+            ({}, ["metadata.name"]),
+            ([], ["", "metadata.name"]),
+            ("pod", ["", "metadata.name"]),
+            ({"metadata": 5}, ["metadata", "metadata.name"]),
+            ({"metadata": {"name": ""}}, ["metadata.name"]),
+            ({"metadata": {"name": 5}}, ["metadata.name"]),
+            (pod(metadata={"namespace": 5}), ["metadata.namespace"]),
+            (pod(metadata={"uid": 5}), ["metadata.uid"]),
+            (pod(metadata={"resourceVersion": 7}), ["metadata.resourceVersion"]),
+            (pod(metadata={"labels": ["a"]}), ["metadata.labels"]),
+            (pod(metadata={"labels": {"grove.io/podgang": 5}}), ["metadata.labels.grove.io/podgang"]),
+            (
+                pod(metadata={"labels": {"grove.io/pod-template-hash": ["h"]}}),
+                ["metadata.labels.grove.io/pod-template-hash"],
+            ),
+            (pod(metadata={"ownerReferences": {"a": 1}}), ["metadata.ownerReferences"]),
+            (pod(metadata={"ownerReferences": [None]}), ["metadata.ownerReferences[0]"]),
+            (pod(metadata={"ownerReferences": ["a"]}), ["metadata.ownerReferences[0]"]),
+            (pod(metadata={"deletionTimestamp": 5}), ["metadata.deletionTimestamp"]),
+            ({**pod(), "spec": "a"}, ["spec"]),
+            (pod(spec={"nodeName": 5}), ["spec.nodeName"]),
+            ({**pod(), "status": ["a"]}, ["status"]),
+            (pod(phase=5), ["status.phase"]),
+            (pod(reason=5), ["status.reason"]),
+            ({**pod(), "status": {"conditions": "abc"}}, ["status.conditions"]),
+            ({**pod(), "status": {"conditions": [None]}}, ["status.conditions[0]", "status.conditions[0].type"]),
+            ({**pod(), "status": {"conditions": [{"status": "True"}]}}, ["status.conditions[0].type"]),
+            (pod({"type": "Ready"}), ["status.conditions[0].status"]),
+            (pod(condition("PodScheduled", "False", reason=5)), ["status.conditions[0].reason"]),
+            (pod(containerStatuses={"a": 1}), ["status.containerStatuses"]),
+            (pod(containerStatuses=[5]), ["status.containerStatuses[0]"]),
+            (pod(initContainerStatuses=[None]), ["status.initContainerStatuses[0]"]),
+            (pod(containerStatuses=[{"state": "up"}]), ["status.containerStatuses[0].state"]),
+            (pod(containerStatuses=[{"state": {"waiting": "up"}}]), ["status.containerStatuses[0].state.waiting"]),
+        ],
+        ids=lambda value: " ".join(value) if isinstance(value, list) and value else "",
+    )
+    def test_a_fault_has_its_path(self, raw: object, paths: list[str]) -> None:
+        assert paths_of(raw) == paths
+
+    def test_all_faults_are_reported_at_once(self) -> None:
+        raw = pod(
+            condition("Ready") | {"status": True},
+            condition("PodScheduled") | {"status": None},
+            metadata={"uid": 5, "labels": {"grove.io/podgang": 5}},
+            spec={"nodeName": []},
+            phase=5,
+        )
+        assert paths_of({**raw, "spec": {"nodeName": {}}}) == [
+            "metadata.uid",
+            "metadata.labels.grove.io/podgang",
+            "spec.nodeName",
+            "status.phase",
+            "status.conditions[0].status",
+            "status.conditions[1].status",
+        ]
+
+    def test_what_nobody_can_explain_is_still_refused(self) -> None:
+        assert paths_of(pod(metadata={"deletionTimestamp": TextOfAnotherType(SINCE)})) == [""]
+
+    @given(any_json() | almost(SOUND))
+    @example(raw=SOUND)
+    def test_any_json_is_a_pod_or_malformed(self, raw: Any) -> None:  # noqa: ANN401 - any JSON
+        known = outcome(read, raw)
+        if isinstance(known, Pod):
+            assert known.name
+            assert all(isinstance(getattr(known, name), str | bool) for name in Pod.__slots__)
+            assert not (known.gated and known.scheduled)
+            return
+        assert known
+        assert len(set(known)) == len(known)
+        for problem in known:
+            assert is_there(raw, problem.path, {other.path for other in known}), problem
+            assert problem.expected != "a pod", "a fault without an explanation"
+
+    @given(almost(SOUND))
+    def test_reading_leaves_the_json_as_it_was(self, raw: Any) -> None:  # noqa: ANN401 - any JSON
+        before = repr(raw)
+        first = outcome(read, raw)
+        assert repr(raw) == before
+        assert outcome(read, raw) == first
+
+
+def test_the_name_of_the_namespace_may_be_left_out() -> None:
+    assert read({"metadata": meta("a") | {"namespace": ""}}).namespace == "default"

@@ -1,0 +1,261 @@
+"""Files, directories and standard input, as a user has them."""
+
+import gc
+import io
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from grove_shell.reading.faults import Fault
+from grove_shell.reading.sources import Item, collector_off, items_of
+
+NEEDS_LINKS: Final = pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
+NOTHING: Final = io.BytesIO()
+
+
+def read(path: Path | str, stdin: bytes = b"") -> tuple[list[Item], list[Fault]]:
+    faults: list[Fault] = []
+    return list(items_of(str(path), faults, io.BytesIO(stdin))), faults
+
+
+def names(path: Path | str) -> list[str]:
+    items, faults = read(path)
+    assert not faults, [str(fault) for fault in faults]
+    return [item.value["n"] for item in items]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("a.json", '{"a" 1}', "JSON"),
+        ("a.yaml", '{"a" 1}', "JSON"),
+        ("a.yaml", '\ufeff \n{\n "a" 1}', "JSON"),
+        ("a.yaml", '[ {"a" 1}]', "JSON"),
+        ("a", '[{} {"a" 1}]', "JSON"),
+        ("a.json", "a: b: c", "JSON"),
+        ("a.yaml", "{a 1: 2, b c: }: d", "YAML"),
+        ("a.yml", "--- {a: ]", "YAML"),
+        ("a.yaml", "[[1, 2}", "YAML"),
+    ],
+)
+def test_in016_json_or_yaml(tmp_path: Path, name: str, text: str, line: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    _, faults = read(tmp_path / name)
+    assert faults
+    is_yaml = any("YAML" in fault.expected for fault in faults)
+    assert is_yaml == (line == "YAML")
+
+
+@pytest.mark.parametrize(
+    "text", ["{ n: a }", '{\n  n: "a",\n}\n', "---\nn: a\n", "[{n: a}]", '{"n": "a"}', "{n: a}\n---\n"]
+)
+def test_in016_flow_yaml_and_kyaml(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
+    assert names(tmp_path / "a.yaml") == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00", "PNG"),
+        (b"\x1f\x8b\x08\x00\x00", "gzip"),
+        (b"PK\x03\x04", "zip"),
+        (b"\x7fELF\x02\x01", "program"),
+        (b"a: 1\nb: \x00\x01\x02", "binary"),
+        (b"\x00\x00\x00\x01", "binary"),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["yaml", "json"])
+def test_in024_binary_files(tmp_path: Path, data: bytes, said: str, suffix: str) -> None:
+    path = tmp_path / f"a.{suffix}"
+    path.write_bytes(data)
+    items, faults = read(path)
+    assert not items
+    assert [said in fault.got for fault in faults] == [True]
+
+
+def test_in024_a_nul_far_behind(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b'{"n":"a"}\n' * 20_000 + b'{"n":"\x00"}')
+    items, faults = read(path)
+    assert len(items) == 20_000
+    assert [(fault.line, fault.column, fault.got) for fault in faults] == [(20_001, 7, "a NUL byte")]
+
+
+class TestIN025:
+    def test_a_byte_order_mark(self, tmp_path: Path) -> None:
+        for name in ("a.yaml", "b.json"):
+            (tmp_path / name).write_bytes(b'\xef\xbb\xbf{"n": "a"}')
+        assert names(tmp_path) == ["a", "a"]
+
+    @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+    @pytest.mark.parametrize("name", ["a.yaml", "a.json"])
+    def test_utf16_is_named(self, tmp_path: Path, encoding: str, name: str) -> None:
+        (tmp_path / name).write_bytes('{"n": "a"}'.encode(encoding))
+        _, faults = read(tmp_path / name)
+        assert ["UTF-16" in fault.got for fault in faults] == [True]
+
+    @pytest.mark.parametrize("bad", [b"\xff", b"\xc3(", b"\xe2\x98", b"\xed\xa0\x80"])
+    def test_the_place_of_a_bad_byte(self, tmp_path: Path, bad: bytes) -> None:
+        path = tmp_path / "a.yaml"
+        path.write_bytes("n: a\n---\nn: ☃".encode() + bad + b"\n")
+        items, faults = read(path)
+        assert [item.value for item in items] == [{"n": "a"}]
+        assert [(fault.line, fault.column) for fault in faults] == [(3, 5)]
+
+    def test_characters_across_chunks(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.json"
+        path.write_text('{"n":"' + "☃" * 500_000 + '"}', encoding="utf-8")
+        assert names(path) == ["☃" * 500_000]
+
+
+class TestIN026:
+    def test_in_order_and_below(self, tmp_path: Path) -> None:
+        for name in ("b.yaml", "a.yml", "c/d/e.json", "c.yaml", "c/a.yaml"):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(f'{{"n": "{name}"}}', encoding="utf-8")
+        assert names(tmp_path) == ["a.yml", "b.yaml", "c/a.yaml", "c/d/e.json", "c.yaml"]
+
+    def test_hidden_names_are_passed_over(self, tmp_path: Path) -> None:
+        for name in (".git/config.yaml", ".a.yaml", "a.yaml"):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(f"n: {name}", encoding="utf-8")
+        assert names(tmp_path) == ["a.yaml"]
+
+    @pytest.mark.parametrize("name", ["README.md", "pods.yaml.bak", "yaml", "a.YAML", "Makefile"])
+    def test_other_files_are_faults(self, tmp_path: Path, name: str) -> None:
+        (tmp_path / "a.yaml").write_text("n: a", encoding="utf-8")
+        (tmp_path / name).write_text("n: b", encoding="utf-8")
+        items, faults = read(tmp_path)
+        assert [item.value for item in items] == [{"n": "a"}]
+        assert [(fault.file, fault.got) for fault in faults] == [(str(tmp_path / name), name)]
+
+    def test_a_directory_without_files(self, tmp_path: Path) -> None:
+        (tmp_path / "a" / "b").mkdir(parents=True)
+        assert [fault.file for fault in read(tmp_path)[1]] == [str(tmp_path)]
+
+    def test_one_broken_file_hides_no_other(self, tmp_path: Path) -> None:
+        for name, text in (("a.yaml", "n: ["), ("b.json", "{"), ("c.yaml", "n: c"), ("d.yaml", "")):
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        items, faults = read(tmp_path)
+        assert [item.file for item in items] == [str(tmp_path / "c.yaml")]
+        assert [Path(fault.file).name for fault in faults] == ["a.yaml", "b.json", "d.yaml"]
+
+    def test_a_name_that_is_no_text(self, tmp_path: Path) -> None:
+        try:
+            (tmp_path / os.fsdecode(b"\xff\x1b[31m.txt")).write_text("n: a", encoding="utf-8")
+        except OSError:
+            pytest.skip("the file system takes only UTF-8")
+        (fault,) = read(tmp_path)[1]
+        assert str(fault).isprintable()
+        assert str(fault).encode()
+
+
+class TestIN027:
+    @NEEDS_LINKS
+    def test_loops(self, tmp_path: Path) -> None:
+        (tmp_path / "a.yaml").write_text("n: a", encoding="utf-8")
+        (tmp_path / "below").mkdir()
+        (tmp_path / "below" / "b.yaml").write_text("n: b", encoding="utf-8")
+        (tmp_path / "below" / "up").symlink_to(tmp_path, target_is_directory=True)
+        (tmp_path / "twice").symlink_to(tmp_path / "below", target_is_directory=True)
+        assert names(tmp_path) == ["a", "b"]
+
+    @NEEDS_LINKS
+    def test_a_mounted_config_map(self, tmp_path: Path) -> None:
+        (tmp_path / "..2026").mkdir()
+        (tmp_path / "..2026" / "a.yaml").write_text("n: a", encoding="utf-8")
+        (tmp_path / "..data").symlink_to("..2026", target_is_directory=True)
+        (tmp_path / "a.yaml").symlink_to("..data/a.yaml")
+        assert names(tmp_path) == ["a"]
+
+    @NEEDS_LINKS
+    def test_links_to_nowhere(self, tmp_path: Path) -> None:
+        (tmp_path / "a.yaml").symlink_to("a.yaml")
+        (tmp_path / "b.yaml").symlink_to("nowhere")
+        (tmp_path / "c").symlink_to("nowhere")
+        assert [Path(fault.file).name for fault in read(tmp_path)[1]] == ["a.yaml", "b.yaml", "c"]
+
+    def test_very_deep(self, tmp_path: Path) -> None:
+        before = Path.cwd()
+        os.chdir(tmp_path)
+        try:
+            for _ in range(1200):
+                os.mkdir("d")  # noqa: PTH102 - a path this long can only be made step by step
+                os.chdir("d")
+            Path("a.yaml").write_text("n: a", encoding="utf-8")
+        finally:
+            os.chdir(before)
+        assert names(tmp_path) == ["a"]
+
+
+class TestIN028:
+    def test_standard_input(self) -> None:
+        items, faults = read("-", b"n: a\n---\nn: [")
+        assert [(item.file, item.value) for item in items] == [("stdin", {"n": "a"})]
+        assert [fault.file for fault in faults] == ["stdin"]
+
+    def test_standard_input_stays_open(self) -> None:
+        stdin = io.BytesIO(b"n: a")
+        assert len(list(items_of("-", [], stdin))) == 1
+        assert not stdin.closed
+
+    def test_standard_input_that_is_closed(self) -> None:
+        stdin = io.BytesIO()
+        stdin.close()
+        faults: list[Fault] = []
+        assert not list(items_of("-", faults, stdin))
+        assert len(faults) == 1
+
+    @pytest.mark.parametrize("path", ["nowhere.yaml", "nowhere/", "a\0b", "", "x" * 5000, "a.yaml/b"])
+    def test_paths_that_lead_nowhere(self, tmp_path: Path, path: str) -> None:
+        (tmp_path / "a.yaml").write_text("n: a", encoding="utf-8")
+        items, faults = read(f"{tmp_path / 'sub'}/{path}" if path else "")
+        assert not items
+        assert len(faults) == 1
+        assert str(faults[0]).isprintable()
+
+    @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="root may read everything")
+    def test_without_permission(self, tmp_path: Path) -> None:
+        (tmp_path / "a.yaml").write_text("n: a", encoding="utf-8")
+        (tmp_path / "a.yaml").chmod(0)
+        assert len(read(tmp_path / "a.yaml")[1]) == 1
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
+    def test_a_pipe(self, tmp_path: Path) -> None:
+        reader, writer = os.pipe()
+        os.write(writer, b"n: a\n")
+        os.close(writer)
+        try:
+            assert names(f"/dev/fd/{reader}") == ["a"]
+        finally:
+            os.close(reader)
+
+
+class TestIN029:
+    @pytest.mark.parametrize("on", [True, False])
+    def test_the_collector_comes_back_as_it_was(self, on: bool) -> None:
+        was_on = gc.isenabled()
+        try:
+            (gc.enable if on else gc.disable)()
+            with pytest.raises(KeyError), collector_off():
+                assert not gc.isenabled()
+                raise KeyError
+            assert gc.isenabled() == on
+        finally:
+            (gc.enable if was_on else gc.disable)()
+
+    def test_objects_come_before_the_text_ends(self) -> None:
+        class Endless(io.RawIOBase):
+            """A list without an end."""
+
+            def read(self, size: int = -1) -> bytes:
+                return (b"- n: a\n" * (size // 7 + 1))[:size] if size % 7 == 0 else b"- n: a\n" * (size // 7)
+
+        faults: list[Fault] = []
+        items = items_of("-", faults, Endless())  # type: ignore[arg-type]
+        assert [next(items).index for _ in range(1000)] == list(range(1000))
+        assert not faults
