@@ -133,6 +133,16 @@ def reason_as_json(reason: Reason) -> Json:
     }
 
 
+def finding_as_json(finding: Finding) -> Json:
+    """A verdict with its subject, question and reasons."""
+    return {
+        "subject": ref_as_json(finding.subject),
+        "question": finding.question,
+        "verdict": finding.verdict,
+        "because": _reasons_as_json(finding.because),
+    }
+
+
 def ref_as_json(ref: Ref) -> Json:
     """An address; ``replica`` only where one is meant."""
     shown: Json = {"apiVersion": ref.api_version, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
@@ -147,15 +157,7 @@ def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
         "wakeAt": _time_as_json(forecast.rounds[0].wake_at),
     }
     if decisions:
-        shown["decisions"] = [
-            {
-                "subject": ref_as_json(finding.subject),
-                "question": finding.question,
-                "verdict": finding.verdict,
-                "because": _reasons_as_json(finding.because),
-            }
-            for finding in forecast.findings
-        ]
+        shown["decisions"] = [finding_as_json(finding) for finding in forecast.findings]
     return shown
 
 

@@ -1,18 +1,20 @@
 """From plans to stories: verdicts in the order a person asks for them, reasons as sentences; still data, no colours."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, unique
 
 from grove_core.areas.gang_termination.findings import BREACH, TERMINATION
 from grove_core.areas.gang_termination.rules import Why
+from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Step
 from grove_core.kernel.times import parse_time
 from grove_core.plan.forecast import Forecast
+from grove_core.resources.podclique import GROUP_KIND
 
 
 @unique
@@ -84,11 +86,15 @@ class Story:
 def story_of(forecast: Forecast) -> Story:
     """The story of the first round: every replica's fate, and every scaling group that does something itself."""
     breaches = {finding.subject: finding for finding in forecast.findings if finding.question == BREACH}
+    fates = [finding for finding in forecast.findings if finding.question == TERMINATION]
     steps = forecast.rounds[0].steps
+    entries = [_entry(finding, breaches, steps) for finding in fates if _is_told(finding)]
+    told = {cause.subject for entry in entries for cause in entry.causes if entry.tone is not Tone.KEEPS}
     entries = [
-        _entry(finding, breaches, steps)
-        for finding in forecast.findings
-        if finding.question == TERMINATION and _is_told(finding)
+        replace(entry, degraded=_degraded(entry.subject, breaches.values(), fates, told))
+        if entry.tone is Tone.KEEPS
+        else entry
+        for entry in entries
     ]
     held = [
         Entry(Tone.HELD, withheld.target, tuple(_causes(withheld.because, breaches)))
@@ -107,16 +113,20 @@ def story_of(forecast: Forecast) -> Story:
     )
 
 
-def first_guards(findings: Iterable[Finding], subject: Ref) -> tuple[Finding, ...]:
-    """What kept an object from being ended: its own verdicts on termination, each with the first guard that held.
-
-    ``subject`` is a set, a scaling group or a clique; replicas of it count as itself.
-    """
-    return tuple(
-        finding
-        for finding in findings
-        if finding.question == TERMINATION and finding.subject.short.partition("[")[0] == subject.short
-    )
+def _degraded(
+    replica: Ref, breaches: Iterable[Finding], fates: Iterable[Finding], told: Set[Ref]
+) -> tuple[Cause, ...]:
+    """The cliques of a kept replica that have too few ready pods, unless an entry of their group tells of them."""
+    groups = {f"{fate.subject.name}-{fate.subject.replica}-": fate for fate in fates if fate.subject.kind == GROUP_KIND}
+    found = []
+    for breach in breaches:
+        name = breach.subject.name
+        if breach.subject in told or not name.startswith(f"{replica.name}-{replica.replica}-") or not _lacks(breach):
+            continue
+        guards = [fate for prefix, fate in groups.items() if name.startswith(prefix)]
+        kept = tuple(fate.because[0].sentence for fate in guards if breach.verdict == Truth.TRUE.value)
+        found.append(Cause(breach.subject, (breach.because[0].sentence, *kept)))
+    return tuple(found)
 
 
 def _is_told(finding: Finding) -> bool:
@@ -133,18 +143,10 @@ def _entry(finding: Finding, breaches: Mapping[Ref, Finding], steps: Iterable[St
         deletes = tuple(
             step.target for step in steps if isinstance(step.action, Delete) and _ended_by(step, finding.subject)
         )
-    degraded: tuple[Cause, ...] = ()
-    if tone is Tone.KEEPS:
-        prefix = f"{finding.subject.name}-{finding.subject.replica}-"
-        degraded = tuple(
-            Cause(breach.subject, (breach.because[0].sentence,))
-            for breach in breaches.values()
-            if breach.subject.name.startswith(prefix) and _is_degraded(breach)
-        )
-    return Entry(tone, finding.subject, tuple(_causes(finding.because, breaches)), deletes, degraded)
+    return Entry(tone, finding.subject, tuple(_causes(finding.because, breaches)), deletes)
 
 
-def _is_degraded(breach: Finding) -> bool:
+def _lacks(breach: Finding) -> bool:
     """Whether a clique has too few ready pods, whatever is made of it; said of cliques, not of groups."""
     return breach.subject.kind == "PodClique" and breach.because[0].rule in {
         Why.NEVER_AVAILABLE,

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from grove_shell.reading.faults import Fault, Unreadable
 from grove_shell.reading.items import (
+    MAX_CHARACTERS,
     MAX_DEPTH,
     Item,
     JsonValue,
@@ -21,13 +22,13 @@ from grove_shell.reading.items import (
     named,
     opened,
 )
-from grove_shell.reading.json_surveys import survey
-from grove_shell.reading.json_window import Scan, Window, scanner_of
+from grove_shell.reading.json_surveys import HALF_PAIR, half_pair, survey
+from grove_shell.reading.json_window import UNSURE, Scan, Window, scanner_of
 from grove_shell.reading.text import Text
 
 _DOCUMENT_MARK: Final = "---"
 _COMMA: Final = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
-_HALF_PAIR: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_HALF_PAIR_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def json_items(stream: Text, file: str, faults: list[Fault]) -> Iterator[Item]:
@@ -75,8 +76,7 @@ class _Reader:
         """Every object of every document; null is none (IN-017, IN-023)."""
         window = self._window
         while mark := window.peek():
-            if window.text.startswith(_DOCUMENT_MARK, window.at):
-                window.at += len(_DOCUMENT_MARK)
+            if mark == "-" and window.skipped(_DOCUMENT_MARK):
                 continue
             self.number += 1
             if mark == "{":
@@ -115,6 +115,9 @@ class _Reader:
             window.peek()
             at = window.place(window.at)
             key = window.key()
+            if half := HALF_PAIR.search(key):
+                sound = False
+                self._fault(named(root), half_pair(half, ""), at)
             repeated = key in root
             if repeated:
                 sound = False
@@ -153,7 +156,7 @@ class _Reader:
             except (RecursionError, StopIteration, ValueError):
                 end = len(text)
             window.start, window.at = at, end
-            if end == len(text):
+            if end > len(text) - UNSURE:
                 window.at = at
                 value = window.value()
                 text, end = window.text, window.at
@@ -164,6 +167,7 @@ class _Reader:
                 and "uid" in meta
                 and not window.odd
                 and not window.escaped
+                and end - window.start <= MAX_CHARACTERS
             ):
                 yield Item(file, number, self._index, value)
             else:
@@ -197,10 +201,14 @@ class _Reader:
         """
         window = self._window
         text, start, end = window.text, window.start, window.at
+        if end - start > MAX_CHARACTERS:
+            problem = prefix, f"an object of at most {MAX_CHARACTERS:,} characters", f"{end - start:,}"
+            self._fault(named(value, index), problem, window.place(start))
+            return False
         if not (
             window.odd
             or text.count("{", start, end) + text.count("[", start, end) >= MAX_DEPTH
-            or (window.escaped and _HALF_PAIR.search(text, start, end))
+            or (window.escaped and _HALF_PAIR_ESCAPE.search(text, start, end))
             or _repeats(text, start)
         ):
             return True

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs leave it out
 from typing import Final, NamedTuple
 
-from grove_shell.reading.items import MAX_DEPTH
+from grove_shell.reading.items import MAX_DEPTH, Problem
 
 _TOKEN: Final = re.compile(r'[ \t\n\r]*(?:([\[\]{},:])|("[^"\\]*(?:\\.[^"\\]*)*")|([^\s\[\]{},:"]+))', re.DOTALL)
-_HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
+HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 
 
 class Find(NamedTuple):
@@ -99,8 +99,13 @@ def _take_string(text: str, at: int, frames: list[_Frame], finds: list[Find]) ->
         if value in frame.keys:
             finds.append(Find(at, _path(frames), "each key once", f'the key "{value}" again'))
         frame.keys.add(value)
-    if half := _HALF_PAIR.search(value):
-        finds.append(Find(at, _path(frames), "text", f"half a surrogate pair, \\u{ord(half.group()):x}"))
+    if half := HALF_PAIR.search(value):
+        finds.append(Find(at, *half_pair(half, _path(frames))))
+
+
+def half_pair(half: re.Match[str], path: str) -> Problem:
+    """Text that cannot be written as UTF-8 (IN-019)."""
+    return path, "text", f"half a surrogate pair, \\u{ord(half.group()):x}"
 
 
 def _number(word: str) -> float:

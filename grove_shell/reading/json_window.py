@@ -23,6 +23,10 @@ _NEAR_THE_END: Final = 32
 """An error so close behind is what a cut looks like; the longest token besides strings and numbers is an escape."""
 
 
+UNSURE: Final = 3
+"""A number so close to the end of the text may be cut off: of `1e+5` the scanner would take `1` and leave `e+`."""
+
+
 def scanner_of(decoder: JSONDecoder) -> Scan:
     """The scanner inside a decoder: (text, position) -> (value, end), without a look at what stands around it.
 
@@ -96,6 +100,14 @@ class Window:
             if not self.more():
                 return ""
 
+    def skipped(self, mark: str) -> bool:
+        """Whether ``mark`` stood at ``at``, which is behind it now."""
+        while len(self.text) - self.at < len(mark) and self.more():
+            pass
+        found = self.text.startswith(mark, self.at)
+        self.at += len(mark) if found else 0
+        return found
+
     def take(self, wanted: str) -> str:
         """Read one character out of ``wanted``, blanks before it aside."""
         if (found := self.peek()) and found in wanted:
@@ -135,14 +147,14 @@ class Window:
                     self.odd = True
                 except CutOff as off:
                     failed = off.at
-            if 0 <= end < len(self.text):
+            if 0 <= end <= len(self.text) - UNSURE:
                 break
-            # What failed may have been cut; and a number at the end of the text may go on.
-            failed -= self.at
+            # What failed may have been cut. Positions move with the text.
+            offset = (failed if end < 0 else end) - self.at
             if not cut or not self.more():
                 if end < 0:
-                    raise self.broken("valid JSON", self.at + failed)
-                end = len(self.text)
+                    raise self.broken("valid JSON", self.at + offset)
+                end = self.at + offset
                 break
         self.start, self.at = self.at, end
         return value

@@ -144,7 +144,7 @@ def _entry(page: Page, entry: Entry, now: datetime) -> None:
     if entry.tone is Tone.KEEPS:
         page.add(tone, head, ": ", "; ".join(cause.sentences[0] for cause in entry.causes))
         for cause in entry.degraded[:_NAMES]:
-            page.add(_INDENT, f"{cause.subject.kind} {cause.subject.name}: {cause.sentences[0]}")
+            page.add(_INDENT, f"{cause.subject.kind} {cause.subject.name}: {'; '.join(cause.sentences)}")
         if len(entry.degraded) > _NAMES:
             page.add(_INDENT, f"and {plural(len(entry.degraded) - _NAMES, 'more such PodClique')}")
         return

@@ -1,7 +1,7 @@
 """Broken bytes for the readers: ``python -m tests.reading.fuzz_reading --minutes 10 --seed 1``.
 
-Seed documents are damaged (bits, bytes, slices, tokens) and read as a file of a random kind, in chunks of a random size,
-by one of the parsers. Whatever comes: no exception, an answer in time, and objects or faults (IN-005, IN-014, IN-028).
+Seed documents are damaged (bits, bytes, slices, tokens) and read as a file of a random kind, in chunks of a random
+size, by one of the parsers. Whatever comes: no exception, an answer in time, and objects or faults (IN-005, IN-014, IN-028).
 An input that fails is printed as a literal, ready to become a test.
 """
 
@@ -35,12 +35,19 @@ _POD: Final = {
     "spec": {"containers": [{"name": "m", "args": ["--x", "1e3", ""]}], "priority": 0},
     "status": {"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-20T09:00:00Z"}]},
 }
-_SET: Final = {**_POD, "kind": "PodCliqueSet", "metadata": {"name": "s"}, "x": [1.0, -1e3, None, True, {"a": []}]}
+_SET: Final[dict[str, object]] = {
+    **_POD,
+    "kind": "PodCliqueSet",
+    "metadata": {"name": "s"},
+    "x": [1.0, -1e3, None, True, {"a": []}],
+}
 
 SEEDS: Final = (
-    b"apiVersion: v1\nitems:\n- kind: Pod\n  metadata: {name: a, uid: u}\n  x: [1, 0777, .5, yes, ~]\n- kind: B\nkind: List\n",
+    b"apiVersion: v1\nitems:\n- kind: Pod\n  metadata: {name: a, uid: u}\n  x: [1, 0777, .5, yes, ~]\n- kind: B\n"
+    b"kind: List\n",
     b"a: &a {b: 1, c: [2, 3]}\nd: *a\ne:\n  <<: *a\n  b: 5\n---\n# nothing\n---\n? [x]\n: |\n  text\n  more\n",
-    b'%YAML 1.1\n%TAG ! tag:x,2000:\n---\n"a\\u263a\\n": !!int "5"\nb: >-\n  folded\n  text\nc: !x {d: e}\n...\n---\n- 1\n',
+    b'%YAML 1.1\n%TAG ! tag:x,2000:\n---\n"a\\u263a\\n": !!int "5"\nb: >-\n  folded\n  text\nc: !x {d: e}\n...\n'
+    b"---\n- 1\n",
     b"{ kind: List, items: [ { a: 'it''s', }, { b: \"x\\ty\" }, ], }\n",
     b"a0: &a0 [x, x]\na1: &a1 [*a0, *a0]\na2: &a2 [*a1, *a1]\na3: [*a2, *a2]\n",
     json.dumps({"apiVersion": "v1", "items": [_POD, _SET, _POD], "kind": "List"}).encode(),
@@ -49,10 +56,24 @@ SEEDS: Final = (
     json.dumps([_SET, {"kind": "List", "items": [_POD, {}]}]).encode(),
     b'{"a":"\\ud83d\\ude00 \\"\\\\","b":[-0.0,1e999,NaN],"b":{}}',
 )
-TOKENS: Final = tuple(
-    b"{ } [ ] , : \" ' - ? & * ! | > % @ ` # --- ... << &a *a !!int !!binary !!str ~ null yes .inf .nan 0777 0x 1e999 NaN "
-    b'-Infinity \\u \\ud800 \\x \\ items kind List {} [] [{ }] :{ {" "items":[ "kind":"List", - - -'.split()
-) + (b"\n", b"\t", b" ", b"  ", b"\r\n", b"\n---\n", b"\n- ", b": ", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80")
+TOKENS: Final = (
+    *b"{ } [ ] , : \" ' - ? & * ! | > % @ ` # --- ... << &a *a !!int !!binary !!str ~ null yes .inf .nan 0777".split(),
+    *b'0x 1e999 NaN -Infinity \\u \\ud800 \\x \\ items kind List {} [] [{ }] :{ {" "items":[ "kind":"List",'.split(),
+    *(
+        b"\n",
+        b"\t",
+        b" ",
+        b"  ",
+        b"\r\n",
+        b"\n---\n",
+        b"\n- ",
+        b": ",
+        b"\x00",
+        b"\xff",
+        b"\xef\xbb\xbf",
+        b"\xed\xa0\x80",
+    ),
+)
 
 
 def damaged(chance: random.Random) -> bytes:

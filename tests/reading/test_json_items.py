@@ -3,7 +3,7 @@
 import io
 import json
 import tracemalloc
-from typing import Any, Final
+from typing import Any, BinaryIO, Final, cast
 
 import pytest
 from hypothesis import given
@@ -53,8 +53,8 @@ class TestIN006:
         ("text", "line", "column", "where", "path"),
         [
             ('{"a":1,\n "a":2}', 2, 2, "", "a"),
-            ('[{"b":1},\n{"kind":"A","metadata":{"name":"n"},"s":{"c":[{},{"x":1,"x":2}]}}]', 2, 56, "A n", "s.c[1].x"),
-            ('{"kind":"List","items":[{"a":1,"\\u0061":2}]}', 1, 31, "items[0]", "a"),
+            ('[{"b":1},\n{"kind":"A","metadata":{"name":"n"},"s":{"c":[{},{"x":1,"x":2}]}}]', 2, 57, "A n", "s.c[1].x"),
+            ('{"kind":"List","items":[{"a":1,"\\u0061":2}]}', 1, 32, "items[0]", "a"),
             ('{"kind":"List","kind":"List","items":[]}', 1, 16, "", "kind"),
             ('{"kind":"A","metadata":{"name":"n","name":"m"},"x":{"items":[]}}', 1, 36, "A m", "metadata.name"),
         ],
@@ -75,6 +75,14 @@ class TestIN006:
         items, faults = read(f"{{{pairs}}}", size)
         assert len(faults) == len(keys) - len(set(keys))
         assert bool(items) != bool(faults)
+
+
+@SIZES
+@pytest.mark.parametrize("number", ["1.5", "-12.25e+10", "1E-3", "100000000.203125", "0"])
+def test_in002_numbers_are_not_cut(number: str, size: int) -> None:
+    value = json.loads(number)
+    assert values(f'{{"kind":{number}}} {{"a":[{number},{number}]}}', size) == [{"kind": value}, {"a": [value, value]}]
+    assert [fault.got for fault in read(f"[{number},{number}]", size)[1]] == [str(value)] * 2
 
 
 @SIZES
@@ -140,9 +148,10 @@ class TestIN012:
         assert faults
 
 
-def test_in013_size() -> None:
+@pytest.mark.parametrize("more", [1, 3_000_000, 40_000_000])
+def test_in013_size(more: int) -> None:
     pod = json.dumps({**POD, "x": "y" * 40_000})
-    text = f'{{"kind":"List","items":[{pod},{{"a":"{"x" * (MAX_CHARACTERS + 3_000_000)}"}}]}}'
+    text = f'{{"kind":"List","items":[{pod},{{"a":"{"x" * (MAX_CHARACTERS + more)}"}}]}}'
     items, faults = read(text)
     assert len(items) == 1
     assert [fault.object for fault in faults] == ["items[1]"]
@@ -194,11 +203,11 @@ class TestIN014:
                 assert self.sent < 100, "read past the error"
                 return b'{"a" 1}'.ljust(size)
 
-        (fault,) = [*_faults_of(Endless())]
+        (fault,) = [*_faults_of(cast("BinaryIO", Endless()))]
         assert (fault.line, fault.column) == (1, 6)
 
 
-def _faults_of(raw: Any) -> list[Fault]:
+def _faults_of(raw: BinaryIO) -> list[Fault]:
     faults: list[Fault] = []
     assert not list(json_items(Text(raw), "f", faults))
     return faults

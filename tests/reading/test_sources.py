@@ -1,5 +1,6 @@
 """Files, directories and standard input, as a user has them."""
 
+import contextlib
 import gc
 import io
 import os
@@ -24,7 +25,7 @@ def read(path: Path | str, stdin: bytes = b"") -> tuple[list[Item], list[Fault]]
 def names(path: Path | str) -> list[str]:
     items, faults = read(path)
     assert not faults, [str(fault) for fault in faults]
-    return [item.value["n"] for item in items]
+    return [item.value["id"] for item in items]
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ def names(path: Path | str) -> list[str]:
         ("a.yaml", '[ {"a" 1}]', "JSON"),
         ("a", '[{} {"a" 1}]', "JSON"),
         ("a.json", "a: b: c", "JSON"),
-        ("a.yaml", "{a 1: 2, b c: }: d", "YAML"),
+        ("a.yaml", "{a: 1, b: ]", "YAML"),
         ("a.yml", "--- {a: ]", "YAML"),
         ("a.yaml", "[[1, 2}", "YAML"),
     ],
@@ -50,7 +51,7 @@ def test_in016_json_or_yaml(tmp_path: Path, name: str, text: str, line: str) -> 
 
 
 @pytest.mark.parametrize(
-    "text", ["{ n: a }", '{\n  n: "a",\n}\n', "---\nn: a\n", "[{n: a}]", '{"n": "a"}', "{n: a}\n---\n"]
+    "text", ["{ id: a }", '{\n  id: "a",\n}\n', "---\nid: a\n", "[{id: a}]", '{"id": "a"}', "{id: a}\n---\n"]
 )
 def test_in016_flow_yaml_and_kyaml(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
@@ -79,36 +80,36 @@ def test_in024_binary_files(tmp_path: Path, data: bytes, said: str, suffix: str)
 
 def test_in024_a_nul_far_behind(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    path.write_bytes(b'{"n":"a"}\n' * 20_000 + b'{"n":"\x00"}')
+    path.write_bytes(b'{"id":"a"}\n' * 20_000 + b'{"id":"\x00"}')
     items, faults = read(path)
     assert len(items) == 20_000
-    assert [(fault.line, fault.column, fault.got) for fault in faults] == [(20_001, 7, "a NUL byte")]
+    assert [(fault.line, fault.column, fault.got) for fault in faults] == [(20_001, 8, "a NUL byte")]
 
 
 class TestIN025:
     def test_a_byte_order_mark(self, tmp_path: Path) -> None:
         for name in ("a.yaml", "b.json"):
-            (tmp_path / name).write_bytes(b'\xef\xbb\xbf{"n": "a"}')
+            (tmp_path / name).write_bytes(b'\xef\xbb\xbf{"id": "a"}')
         assert names(tmp_path) == ["a", "a"]
 
     @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
     @pytest.mark.parametrize("name", ["a.yaml", "a.json"])
     def test_utf16_is_named(self, tmp_path: Path, encoding: str, name: str) -> None:
-        (tmp_path / name).write_bytes('{"n": "a"}'.encode(encoding))
+        (tmp_path / name).write_bytes('{"id": "a"}'.encode(encoding))
         _, faults = read(tmp_path / name)
         assert ["UTF-16" in fault.got for fault in faults] == [True]
 
     @pytest.mark.parametrize("bad", [b"\xff", b"\xc3(", b"\xe2\x98", b"\xed\xa0\x80"])
     def test_the_place_of_a_bad_byte(self, tmp_path: Path, bad: bytes) -> None:
         path = tmp_path / "a.yaml"
-        path.write_bytes("n: a\n---\nn: ☃".encode() + bad + b"\n")
+        path.write_bytes("id: a\n---\nid: ☃".encode() + bad + b"\n")
         items, faults = read(path)
-        assert [item.value for item in items] == [{"n": "a"}]
-        assert [(fault.line, fault.column) for fault in faults] == [(3, 5)]
+        assert [item.value for item in items] == [{"id": "a"}]
+        assert [(fault.line, fault.column) for fault in faults] == [(3, 6)]
 
     def test_characters_across_chunks(self, tmp_path: Path) -> None:
         path = tmp_path / "a.json"
-        path.write_text('{"n":"' + "☃" * 500_000 + '"}', encoding="utf-8")
+        path.write_text('{"id":"' + "☃" * 500_000 + '"}', encoding="utf-8")
         assert names(path) == ["☃" * 500_000]
 
 
@@ -116,21 +117,21 @@ class TestIN026:
     def test_in_order_and_below(self, tmp_path: Path) -> None:
         for name in ("b.yaml", "a.yml", "c/d/e.json", "c.yaml", "c/a.yaml"):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name).write_text(f'{{"n": "{name}"}}', encoding="utf-8")
+            (tmp_path / name).write_text(f'{{"id": "{name}"}}', encoding="utf-8")
         assert names(tmp_path) == ["a.yml", "b.yaml", "c/a.yaml", "c/d/e.json", "c.yaml"]
 
     def test_hidden_names_are_passed_over(self, tmp_path: Path) -> None:
         for name in (".git/config.yaml", ".a.yaml", "a.yaml"):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name).write_text(f"n: {name}", encoding="utf-8")
+            (tmp_path / name).write_text(f"id: {name}", encoding="utf-8")
         assert names(tmp_path) == ["a.yaml"]
 
     @pytest.mark.parametrize("name", ["README.md", "pods.yaml.bak", "yaml", "a.YAML", "Makefile"])
     def test_other_files_are_faults(self, tmp_path: Path, name: str) -> None:
-        (tmp_path / "a.yaml").write_text("n: a", encoding="utf-8")
-        (tmp_path / name).write_text("n: b", encoding="utf-8")
+        (tmp_path / "a.yaml").write_text("id: a", encoding="utf-8")
+        (tmp_path / name).write_text("id: b", encoding="utf-8")
         items, faults = read(tmp_path)
-        assert [item.value for item in items] == [{"n": "a"}]
+        assert [item.value for item in items] == [{"id": "a"}]
         assert [(fault.file, fault.got) for fault in faults] == [(str(tmp_path / name), name)]
 
     def test_a_directory_without_files(self, tmp_path: Path) -> None:
@@ -138,7 +139,7 @@ class TestIN026:
         assert [fault.file for fault in read(tmp_path)[1]] == [str(tmp_path)]
 
     def test_one_broken_file_hides_no_other(self, tmp_path: Path) -> None:
-        for name, text in (("a.yaml", "n: ["), ("b.json", "{"), ("c.yaml", "n: c"), ("d.yaml", "")):
+        for name, text in (("a.yaml", "id: ["), ("b.json", "{"), ("c.yaml", "id: c"), ("d.yaml", "")):
             (tmp_path / name).write_text(text, encoding="utf-8")
         items, faults = read(tmp_path)
         assert [item.file for item in items] == [str(tmp_path / "c.yaml")]
@@ -146,7 +147,7 @@ class TestIN026:
 
     def test_a_name_that_is_no_text(self, tmp_path: Path) -> None:
         try:
-            (tmp_path / os.fsdecode(b"\xff\x1b[31m.txt")).write_text("n: a", encoding="utf-8")
+            (tmp_path / os.fsdecode(b"\xff\x1b[31m.txt")).write_text("id: a", encoding="utf-8")
         except OSError:
             pytest.skip("the file system takes only UTF-8")
         (fault,) = read(tmp_path)[1]
@@ -157,9 +158,9 @@ class TestIN026:
 class TestIN027:
     @NEEDS_LINKS
     def test_loops(self, tmp_path: Path) -> None:
-        (tmp_path / "a.yaml").write_text("n: a", encoding="utf-8")
+        (tmp_path / "a.yaml").write_text("id: a", encoding="utf-8")
         (tmp_path / "below").mkdir()
-        (tmp_path / "below" / "b.yaml").write_text("n: b", encoding="utf-8")
+        (tmp_path / "below" / "b.yaml").write_text("id: b", encoding="utf-8")
         (tmp_path / "below" / "up").symlink_to(tmp_path, target_is_directory=True)
         (tmp_path / "twice").symlink_to(tmp_path / "below", target_is_directory=True)
         assert names(tmp_path) == ["a", "b"]
@@ -167,7 +168,7 @@ class TestIN027:
     @NEEDS_LINKS
     def test_a_mounted_config_map(self, tmp_path: Path) -> None:
         (tmp_path / "..2026").mkdir()
-        (tmp_path / "..2026" / "a.yaml").write_text("n: a", encoding="utf-8")
+        (tmp_path / "..2026" / "a.yaml").write_text("id: a", encoding="utf-8")
         (tmp_path / "..data").symlink_to("..2026", target_is_directory=True)
         (tmp_path / "a.yaml").symlink_to("..data/a.yaml")
         assert names(tmp_path) == ["a"]
@@ -186,7 +187,7 @@ class TestIN027:
             for _ in range(1200):
                 os.mkdir("d")  # noqa: PTH102 - a path this long can only be made step by step
                 os.chdir("d")
-            Path("a.yaml").write_text("n: a", encoding="utf-8")
+            Path("a.yaml").write_text("id: a", encoding="utf-8")
         finally:
             os.chdir(before)
         assert names(tmp_path) == ["a"]
@@ -194,12 +195,12 @@ class TestIN027:
 
 class TestIN028:
     def test_standard_input(self) -> None:
-        items, faults = read("-", b"n: a\n---\nn: [")
-        assert [(item.file, item.value) for item in items] == [("stdin", {"n": "a"})]
+        items, faults = read("-", b"id: a\n---\nid: [")
+        assert [(item.file, item.value) for item in items] == [("stdin", {"id": "a"})]
         assert [fault.file for fault in faults] == ["stdin"]
 
     def test_standard_input_stays_open(self) -> None:
-        stdin = io.BytesIO(b"n: a")
+        stdin = io.BytesIO(b"id: a")
         assert len(list(items_of("-", [], stdin))) == 1
         assert not stdin.closed
 
@@ -212,7 +213,7 @@ class TestIN028:
 
     @pytest.mark.parametrize("path", ["nowhere.yaml", "nowhere/", "a\0b", "", "x" * 5000, "a.yaml/b"])
     def test_paths_that_lead_nowhere(self, tmp_path: Path, path: str) -> None:
-        (tmp_path / "a.yaml").write_text("n: a", encoding="utf-8")
+        (tmp_path / "a.yaml").write_text("id: a", encoding="utf-8")
         items, faults = read(f"{tmp_path / 'sub'}/{path}" if path else "")
         assert not items
         assert len(faults) == 1
@@ -220,14 +221,14 @@ class TestIN028:
 
     @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="root may read everything")
     def test_without_permission(self, tmp_path: Path) -> None:
-        (tmp_path / "a.yaml").write_text("n: a", encoding="utf-8")
+        (tmp_path / "a.yaml").write_text("id: a", encoding="utf-8")
         (tmp_path / "a.yaml").chmod(0)
         assert len(read(tmp_path / "a.yaml")[1]) == 1
 
     @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
     def test_a_pipe(self, tmp_path: Path) -> None:
         reader, writer = os.pipe()
-        os.write(writer, b"n: a\n")
+        os.write(writer, b"id: a\n")
         os.close(writer)
         try:
             assert names(f"/dev/fd/{reader}") == ["a"]
@@ -241,7 +242,7 @@ class TestIN029:
         was_on = gc.isenabled()
         try:
             (gc.enable if on else gc.disable)()
-            with pytest.raises(KeyError), collector_off():
+            with contextlib.suppress(KeyError), collector_off():
                 assert not gc.isenabled()
                 raise KeyError
             assert gc.isenabled() == on
@@ -253,7 +254,7 @@ class TestIN029:
             """A list without an end."""
 
             def read(self, size: int = -1) -> bytes:
-                return (b"- n: a\n" * (size // 7 + 1))[:size] if size % 7 == 0 else b"- n: a\n" * (size // 7)
+                return (b"- id: a\n" * (size // 8 + 1))[:size] if size % 8 == 0 else b"- id: a\n" * (size // 8)
 
         faults: list[Fault] = []
         items = items_of("-", faults, Endless())  # type: ignore[arg-type]

@@ -226,7 +226,7 @@ def test_in008_tags_that_promise_too_much(text: str) -> None:
 
 
 # Plain words whose meaning kubectl and PyYAML share, quoted text, and collections of both.
-# PyYAML's writer leaves out the quotes where its own reader needs none, as for `y` and `1e3`, which are no text to kubectl.
+# PyYAML's writer leaves out the quotes where its own reader needs none, as for `y` and `1e3`: no text to kubectl.
 WORDS: Final = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]) | st.just("\n"), max_size=8).filter(
     lambda word: word not in ("y", "Y", "n", "N") and word[:1] not in tuple("+-.0123456789")
 )

@@ -1,0 +1,128 @@
+"""Asking about one object: what it stands for, what was decided about it, and which guard kept it from being ended."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from grove_core.areas.gang_termination.findings import BREACH, TERMINATION
+from grove_core.kernel.conditions import Truth
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.refs import Ref
+from grove_core.plan.plan import Plan
+from grove_core.resources.keys import CORE, GROVE, SCHEDULER
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.snapshot.snapshot import Snapshot
+
+_TRUE: Final = Truth.TRUE.value
+
+
+def cliques_behind(snapshot: Snapshot, kind: str, name: str) -> tuple[PodClique, ...]:
+    """The cliques an object of a root stands for; none where the root has no such object."""
+    if kind == "PodCliqueSet":
+        return snapshot.cliques if snapshot.root.ref.name == name else ()
+    if kind == "Pod":
+        return tuple(clique for clique, pod in snapshot.pods() if pod.name == name)
+    if kind == GROUP_KIND:
+        uids = {group.meta.uid for group in snapshot.groups if group.ref.name == name}
+        return tuple(clique for clique in snapshot.cliques if clique.meta.owner_uid in uids)
+    named = {name}
+    if kind == "PodGang":
+        named = {group.name for gang in snapshot.gangs if gang.ref.name == name for group in gang.groups}
+    return tuple(clique for clique in snapshot.cliques if clique.ref.name in named)
+
+
+def has(snapshot: Snapshot, kind: str, name: str) -> bool:
+    """Whether a root has an object of that kind and name."""
+    refs = [snapshot.root.ref, *(group.ref for group in snapshot.groups), *(gang.ref for gang in snapshot.gangs)]
+    return bool(cliques_behind(snapshot, kind, name)) or any((ref.kind, ref.name) == (kind, name) for ref in refs)
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """One object of one root, with the plan that speaks of it.
+
+    Attributes:
+        kind: PodCliqueSet, PodCliqueScalingGroup, PodClique, PodGang or Pod.
+        name: of an object of that kind that the root has (:func:`has`).
+    """
+
+    snapshot: Snapshot
+    plan: Plan
+    kind: str
+    name: str
+
+    @property
+    def ref(self) -> Ref:
+        """The object's address."""
+        version = {"Pod": CORE, "PodGang": SCHEDULER}.get(self.kind, GROVE)
+        return Ref(version, self.kind, self.snapshot.root.ref.namespace, self.name)
+
+    @property
+    def cliques(self) -> tuple[PodClique, ...]:
+        """The cliques the object stands for: itself, its members, all of a set, or the one a pod belongs to."""
+        return cliques_behind(self.snapshot, self.kind, self.name)
+
+    def pods_of(self, clique: PodClique) -> list[Pod]:
+        """The clique's pods, sorted by name."""
+        return sorted(self.snapshot.pods_of.get(clique.meta.uid, ()), key=lambda pod: pod.name)
+
+    def findings(self) -> Iterator[Finding]:
+        """The verdicts on the object, on its cliques, and on everything above them that can end it."""
+        above = set(self._above())
+        cliques = {clique.ref for clique in self.cliques}
+        for finding in self.plan.findings:
+            subject = finding.subject
+            if subject in above or subject in cliques or subject == self.ref or self._is_replica_of_self(subject):
+                yield finding
+
+    def guards(self) -> Iterator[Finding]:
+        """Why the object is not ended: for each clique it stands for, and for each replica, the first guard that held.
+
+        The chain of a clique is: its own breach; then its scaling group; then its set, where the group leaves the
+        matter to it. The first link that does not say "end it" is the guard. If all of them do, it is ended, and the
+        last one says so.
+        """
+        found = {(finding.subject, finding.question): finding for finding in self.plan.findings}
+        told: set[tuple[Ref, str]] = set()
+        for clique in self.cliques:
+            guard = self._guard_of(clique, found)
+            if guard is not None and (guard.subject, guard.question) not in told:
+                told.add((guard.subject, guard.question))
+                if guard.because[0].rule.code != "SufficientReadyPods" or self.kind in {"PodClique", "Pod"}:
+                    yield guard
+        if self.kind in {"PodCliqueSet", GROUP_KIND}:
+            for finding in self.plan.findings:
+                key = (finding.subject, finding.question)
+                if finding.question == TERMINATION and self._is_replica_of_self(finding.subject) and key not in told:
+                    yield finding
+
+    def _guard_of(self, clique: PodClique, found: dict[tuple[Ref, str], Finding]) -> Finding | None:
+        breach = found.get((clique.ref, BREACH))
+        if breach is None or breach.verdict != _TRUE:
+            return breach or found.get((self.snapshot.root.ref, TERMINATION))
+        guard = None
+        for ref in self._chain(clique):
+            guard = found.get((ref, TERMINATION), guard)
+            if guard is not None and guard.verdict != "Delegate":
+                break
+        return guard
+
+    def _chain(self, clique: PodClique) -> tuple[Ref, ...]:
+        """Who may end a clique, nearest first."""
+        root = self.snapshot.root.ref
+        if clique.meta.owner_kind != GROUP_KIND:
+            return (root.at_replica(clique.replica_index),)
+        group = Ref(GROVE, GROUP_KIND, root.namespace, clique.meta.owner_name)
+        return (group.at_replica(clique.group_replica_index), root.at_replica(clique.replica_index))
+
+    def _above(self) -> Iterator[Ref]:
+        """The replicas that the object's cliques lie in, the scaling groups they belong to, and the root."""
+        yield self.snapshot.root.ref
+        for clique in self.cliques:
+            yield from self._chain(clique)
+            if clique.meta.owner_kind == GROUP_KIND:
+                yield Ref(GROVE, GROUP_KIND, clique.ref.namespace, clique.meta.owner_name)
+
+    def _is_replica_of_self(self, subject: Ref) -> bool:
+        return subject.replica is not None and (subject.kind, subject.name) == (self.kind, self.name)

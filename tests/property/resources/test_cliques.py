@@ -1,0 +1,300 @@
+"""What is read from a PodClique, and from the labels and names of all families in the field."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.resources.keys import GROUP_REPLICA, SET_NAME, SET_REPLICA
+from grove_core.resources.podclique import CliqueStatus, PodClique, podclique_of, with_deletion
+from tests.property.resources.manifests import (
+    SINCE,
+    Json,
+    almost,
+    any_json,
+    clique,
+    condition,
+    is_there,
+    meta,
+    outcome,
+    owner,
+)
+
+GROUP: Final = owner("uid-pool", kind="PodCliqueScalingGroup", name="llm-0-pool")
+ENDED: Final = {"updateStartedAt": SINCE, "updateEndedAt": SINCE, "podTemplateHash": "h2"}
+RUNNING: Final = {"updateStartedAt": SINCE, "podTemplateHash": "h2"}
+SOUND: Final = clique(
+    labels={
+        "app.kubernetes.io/part-of": "llm",
+        "grove.io/podcliqueset-replica-index": "0",
+        "grove.io/pod-template-hash": "h1",
+    },
+    replicas=3,
+    readyReplicas=2,
+    scheduledReplicas=3,
+    scheduleGatedReplicas=0,
+    updatedReplicas=1,
+    wasAvailable=True,
+    updateProgress=RUNNING,
+    currentPodTemplateHash="h0",
+    conditions=[condition("MinAvailableBreached", "False")],
+)
+
+
+def member(name: str = "llm-0-pool-1-worker", **labels: str) -> Json:
+    return clique(name, owned_by=GROUP, labels=labels)
+
+
+def paths_of(raw: Any) -> list[str]:  # noqa: ANN401 - any JSON
+    with pytest.raises(MalformedObject) as caught:
+        podclique_of(raw)
+    return [problem.path for problem in caught.value.problems]
+
+
+class TestFields:
+    """A PodClique is read as far as decisions look at it."""
+
+    def test_every_fact_is_read(self) -> None:
+        known = podclique_of(SOUND)
+        assert known.ref == known.meta.ref == Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-router")
+        assert known.meta.guard == Guard("uid-llm-0-router", "7")
+        assert (known.meta.owner_uid, known.meta.owner_kind, known.meta.owner_name) == (
+            "uid-llm",
+            "PodCliqueSet",
+            "llm",
+        )
+        assert (known.set_name, known.replica_index, known.group_replica_index) == ("llm", 0, -1)
+        assert (known.replicas, known.min_available, known.template_hash) == (3, 2, "h1")
+        assert known.status == CliqueStatus(
+            recorded=True,
+            replicas=3,
+            ready=2,
+            scheduled=3,
+            gated=0,
+            updated=1,
+            was_available=True,
+            updating=True,
+            update_hash="h2",
+            current_hash="h0",
+            conditions=known.status.conditions,
+        )
+        assert [stored.type for stored in known.status.conditions] == ["MinAvailableBreached"]
+
+    @pytest.mark.parametrize("status", [None, {}])
+    def test_gt061_no_status_is_no_record(self, status: Json | None) -> None:
+        assert podclique_of({**clique(), "status": status}).status == CliqueStatus()
+
+    @pytest.mark.parametrize("written", [True, False, None])
+    def test_gt015_a_status_without_was_available_stays_without_it(self, written: bool | None) -> None:
+        status = podclique_of(clique(replicas=0, wasAvailable=written)).status
+        assert status == CliqueStatus(recorded=True, replicas=0, was_available=written)
+
+    def test_gt023_a_deletion_that_was_accepted_is_seen(self) -> None:
+        raw = {**clique(), "metadata": {**clique()["metadata"], "deletionTimestamp": SINCE}}
+        assert podclique_of(raw).meta.deleting
+        assert not podclique_of(clique()).meta.deleting
+
+    def test_gt062_a_deletion_of_ours_marks_it_the_same_way(self) -> None:
+        known = podclique_of(SOUND)
+        going = with_deletion(known)
+        assert going == replace(known, meta=replace(known.meta, deleting=True))
+        assert with_deletion(going) == going
+        assert not known.meta.deleting
+
+    @pytest.mark.parametrize(
+        ("spec", "replicas", "needed"),
+        [
+            ({"replicas": 4, "minAvailable": 1}, 4, 1),
+            ({"replicas": 4, "minAvailable": None}, 4, 4),
+            ({"replicas": None, "minAvailable": None}, 1, 1),
+            ({"replicas": None, "minAvailable": 1}, 1, 1),
+            ({"replicas": 0, "minAvailable": 2}, 0, 2),
+            ({"replicas": 1, "minAvailable": 3}, 1, 3),
+        ],
+    )
+    def test_gt025_a_threshold_that_is_not_written_is_the_replicas(
+        self, spec: Json, replicas: int, needed: int
+    ) -> None:
+        known = podclique_of(clique(spec=spec))
+        assert (known.replicas, known.min_available) == (replicas, needed)
+
+    @pytest.mark.parametrize(
+        ("progress", "label", "current", "target"),
+        [
+            (RUNNING, "h1", "h0", "h2"),
+            (ENDED, "h1", "h0", "h2"),
+            ({"updateStartedAt": SINCE}, "h1", "h0", "h1"),
+            (None, "h1", "h0", "h1"),
+            (None, None, "h0", "h0"),
+            (None, None, None, ""),
+        ],
+    )
+    def test_gt006_the_target_is_that_of_the_update_else_the_label_else_the_stored_one(
+        self, progress: Json | None, label: str | None, current: str | None, target: str
+    ) -> None:
+        labels = {"grove.io/pod-template-hash": label}
+        known = podclique_of(clique(labels=labels, updateProgress=progress, currentPodTemplateHash=current))
+        assert known.target_hash == target
+
+
+class TestGT018:
+    """An update counts as running from the presence of its progress until that carries ``updateEndedAt``."""
+
+    @pytest.mark.parametrize("key", ["updateProgress", "rollingUpdateProgress"])
+    @pytest.mark.parametrize(
+        ("progress", "runs"),
+        [(RUNNING, True), ({}, True), (ENDED, False), ({**ENDED, "updateEndedAt": None}, True), (None, False)],
+        ids=["running", "empty", "ended", "end is null", "null"],
+    )
+    def test_both_spellings_are_read(self, key: str, progress: Json | None, runs: bool) -> None:
+        status: Json = {key: progress}
+        assert podclique_of(clique(**status)).status.updating is runs
+
+    def test_without_progress_nothing_runs(self) -> None:
+        assert not podclique_of(clique(replicas=3)).status.updating
+
+    @pytest.mark.parametrize(("newer", "older", "runs"), [(ENDED, RUNNING, False), (RUNNING, ENDED, True)])
+    def test_the_newer_spelling_wins(self, newer: Json, older: Json, runs: bool) -> None:
+        status = podclique_of(clique(updateProgress=newer, rollingUpdateProgress=older)).status
+        assert status.updating is runs
+
+    def test_an_absent_newer_spelling_leaves_it_to_the_older(self) -> None:
+        status = podclique_of(clique(updateProgress=None, rollingUpdateProgress=RUNNING)).status
+        assert (status.updating, status.update_hash) == (True, "h2")
+
+    @pytest.mark.parametrize("key", ["updateProgress", "rollingUpdateProgress"])
+    def test_its_faults_are_reported_where_they_are(self, key: str) -> None:
+        whole: Json = {key: "soon"}
+        parts: Json = {key: {"updateEndedAt": "soon", "podTemplateHash": 5}}
+        assert paths_of(clique(**whole)) == [f"status.{key}"]
+        assert paths_of(clique(**parts)) == [
+            f"status.{key}.updateEndedAt",
+            f"status.{key}.podTemplateHash",
+        ]
+
+
+class TestPlaces:
+    """Which set, which replica of it, which replica of a scaling group."""
+
+    @pytest.mark.parametrize("key", SET_NAME)
+    def test_the_set_is_read_from_a_label_of_any_family(self, key: str) -> None:
+        assert podclique_of(clique(labels={key: "by-label"})).set_name == "by-label"
+
+    @pytest.mark.parametrize("key", SET_REPLICA)
+    def test_the_replica_is_read_from_a_label_of_any_family(self, key: str) -> None:
+        assert podclique_of(clique(labels={key: "12"})).replica_index == 12
+        assert podclique_of(member(**{key: "12"})).replica_index == 12
+
+    @pytest.mark.parametrize("key", GROUP_REPLICA)
+    def test_the_replica_of_the_group_is_read_from_a_label_of_any_family(self, key: str) -> None:
+        assert podclique_of(member(**{key: "12"})).group_replica_index == 12
+        assert podclique_of(clique(labels={key: "12"})).group_replica_index == -1
+
+    @pytest.mark.parametrize("keys", [SET_NAME, SET_REPLICA, GROUP_REPLICA])
+    def test_the_first_label_that_says_something_wins(self, keys: tuple[str, ...]) -> None:
+        labels = {key: str(number) for number, key in enumerate(keys)}
+        known, skipped = (podclique_of(member(**given)) for given in (labels, {**labels, keys[0]: ""}))
+        read = {SET_NAME: "set_name", SET_REPLICA: "replica_index", GROUP_REPLICA: "group_replica_index"}[keys]
+        assert (str(getattr(known, read)), str(getattr(skipped, read))) == ("0", "1")
+
+    def test_without_labels_a_standalone_clique_is_placed_by_its_name(self) -> None:
+        known = podclique_of(clique("llm-7-router"))
+        assert (known.set_name, known.replica_index, known.group_replica_index) == ("llm", 7, -1)
+
+    def test_without_labels_a_member_is_placed_by_its_name(self) -> None:
+        known = podclique_of(member("llm-0-pool-4-worker"))
+        assert (known.set_name, known.replica_index, known.group_replica_index) == ("", -1, 4)
+
+    def test_a_label_wins_over_the_name(self) -> None:
+        assert podclique_of(clique("llm-7-router", labels={SET_REPLICA[0]: "3"})).replica_index == 3
+
+    @pytest.mark.parametrize(
+        "name", ["other-0-router", "llm-router", "llm-x-router", "llm-0", "llm-", "llm", "llm0-1-r"]
+    )
+    def test_a_name_that_says_no_replica_needs_a_label(self, name: str) -> None:
+        assert paths_of(clique(name)) == [f"metadata.labels[{SET_REPLICA[0]}]"]
+        assert podclique_of(clique(name, labels={SET_REPLICA[1]: "3"})).replica_index == 3
+
+    def test_without_owner_and_label_nothing_says_the_replica(self) -> None:
+        assert paths_of({"metadata": meta("llm-0-router")}) == [f"metadata.labels[{SET_REPLICA[0]}]"]
+
+    @pytest.mark.parametrize(
+        "text",
+        ["-1", "+1", "1.0", "one", " 1", "1 ", "0x1", "\N{SUPERSCRIPT TWO}", "\N{ARABIC-INDIC DIGIT TWO}", "9" * 5_000],
+    )
+    def test_an_index_is_a_number_from_zero_on(self, text: str) -> None:
+        assert paths_of(clique(labels={SET_REPLICA[2]: text})) == [f"metadata.labels[{SET_REPLICA[0]}]"]
+        assert paths_of(member(**{GROUP_REPLICA[1]: text})) == [f"metadata.labels[{GROUP_REPLICA[0]}]"]
+
+    def test_an_endless_number_in_a_name_is_no_index(self) -> None:
+        assert paths_of(clique(f"llm-{'9' * 5_000}-router")) == [f"metadata.labels[{SET_REPLICA[0]}]"]
+
+    @given(st.integers(0, 10**6), st.integers(0, 10**6))
+    def test_names_are_read_back(self, replica: int, group_replica: int) -> None:
+        assert podclique_of(clique(f"llm-{replica}-router")).replica_index == replica
+        assert podclique_of(member(f"llm-0-pool-{group_replica}-worker")).group_replica_index == group_replica
+
+
+class TestFaults:
+    """A PodClique that does not read is refused, with every fault and where it is."""
+
+    @pytest.mark.parametrize(
+        ("raw", "paths"),
+        [
+            ([], ["", "metadata.name", f"metadata.labels[{SET_REPLICA[0]}]"]),
+            ({"metadata": 5}, ["metadata", "metadata.name", f"metadata.labels[{SET_REPLICA[0]}]"]),
+            (clique(labels={"grove.io/pod-template-hash": 5}), ["metadata.labels.grove.io/pod-template-hash"]),
+            (clique(spec={"replicas": -1}), ["spec.replicas"]),
+            (clique(spec={"replicas": 2**31}), ["spec.replicas"]),
+            (clique(spec={"replicas": 2.0}), ["spec.replicas"]),
+            (clique(spec={"replicas": True}), ["spec.replicas"]),
+            (clique(spec={"minAvailable": 0}), ["spec.minAvailable"]),
+            (clique(spec={"minAvailable": "two"}), ["spec.minAvailable"]),
+            ({**clique(), "spec": []}, ["spec"]),
+            ({**clique(), "status": "up"}, ["status"]),
+            (clique(wasAvailable="true"), ["status.wasAvailable"]),
+            (clique(currentPodTemplateHash=5), ["status.currentPodTemplateHash"]),
+            (clique(replicas=-1), ["status.replicas"]),
+            (clique(readyReplicas="2"), ["status.readyReplicas"]),
+            (clique(scheduledReplicas=1.5), ["status.scheduledReplicas"]),
+            (clique(scheduleGatedReplicas=False), ["status.scheduleGatedReplicas"]),
+            (clique(updatedReplicas={}), ["status.updatedReplicas"]),
+            (
+                clique(owned_by=owner() | {"uid": ""}),
+                ["metadata.ownerReferences[0].uid", f"metadata.labels[{SET_REPLICA[0]}]"],
+            ),
+        ],
+        ids=lambda value: " ".join(value) if isinstance(value, list) and value else "",
+    )
+    def test_a_fault_has_its_path(self, raw: Any, paths: list[str]) -> None:  # noqa: ANN401 - any JSON
+        assert paths_of(raw) == paths
+
+    def test_all_faults_are_reported_at_once(self) -> None:
+        raw = clique("router", spec={"replicas": "3", "minAvailable": -1}, wasAvailable=1, conditions=[{"type": "A"}])
+        assert set(paths_of(raw)) == {
+            "spec.replicas",
+            "spec.minAvailable",
+            f"metadata.labels[{SET_REPLICA[0]}]",
+            "status.conditions[0].status",
+            "status.conditions[0].lastTransitionTime",
+            "status.wasAvailable",
+        }
+
+    @given(any_json() | almost(SOUND))
+    @example(raw=SOUND)
+    def test_any_json_is_a_clique_or_malformed(self, raw: Any) -> None:  # noqa: ANN401 - any JSON
+        known = outcome(podclique_of, raw)
+        assert outcome(podclique_of, raw) == known
+        if isinstance(known, PodClique):
+            assert known.meta.ref.name
+            assert known.min_available >= 1
+            assert known.replica_index >= -1
+            return
+        assert known
+        assert len(set(known)) == len(known)
+        for problem in known:
+            assert is_there(raw, problem.path, {other.path for other in known}), problem
