@@ -11,7 +11,7 @@ from grove_shell.actions.source import Source, situation_of
 from grove_shell.exits import DONE, ERROR, USAGE
 from grove_shell.views.explain_page import explain_page, inquiry_as_json
 from grove_shell.views.faults import faults_page
-from grove_shell.views.page import show
+from grove_shell.views.page import show, write
 from grove_shell.views.structured import as_text
 
 KINDS: Final[Mapping[str, str]] = {
@@ -47,5 +47,5 @@ def explain(source: Source, target: str, *, output: str, rules: str, why_not: st
         show(explain_page(inquiries, only_guards=why_not is not None))
     else:
         shown = [inquiry_as_json(inquiry, only_guards=why_not is not None) for inquiry in inquiries]
-        sys.stdout.write(as_text({"answers": shown}, output))
+        write(as_text({"answers": shown}, output))
     return ERROR if situation.faults else DONE

@@ -16,7 +16,7 @@ from grove_shell.actions.source import Situation, Source, situation_of
 from grove_shell.controller.rounds import forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.views.faults import faults_page
-from grove_shell.views.page import show
+from grove_shell.views.page import show, write
 from grove_shell.views.plan_page import Surroundings, plan_page
 from grove_shell.views.structured import as_text
 
@@ -66,7 +66,7 @@ def plan(source: Source, options: PlanOptions) -> int:
         )
         show(plan_page(document, surroundings))
     else:
-        sys.stdout.write(as_text(document_as_json(document, decisions=options.decisions), options.output))
+        write(as_text(document_as_json(document, decisions=options.decisions), options.output))
     return _exit_code(situation, options, told)
 
 

@@ -12,7 +12,7 @@ from grove_shell.exits import DONE, ERROR
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.sources import Item, items_of
 from grove_shell.views.faults import faults_page
-from grove_shell.views.page import Page, show
+from grove_shell.views.page import Page, show, write
 from grove_shell.views.structured import as_text
 from grove_shell.views.words import plural
 
@@ -29,7 +29,7 @@ def validate(filenames: tuple[str, ...], old: tuple[str, ...], output: str) -> i
     if output == "human":
         show(_page(judged))
     else:
-        sys.stdout.write(as_text({"verdicts": [_as_json(item, decision) for item, decision in judged]}, output))
+        write(as_text({"verdicts": [_as_json(item, decision) for item, decision in judged]}, output))
     refused = any(isinstance(decision.verdict, Deny) for _, decision in judged)
     return ERROR if faults or refused else DONE
 

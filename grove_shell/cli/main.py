@@ -1,14 +1,11 @@
 """The command group: finds a command's module by name, so that help imports only what it shows (P10)."""
 
-import os
-import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Final
 
 import click
 
-from grove_core.version import VERSION
 from grove_shell.exits import DONE, ERROR, INTERRUPTED, USAGE
 
 _COMMANDS: Final[Mapping[str, str]] = {
@@ -36,8 +33,16 @@ class _Commands(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
+def _tell_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's
+    if wanted:
+        from grove_core.version import VERSION  # noqa: PLC0415 - help imports click only
+
+        click.echo(f"grove {VERSION}")
+        ctx.exit()
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(VERSION, message="grove %(version)s")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_tell_version, help="Show it.")
 def grove() -> None:
     """Say before the fact what Grove will do to a cluster, when, and why.
 
@@ -51,7 +56,6 @@ def run(arguments: Sequence[str], name: str) -> int:
     """Run one command and return its exit code; click's own usage errors become 64 (CL-001)."""
     try:
         code = grove.main(list(arguments), prog_name=name, standalone_mode=False)
-        sys.stdout.flush()
     except click.exceptions.UsageError as fault:
         fault.show()
         return USAGE
@@ -61,7 +65,4 @@ def run(arguments: Sequence[str], name: str) -> int:
     except (click.exceptions.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
     return code if isinstance(code, int) else DONE

@@ -42,8 +42,6 @@ def run_to_rest(
     now, rounds = start.now, [round_of(plan, 1, start.now)]
     while True:
         if plan.steps:
-            if limit is not None and len(rounds) >= limit:
-                return replace(told, rounds=tuple(rounds), complete=False)
             attempts = act(world, plan.steps)
         elif plan.wake_at is not None and until is not None and now < plan.wake_at <= until:
             now, attempts = plan.wake_at, ()
@@ -54,5 +52,7 @@ def run_to_rest(
             break
         plan = reconcile(seen, rules)
         if plan.steps:
+            if limit is not None and len(rounds) >= limit:
+                return replace(told, rounds=tuple(rounds), complete=False)
             rounds.append(round_of(plan, len(rounds) + 1, now))
     return replace(told, rounds=tuple(rounds), complete=True)

@@ -23,6 +23,7 @@ _NEAR_THE_END: Final = 32
 """An error so close behind is what a cut looks like; the longest token besides strings and numbers is an escape."""
 
 
+_UNKNOWN: Final = (-1, 0, 0)
 UNSURE: Final = 3
 """A number so close to the end of the text may be cut off: of `1e+5` the scanner would take `1` and leave `e+`."""
 
@@ -49,12 +50,13 @@ class Window:
         odd: whether the value read last may hold what only `survey` sees.
     """
 
-    __slots__ = ("_before", "_closed", "_stream", "ample", "at", "escaped", "odd", "scan", "start", "text")
+    __slots__ = ("_before", "_closed", "_known", "_stream", "ample", "at", "escaped", "odd", "scan", "start", "text")
 
     def __init__(self, stream: Text) -> None:
         self._stream = stream
         self._before = 0  # characters between the last newline that was dropped and the text
         self._closed = False
+        self._known = _UNKNOWN
         self.text = ""
         self.at = 0
         self.start = 0
@@ -84,6 +86,7 @@ class Window:
             parts.append(self._stream.read())
             self._closed = not parts[-1]
             fetched += len(parts[-1])
+        self._known = _UNKNOWN
         self.text = "".join(parts)
         self.escaped = "\\" in self.text
         self.at = 0
@@ -160,10 +163,18 @@ class Window:
         return value
 
     def place(self, at: int) -> Place:
-        """Line and column of a position in ``text``."""
-        line = 1 + self._stream.newlines - self.text.count("\n", at)
-        newline = self.text.rfind("\n", 0, at)
-        return line, at - newline if newline >= 0 else at + 1 + self._before
+        """Line and column of a position in ``text``.
+
+        Counts on from the position that was asked for last, so that a fault for each object costs no square.
+        """
+        known_at, line, newline = self._known
+        if at < known_at or known_at < 0:
+            known_at, line, newline = 0, 1 + self._stream.newlines - self.text.count("\n"), -1 - self._before
+        line += self.text.count("\n", known_at, at)
+        found = self.text.rfind("\n", known_at, at)
+        newline = found if found >= 0 else newline
+        self._known = at, line, newline
+        return line, at - newline
 
     def broken(self, expected: str, at: int) -> Unreadable:
         """Broken syntax, as the end of the text (IN-014)."""

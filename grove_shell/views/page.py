@@ -3,6 +3,7 @@
 import os
 import sys
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import TextIO
 
 Span = tuple[str, str]
@@ -25,14 +26,26 @@ class Page:
 
 
 def show(page: Page, stream: TextIO | None = None) -> None:
-    """Print a page: with colours only on a terminal, and not where NO_COLOR is set."""
+    """Print a page: with colours only on a terminal, and not where NO_COLOR is set (CL-006)."""
     out = stream or sys.stdout
     if not (out.isatty() and not os.environ.get("NO_COLOR")) and not os.environ.get("FORCE_COLOR"):
-        out.write(page.text)
+        write(page.text, out)
         return
     from rich.console import Console  # noqa: PLC0415 - costs 44 ms, and only terminals need it
     from rich.text import Text  # noqa: PLC0415
 
-    console = Console(file=out, soft_wrap=True, highlight=False, force_terminal=True)
+    drawn = StringIO()
+    console = Console(file=drawn, soft_wrap=True, highlight=False, force_terminal=True)
     for line in page.lines:
         console.print(Text.assemble(*line))
+    write(drawn.getvalue(), out)
+
+
+def write(text: str, stream: TextIO | None = None) -> None:
+    """Write and flush. A reader who has seen enough (``| head``) is no error."""
+    out = stream or sys.stdout
+    try:
+        out.write(text)
+        out.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())

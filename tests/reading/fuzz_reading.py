@@ -1,8 +1,8 @@
 """Broken bytes for the readers: ``python -m tests.reading.fuzz_reading --minutes 10 --seed 1``.
 
 Seed documents are damaged (bits, bytes, slices, tokens) and read as a file of a random kind, in chunks of a random
-size, by one of the parsers. Whatever comes: no exception, an answer in time, and objects or faults (IN-005, IN-014, IN-028).
-An input that fails is printed as a literal, ready to become a test.
+size, by one of the parsers. Whatever comes: no exception, an answer in time, and objects or faults (IN-005, IN-014,
+IN-028). An input that fails is printed as a literal, ready to become a test.
 """
 
 import argparse
@@ -43,11 +43,9 @@ _SET: Final[dict[str, object]] = {
 }
 
 SEEDS: Final = (
-    b"apiVersion: v1\nitems:\n- kind: Pod\n  metadata: {name: a, uid: u}\n  x: [1, 0777, .5, yes, ~]\n- kind: B\n"
-    b"kind: List\n",
+    b"apiVersion: v1\nitems:\n- kind: Pod\n  metadata: {name: a, uid: u}\n  x: [1, 0777, .5, y]\n- a: b\nkind: List\n",
     b"a: &a {b: 1, c: [2, 3]}\nd: *a\ne:\n  <<: *a\n  b: 5\n---\n# nothing\n---\n? [x]\n: |\n  text\n  more\n",
-    b'%YAML 1.1\n%TAG ! tag:x,2000:\n---\n"a\\u263a\\n": !!int "5"\nb: >-\n  folded\n  text\nc: !x {d: e}\n...\n'
-    b"---\n- 1\n",
+    b'%YAML 1.1\n%TAG ! tag:x:\n---\n"a\\u263a\\n": !!int "5"\nb: >-\n  fold\n  ed\nc: !x {d: e}\n...\n---\n- 1\n',
     b"{ kind: List, items: [ { a: 'it''s', }, { b: \"x\\ty\" }, ], }\n",
     b"a0: &a0 [x, x]\na1: &a1 [*a0, *a0]\na2: &a2 [*a1, *a1]\na3: [*a2, *a2]\n",
     json.dumps({"apiVersion": "v1", "items": [_POD, _SET, _POD], "kind": "List"}).encode(),

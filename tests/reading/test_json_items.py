@@ -78,7 +78,7 @@ class TestIN006:
 
 
 @SIZES
-@pytest.mark.parametrize("number", ["1.5", "-12.25e+10", "1E-3", "100000000.203125", "0"])
+@pytest.mark.parametrize("number", ["1.5", "-12.25e+1", "1E-3", "100000000.203125", "0"])
 def test_in002_numbers_are_not_cut(number: str, size: int) -> None:
     value = json.loads(number)
     assert values(f'{{"kind":{number}}} {{"a":[{number},{number}]}}', size) == [{"kind": value}, {"a": [value, value]}]

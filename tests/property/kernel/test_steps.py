@@ -8,7 +8,7 @@ import pytest
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Delete, DropFinalizer, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.steps import Attempt, Delete, DropFinalizer, Outcome, SetStatus, Stage, Step, rest_on_one_cause
 
 GUARD: Final = Guard("uid", "7")
 ONE: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a")
@@ -37,3 +37,17 @@ def test_an_attempt_is_a_step_and_an_answer() -> None:
     assert Attempt(step, Outcome.DONE) == Attempt(step, Outcome.DONE, "")
     assert Attempt(step, Outcome.REFUSED, "quota") != Attempt(step, Outcome.REFUSED)
     assert len({Attempt(step, outcome) for outcome in Outcome}) == 4
+
+
+def test_pl014_two_deletions_belong_together_if_they_rest_on_one_cause() -> None:
+    cause, other_cause = (ONE, GUARD), (OTHER, GUARD)
+    both, first, second, none = (
+        Delete(GUARD, causes) for causes in ((cause, other_cause), (cause,), (other_cause,), ())
+    )
+    assert rest_on_one_cause(both, first)
+    assert rest_on_one_cause(second, both)
+    assert rest_on_one_cause(first, Delete(GUARD, ((ONE, Guard("uid", "8")),)))
+    assert not rest_on_one_cause(first, second)
+    assert not rest_on_one_cause(none, none)
+    assert not rest_on_one_cause(DropFinalizer("grove.io/hold", GUARD), first)
+    assert not rest_on_one_cause(first, SetStatus(FrozenMap({}), GUARD))

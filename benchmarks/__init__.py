@@ -1,0 +1,1 @@
+"""Times and memory, each measured beside a plain baseline in the same run."""

@@ -1,0 +1,127 @@
+"""One list of exit codes for all commands (CL-001), and what each command answers with."""
+
+import json
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from grove_core.document import document_as_json, document_from_json
+from grove_shell.cli.main import run
+
+ROOT: Final = Path(__file__).parent.parent.parent
+DEGRADED: Final = str(ROOT / "examples/degraded.yaml")
+REAL: Final = str(ROOT / "examples/real-cluster.yaml")
+GOOD: Final = str(ROOT / "examples/manifests/disaggregated.yaml")
+REFUSED: Final = str(ROOT / "examples/manifests/refused.yaml")
+NOW: Final = ["--now", "2026-11-20T09:00:00Z"]
+PLAN: Final = ["plan", "-f", DEGRADED, *NOW]
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (PLAN, 0),
+        ([*PLAN, "-o", "json"], 0),
+        ([*PLAN, "--detailed-exitcode"], 2),
+        ([*PLAN, "--fail-on", "terminate"], 3),
+        ([*PLAN, "--fail-on", "wait", "--detailed-exitcode"], 3),
+        ([*PLAN, "--fail-on", "unknown"], 0),
+        ([*PLAN, "--fail-on", "withheld"], 0),
+        ([*PLAN, "inference/gemma", "--fail-on", "terminate", "--fail-on", "wait"], 0),
+        ([*PLAN, "gemma", "--fail-on", "change"], 3),
+        ([*PLAN, "-n", "nowhere"], 0),
+        ([*PLAN, "nobody"], 64),
+        ([*PLAN, "--until", "1d"], 64),
+        ([*PLAN, "--until", "0s"], 64),
+        ([*PLAN, "--rounds", "0"], 64),
+        ([*PLAN, "--rules", "field"], 64),
+        ([*PLAN, "--now", "yesterday"], 64),
+        ([*PLAN, "--bogus"], 64),
+        (["plan"], 64),
+        (["plan", "-f", "no/such/file.yaml"], 1),
+        (["bogus"], 64),
+        (["explain", "-f", DEGRADED, *NOW, "pclq/qwen-0-decode"], 0),
+        (["explain", "-f", DEGRADED, *NOW, "PodClique/qwen-0-decode", "-o", "json"], 0),
+        (["explain", "-f", DEGRADED, *NOW, "pclq/nobody"], 1),
+        (["explain", "-f", DEGRADED, *NOW, "qwen"], 64),
+        (["explain", "-f", DEGRADED, *NOW, "node/gpu-1"], 64),
+        (["explain", "-f", "no/such/file.yaml", "pcs/qwen"], 1),
+        (["validate", "-f", GOOD], 0),
+        (["validate", "-f", GOOD, "--old", GOOD], 0),
+        (["validate", "-f", REFUSED], 1),
+        (["validate", "-f", REFUSED, "-o", "yaml"], 1),
+        (["validate", "-f", "no/such/file.yaml"], 1),
+        (["completion", "bash"], 0),
+        (["completion", "tcsh"], 64),
+        (["--version"], 0),
+        (["--help"], 0),
+    ],
+    ids=lambda value: " ".join(Path(word).name for word in value) if isinstance(value, list) else str(value),
+)
+def test_cl001_exit_codes(words: list[str], code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(words, "grove") == code
+    said = capsys.readouterr()
+    assert "Traceback" not in said.err
+    assert bool(said.err) == (code in {1, 64} and "refused" not in " ".join(words))
+
+
+def test_cl002_fail_on_looks_at_every_round(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [*PLAN, "qwen", "--fail-on", "delete"]
+    assert run(words, "grove") == 0
+    assert run([*words, "--until", "6h"], "grove") == 3
+    assert "THEN" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("output", ["human", "json", "yaml"])
+def test_cl004_the_order_of_files_does_not_matter(output: str, capsys: pytest.CaptureFixture[str]) -> None:
+    said = []
+    for files in ((DEGRADED, REAL), (REAL, DEGRADED)):
+        run(["plan", "-f", files[0], "-f", files[1], *NOW, "-o", output], "grove")
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+
+
+def test_cl008_rounds_are_limited(capsys: pytest.CaptureFixture[str]) -> None:
+    lengths = []
+    for limit in ("1", "2", "9"):
+        run([*PLAN, "llama-70b", "--rounds", limit, "-o", "json"], "grove")
+        (plan,) = json.loads(capsys.readouterr().out)["plans"]
+        lengths.append((len(plan["rounds"]), plan["complete"]))
+    assert lengths == [(1, False), (2, True), (2, True)]
+
+
+def test_cl009_a_set_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*PLAN, "inference/nobody"], "grove") == 64
+    assert "inference/nobody" in capsys.readouterr().err
+
+
+def test_cl010_the_verdict_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
+    run(PLAN, "grove")
+    first = capsys.readouterr().out.splitlines()[0]
+    assert "2 replicas to terminate now" in first
+    assert "10:15:00Z" in first
+
+
+@pytest.mark.req("PL-009")
+@pytest.mark.parametrize("words", [PLAN, [*PLAN, "--until", "12h"], ["plan", "-f", REAL, *NOW]])
+def test_cl011_the_document_reads_back(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    run([*words, "-o", "json", "--decisions"], "grove")
+    raw = json.loads(capsys.readouterr().out)
+    assert list(raw) == ["formatVersion", "coreVersion", "rules", "asOf", "notCollected", "summary", "plans"]
+    assert document_as_json(document_from_json(raw), decisions=True) == raw
+
+
+def test_cl007_the_guard_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["explain", "-f", DEGRADED, *NOW, "--why-not", "terminate", "-o", "json"]
+    guards = {}
+    for target in ("pclq/phi-0-pool-1-pf", "pclq/mixtral-0-decode", "pclq/qwen-0-decode", "pclq/llama-70b-0-router"):
+        assert run([*words, target], "grove") == 0
+        (answer,) = json.loads(capsys.readouterr().out)["answers"]
+        guards[target] = [(guard["verdict"], guard["because"][0]["rule"]) for guard in answer["guards"]]
+    assert guards == {
+        "pclq/phi-0-pool-1-pf": [("Suspend", "SuspendedByUpdate")],
+        "pclq/mixtral-0-decode": [("False", "NeverAvailable")],
+        "pclq/qwen-0-decode": [("Wait", "DelayRunning")],
+        "pclq/llama-70b-0-router": [("False", "SufficientReadyPods")],
+    }

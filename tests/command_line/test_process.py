@@ -1,0 +1,95 @@
+"""The real executable in a process of its own: streams, terminals, pipes, imports."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parent.parent.parent
+GROVE: Final = [sys.executable, "-m", "grove_shell"]
+DEGRADED: Final = ROOT / "examples/degraded.yaml"
+NOW: Final = ["--now", "2026-11-20T09:00:00Z"]
+HEAVY: Final = ("pydantic", "yaml", "rich", "kubernetes", "asyncio", "json", "aiohttp", "grove_core.reconcile")
+
+
+def grove(*words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*GROVE, *words], input=stdin, capture_output=True, cwd=ROOT, check=False, timeout=120)
+
+
+def on_a_terminal(*words: str, **environment: str) -> bytes:
+    """What the command prints when standard output is a terminal."""
+    outer, inner = pty.openpty()
+    with subprocess.Popen(
+        [*GROVE, *words], stdout=inner, stderr=inner, cwd=ROOT, env={**os.environ, "TERM": "xterm", **environment}
+    ) as process:
+        os.close(inner)
+        said = b""
+        while True:
+            try:
+                part = os.read(outer, 4096)
+            except OSError:
+                break
+            if not part:
+                break
+            said += part
+        process.wait(timeout=60)
+    os.close(outer)
+    return said
+
+
+def test_cl001_standard_input_and_both_streams() -> None:
+    done = grove("plan", "-f", "-", *NOW, stdin=DEGRADED.read_bytes())
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == grove("plan", "-f", str(DEGRADED), *NOW).stdout
+
+
+def test_cl006_colours_only_on_a_terminal() -> None:
+    assert b"\x1b[" not in grove("plan", "-f", str(DEGRADED), *NOW).stdout
+    assert b"\x1b[" in on_a_terminal("plan", "-f", str(DEGRADED), *NOW)
+    assert b"\x1b[" not in on_a_terminal("plan", "-f", str(DEGRADED), *NOW, NO_COLOR="1").replace(b"\x1b[K", b"")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["plan", "--help"], ["explain", "--help"], ["validate", "--help"]])
+def test_cl003_help_imports_click_only(words: list[str]) -> None:
+    code = (
+        "import sys\nfrom grove_shell.cli.main import run\n"
+        f"run({words!r}, 'grove')\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=True, timeout=60)
+    assert done.stderr.strip() == b"[]"
+    assert b"Usage: grove" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["plan", "explain", "validate"])
+def test_cl003_help_teaches_with_an_example(command: str) -> None:
+    assert f"grove {command} -f".encode() in grove(command, "--help").stdout
+
+
+def test_cl001_a_closed_pipe_is_no_error() -> None:
+    with subprocess.Popen([*GROVE, "plan", "-f", str(DEGRADED), *NOW, "-v"], stdout=subprocess.PIPE, cwd=ROOT) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_cl001_completion_scripts(shell: str) -> None:
+    done = grove("completion", shell)
+    assert done.returncode == 0
+    assert b"_GROVE_COMPLETE" in done.stdout
+
+
+def test_pl001_the_same_bytes_under_another_hash_seed() -> None:
+    words = [*GROVE, "plan", "-f", str(DEGRADED), *NOW, "-o", "json", "--decisions", "--until", "6h"]
+    said = {
+        subprocess.run(words, capture_output=True, cwd=ROOT, check=True, env={**os.environ, "PYTHONHASHSEED": seed}).stdout
+        for seed in ("0", "1", "4711")
+    }
+    assert len(said) == 1
+    assert json.loads(said.pop())["summary"]["delete"] == 12
