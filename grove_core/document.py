@@ -96,15 +96,14 @@ def document_from_json(raw: Json) -> Document:
         raise MalformedObject((Problem(path="", expected="a whole plan", got=f"trouble at {fault}"),)) from fault
 
 
-def attempts_from_json(raw: object) -> tuple[Attempt, ...]:
+def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any JSON
     """Read recorded attempts: a list of steps as a plan has them, each with ``outcome`` and ``detail``.
 
     Raises MalformedObject where it is none of that.
     """
+    items = raw if isinstance(raw, list) else [raw]
     try:
-        if not isinstance(raw, list):
-            raise TypeError("a list")
-        return tuple(Attempt(_step(item), Outcome(item["outcome"]), item.get("detail", "")) for item in raw)
+        return tuple(Attempt(_step(item), Outcome(item["outcome"]), item.get("detail", "")) for item in items)
     except (KeyError, TypeError, AttributeError, ValueError) as fault:
         raise MalformedObject((Problem(path="", expected="a list of attempts", got=f"trouble at {fault}"),)) from fault
 
@@ -167,8 +166,7 @@ def _round_as_json(round_: Round) -> Json:
         "at": format_time(round_.at),
         "steps": [_step_as_json(step) for step in round_.steps],
         "withheld": [
-            {"target": ref_as_json(held.target), "because": _reasons_as_json(held.because)}
-            for held in round_.withheld
+            {"target": ref_as_json(held.target), "because": _reasons_as_json(held.because)} for held in round_.withheld
         ],
         "wakeAt": _time_as_json(round_.wake_at),
     }
@@ -253,8 +251,7 @@ def _guard(raw: Json) -> Guard:
 
 def _reasons(raw: Iterable[Json]) -> tuple[Reason, ...]:
     return tuple(
-        Reason(_RULES[item["requirement"]], _ref(item["subject"]), tuple(sorted(item["facts"].items())))
-        for item in raw
+        Reason(_RULES[item["requirement"]], _ref(item["subject"]), tuple(sorted(item["facts"].items()))) for item in raw
     )
 
 

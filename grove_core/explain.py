@@ -1,9 +1,12 @@
 """From plans to stories: verdicts in the order a person asks for them, reasons as sentences; still data, no colours."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, unique
+from types import MappingProxyType
+from typing import Final
 
 from grove_core.areas.gang_termination.findings import BREACH, TERMINATION
 from grove_core.areas.gang_termination.rules import Why
@@ -15,6 +18,10 @@ from grove_core.kernel.steps import Delete, Step
 from grove_core.kernel.times import parse_time
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.podclique import GROUP_KIND
+
+_ENDS_WITH: Final[Mapping[str, Why]] = MappingProxyType(
+    {"PodCliqueSet": Why.GANG_TERMINATED, GROUP_KIND: Why.GROUP_REPLICA_TERMINATED}
+)
 
 
 @unique
@@ -103,8 +110,7 @@ def story_of(forecast: Forecast) -> Story:
     ]
     order = list(Tone)
     unrecorded = sum(
-        any(reason.rule is Why.AVAILABILITY_NOT_RECORDED for reason in finding.because)
-        for finding in breaches.values()
+        any(reason.rule is Why.AVAILABILITY_NOT_RECORDED for reason in finding.because) for finding in breaches.values()
     )
     return Story(
         forecast.root,
@@ -114,7 +120,7 @@ def story_of(forecast: Forecast) -> Story:
 
 
 def _degraded(
-    replica: Ref, breaches: Iterable[Finding], fates: Iterable[Finding], told: Set[Ref]
+    replica: Ref, breaches: Iterable[Finding], fates: Iterable[Finding], told: AbstractSet[Ref]
 ) -> tuple[Cause, ...]:
     """The cliques of a kept replica that have too few ready pods, unless an entry of their group tells of them."""
     groups = {f"{fate.subject.name}-{fate.subject.replica}-": fate for fate in fates if fate.subject.kind == GROUP_KIND}
@@ -158,15 +164,9 @@ def _lacks(breach: Finding) -> bool:
 
 def _ended_by(step: Step, subject: Ref) -> bool:
     """Whether the deletion names the end of this replica among its reasons."""
-    for reason in step.because:
-        facts = dict(reason.facts)
-        if reason.rule is Why.GANG_TERMINATED and subject.kind == "PodCliqueSet":
-            if facts["replica"] == subject.replica:
-                return True
-        elif reason.rule is Why.GROUP_REPLICA_TERMINATED and subject.kind != "PodCliqueSet":
-            if facts["replica"] == subject.replica and facts["group"] == f"{subject.kind}/{subject.name}":
-                return True
-    return False
+    ended = [dict(reason.facts) for reason in step.because if reason.rule is _ENDS_WITH[subject.kind]]
+    owner = f"{subject.kind}/{subject.name}"
+    return any(facts["replica"] == subject.replica and facts.get("group", owner) == owner for facts in ended)
 
 
 def _causes(because: Iterable[Reason], breaches: Mapping[Ref, Finding]) -> Iterable[Cause]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 def main() -> None:
     """Run the command line and leave with its exit code (CL-001)."""
-    from grove_shell.cli.main import run  # noqa: PLC0415 - nothing is imported before it is needed (P10)
+    from grove_shell.cli.main import run
 
     name = "kubectl grove" if Path(sys.argv[0]).name.startswith("kubectl-") else "grove"
     sys.exit(run(sys.argv[1:], name))

@@ -7,20 +7,22 @@ from typing import Final
 
 _NANOSECONDS: Final = MappingProxyType(
     {
-    "h": 3_600_000_000_000,
-    "m": 60_000_000_000,
-    "s": 1_000_000_000,
-    "ms": 1_000_000,
-    "us": 1_000,
-    "µs": 1_000,
-    "μs": 1_000,
-    "ns": 1,
+        "h": 3_600_000_000_000,
+        "m": 60_000_000_000,
+        "s": 1_000_000_000,
+        "ms": 1_000_000,
+        "us": 1_000,
+        "µs": 1_000,
+        "μs": 1_000,
+        "ns": 1,
     }
 )
-_PART = re.compile(r"([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(h|ms|m|s|us|µs|μs|ns)")
-_LONGEST = 2**63 - 1
+_PART: Final = re.compile(r"([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(h|ms|m|s|us|µs|μs|ns)")
+_LONGEST: Final = 2**63 - 1
+_MILLI: Final = 1_000  # in microseconds
+_SECOND: Final = 1_000_000
 _MOST_DIGITS: Final = 19  # of _LONGEST; a longer number overflows, and later decimals are finer than any unit shows
-_ZEROS = frozenset({"0", "+0"})
+_ZEROS: Final = frozenset({"0", "+0"})
 
 
 def parse_duration(text: str) -> timedelta | None:
@@ -56,13 +58,13 @@ def format_duration(span: timedelta) -> str:
     sign, micros = ("-", -micros) if micros < 0 else ("", micros)
     if micros == 0:
         return "0s"
-    if micros < 1_000:
+    if micros < _MILLI:
         return f"{sign}{micros}µs"
-    if micros < 1_000_000:
-        return f"{sign}{_decimal(micros, 1_000)}ms"
-    minutes, micros = divmod(micros, 60_000_000)
+    if micros < _SECOND:
+        return f"{sign}{_decimal(micros, _MILLI)}ms"
+    minutes, micros = divmod(micros, 60 * _SECOND)
     hours, minutes = divmod(minutes, 60)
-    text = f"{_decimal(micros, 1_000_000)}s"
+    text = f"{_decimal(micros, _SECOND)}s"
     if minutes or hours:
         text = f"{minutes}m{text}"
     return f"{sign}{hours}h{text}" if hours else f"{sign}{text}"

@@ -22,7 +22,7 @@ class Problem:
         return f"{where}expected {self.expected}, got {self.got}"
 
 
-class MalformedObject(Exception):  # noqa: N818 - the name says whose fault it is
+class MalformedObject(Exception):
     """An object is not what it claims to be. Theirs to fix; carries every problem of the object, once (IN-030)."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
@@ -30,7 +30,7 @@ class MalformedObject(Exception):  # noqa: N818 - the name says whose fault it i
         super().__init__("; ".join(map(str, self.problems)))
 
 
-class BrokenInvariant(Exception):  # noqa: N818 - not an error to handle
+class BrokenInvariant(Exception):
     """We broke a law of our own. Never caught, never expected; the requirement says which law."""
 
     def __init__(self, requirement: str, detail: str) -> None:

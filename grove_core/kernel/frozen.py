@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-Json: TypeAlias = "None | bool | int | float | str | tuple[Json, ...] | FrozenMap"
+Json: TypeAlias = "bool | int | float | str | tuple[Json, ...] | FrozenMap | None"
 
 
 class FrozenMap(Mapping[str, Json]):

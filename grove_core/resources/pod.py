@@ -96,7 +96,8 @@ def pod_of(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:
         node = (raw.get("spec") or _NOTHING).get("nodeName") or ""
         phase = status.get("phase") or ""
         trouble = "" if ready else _trouble_of(status, reason)
-        "".join((name, namespace, uid, version, owner, template_hash, gang, node, phase, trouble))
+        # One C call that raises TypeError where any of them is no string.
+        "".join((name, namespace, uid, version, owner, template_hash, gang, node, phase, trouble))  # noqa: FLY002
         if not name or (meta.get("deletionTimestamp") or "").__class__ is not str:
             raise MalformedObject(_problems_of(raw))
         return Pod(

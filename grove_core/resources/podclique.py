@@ -51,7 +51,6 @@ class CliqueStatus:
     conditions: tuple[Condition, ...] = ()
 
 
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodClique:
     """A PodClique as far as decisions look at it.

@@ -134,7 +134,6 @@ class SetStatus:
     conditions: tuple[Condition, ...] = ()
 
 
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodCliqueSet:
     """A PodCliqueSet: a root of plans."""
@@ -155,7 +154,11 @@ def podcliqueset_of(raw: Mapping[str, Any]) -> PodCliqueSet:
     top = Fields(raw, "", problems)
     meta = read_meta(top, GROVE, "PodCliqueSet")
     status = top.part("status")
-    read = SetStatus(replicas=status.integer("replicas"), available=status.integer("availableReplicas"), conditions=read_conditions(status))
+    read = SetStatus(
+        replicas=status.integer("replicas"),
+        available=status.integer("availableReplicas"),
+        conditions=read_conditions(status),
+    )
     spec = None
     try:
         spec = SetSpec.model_validate(top.raw.get("spec"), by_name=False)

@@ -29,7 +29,6 @@ class GroupStatus:
     conditions: tuple[Condition, ...] = ()
 
 
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalingGroup:
     """A PodCliqueScalingGroup as far as decisions look at it.

@@ -15,7 +15,6 @@ from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 
-
 Gap: TypeAlias = tuple[str, str]  # (kind, namespace): of these something is missing in the source
 EVERYWHERE: Final = ""  # as the namespace of a gap
 

@@ -53,7 +53,9 @@ def with_own_writes(snapshot: Snapshot) -> Snapshot:
 
     A deletion counts until the object with that uid is gone; a status until the listed version moves on.
     """
-    done = {attempt.step.target: attempt.step.action for attempt in snapshot.attempts if attempt.outcome is Outcome.DONE}
+    done = {
+        attempt.step.target: attempt.step.action for attempt in snapshot.attempts if attempt.outcome is Outcome.DONE
+    }
     if not done:
         return snapshot
 

@@ -25,6 +25,6 @@ def command(target: str, **options: Any) -> int:
       grove explain -f cluster.yaml pod/llama-0-decode-x7k2p
     """
     source = source_of(options)
-    from grove_shell.actions.explain import explain  # noqa: PLC0415 - help imports click only
+    from grove_shell.actions.explain import explain
 
     return explain(source, target, **options)

@@ -35,7 +35,7 @@ class _Commands(click.Group):
 
 def _tell_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's
     if wanted:
-        from grove_core.version import VERSION  # noqa: PLC0415 - help imports click only
+        from grove_core.version import VERSION
 
         click.echo(f"grove {VERSION}")
         ctx.exit()

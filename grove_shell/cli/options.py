@@ -17,9 +17,9 @@ class Moment(click.ParamType[datetime]):
 
     name = "time"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:  # noqa: ANN401
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         """Read the text, or fail with an example."""
-        from grove_core.kernel.times import parse_time  # noqa: PLC0415 - help imports click only
+        from grove_core.kernel.times import parse_time
 
         moment = value if isinstance(value, datetime) else parse_time(value)
         return moment or self.fail(f"{value!r} is not a time such as 2026-11-20T09:00:00Z", param, ctx)
@@ -30,9 +30,9 @@ class Span(click.ParamType[timedelta]):
 
     name = "duration"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:  # noqa: ANN401
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
         """Read the text, or fail with an example."""
-        from grove_core.kernel.durations import parse_duration  # noqa: PLC0415 - help imports click only
+        from grove_core.kernel.durations import parse_duration
 
         span = value if isinstance(value, timedelta) else parse_duration(value)
         return span or self.fail(f"{value!r} is not a duration such as 6h, 90s or 1h30m", param, ctx)
@@ -80,7 +80,7 @@ rules_option = click.option(
 
 def source_of(options: dict[str, Any]) -> "Source":
     """Take the shared options out of a command's own."""
-    from grove_shell.actions.source import Source  # noqa: PLC0415 - help imports click only
+    from grove_shell.actions.source import Source
 
     return Source(
         filenames=options.pop("filenames"),

@@ -40,6 +40,6 @@ def command(**options: Any) -> int:
     Exit codes: 0 done, 1 bad input, 2 changes (--detailed-exitcode), 3 --fail-on, 64 usage.
     """
     source = source_of(options)
-    from grove_shell.actions.plan import PlanOptions, plan  # noqa: PLC0415 - help imports click only
+    from grove_shell.actions.plan import PlanOptions, plan
 
     return plan(source, PlanOptions(**options))

@@ -27,6 +27,6 @@ def command(filenames: tuple[str, ...], old: tuple[str, ...], output: str) -> in
 
     Exit codes: 0 admitted, 1 refused or bad input, 64 usage.
     """
-    from grove_shell.actions.validate import validate  # noqa: PLC0415 - help imports click only
+    from grove_shell.actions.validate import validate
 
     return validate(filenames, old, output)

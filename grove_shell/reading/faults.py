@@ -49,7 +49,7 @@ class Fault:
         return _printable(f"{text}expected {self.expected}, got {_clipped(self.got, _LONGEST_GOT)}")
 
 
-class Unreadable(Exception):  # noqa: N818 - the name says what the text is
+class Unreadable(Exception):
     """A text that cannot be read any further; everything before this place has been handed on.
 
     Attributes: as those of `Fault`, which it becomes.

@@ -222,7 +222,7 @@ class _Reader:
         self._faults.append(fault_in(Item(self._file, self.number, -1, {}), where, problem, place, lost=lost))
 
 
-class _Repeated(Exception):  # noqa: N818 - a verdict, not an error of ours
+class _Repeated(Exception):
     """Some object has a key twice."""
 
 

@@ -31,7 +31,7 @@ class Find(NamedTuple):
     got: str
 
 
-class CutOff(Exception):  # noqa: N818 - not an error yet: more text may follow
+class CutOff(Exception):
     """The text ends, or stops being JSON, before the value does."""
 
     def __init__(self, at: int) -> None:

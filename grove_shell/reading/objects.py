@@ -219,4 +219,3 @@ def _label(item: Item) -> str:
     if isinstance(kind, str) and isinstance(name, str) and isinstance(meta, Mapping):
         return f"{kind} {meta.get('namespace', 'default')}/{name}"
     return f"items[{item.index}]" if item.index >= 0 else str(kind or "")
-

@@ -45,7 +45,7 @@ MERGE: Final = str(b"<<", "ascii")
 """The merge key as a plain word. A string of its own: readers ask for identity, so that a quoted "<<" stays a key."""
 
 
-class Refused(Exception):  # noqa: N818 - a verdict, not an error of ours
+class Refused(Exception):
     """A YAML node without a JSON value: what would have been right, and what stood there where that is not clear."""
 
     def __init__(self, expected: str, got: str = "") -> None:

@@ -30,7 +30,7 @@ _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U0
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 _NO_CHARACTER: Final = "found invalid Unicode character escape code"
 
-_ABANDONED_DEPTH: Final = 2_000
+_ABANDONED_DEPTH: Final = 1_000
 """Where even skipping ends (IN-012): the scanner's own work grows with the square of the depth."""
 
 

@@ -95,6 +95,7 @@ class Nodes:
         cur: Any = {} if is_map else []
         key, has, v = "", False, None
         deepest = MAX_DEPTH - (2 if prefix else 1)  # this collection is a level itself, and so is one around it
+        outer, self._merged = self._merged, {}  # what is remembered of merges ends with its mapping
         self.begin(event)
         for _ in range(MAX_NODES):
             e: Any = get()
@@ -147,8 +148,9 @@ class Nodes:
         else:
             self.flaw(event, prefix, f"at most {MAX_NODES:,} values in one object", "more")
             skip(get, len(frames) + 1)
-            return None
-        if e.end_mark.index - index_of(event) > MAX_CHARACTERS:
+            v = None
+        self._merged = outer
+        if v is not None and e.end_mark.index - index_of(event) > MAX_CHARACTERS:
             self.flaw(event, prefix, f"an object of at most {MAX_CHARACTERS:,} characters", "more")
         if event.anchor is not None:
             anchors[event.anchor] = v
@@ -160,11 +162,7 @@ class Nodes:
         return self.key(event, None if simple else self.node(event, ""), root, ("", [], root, True, ""))
 
     def key(self, event: Event, value: JsonValue, mapping: dict[str, Any], spot: _Spot) -> str:
-        """The key that a node is: text, the merge key, or after a flaw a stand-in (IN-004, IN-006, IN-010).
-
-        Args:
-            value: what was built of the node; a scalar's own event is asked first.
-        """
+        """The key that a node is: text, the merge key, or after a flaw a stand-in (IN-004, IN-006, IN-010)."""
         try:
             text = _key_text(event, value)
         except Refused as refused:
@@ -182,14 +180,15 @@ class Nodes:
         """Put one mapping, or those of a sequence, into ``mapping`` as if they were written here (IN-010)."""
         sources = value if isinstance(value, list) else [value]
         if not all(isinstance(source, dict) for source in sources):
-            self.flaw(event, _path(spot), "a mapping, or a sequence of mappings", shown(value))
+            if value is not None or not self.flaws:  # else the value itself has been refused just now
+                self.flaw(event, _path(spot), "a mapping, or a sequence of mappings", shown(value))
             return
         entries: dict[str, Any] = {}
         for source in reversed(sources):
             entries.update(source)
         # The mapping is kept beside its id, so that no other object can be given that id meanwhile.
         _, merged = self._merged.setdefault(id(mapping), (mapping, set()))
-        merged.update(entries.keys() - mapping.keys())
+        merged.update(key for key in entries if key not in mapping)
         mapping.update(entries)
 
     def _leaf(self, event: NodeEvent, prefix: str) -> JsonValue:
@@ -223,19 +222,17 @@ class Nodes:
         try:
             return self._anchors.meant_by(event)
         except Refused as refused:
-            told = refused.expected == BOMB and any(flaw.expected == BOMB for flaw in self.flaws[-1:])
-            if not told:
+            if refused.expected != BOMB or not any(flaw.expected == BOMB for flaw in self.flaws[-1:]):
                 self.flaw(event, _path(spot), refused.expected, refused.got)
             return None
 
 
 def _key_text(event: Event, value: JsonValue) -> str:
     """The text of a key. Raises `Refused` for null, collections, and integers beyond 64 bits with sign."""
-    if isinstance(event, ScalarEvent) and (event.implicit[0] or event.tag is None):
-        text = str(event.value)
-        if not event.implicit[0]:
-            return text
-        return MERGE if text == "<<" else key_of(text)
+    if isinstance(event, ScalarEvent) and event.implicit[0]:
+        return MERGE if event.value == "<<" else key_of(event.value)
+    if isinstance(event, ScalarEvent) and event.tag is None:
+        return str(event.value)
     if value is None or isinstance(value, dict | list):
         raise Refused("a key that is text")
     return value if isinstance(value, str) else key_of(str(value))

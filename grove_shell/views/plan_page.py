@@ -113,7 +113,9 @@ def _notes(page: Page, document: Document, stories: Sequence[Story], surrounding
     ends = any(story.having(Tone.ENDS) for story in stories)
     if ends and surroundings.newest is not None and document.as_of - surroundings.newest > _OLD:
         age = distance(surroundings.newest, document.as_of)
-        page.add(("note: ", "bold"), f"nothing in the input is newer than {age}. If it is an older dump, say when it was")
+        page.add(
+            ("note: ", "bold"), f"nothing in the input is newer than {age}. If it is an older dump, say when it was"
+        )
         page.add("  taken (--now), or delays look longer over than they were.")
     if surroundings.strays and not stories:
         page.add((f"read past: {plural(surroundings.strays, 'Pod')} of PodCliques that are not in the input", "dim"))

@@ -72,7 +72,9 @@ def test_cl003_help_teaches_with_an_example(command: str) -> None:
 
 
 def test_cl001_a_closed_pipe_is_no_error() -> None:
-    with subprocess.Popen([*GROVE, "plan", "-f", str(DEGRADED), *NOW, "-v"], stdout=subprocess.PIPE, cwd=ROOT) as process:
+    with subprocess.Popen(
+        [*GROVE, "plan", "-f", str(DEGRADED), *NOW, "-v"], stdout=subprocess.PIPE, cwd=ROOT
+    ) as process:
         assert process.stdout is not None
         process.stdout.close()
         assert process.wait(timeout=60) == 0
@@ -88,7 +90,9 @@ def test_cl001_completion_scripts(shell: str) -> None:
 def test_pl001_the_same_bytes_under_another_hash_seed() -> None:
     words = [*GROVE, "plan", "-f", str(DEGRADED), *NOW, "-o", "json", "--decisions", "--until", "6h"]
     said = {
-        subprocess.run(words, capture_output=True, cwd=ROOT, check=True, env={**os.environ, "PYTHONHASHSEED": seed}).stdout
+        subprocess.run(
+            words, capture_output=True, cwd=ROOT, check=True, env={**os.environ, "PYTHONHASHSEED": seed}
+        ).stdout
         for seed in ("0", "1", "4711")
     }
     assert len(said) == 1

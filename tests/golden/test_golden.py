@@ -63,9 +63,7 @@ def test_gt010_the_documents_agree(folder: Path, capsys: pytest.CaptureFixture[s
     """The first round of the plan is what was derived by hand from the documents."""
     case = read(folder / "case.yaml")
     expect, why = case["expect"], case["why"]
-    document = yaml.load(
-        spoken(capsys, [*arguments(case), "-o", "yaml", "--decisions"]), Loader=yaml.CSafeLoader
-    )
+    document = yaml.load(spoken(capsys, [*arguments(case), "-o", "yaml", "--decisions"]), Loader=yaml.CSafeLoader)
     steps = [step for plan in document["plans"] for step in plan["rounds"][0]["steps"]]
     assert sorted(step["target"]["name"] for step in steps if step["action"] == "delete") == expect["deletes"], why
 

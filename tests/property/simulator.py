@@ -120,7 +120,7 @@ class Simulation:
         item = self.memory.items.get(Ref(GROVE, kind, "ml", name))
         if isinstance(item, PodClique):
             self.memory.put(replace(item, status=replace(item.status, updating=updating)))
-        elif isinstance(item, ScalingGroup):
+        if isinstance(item, ScalingGroup):
             self.memory.put(replace(item, status=replace(item.status, updating=updating)))
 
     def touch(self, name: str) -> None:
@@ -295,7 +295,7 @@ class Simulation:
         )
 
 
-class Crash(Exception):  # noqa: N818 - an event, not an error
+class Crash(Exception):
     """The operator process ends here."""
 
 
@@ -339,37 +339,84 @@ def play(data: bytes, rules: RuleSet = DESIGN) -> Simulation:
 def happen(simulation: Simulation, tape: Tape) -> None:
     """One event; looking is the most likely one."""
     name = CLIQUES[tape.byte() % len(CLIQUES)]
-    match tape.byte() % 16:
-        case 0 | 1 | 2:
-            simulation.catch_up(15)
-            simulation.note_availability()
-            simulation.look()
-        case 3:
-            simulation.catch_up(tape.byte() % 16)
-            simulation.look()
-        case 4:
-            simulation.pass_time(timedelta(seconds=tape.byte() % 30))
-        case 5:
-            simulation.pass_time(DELAY)
-        case 6 | 7:
-            simulation.set_ready(name, tape.byte() % PODS, ready=False)
-        case 8:
-            simulation.set_ready(name, tape.byte() % PODS, ready=True)
-        case 9:
-            simulation.restart()
-        case 10:
-            simulation.catch_up(15)
-            simulation.look(crash_after=tape.byte() % 6)
-        case 11:
-            simulation.catch_up(15)
-            simulation.look(outcome=tape.pick((Outcome.REFUSED, Outcome.UNREACHABLE, Outcome.CONFLICT)))
-        case 12:
-            simulation.touch(name)
-        case 13:
-            simulation.set_updating(tape.pick((name, GROUP.name)), updating=tape.byte() % 2 == 0)
-        case 14:
-            simulation.catch_up(15)
-            simulation.look(lie=True)
-            simulation.recreate()
-        case _:
-            simulation.jump(timedelta(seconds=tape.byte() % 40 - 20))
+    event = EVENTS[tape.byte() % len(EVENTS)]
+    event(simulation, tape, name)
+
+
+def look(simulation: Simulation, tape: Tape, _name: str) -> None:
+    simulation.catch_up(15)
+    simulation.note_availability()
+    simulation.look()
+
+
+def look_through_a_lagging_cache(simulation: Simulation, tape: Tape, _name: str) -> None:
+    simulation.catch_up(tape.byte() % 16)
+    simulation.look()
+
+
+def pass_some_time(simulation: Simulation, tape: Tape, _name: str) -> None:
+    simulation.pass_time(timedelta(seconds=tape.byte() % 30))
+
+
+def pass_a_delay(simulation: Simulation, _tape: Tape, _name: str) -> None:
+    simulation.pass_time(DELAY)
+
+
+def lose_a_pod(simulation: Simulation, tape: Tape, name: str) -> None:
+    simulation.set_ready(name, tape.byte() % PODS, ready=False)
+
+
+def gain_a_pod(simulation: Simulation, tape: Tape, name: str) -> None:
+    simulation.set_ready(name, tape.byte() % PODS, ready=True)
+
+
+def restart(simulation: Simulation, _tape: Tape, _name: str) -> None:
+    simulation.restart()
+
+
+def die_between_writes(simulation: Simulation, tape: Tape, _name: str) -> None:
+    simulation.catch_up(15)
+    simulation.look(crash_after=tape.byte() % 6)
+
+
+def be_refused(simulation: Simulation, tape: Tape, _name: str) -> None:
+    simulation.catch_up(15)
+    simulation.look(outcome=tape.pick((Outcome.REFUSED, Outcome.UNREACHABLE, Outcome.CONFLICT)))
+
+
+def meet_another_writer(simulation: Simulation, _tape: Tape, name: str) -> None:
+    simulation.touch(name)
+
+
+def update(simulation: Simulation, tape: Tape, name: str) -> None:
+    simulation.set_updating(tape.pick((name, GROUP.name)), updating=tape.byte() % 2 == 0)
+
+
+def lose_the_answers(simulation: Simulation, _tape: Tape, _name: str) -> None:
+    simulation.catch_up(15)
+    simulation.look(lie=True)
+    simulation.recreate()
+
+
+def jump_in_time(simulation: Simulation, tape: Tape, _name: str) -> None:
+    simulation.jump(timedelta(seconds=tape.byte() % 40 - 20))
+
+
+EVENTS: Final = (
+    look,
+    look,
+    look,
+    look_through_a_lagging_cache,
+    pass_some_time,
+    pass_a_delay,
+    lose_a_pod,
+    lose_a_pod,
+    gain_a_pod,
+    restart,
+    die_between_writes,
+    be_refused,
+    meet_another_writer,
+    update,
+    lose_the_answers,
+    jump_in_time,
+)

@@ -124,7 +124,8 @@ class TestLegality:
     @given(worlds())
     def test_pl011_only_what_differs_is_written(self, world: World) -> None:
         snapshot = world.snapshot
-        stored: dict[Any, Any] = {item.ref: item.status for item in (*snapshot.cliques, *snapshot.groups)}
+        stored: dict[Any, Any] = {clique.ref: clique.status for clique in snapshot.cliques}
+        stored |= {group.ref: group.status for group in snapshot.groups}
         stored[snapshot.root.ref] = snapshot.root.status
         for step in reconcile(snapshot).steps:
             if isinstance(step.action, SetStatus):

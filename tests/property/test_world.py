@@ -6,6 +6,7 @@ list of steps matters. And the proof that the suite has teeth: every known mista
 
 import random
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import event, given
@@ -94,7 +95,7 @@ class Cluster(RuleBasedStateMachine):
         self.simulation.look(lie=True)
 
     @rule(name=st.sampled_from([*CLIQUES, GROUP.name]), updating=st.booleans())
-    def a_rollout_begins_or_ends(self, name: str, updating: bool) -> None:  # noqa: FBT001 - hypothesis passes it
+    def a_rollout_begins_or_ends(self, name: str, updating: bool) -> None:
         self.simulation.set_updating(name, updating=updating)
 
     @rule(name=names)
@@ -110,8 +111,8 @@ class Cluster(RuleBasedStateMachine):
         self.simulation.settle()
 
 
-class TestPL010(Cluster.TestCase):  # type: ignore[name-defined,misc]
-    """After all attempts are lost the world MUST still come to rest."""
+TestPL010: Any = Cluster.TestCase
+"""After all attempts are lost the world MUST still come to rest."""
 
 
 def test_gt033_the_simulator_terminates_what_outlives_its_delay() -> None:

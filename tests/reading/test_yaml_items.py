@@ -268,6 +268,8 @@ class TestIN010:
             ("q: {<<: [{a: 1}, {a: 2, c: 3}]}", {"q": {"a": 1, "c": 3}}),
             ("q: {<<: {a: 1}, b: 1, <<: {a: 2}}", {"q": {"a": 2, "b": 1}}),
             ("q: {<<: {b: 1, <<: {b: 2, c: 3}}}", {"q": {"b": 2, "c": 3}}),
+            ("<<: {a: 1}\nb: {<<: {c: 1}, c: 2}\na: 3", {"a": 3, "b": {"c": 2}}),
+            ("q: {<<: {a: 1}, b: {<<: {c: 1}, c: 2}, a: 3}", {"q": {"a": 3, "b": {"c": 2}}}),
             ("q: {!!merge <<: {a: 1}}", {"q": {"a": 1}}),
             ("q: {'<<': {a: 1}}", {"q": {"<<": {"a": 1}}}),
             ("q: {!!str <<: 1}", {"q": {"<<": 1}}),
@@ -465,8 +467,9 @@ def test_in023_an_empty_list_is_content(text: str) -> None:
     assert read(text) == ([], [])
 
 
-def test_in029_memory_does_not_grow_with_the_list() -> None:
-    pod = "- kind: Pod\n  metadata: {name: p, labels: {a: b, c: d}}\n  spec: {containers: [{name: a, image: b}]}\n"
+@pytest.mark.parametrize("labels", ["a: b", "<<: {a: b}"])
+def test_in029_memory_does_not_grow_with_the_list(labels: str) -> None:
+    pod = f"- kind: Pod\n  metadata: {{name: p, labels: {{{labels}, c: d}}}}\n  spec: {{x: [{{name: a, image: b}}]}}\n"
 
     def peak(count: int) -> int:
         data = io.BytesIO(("kind: List\nitems:\n" + pod * count).encode())

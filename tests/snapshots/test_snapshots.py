@@ -135,9 +135,7 @@ def test_gt015_those_that_are_spared_are_named(name: str) -> None:
 
 def with_record(snapshot: Snapshot, now: datetime) -> Snapshot:
     """The same moment of a cluster whose operator had written wasAvailable all along."""
-    cliques = tuple(
-        replace(clique, status=replace(clique.status, was_available=True)) for clique in snapshot.cliques
-    )
+    cliques = tuple(replace(clique, status=replace(clique.status, was_available=True)) for clique in snapshot.cliques)
     return replace(snapshot, cliques=cliques, now=now)
 
 

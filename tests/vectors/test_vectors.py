@@ -143,7 +143,8 @@ def test_gt010_the_recorded_verdict_is_ours(case: Json) -> None:
     wake = format_time(plan.wake_at) if plan.wake_at else None
     assert wake in {expect["wakeAt"], *expect.get("wakeAtEarlier", ())}
 
-    stored = {item.ref.short: status_of(item)["conditions"] for item in (*snapshot.cliques, *snapshot.groups)}
+    stored = {clique.ref.short: status_of(clique)["conditions"] for clique in snapshot.cliques}
+    stored |= {group.ref.short: status_of(group)["conditions"] for group in snapshot.groups}
     shown = written_statuses(snapshot, plan)
     assert shown.keys() == expect["status"].keys()
     for name, status in expect["status"].items():

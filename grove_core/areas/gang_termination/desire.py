@@ -26,7 +26,7 @@ def wants_of_termination(snapshot: Snapshot, judgement: Judgement) -> Desired:
     """
     if judgement.unknown:
         return Desired((), (HeldBack(snapshot.root.ref, judgement.unknown),))
-    doomed = _doomed(snapshot, judgement)
+    doomed = _doomed(judgement)
     cliques = {judged.clique.ref: judged.clique for judged in judgement.cliques}
     guards = {group.group.ref: group.group.meta.guard for group in judgement.groups}
     guards.update({ref: clique.meta.guard for ref, clique in cliques.items()})
@@ -60,7 +60,7 @@ def wake_of_termination(judgement: Judgement) -> datetime | None:
     return min(waits, default=None)
 
 
-def _doomed(snapshot: Snapshot, judgement: Judgement) -> dict[Ref, tuple[Reason, ...]]:
+def _doomed(judgement: Judgement) -> dict[Ref, tuple[Reason, ...]]:
     """Every clique that a terminated replica takes along, with the reasons of each level that ends it."""
     doomed: dict[Ref, tuple[Reason, ...]] = {}
     replica_of_group = {judged.group.meta.uid: judged.group.replica_index for judged in judgement.groups}

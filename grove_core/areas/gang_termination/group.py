@@ -113,7 +113,8 @@ def _fates_of(
     fates = tuple((index, _fate_of_replica(cliques, delay, now)) for index, cliques in breached.items())
     due = [decision for _, decision in fates if decision.verdict == Terminate()]
     because = tuple(reason for decision in due or [decision for _, decision in fates] for reason in decision.because)
-    verdict = Terminate() if due else min((decision.verdict for _, decision in fates), key=_until)
+    waits = [decision.verdict for _, decision in fates if isinstance(decision.verdict, Wait)]
+    verdict = Terminate() if due else min(waits, key=lambda wait: wait.until)
     return Decision(verdict, because), fates
 
 
@@ -128,9 +129,7 @@ def _fate_of_all(
     if group.status.updating:
         return Decision(Suspend(), (Why.SUSPENDED_BY_UPDATE.because(group.ref),))
     if left < group.min_available:
-        reason = Why.DELEGATED_TO_SET.because(
-            group.ref, left=left, replicas=group.replicas, needed=group.min_available
-        )
+        reason = Why.DELEGATED_TO_SET.because(group.ref, left=left, replicas=group.replicas, needed=group.min_available)
         return Decision(Delegate(), (reason,))
     return None
 
@@ -146,8 +145,3 @@ def _fate_of_replica(breached: list[CliqueJudgement], delay: timedelta, now: dat
         Wait(first_deadline(breached, delay)),
         tuple(timing_reason(Why.GROUP_DELAY_RUNNING, judged.clique.ref, judged.since, delay) for judged in breached),
     )
-
-
-def _until(verdict: GroupFate) -> datetime:
-    assert isinstance(verdict, Wait)
-    return verdict.until

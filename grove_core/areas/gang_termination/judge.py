@@ -83,9 +83,11 @@ def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime) -> Cliqu
     counts = count_pods(pods, clique.target_hash)
     status, needed = clique.status, clique.min_available
     was_available = availability_of(clique, counts.ready)
-    for question, breach, why in BREACH_TABLE:
-        if question(counts.ready, needed, was_available, status.updating):
-            break
+    breach, why = next(
+        (breach, why)
+        for question, breach, why in BREACH_TABLE
+        if question(counts.ready, needed, was_available, status.updating)
+    )
     since = transition_time(condition_of(status.conditions, MIN_AVAILABLE_BREACHED), breach, now)
     return CliqueJudgement(clique, counts, was_available, breach, why, since)
 
@@ -110,8 +112,6 @@ def conditions_of(judged: CliqueJudgement, now: datetime) -> tuple[Condition, Co
     reason = why.because(clique.ref, scheduled=counts.scheduled, needed=clique.min_available)
     stored = condition_of(clique.status.conditions, CLIQUE_SCHEDULED)
     return (
-        Condition(
-            MIN_AVAILABLE_BREACHED, judged.breach, judged.why.code, judged.reason.sentence, judged.since
-        ),
+        Condition(MIN_AVAILABLE_BREACHED, judged.breach, judged.why.code, judged.reason.sentence, judged.since),
         Condition(CLIQUE_SCHEDULED, truth, why.code, reason.sentence, transition_time(stored, truth, now)),
     )

@@ -10,7 +10,9 @@ class Why(Rule):
     """Why a clique, a scaling group or a replica is judged as it is."""
 
     SUFFICIENT_READY_PODS = Clause("GT-011", "{ready} ready, at least {needed} needed")
-    NEVER_AVAILABLE = Clause("GT-012", "{ready} ready, at least {needed} needed; it never had that many, so it is starting up")
+    NEVER_AVAILABLE = Clause(
+        "GT-012", "{ready} ready, at least {needed} needed; it never had that many, so it is starting up"
+    )
     UPDATE_IN_PROGRESS = Clause("GT-013", "{ready} ready, at least {needed} needed, but an update of it runs")
     INSUFFICIENT_READY_PODS = Clause("GT-014", "{ready} ready, at least {needed} needed")
     AVAILABILITY_NOT_RECORDED = Clause(
@@ -44,9 +46,12 @@ class Why(Rule):
         "GT-051", "breached since {since}; the delay of {delay} ends at {until}", code="DelayRunning"
     )
     DELEGATED_TO_SET = Clause(
-        "GT-052", "{left} of {replicas} replicas not breached, {needed} needed: the group can spare none, the set decides"
+        "GT-052",
+        "{left} of {replicas} replicas not breached, {needed} needed: the group can spare none, the set decides",
     )
-    SUSPENDED_BY_UPDATE = Clause("GT-053", "an update of the scaling group runs; it ends none of its replicas meanwhile")
+    SUSPENDED_BY_UPDATE = Clause(
+        "GT-053", "an update of the scaling group runs; it ends none of its replicas meanwhile"
+    )
     GROUP_REPLICA_TERMINATED = Clause("GT-054", "replica {replica} of {group} ends as a whole because of {cause}")
     GROUP_NOTHING_BREACHED = Clause("GT-055", "no replica of the group is breached", code="NothingBreached")
 

@@ -17,7 +17,7 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 def was_available_only_in_memory() -> RuleSet:
-    """wasAvailable is kept by the operator process, so a restart forgets it."""
+    """WasAvailable is kept by the operator process, so a restart forgets it."""
     remembered: dict[str, bool] = {}
     last: list[tuple[object, ...]] = [()]
 
@@ -38,7 +38,7 @@ def forgetful(clique: PodClique, remembered: Mapping[str, bool]) -> PodClique:
 
 
 def transition_time_rewritten() -> RuleSet:
-    """lastTransitionTime is set to now in every round."""
+    """LastTransitionTime is set to now in every round."""
 
     def judge(snapshot: Snapshot) -> Judgement:
         bare = with_cliques(snapshot, lambda clique: replace(clique, status=replace(clique.status, conditions=())))

@@ -80,7 +80,11 @@ def breached_replicas(world: World, group: ScalingGroup, verdict: Verdict) -> di
     found: dict[int, list[str]] = {}
     for clique in world.cliques:
         name, index = clique.ref.name, clique.group_replica_index
-        if clique.meta.owner_uid == group.meta.uid and verdict.breach.get(name) is Truth.TRUE and index < group.replicas:
+        if (
+            clique.meta.owner_uid == group.meta.uid
+            and verdict.breach.get(name) is Truth.TRUE
+            and index < group.replicas
+        ):
             found.setdefault(index, []).append(name)
     return found
 
@@ -112,9 +116,11 @@ def replica_is_due(world: World, replica: int, verdict: Verdict) -> bool:
         name = f"{world.root.ref.name}-{replica}-{clique.name}"
         if clique.name not in grouped and verdict.breach.get(name) is Truth.TRUE:
             waits.append(verdict.since[name] + template.termination_delay)
-    for group in world.groups:
-        if group.replica_index == replica and verdict.breach.get(group.ref.name) is Truth.TRUE:
-            waits.append(verdict.since[group.ref.name] + delay_of(world, group))
+    waits += [
+        verdict.since[group.ref.name] + delay_of(world, group)
+        for group in world.groups
+        if group.replica_index == replica and verdict.breach.get(group.ref.name) is Truth.TRUE
+    ]
     if any(moment <= world.now for moment in waits):
         return True
     verdict.wakes.extend(waits)

@@ -483,7 +483,7 @@ def sound_sets(draw: st.DrawFn) -> Json:
     delay = draw(st.sampled_from((None, "4h", "90s")))
     override = st.none() if delay is None else st.sampled_from((None, "1h", "30m"))
     free = draw(st.permutations(names[1:]))
-    groups = []
+    groups: list[Json] = []
     for name in ("g", "h")[: draw(st.integers(1, 2))]:
         taken = [free.pop() for _ in range(min(len(free), draw(st.integers(0 if groups else 1, 2))))]
         replicas = draw(st.integers(1, 4))
@@ -715,7 +715,7 @@ class TestAnyJson:
     @given(MANIFESTS, st.none() | MANIFESTS)
     @example(new={}, old={})
     @example(new=SOUND, old={})
-    def test_gt102_any_json_is_admitted_or_refused(self, new: Any, old: Any) -> None:  # noqa: ANN401 - any JSON
+    def test_gt102_any_json_is_admitted_or_refused(self, new: Any, old: Any) -> None:
         decision = admit(new, old)
         found = objections(new, old)
         assert isinstance(decision.verdict, Deny) == bool(found)
@@ -723,14 +723,14 @@ class TestAnyJson:
             assert is_there(new, path, {other for other, _ in found}), path
 
     @given(MANIFESTS, st.none() | MANIFESTS)
-    def test_gt102_the_same_manifest_gets_the_same_answer(self, new: Any, old: Any) -> None:  # noqa: ANN401 - any JSON
+    def test_gt102_the_same_manifest_gets_the_same_answer(self, new: Any, old: Any) -> None:
         before = repr((new, old))
         first = admit(new, old)
         assert repr((new, old)) == before
         assert admit(deepcopy(new), deepcopy(old)) == first
 
     @given(MANIFESTS, st.none() | MANIFESTS)
-    def test_gt102_objections_are_sorted_and_none_is_made_twice(self, new: Any, old: Any) -> None:  # noqa: ANN401 - any JSON
+    def test_gt102_objections_are_sorted_and_none_is_made_twice(self, new: Any, old: Any) -> None:
         found = [(path, rule.requirement) for path, rule in objections(new, old)]
         assert found == sorted(found)
         verdict = admit(new, old).verdict

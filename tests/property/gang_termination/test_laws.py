@@ -9,10 +9,10 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.judge import BREACH_TABLE, conditions_of, judge_clique
-from grove_core.areas.gang_termination.rulesets import DESIGN
 from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.rulesets import DESIGN
 from grove_core.areas.gang_termination.verdicts import Terminate
-from grove_core.kernel.conditions import Truth, condition_of
+from grove_core.kernel.conditions import Condition, Truth, condition_of
 from grove_core.kernel.steps import Delete, Outcome
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -63,15 +63,11 @@ class TestOracle:
 @pytest.mark.req("GT-013")
 @pytest.mark.req("GT-014")
 @pytest.mark.req("GT-016")
-@pytest.mark.parametrize(
-    ("ready", "was", "updating"), list(product((0, 1, 2, 3), (True, False, None), (False, True)))
-)
-def test_gt011_the_whole_breach_table(ready: int, was: bool | None, updating: bool) -> None:  # noqa: FBT001
+@pytest.mark.parametrize(("ready", "was", "updating"), list(product((0, 1, 2, 3), (True, False, None), (False, True))))
+def test_gt011_the_whole_breach_table(ready: int, was: bool | None, updating: bool) -> None:
     """Every combination (GT2): in the documented order, whatever the pods."""
     whole = world_of(b"").cliques[0]
-    clique = replace(
-        whole, min_available=2, status=CliqueStatus(recorded=True, was_available=was, updating=updating)
-    )
+    clique = replace(whole, min_available=2, status=CliqueStatus(recorded=True, was_available=was, updating=updating))
     pod = world_of(b"").pods[0]
     judged = judge_clique(clique, [replace(pod, ready=number < ready) for number in range(3)], START)
     if ready >= 2:
@@ -89,7 +85,9 @@ def test_gt011_the_whole_breach_table(ready: int, was: bool | None, updating: bo
 
 def test_gt014_the_table_ends_with_a_row_that_always_speaks() -> None:
     last = BREACH_TABLE[-1]
-    assert all(last.question(ready, 1, was, updating) for ready, was, updating in product((0, 1), (True, None), (True,)))
+    assert all(
+        last.question(ready, 1, was, updating) for ready, was, updating in product((0, 1), (True, None), (True,))
+    )
 
 
 class TestGT016:
@@ -200,7 +198,7 @@ class TestGT033:
                 assert max(ages) >= min(delays)
 
 
-def stored_breach(clique: PodClique) -> object:
+def stored_breach(clique: PodClique) -> Condition | None:
     return condition_of(clique.status.conditions, MIN_AVAILABLE_BREACHED)
 
 

@@ -106,7 +106,7 @@ def _changed(raw: Json, changes: list[tuple[tuple[str | int, ...], Any]]) -> Jso
     return whole
 
 
-def replaced(raw: object, place: tuple[str | int, ...], value: object) -> Any:  # noqa: ANN401 - any JSON
+def replaced(raw: object, place: tuple[str | int, ...], value: object) -> Any:
     """A copy with another value at a place; unchanged where the place is not there any more."""
     if not place:
         return value

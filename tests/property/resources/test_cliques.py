@@ -49,7 +49,7 @@ def member(name: str = "llm-0-pool-1-worker", **labels: str) -> Json:
     return clique(name, owned_by=GROUP, labels=labels)
 
 
-def paths_of(raw: Any) -> list[str]:  # noqa: ANN401 - any JSON
+def paths_of(raw: Any) -> list[str]:
     with pytest.raises(MalformedObject) as caught:
         podclique_of(raw)
     return [problem.path for problem in caught.value.problems]
@@ -270,7 +270,7 @@ class TestFaults:
         ],
         ids=lambda value: " ".join(value) if isinstance(value, list) and value else "",
     )
-    def test_a_fault_has_its_path(self, raw: Any, paths: list[str]) -> None:  # noqa: ANN401 - any JSON
+    def test_a_fault_has_its_path(self, raw: Any, paths: list[str]) -> None:
         assert paths_of(raw) == paths
 
     def test_all_faults_are_reported_at_once(self) -> None:
@@ -286,7 +286,7 @@ class TestFaults:
 
     @given(any_json() | almost(SOUND))
     @example(raw=SOUND)
-    def test_any_json_is_a_clique_or_malformed(self, raw: Any) -> None:  # noqa: ANN401 - any JSON
+    def test_any_json_is_a_clique_or_malformed(self, raw: Any) -> None:
         known = outcome(podclique_of, raw)
         assert outcome(podclique_of, raw) == known
         if isinstance(known, PodClique):

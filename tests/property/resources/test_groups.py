@@ -21,7 +21,7 @@ SOUND: Final = group(
 )
 
 
-def paths_of(raw: Any) -> list[str]:  # noqa: ANN401 - any JSON
+def paths_of(raw: Any) -> list[str]:
     with pytest.raises(MalformedObject) as caught:
         scaling_group_of(raw)
     return [problem.path for problem in caught.value.problems]
@@ -97,12 +97,12 @@ class TestFaults:
         ],
         ids=lambda value: " ".join(value) if isinstance(value, list) and value else "",
     )
-    def test_a_fault_has_its_path(self, raw: Any, paths: list[str]) -> None:  # noqa: ANN401 - any JSON
+    def test_a_fault_has_its_path(self, raw: Any, paths: list[str]) -> None:
         assert paths_of(raw) == paths
 
     @given(any_json() | almost(SOUND))
     @example(raw=SOUND)
-    def test_any_json_is_a_group_or_malformed(self, raw: Any) -> None:  # noqa: ANN401 - any JSON
+    def test_any_json_is_a_group_or_malformed(self, raw: Any) -> None:
         known = outcome(scaling_group_of, raw)
         assert outcome(scaling_group_of, raw) == known
         if isinstance(known, ScalingGroup):

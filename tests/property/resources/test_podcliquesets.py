@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import freeze
 from grove_core.kernel.refs import Ref
-from grove_core.resources.podcliqueset import PodCliqueSet, SetSpec, SetStatus, SetTemplate, podcliqueset_of
+from grove_core.resources.podcliqueset import PodCliqueSet, SetSpec, SetStatus, podcliqueset_of
 from tests.property.resources.manifests import (
     Json,
     almost,
@@ -29,7 +29,7 @@ GROUP: Final = ("spec", "template", "podCliqueScalingGroups", 0)
 SOUND: Final = {**clique_set(), "status": {"replicas": 2, "availableReplicas": 1, "conditions": [condition("Any")]}}
 
 
-def problems_of(raw: Any) -> dict[str, tuple[str, str]]:  # noqa: ANN401 - any JSON
+def problems_of(raw: Any) -> dict[str, tuple[str, str]]:
     with pytest.raises(MalformedObject) as caught:
         podcliqueset_of(raw)
     return {problem.path: (problem.expected, problem.got) for problem in caught.value.problems}
@@ -175,6 +175,10 @@ class TestDelays:
         assert (template.termination_delay, group.termination_delay) == (written, written)
         assert (template.delay, group.delay) == (counts, counts)
 
+    def test_gt030_a_span_made_by_ourselves_is_taken_as_it_is(self) -> None:
+        span = timedelta(minutes=5)
+        assert SetTemplate(cliques=(), termination_delay=span).delay == span
+
     @pytest.mark.parametrize(
         "value", ["1d", "", "soon", "-", "--1h", "-+1h", "- 1h", "-1d", "1h-5m", 5, 0, True, [], {}]
     )
@@ -270,7 +274,7 @@ class TestGT103:
 
     @given(any_json() | almost(SOUND))
     @example(raw=SOUND)
-    def test_any_json_is_a_set_or_malformed(self, raw: Any) -> None:  # noqa: ANN401 - any JSON
+    def test_any_json_is_a_set_or_malformed(self, raw: Any) -> None:
         known = outcome(podcliqueset_of, raw)
         assert outcome(podcliqueset_of, raw) == known
         if isinstance(known, PodCliqueSet):

@@ -52,7 +52,7 @@ def test_a_gang_may_be_empty(spec: object) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_a_fault_has_its_path(raw: Any, paths: list[str]) -> None:  # noqa: ANN401 - any JSON
+def test_a_fault_has_its_path(raw: Any, paths: list[str]) -> None:
     with pytest.raises(MalformedObject) as caught:
         podgang_of(raw)
     assert [problem.path for problem in caught.value.problems] == paths
@@ -60,7 +60,7 @@ def test_a_fault_has_its_path(raw: Any, paths: list[str]) -> None:  # noqa: ANN4
 
 @given(any_json() | almost(SOUND))
 @example(raw=SOUND)
-def test_any_json_is_a_gang_or_malformed(raw: Any) -> None:  # noqa: ANN401 - any JSON
+def test_any_json_is_a_gang_or_malformed(raw: Any) -> None:
     known = outcome(podgang_of, raw)
     assert outcome(podgang_of, raw) == known
     if isinstance(known, PodGang):

@@ -45,11 +45,11 @@ class TextOfAnotherType(str):
     __slots__ = ()
 
 
-def read(raw: Any) -> Pod:  # noqa: ANN401 - any JSON
+def read(raw: Any) -> Pod:
     return pod_of(raw, {})
 
 
-def paths_of(raw: Any) -> list[str]:  # noqa: ANN401 - any JSON
+def paths_of(raw: Any) -> list[str]:
     with pytest.raises(MalformedObject) as caught:
         pod_of(raw, {})
     return [problem.path for problem in caught.value.problems]
@@ -239,7 +239,7 @@ class TestSharing:
         assert not {known.name, known.uid} & shared.keys()
 
     @given(almost(SOUND))
-    def test_what_was_seen_before_changes_nothing(self, raw: Any) -> None:  # noqa: ANN401 - any JSON
+    def test_what_was_seen_before_changes_nothing(self, raw: Any) -> None:
         shared: dict[str, str] = {}
         pod_of(SOUND, shared)
         assert outcome(lambda seen: pod_of(seen, shared), raw) == outcome(read, raw)
@@ -314,7 +314,7 @@ class TestFaults:
 
     @given(any_json() | almost(SOUND))
     @example(raw=SOUND)
-    def test_any_json_is_a_pod_or_malformed(self, raw: Any) -> None:  # noqa: ANN401 - any JSON
+    def test_any_json_is_a_pod_or_malformed(self, raw: Any) -> None:
         known = outcome(read, raw)
         if isinstance(known, Pod):
             assert known.name
@@ -328,7 +328,7 @@ class TestFaults:
             assert problem.expected != "a pod", "a fault without an explanation"
 
     @given(almost(SOUND))
-    def test_reading_leaves_the_json_as_it_was(self, raw: Any) -> None:  # noqa: ANN401 - any JSON
+    def test_reading_leaves_the_json_as_it_was(self, raw: Any) -> None:
         before = repr(raw)
         first = outcome(read, raw)
         assert repr(raw) == before

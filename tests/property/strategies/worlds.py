@@ -154,9 +154,7 @@ class Builder:
             return
         replicas = config.replicas if not tape.rarely() else tape.count(4)
         group = ScalingGroup(
-            meta=self.meta(
-                "PodCliqueScalingGroup", f"{self.name}-{replica}-{config.name}", GROUP_FINALIZER, root.meta
-            ),
+            meta=self.meta("PodCliqueScalingGroup", f"{self.name}-{replica}-{config.name}", GROUP_FINALIZER, root.meta),
             set_name=self.name,
             replica_index=replica,
             replicas=replicas,
