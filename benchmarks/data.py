@@ -40,8 +40,9 @@ _GATED: Final = 0.015
 _NOT_READY: Final = 0.05
 _NODES: Final = tuple(f"gpu-node-{number:04}" for number in range(1000))
 _HASHES: Final = {"frontend": "5d8c7f9b6455f8d7f9", "leader": "96c54f44478498b5bb", "worker": "7b9f6d5c4bd46f8c55"}
+_GROUPED: Final = ("leader", "worker")
 # clique -> (pods, minAvailable)
-_CLIQUES: Final = {"frontend": (4, 3), "leader": (1, 1), "worker": (8, 6)}
+_CLIQUES: Final[Mapping[str, tuple[int, int]]] = {"frontend": (4, 3), "leader": (1, 1), "worker": (8, 6)}
 
 
 class State(Enum):
@@ -116,10 +117,8 @@ def _cliques_of_set(number: int) -> Iterator[Clique]:
     name, set_uid, serial = f"llm-{number:05}", _uid(1, number), number * 18
     for replica in range(_SET_REPLICAS):
         group, group_uid = f"{name}-{replica}-inst", _uid(2, number * _SET_REPLICAS + replica)
-        members = [("frontend", -1), *((role, index) for index in range(_GROUP_REPLICAS) for role in _CLIQUES)]
+        members = [("frontend", -1), *((role, index) for index in range(_GROUP_REPLICAS) for role in _GROUPED)]
         for role, index in members:
-            if role == "frontend" and index >= 0:
-                continue
             yield Clique(
                 role=role,
                 set_name=name,
@@ -284,7 +283,7 @@ def _set(clique: Clique, available: int) -> Raw:
         for role, (replicas, needed) in _CLIQUES.items()
     ]
     group = {
-        "cliqueNames": ["leader", "worker"],
+        "cliqueNames": list(_GROUPED),
         "minAvailable": _GROUP_NEEDS,
         "name": "inst",
         "replicas": _GROUP_REPLICAS,
@@ -323,7 +322,7 @@ def _group(members: list[Clique]) -> Raw:
         "apiVersion": GROVE,
         "kind": "PodCliqueScalingGroup",
         "metadata": {**meta, "ownerReferences": _owner(GROVE, "PodCliqueSet", first.set_name, first.set_uid)},
-        "spec": {"cliqueNames": ["leader", "worker"], "minAvailable": _GROUP_NEEDS, "replicas": _GROUP_REPLICAS},
+        "spec": {"cliqueNames": list(_GROUPED), "minAvailable": _GROUP_NEEDS, "replicas": _GROUP_REPLICAS},
         "status": {
             "availableReplicas": available,
             "conditions": [condition],
@@ -503,7 +502,7 @@ def _pod_status(pod: PodWords) -> Raw:
     container = {
         "containerID": f"containerd://{pod.uid}",
         "image": "registry.example.com/dynamo/vllm-runtime:0.6.1",
-        "imageID": "registry.example.com/dynamo/vllm-runtime@sha256:5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddf",
+        "imageID": "registry.example.com/dynamo/vllm-runtime@sha256:5f70bf18a086007016e948b04aed3b82103a36bea41755b6",
         "lastState": {},
         "name": "main",
         "ready": ready,
@@ -589,10 +588,10 @@ def _texts(form: Form, pods: int, *, owners: bool) -> Iterator[str]:
 
 
 def _pod_texts(form: Form, pods: int) -> Iterator[str]:
-    templates: dict[tuple[bool, bool, State], list[str]] = {}
+    templates: dict[tuple[bool, State], list[str]] = {}
     for clique in _cliques_for(pods):
         for pod in _pods_of(clique):
-            kind = bool(clique.group), clique.group_replica >= _GROUP_NEEDS, pod.state
+            kind = bool(clique.group), pod.state
             if kind not in templates:
                 templates[kind] = _MARKS.split(_text(_blank_pod(clique, pod.state), form))
             parts = templates[kind].copy()

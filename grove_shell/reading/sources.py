@@ -79,7 +79,7 @@ def _files(directory: str, faults: list[Fault]) -> Iterator[str]:
             yield path
         else:
             expected = "a name that ends in .yaml, .yml or .json, or begins with a dot"
-            faults.append(Fault(file=path, expected=expected, got=name))
+            faults.append(Fault(file=path, expected=expected, got=name, lost=False))
 
 
 def _entries(directory: str, faults: list[Fault], entered: set[tuple[int, int]]) -> list[str]:

@@ -11,7 +11,7 @@ from grove_shell.reading.yaml_events import index_of
 INCOMPLETE: Final = object()
 """Stands under an anchor while its node is being built: an alias to it would make the node contain itself."""
 
-BOMB: Final = "aliases that stand for less altogether"
+BOMB: Final = "aliases that stand for at most as much as is written out"
 """What is expected where a document has grown too far; it is reported once for each object."""
 
 _CHARACTERS_PER_NODE: Final = 32

@@ -133,9 +133,9 @@ def fed(data: bytes, way: str, size: int) -> str:
         AssertionError: a promise was broken.
     """
     faults: list[Fault] = []
-    began = time.perf_counter()
+    began = time.process_time()
     items = WAYS[way](data, size, faults)
-    took = time.perf_counter() - began
+    took = time.process_time() - began
     assert took < SECONDS_EACH, f"took {took:.1f} s"
     for fault in faults:
         assert str(fault).isprintable()

@@ -311,7 +311,7 @@ def test_in023_an_empty_list_is_content(text: str) -> None:
 
 
 def test_in029_memory_does_not_grow_with_the_list() -> None:
-    def peak(count: int) -> int:
+    def peak(count: int) -> int:  # twenty megabytes, if objects were kept
         data = io.BytesIO(json.dumps({"kind": "List", "items": [POD] * count}).encode())
         tracemalloc.start()
         assert sum(1 for _ in json_items(Text(data, 4096), "f", [])) == count
@@ -319,4 +319,4 @@ def test_in029_memory_does_not_grow_with_the_list() -> None:
         tracemalloc.stop()
         return most
 
-    assert peak(20_000) < 1.5 * peak(2000)
+    assert peak(20_000) < 500_000

@@ -1,6 +1,5 @@
 """YAML means what it means to kubectl. The tables were checked against sigs.k8s.io/yaml 1.6."""
 
-import gc
 import io
 import json
 import math
@@ -471,7 +470,7 @@ def test_in023_an_empty_list_is_content(text: str) -> None:
 def test_in029_memory_does_not_grow_with_the_list(labels: str) -> None:
     pod = f"- kind: Pod\n  metadata: {{name: p, labels: {{{labels}, c: d}}}}\n  spec: {{x: [{{name: a, image: b}}]}}\n"
 
-    def peak(count: int) -> int:
+    def peak(count: int) -> int:  # two megabytes, if objects were kept
         data = io.BytesIO(("kind: List\nitems:\n" + pod * count).encode())
         tracemalloc.start()
         assert sum(1 for _ in yaml_items(Text(data, 4096), "f", [])) == count
@@ -479,5 +478,4 @@ def test_in029_memory_does_not_grow_with_the_list(labels: str) -> None:
         tracemalloc.stop()
         return most
 
-    gc.collect()
-    assert peak(2000) < 1.5 * peak(200)
+    assert peak(2000) < 500_000

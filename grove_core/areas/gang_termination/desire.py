@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from grove_core.areas.gang_termination.judge import conditions_of
+from grove_core.areas.gang_termination.judge import conditions_of, placement_of
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, GroupJudgement, Judgement, Terminate, Wait
 from grove_core.kernel.conditions import Condition, Truth
@@ -114,8 +114,8 @@ def _clique_status(judged: CliqueJudgement, now: datetime) -> Status | None:
     }
     if judged.was_available is not None:
         wanted["wasAvailable"] = judged.was_available
-    conditions = conditions_of(judged, now)
-    return _status(judged.clique.meta, judged.clique.status, wanted, conditions, (judged.reason,))
+    because = (judged.reason, *placement_of(judged).because)
+    return _status(judged.clique.meta, judged.clique.status, wanted, conditions_of(judged, now), because)
 
 
 def _group_status(judged: GroupJudgement) -> Status | None:

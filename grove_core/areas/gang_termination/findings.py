@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from grove_core.areas.gang_termination.judge import placement_of
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import Judgement
 from grove_core.kernel.conditions import Truth
@@ -11,15 +12,18 @@ from grove_core.kernel.refs import Ref
 
 BREACH: Final = "breach"
 TERMINATION: Final = "termination"
+SCHEDULED: Final = "scheduled"
 
 
 def findings_of_termination(root: Ref, judgement: Judgement) -> Iterator[Finding]:
-    """One finding for each clique and group (breach), and for each replica that was judged (termination)."""
+    """Each clique (breach, scheduled), each group (breach, termination) and each replica judged (termination)."""
     if judgement.unknown:
         for question in (BREACH, TERMINATION):
             yield Finding(root, question, Truth.UNKNOWN.value, judgement.unknown)
     for judged in judgement.cliques:
         yield Finding(judged.clique.ref, BREACH, judged.breach.value, (judged.reason,))
+        placement = placement_of(judged)
+        yield Finding(judged.clique.ref, SCHEDULED, placement.verdict.value, placement.because)
     for clique in judgement.leaving:
         yield Finding(clique.ref, BREACH, "Skip", (Why.CLIQUE_BEING_DELETED.because(clique.ref),))
     for group in judgement.groups:

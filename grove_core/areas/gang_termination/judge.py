@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Counts
 from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
+from grove_core.kernel.decisions import Decision
 from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -103,15 +104,22 @@ def availability_of(clique: PodClique, ready: int) -> bool | None:
     return status.was_available if status.recorded else False
 
 
+def placement_of(judged: CliqueJudgement) -> Decision[Truth]:
+    """Whether enough pods of the clique are scheduled (GT-021, GT-022)."""
+    clique, scheduled = judged.clique, judged.counts.scheduled
+    placed = scheduled >= clique.min_available
+    why = Why.SUFFICIENT_SCHEDULED_PODS if placed else Why.INSUFFICIENT_SCHEDULED_PODS
+    reason = why.because(clique.ref, scheduled=scheduled, needed=clique.min_available)
+    return Decision(Truth.TRUE if placed else Truth.FALSE, (reason,))
+
+
 def conditions_of(judged: CliqueJudgement, now: datetime) -> tuple[Condition, Condition]:
     """The two conditions that a judged clique should carry (GT-011 to GT-022)."""
-    clique, counts = judged.clique, judged.counts
-    placed = counts.scheduled >= clique.min_available
-    why = Why.SUFFICIENT_SCHEDULED_PODS if placed else Why.INSUFFICIENT_SCHEDULED_PODS
-    truth = Truth.TRUE if placed else Truth.FALSE
-    reason = why.because(clique.ref, scheduled=counts.scheduled, needed=clique.min_available)
-    stored = condition_of(clique.status.conditions, CLIQUE_SCHEDULED)
+    placement = placement_of(judged)
+    (placed,) = placement.because
+    stored = condition_of(judged.clique.status.conditions, CLIQUE_SCHEDULED)
+    since = transition_time(stored, placement.verdict, now)
     return (
         Condition(MIN_AVAILABLE_BREACHED, judged.breach, judged.why.code, judged.reason.sentence, judged.since),
-        Condition(CLIQUE_SCHEDULED, truth, why.code, reason.sentence, transition_time(stored, truth, now)),
+        Condition(CLIQUE_SCHEDULED, placement.verdict, placed.rule.code, placed.sentence, since),
     )

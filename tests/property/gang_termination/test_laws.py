@@ -8,7 +8,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.judge import BREACH_TABLE, conditions_of, judge_clique
+from grove_core.areas.gang_termination.judge import BREACH_TABLE, conditions_of, judge_clique, placement_of
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.rulesets import DESIGN
 from grove_core.areas.gang_termination.verdicts import Terminate
@@ -305,3 +305,17 @@ class TestPL015:
             memory.put(memory.items[cause])
             assert memory.attempt(step).outcome is Outcome.CONFLICT
             assert step.target in memory.items
+
+
+class TestGT021:
+    """`PodCliqueScheduled` MUST be True while enough pods are scheduled, and False while they are not (GT-022)."""
+
+    @given(worlds())
+    @pytest.mark.req("GT-022")
+    def test_placement_is_judged_on_scheduled_pods(self, world: World) -> None:
+        for judged in DESIGN.judge(world.snapshot).cliques:
+            placement = placement_of(judged)
+            enough = judged.counts.scheduled >= judged.clique.min_available
+            assert placement.verdict is (Truth.TRUE if enough else Truth.FALSE)
+            expected = Why.SUFFICIENT_SCHEDULED_PODS if enough else Why.INSUFFICIENT_SCHEDULED_PODS
+            assert [reason.rule for reason in placement.because] == [expected]

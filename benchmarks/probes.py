@@ -1,0 +1,174 @@
+"""What is measured, each in a process of its own: ``python -m benchmarks.probes NAME JSON`` prints one JSON object.
+
+A fresh process for each measurement, so that none inherits a grown heap, warm caches or imports from another one.
+"""
+
+import gc
+import io
+import json
+import sys
+import tracemalloc
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from time import perf_counter
+from typing import Any, Final, TypeAlias
+
+from benchmarks.data import NOW, Owners, owner_facts, pod_facts, texts_of_pods
+from grove_core.areas.gang_termination.desire import wake_of_termination
+from grove_core.areas.gang_termination.rulesets import DESIGN
+from grove_core.reconcile import reconcile
+from grove_core.resources.pod import Pod, pod_of
+from grove_core.snapshot.cluster import Cluster, cluster_of
+
+Numbers: TypeAlias = dict[str, float]
+_STATUS: Final = Path("/proc/self/status")
+_LEAST_PODS: Final = 50_000  # that one measurement looks at, in as many rounds over a small cluster as it takes
+
+
+# ---------------------------------------------------------------------------------------------------- loading
+
+
+def load_facts(path: str) -> Numbers:
+    """Our reader, from a file to a cluster of facts."""
+    from grove_shell.reading.objects import load  # noqa: PLC0415 - each process imports what it measures
+
+    def work() -> None:
+        loaded = load([path], io.BytesIO())
+        if loaded.faults:
+            raise RuntimeError(loaded.faults[0])
+
+    return _measured(work)
+
+
+def json_loads(path: str) -> Numbers:
+    """The standard library on a text that is in memory, to dicts and lists, the collector off."""
+    text = Path(path).read_text(encoding="utf-8")
+    gc.disable()
+    return _measured(lambda: json.loads(text))
+
+
+def yaml_load(path: str, *, collector: bool) -> Numbers:
+    """PyYAML's C loader on a text that is in memory, to dicts and lists."""
+    import yaml  # noqa: PLC0415 - each process imports what it measures
+
+    text = Path(path).read_bytes()
+    if not collector:
+        gc.disable()
+    return _measured(lambda: yaml.load(text, Loader=yaml.CSafeLoader))
+
+
+def _measured(work: Callable[[], object]) -> Numbers:
+    """Seconds, and by how many MB the process grew at its peak (nan where the system does not tell)."""
+    before = _memory("VmRSS")
+    start = perf_counter()
+    kept = work()
+    seconds = perf_counter() - start
+    peak = _memory("VmHWM") - before
+    del kept
+    return {"seconds": seconds, "peak_mb": peak}
+
+
+def _memory(field: str) -> float:
+    try:
+        lines = _STATUS.read_text(encoding="ascii").splitlines()
+    except OSError:
+        return float("nan")
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{field}:"))
+
+
+# ----------------------------------------------------------------------------------------------------- keeping
+
+
+def kept_facts(pods: int) -> Numbers:
+    """What pods take as facts."""
+    shared: dict[str, str] = {}
+    return _kept(pods, lambda text: pod_of(json.loads(text), shared))
+
+
+def kept_models(pods: int) -> Numbers:
+    """What pods take as nested frozen pydantic models."""
+    from benchmarks.models import PodModel  # noqa: PLC0415 - each process imports what it measures
+
+    return _kept(pods, lambda text: PodModel.model_validate(json.loads(text)))
+
+
+def _kept(pods: int, project: Callable[[str], object]) -> Numbers:
+    texts = list(texts_of_pods(pods))
+    project(texts[0])
+    gc.collect()
+    tracemalloc.start()
+    kept = [project(text) for text in texts]
+    gc.collect()
+    size, _ = tracemalloc.get_traced_memory()
+    return {"bytes": size / len(kept)}
+
+
+# ---------------------------------------------------------------------------------------------------- deciding
+
+
+def decisions(pods: int, rounds: int, *, whole_plans: bool) -> dict[str, list[float]]:
+    """Seconds that one look at a cluster takes, in several ways, taken in turn; each ``rounds`` times."""
+    owners, facts = owner_facts(pods), pod_facts(pods)
+    gc.collect()
+    found = _in_turn(owners, facts, rounds, "in order", whole_plans=False)
+    Random(7).shuffle(facts)
+    return found | _in_turn(owners, facts, rounds, "shuffled", whole_plans=whole_plans)
+
+
+def _in_turn(owners: Owners, facts: list[Pod], rounds: int, order: str, *, whole_plans: bool) -> dict[str, list[float]]:
+    indexed = _index(owners, facts)
+    ways: dict[str, Callable[[], None]] = {
+        "floor": lambda: _read_five_slots(facts),
+        "decide": lambda: _judge(_index(owners, facts)),
+        "index": lambda: _drop(_index(owners, facts)),
+        "judge": lambda: _judge(indexed),
+    }
+    if whole_plans:
+        ways["plan"] = lambda: _plan(_index(owners, facts))
+    times = -(-_LEAST_PODS // len(facts))
+    found: dict[str, list[float]] = {f"{way}, {order}": [] for way in ways}
+    for measured in range(-1, rounds):  # the first round warms up
+        for name, way in ways.items():
+            gc.collect()
+            start = perf_counter()
+            for _ in range(times):
+                way()
+            if measured >= 0:
+                found[f"{name}, {order}"].append((perf_counter() - start) / times)
+    return found
+
+
+def _read_five_slots(facts: Sequence[Pod]) -> None:
+    """The floor: nobody can decide about pods without looking at them."""
+    for pod in facts:
+        pod.owner_uid, pod.ready, pod.scheduled, pod.deleting, pod.template_hash  # noqa: B018 - only read
+
+
+def _index(owners: Owners, facts: list[Pod]) -> Cluster:
+    return cluster_of(sets=owners.sets, groups=owners.groups, cliques=owners.cliques, pods=facts)
+
+
+def _drop(_cluster: Cluster) -> None:
+    """Do nothing with it."""
+
+
+def _judge(cluster: Cluster) -> None:
+    """Ready counts, breaches, fates of groups and replicas, and when to look again; of every set."""
+    for root in cluster.sets:
+        wake_of_termination(DESIGN.judge(cluster.snapshot_of(root, NOW)))
+
+
+def _plan(cluster: Cluster) -> None:
+    for root in cluster.sets:
+        reconcile(cluster.snapshot_of(root, NOW))
+
+
+# -------------------------------------------------------------------------------------------------- being called
+
+PROBES: Final[dict[str, Callable[..., Any]]] = {
+    probe.__name__: probe for probe in (load_facts, json_loads, yaml_load, kept_facts, kept_models, decisions)
+}
+
+if __name__ == "__main__":
+    print(json.dumps(PROBES[sys.argv[1]](**json.loads(sys.argv[2]))))

@@ -1,0 +1,239 @@
+"""From items to a cluster: what is wrong is reported whole, and what could not be read is not taken for absent."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from grove_shell.cli.main import run
+from grove_shell.reading.objects import Loaded, load
+
+Json = dict[str, Any]
+EXAMPLE: Final = Path(__file__).parent.parent.parent / "examples/degraded.yaml"
+NOW: Final = ["--now", "2026-11-20T09:00:00Z"]
+
+
+class Kubectl(yaml.CSafeLoader):
+    """Times stay text."""
+
+
+Kubectl.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith("timestamp")]
+    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+@pytest.fixture
+def items() -> list[Json]:
+    """The objects of the shipped example, to be broken."""
+    loaded = yaml.load(EXAMPLE.read_text(encoding="utf-8"), Loader=Kubectl)  # noqa: S506 - a safe one
+    found: list[Json] = loaded["items"]
+    return found
+
+
+def write(path: Path, items: list[Json]) -> str:
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
+    return str(path)
+
+
+def loaded(path: Path, items: list[Json]) -> Loaded:
+    return load([write(path, items)], io.BytesIO())
+
+
+def named(items: list[Json], kind: str, name: str) -> Json:
+    return next(item for item in items if item["kind"] == kind and item["metadata"]["name"] == name)
+
+
+def pods_of(items: list[Json], clique: str) -> list[Json]:
+    uid = named(items, "PodClique", clique)["metadata"]["uid"]
+    return [item for item in items if item["kind"] == "Pod" and item["metadata"]["ownerReferences"][0]["uid"] == uid]
+
+
+def test_in030_every_problem_of_every_object_at_once(tmp_path: Path, items: list[Json]) -> None:
+    clique = named(items, "PodClique", "qwen-0-decode")
+    clique["spec"]["minAvailable"] = "three"
+    clique["status"]["readyReplicas"] = -1
+    del clique["status"]["conditions"][0]["lastTransitionTime"]
+    clique["metadata"]["labels"]["grove.io/podcliqueset-replica-index"] = "-1"
+    root = named(items, "PodCliqueSet", "qwen")
+    root["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = "three"
+    root["spec"]["template"]["terminationDelay"] = "1d"
+    found = {(fault.object, fault.path) for fault in loaded(tmp_path / "cluster.json", items).faults}
+    assert found == {
+        ("PodClique inference/qwen-0-decode", "spec.minAvailable"),
+        ("PodClique inference/qwen-0-decode", "status.readyReplicas"),
+        ("PodClique inference/qwen-0-decode", "status.conditions[0].lastTransitionTime"),
+        ("PodClique inference/qwen-0-decode", "metadata.labels[grove.io/podcliqueset-replica-index]"),
+        ("PodCliqueSet inference/qwen", "spec.template.cliques[0].spec.minAvailable"),
+        ("PodCliqueSet inference/qwen", "spec.template.terminationDelay"),
+    }
+
+
+def test_in030_a_pod_with_two_owners(tmp_path: Path, items: list[Json]) -> None:
+    pod = pods_of(items, "qwen-0-decode")[0]
+    owners = pod["metadata"]["ownerReferences"]
+    owners.append({**owners[0], "uid": "another"})
+    (fault,) = loaded(tmp_path / "cluster.json", items).faults
+    assert fault.path == "metadata.ownerReferences[1].controller"
+    assert fault.object == f"Pod inference/{pod['metadata']['name']}"
+
+
+def test_in030_a_pod_condition_that_is_a_boolean(tmp_path: Path, items: list[Json]) -> None:
+    pods_of(items, "qwen-0-decode")[0]["status"]["conditions"][-1]["status"] = True
+    (fault,) = loaded(tmp_path / "cluster.json", items).faults
+    assert fault.path.startswith("status.conditions[")
+    assert fault.got == "true"
+
+
+@pytest.mark.parametrize("field", ["kind", "apiVersion"])
+def test_in031_an_object_says_what_it_is(tmp_path: Path, items: list[Json], field: str) -> None:
+    del items[3][field]
+    found = loaded(tmp_path / "cluster.json", items)
+    assert field in {fault.path for fault in found.faults}
+    assert ("Pod", "") in found.cluster.gaps
+
+
+class TestIN032:
+    """Two objects of one kind, namespace and name that differ MUST be reported."""
+
+    def test_a_second_one_that_differs(self, tmp_path: Path, items: list[Json]) -> None:
+        twin = json.loads(json.dumps(named(items, "PodClique", "qwen-0-decode")))
+        twin["metadata"]["uid"] = "another"
+        found = loaded(tmp_path / "cluster.json", [*items, twin])
+        assert [fault.path for fault in found.faults] == ["metadata.name"]
+        assert ("PodClique", "inference") in found.cluster.gaps
+
+    def test_the_same_one_twice_counts_once(self, tmp_path: Path, items: list[Json]) -> None:
+        once = loaded(tmp_path / "once.json", items)
+        twice = load([write(tmp_path / "once.json", items), str(EXAMPLE)], io.BytesIO())
+        assert twice.faults == ()
+        assert twice.cluster == once.cluster
+
+
+class TestIN033:
+    """An owner that is not in the input MUST be reported, unless its object is being deleted."""
+
+    def test_a_clique_whose_set_is_absent(self, tmp_path: Path, items: list[Json]) -> None:
+        items.remove(named(items, "PodCliqueSet", "mixtral"))
+        found = loaded(tmp_path / "cluster.json", items)
+        assert {fault.path for fault in found.faults} == {"metadata.ownerReferences"}
+        assert {"PodCliqueSet inference/mixtral in the input"} == {fault.expected for fault in found.faults}
+
+    def test_a_clique_without_an_owner(self, tmp_path: Path, items: list[Json]) -> None:
+        del named(items, "PodClique", "qwen-0-decode")["metadata"]["ownerReferences"]
+        (fault,) = loaded(tmp_path / "cluster.json", items).faults
+        assert (fault.path, fault.got) == ("metadata.ownerReferences", "none")
+
+    def test_a_member_whose_group_is_absent_leaves_its_set_unjudged(self, tmp_path: Path, items: list[Json]) -> None:
+        items.remove(named(items, "PodCliqueScalingGroup", "phi-0-pool"))
+        found = loaded(tmp_path / "cluster.json", items)
+        assert found.faults
+        assert ("PodCliqueScalingGroup", "inference") in found.cluster.gaps
+
+    def test_those_on_their_way_out_may_be_alone(self, tmp_path: Path, items: list[Json]) -> None:
+        items.remove(named(items, "PodCliqueSet", "mixtral"))
+        for item in items:
+            if item["kind"] in {"PodClique", "PodCliqueScalingGroup"} and "mixtral" in item["metadata"]["name"]:
+                item["metadata"]["deletionTimestamp"] = "2026-11-20T08:59:00Z"
+        assert loaded(tmp_path / "cluster.json", items).faults == ()
+
+
+class TestIN034:
+    """What could not be read MUST NOT look like something that is not there."""
+
+    def test_a_broken_pod_is_not_a_lost_pod(
+        self, tmp_path: Path, items: list[Json], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        pods_of(items, "gemma-0-router")[0]["metadata"]["uid"] = 5
+        words = ["plan", "-f", write(tmp_path / "cluster.json", items), *NOW, "-o", "json", "--keep-going"]
+        assert run(words, "grove") == 1
+        document = json.loads(capsys.readouterr().out)
+        assert document["notCollected"] == ["Pod in inference"]
+        assert document["summary"]["delete"] == 0
+        assert document["summary"]["withheld"] == 6
+
+    def test_a_file_cut_short_leaves_everything_open(
+        self, tmp_path: Path, items: list[Json], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        path = Path(write(tmp_path / "cluster.json", items))
+        path.write_text(path.read_text(encoding="utf-8")[:-2000], encoding="utf-8")
+        assert run(["plan", "-f", str(path), *NOW, "-o", "json", "--keep-going"], "grove") == 1
+        document = json.loads(capsys.readouterr().out)
+        assert document["notCollected"] == ["Pod", "PodClique", "PodCliqueScalingGroup"]
+        assert document["summary"]["delete"] == 0
+
+    def test_another_namespace_is_not_concerned(
+        self, tmp_path: Path, items: list[Json], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        stranger = json.loads(json.dumps(pods_of(items, "gemma-0-router")[0]))
+        stranger["metadata"].update(namespace="elsewhere", uid=5)
+        words = ["plan", "-f", write(tmp_path / "cluster.json", [*items, stranger]), *NOW, "-o", "json", "--keep-going"]
+        assert run(words, "grove") == 1
+        assert json.loads(capsys.readouterr().out)["summary"]["delete"] == 9
+
+    def test_a_picture_among_the_files_loses_nothing(
+        self, tmp_path: Path, items: list[Json], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        write(tmp_path / "cluster.json", items)
+        (tmp_path / "shot.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
+        assert run(["plan", "-f", str(tmp_path), *NOW], "grove") == 1
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert "shot.png" in said.err
+        assert run(["plan", "-f", str(tmp_path), *NOW, "-o", "json", "--keep-going"], "grove") == 1
+        document = json.loads(capsys.readouterr().out)
+        assert (document["notCollected"], document["summary"]["delete"]) == ([], 9)
+
+
+class TestIN035:
+    """A kind that other objects speak of, and of which there is none, MUST count as not collected."""
+
+    @pytest.mark.parametrize(
+        ("left_out", "gaps"),
+        [
+            ("Pod", {("Pod", "")}),
+            ("PodCliqueScalingGroup", {("PodCliqueScalingGroup", "")}),
+            ("PodClique", {("PodClique", "")}),
+        ],
+    )
+    def test_left_out(self, tmp_path: Path, items: list[Json], left_out: str, gaps: set[tuple[str, str]]) -> None:
+        found = loaded(tmp_path / "cluster.json", [item for item in items if item["kind"] != left_out])
+        assert found.faults == ()
+        assert found.cluster.gaps == gaps
+
+    def test_no_pods_where_nobody_speaks_of_any(self, tmp_path: Path, items: list[Json]) -> None:
+        quiet = [item for item in items if item["kind"] != "Pod"]
+        for item in quiet:
+            item.pop("status", None)
+        assert loaded(tmp_path / "cluster.json", quiet).cluster.gaps == frozenset()
+
+
+def test_in036_one_report_in_order_of_place(tmp_path: Path, items: list[Json]) -> None:
+    for item in items[:4]:
+        item["metadata"]["name"] = ""
+    found = loaded(tmp_path / "cluster.json", items).faults
+    assert len(found) >= 4
+    assert list(found) == sorted(found, key=lambda fault: fault.sort_key)
+    assert all("\n" not in str(fault) for fault in found)
+
+
+def test_in037_other_kinds_are_read_past(tmp_path: Path, items: list[Json]) -> None:
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gpu-1"}}
+    knative = {"apiVersion": "serving.knative.dev/v1", "kind": "PodClique", "metadata": {"name": "not-ours"}}
+    found = loaded(tmp_path / "cluster.json", [*items, node, knative])
+    assert (found.faults, dict(found.ignored)) == ((), {"Node": 1, "PodClique": 1})
+
+
+def test_cl005_nothing_is_decided_on_bad_input(
+    tmp_path: Path, items: list[Json], capsys: pytest.CaptureFixture[str]
+) -> None:
+    named(items, "PodClique", "qwen-0-decode")["spec"]["replicas"] = "many"
+    path = write(tmp_path / "cluster.json", items)
+    assert run(["plan", "-f", path, *NOW], "grove") == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert f"{path}: document 1, PodClique inference/qwen-0-decode, spec.replicas" in said.err
+    assert "--keep-going" in said.err
