@@ -1,6 +1,7 @@
 """What is measured, each in a process of its own: ``python -m benchmarks.probes NAME JSON`` prints one JSON object.
 
 A fresh process for each measurement, so that none inherits a grown heap, warm caches or imports from another one.
+Seconds are of the processor, not of the clock: they leave out what other programs on the machine take in between.
 """
 
 import gc
@@ -11,7 +12,7 @@ import tracemalloc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
-from time import perf_counter
+from time import process_time
 from typing import Any, Final, TypeAlias
 
 from benchmarks.data import NOW, Owners, owner_facts, pod_facts, texts_of_pods
@@ -59,11 +60,11 @@ def yaml_load(path: str, *, collector: bool) -> Numbers:
 
 
 def _measured(work: Callable[[], object]) -> Numbers:
-    """Seconds, and by how many MB the process grew at its peak (nan where the system does not tell)."""
+    """Processor seconds, and by how many MB the process grew at its peak (nan where the system does not tell)."""
     before = _memory("VmRSS")
-    start = perf_counter()
+    start = process_time()
     kept = work()
-    seconds = perf_counter() - start
+    seconds = process_time() - start
     peak = _memory("VmHWM") - before
     del kept
     return {"seconds": seconds, "peak_mb": peak}
@@ -108,7 +109,7 @@ def _kept(pods: int, project: Callable[[str], object]) -> Numbers:
 
 
 def decisions(pods: int, rounds: int, *, whole_plans: bool) -> dict[str, list[float]]:
-    """Seconds that one look at a cluster takes, in several ways, taken in turn; each ``rounds`` times."""
+    """Processor seconds that one look at a cluster takes, in several ways, taken in turn; each ``rounds`` times."""
     owners, facts = owner_facts(pods), pod_facts(pods)
     gc.collect()
     found = _in_turn(owners, facts, rounds, "in order", whole_plans=False)
@@ -131,11 +132,11 @@ def _in_turn(owners: Owners, facts: list[Pod], rounds: int, order: str, *, whole
     for measured in range(-1, rounds):  # the first round warms up
         for name, way in ways.items():
             gc.collect()
-            start = perf_counter()
+            start = process_time()
             for _ in range(times):
                 way()
             if measured >= 0:
-                found[f"{name}, {order}"].append((perf_counter() - start) / times)
+                found[f"{name}, {order}"].append((process_time() - start) / times)
     return found
 
 

@@ -1,12 +1,11 @@
 """From plans to stories: verdicts in the order a person asks for them, reasons as sentences; still data, no colours."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, unique
-from types import MappingProxyType
-from typing import Final
 
 from grove_core.areas.gang_termination.findings import BREACH, TERMINATION
 from grove_core.areas.gang_termination.rules import Why
@@ -17,11 +16,9 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Step
 from grove_core.kernel.times import parse_time
 from grove_core.plan.forecast import Forecast
+from grove_core.resources.keys import GROVE
+from grove_core.resources.names import index_after
 from grove_core.resources.podclique import GROUP_KIND
-
-_ENDS_WITH: Final[Mapping[str, Why]] = MappingProxyType(
-    {"PodCliqueSet": Why.GANG_TERMINATED, GROUP_KIND: Why.GROUP_REPLICA_TERMINATED}
-)
 
 
 @unique
@@ -59,6 +56,7 @@ class Entry:
     Attributes:
         deletes: the cliques that go with it, for one that ends.
         degraded: for one that is kept, the cliques that have too few ready pods all the same, and why that is no end.
+        incomplete: whether a standalone clique or a scaling group of it is missing (GT-038).
     """
 
     tone: Tone
@@ -66,6 +64,7 @@ class Entry:
     causes: tuple[Cause, ...]
     deletes: tuple[Ref, ...] = ()
     degraded: tuple[Cause, ...] = ()
+    incomplete: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +81,8 @@ class Story:
 
     @property
     def is_calm(self) -> bool:
-        """Whether everything is kept, and everything has the pods it needs."""
-        return all(entry.tone is Tone.KEEPS and not entry.degraded for entry in self.entries)
+        """Whether everything is kept, is there, and has the pods it needs."""
+        return not any(entry.tone is not Tone.KEEPS or entry.degraded or entry.incomplete for entry in self.entries)
 
     def having(self, tone: Tone) -> tuple[Entry, ...]:
         """The entries of one tone."""
@@ -93,14 +92,13 @@ class Story:
 def story_of(forecast: Forecast) -> Story:
     """The story of the first round: every replica's fate, and every scaling group that does something itself."""
     breaches = {finding.subject: finding for finding in forecast.findings if finding.question == BREACH}
-    fates = [finding for finding in forecast.findings if finding.question == TERMINATION]
-    steps = forecast.rounds[0].steps
-    entries = [_entry(finding, breaches, steps) for finding in fates if _is_told(finding)]
+    fates = {finding.subject: finding for finding in forecast.findings if finding.question == TERMINATION}
+    ended = _ended(forecast.root, forecast.rounds[0].steps)
+    entries = [_entry(fate, breaches, ended.get(fate.subject, ())) for fate in fates.values() if _is_told(fate)]
     told = {cause.subject for entry in entries for cause in entry.causes if entry.tone is not Tone.KEEPS}
+    degraded = _degraded(forecast.root, breaches.values(), fates, told)
     entries = [
-        replace(entry, degraded=_degraded(entry.subject, breaches.values(), fates, told))
-        if entry.tone is Tone.KEEPS
-        else entry
+        replace(entry, degraded=tuple(degraded.get(entry.subject, ()))) if entry.tone is Tone.KEEPS else entry
         for entry in entries
     ]
     held = [
@@ -109,9 +107,7 @@ def story_of(forecast: Forecast) -> Story:
         if not any(reason.rule is Why.NOT_COLLECTED for reason in withheld.because)
     ]
     order = list(Tone)
-    unrecorded = sum(
-        any(reason.rule is Why.AVAILABILITY_NOT_RECORDED for reason in finding.because) for finding in breaches.values()
-    )
+    unrecorded = sum(finding.because[0].rule is Why.AVAILABILITY_NOT_RECORDED for finding in breaches.values())
     return Story(
         forecast.root,
         tuple(sorted((*entries, *held), key=lambda entry: (order.index(entry.tone), entry.subject.sort_key))),
@@ -119,20 +115,41 @@ def story_of(forecast: Forecast) -> Story:
     )
 
 
+def _ended(root: Ref, steps: Iterable[Step]) -> Mapping[Ref, list[Ref]]:
+    """The replica that ends -> the cliques deleted with it, by the reasons of the deletions."""
+    found: defaultdict[Ref, list[Ref]] = defaultdict(list)
+    for step in steps:
+        for reason in step.because if isinstance(step.action, Delete) else ():
+            facts = dict(reason.facts)
+            if reason.rule is Why.GANG_TERMINATED:
+                found[root.at_replica(int(facts["replica"]))].append(step.target)
+            elif reason.rule is Why.GROUP_REPLICA_TERMINATED:
+                kind, _, name = str(facts["group"]).partition("/")
+                found[Ref(GROVE, kind, step.target.namespace, name, int(facts["replica"]))].append(step.target)
+    return found
+
+
 def _degraded(
-    replica: Ref, breaches: Iterable[Finding], fates: Iterable[Finding], told: AbstractSet[Ref]
-) -> tuple[Cause, ...]:
-    """The cliques of a kept replica that have too few ready pods, unless an entry of their group tells of them."""
-    groups = {f"{fate.subject.name}-{fate.subject.replica}-": fate for fate in fates if fate.subject.kind == GROUP_KIND}
-    found = []
+    root: Ref, breaches: Iterable[Finding], fates: Mapping[Ref, Finding], told: AbstractSet[Ref]
+) -> Mapping[Ref, list[Cause]]:
+    """Replica of the set -> its cliques with too few ready pods, unless an entry of their group tells of them."""
+    guards = {
+        f"{ref.name}-{ref.replica}-": fate.because[0].sentence
+        for ref, fate in fates.items()
+        if ref.kind == GROUP_KIND and ref.replica is not None
+    }
+    found: defaultdict[Ref, list[Cause]] = defaultdict(list)
     for breach in breaches:
         name = breach.subject.name
-        if breach.subject in told or not name.startswith(f"{replica.name}-{replica.replica}-") or not _lacks(breach):
+        if breach.subject in told or not _lacks(breach):
             continue
-        guards = [fate for prefix, fate in groups.items() if name.startswith(prefix)]
-        kept = tuple(fate.because[0].sentence for fate in guards if breach.verdict == Truth.TRUE.value)
-        found.append(Cause(breach.subject, (breach.because[0].sentence, *kept)))
-    return tuple(found)
+        index = index_after(root.name, name)
+        sentences = [breach.because[0].sentence]
+        if breach.verdict == Truth.TRUE.value:
+            prefixes = (name[: at + 1] for at, letter in enumerate(name) if letter == "-")
+            sentences += [guards[prefix] for prefix in prefixes if prefix in guards]
+        found[root.at_replica(-1 if index is None else index)].append(Cause(breach.subject, tuple(sentences)))
+    return found
 
 
 def _is_told(finding: Finding) -> bool:
@@ -142,14 +159,10 @@ def _is_told(finding: Finding) -> bool:
     return finding.subject.replica is not None and finding.verdict in {"Terminate", "Wait"}
 
 
-def _entry(finding: Finding, breaches: Mapping[Ref, Finding], steps: Iterable[Step]) -> Entry:
-    tone = {"Terminate": Tone.ENDS, "Wait": Tone.WAITS, "Unknown": Tone.UNKNOWN}.get(finding.verdict, Tone.KEEPS)
-    deletes: tuple[Ref, ...] = ()
-    if tone is Tone.ENDS:
-        deletes = tuple(
-            step.target for step in steps if isinstance(step.action, Delete) and _ended_by(step, finding.subject)
-        )
-    return Entry(tone, finding.subject, tuple(_causes(finding.because, breaches)), deletes)
+def _entry(fate: Finding, breaches: Mapping[Ref, Finding], deletes: Iterable[Ref]) -> Entry:
+    tone = {"Terminate": Tone.ENDS, "Wait": Tone.WAITS, "Unknown": Tone.UNKNOWN}.get(fate.verdict, Tone.KEEPS)
+    incomplete = any(reason.rule is Why.CONSTITUENT_MISSING for reason in fate.because)
+    return Entry(tone, fate.subject, tuple(_causes(fate.because, breaches)), tuple(deletes), incomplete=incomplete)
 
 
 def _lacks(breach: Finding) -> bool:
@@ -160,13 +173,6 @@ def _lacks(breach: Finding) -> bool:
         Why.UPDATE_IN_PROGRESS,
         Why.INSUFFICIENT_READY_PODS,
     }
-
-
-def _ended_by(step: Step, subject: Ref) -> bool:
-    """Whether the deletion names the end of this replica among its reasons."""
-    ended = [dict(reason.facts) for reason in step.because if reason.rule is _ENDS_WITH[subject.kind]]
-    owner = f"{subject.kind}/{subject.name}"
-    return any(facts["replica"] == subject.replica and facts.get("group", owner) == owner for facts in ended)
 
 
 def _causes(because: Iterable[Reason], breaches: Mapping[Ref, Finding]) -> Iterable[Cause]:

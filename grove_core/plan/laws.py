@@ -1,5 +1,6 @@
 """What makes a plan illegal. Written apart from the planner on purpose: it knows only the plan and the snapshot."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from grove_core.kernel.errors import Problem
@@ -19,8 +20,9 @@ def problems_in(plan: Plan, snapshot: Snapshot) -> tuple[Problem, ...]:
 def _problems(plan: Plan, snapshot: Snapshot) -> Iterator[Problem]:
     known = snapshot.metas()
     targets = [step.target for step in plan.steps]
-    for target in sorted({target for target in targets if targets.count(target) > 1}, key=lambda ref: ref.sort_key):
-        yield Problem(path=target.short, expected="one step (PL-005)", got=f"{targets.count(target)} steps")
+    for target, count in Counter(targets).items():
+        if count > 1:
+            yield Problem(path=target.short, expected="one step (PL-005)", got=f"{count} steps")
     if list(plan.steps) != sorted(plan.steps, key=lambda step: step.sort_key):
         yield Problem(path="steps", expected="order by stage and target (PL-006)", got="another order")
     reasoned = [(step.target, step.because) for step in plan.steps]

@@ -57,8 +57,9 @@ def inquiry_as_json(inquiry: Inquiry, *, only_guards: bool) -> dict[str, Any]:
 def _whole(page: Page, inquiry: Inquiry) -> None:
     now = inquiry.snapshot.now
     for finding in inquiry.findings():
-        page.add(f"  {finding.question}: ", (finding.verdict, "bold"), f"  {finding.subject.short}")
-        _because(page, finding)
+        if _is_worth_saying(finding, inquiry):
+            page.add(f"  {finding.question}: ", (finding.verdict, "bold"), f"  {finding.subject.short}")
+            _because(page, finding)
     for clique in inquiry.cliques[:_CLIQUES]:
         _clique(page, inquiry, clique)
     if len(inquiry.cliques) > _CLIQUES:
@@ -66,6 +67,12 @@ def _whole(page: Page, inquiry: Inquiry) -> None:
     if inquiry.plan.wake_at is not None:
         wake = inquiry.plan.wake_at
         page.add(f"  the set is looked at again at {clock(wake, now)} ({distance(wake, now)})")
+
+
+def _is_worth_saying(finding: Finding, inquiry: Inquiry) -> bool:
+    """Of a single clique everything; of more, not what is as it should be."""
+    code = finding.because[0].rule.code
+    return inquiry.kind in {"PodClique", "Pod"} or code not in {"SufficientReadyPods", "SufficientScheduledPods"}
 
 
 def _guards(page: Page, inquiry: Inquiry) -> None:

@@ -5,6 +5,7 @@ they are dropped, and what it controlled goes with it. Versions after a write ar
 nobody takes them for real ones.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -30,13 +31,15 @@ class MemoryWorld:
         """Start from what some roots can see."""
         self.items: dict[Ref, Stored] = {}
         self.pods: dict[str, list[Pod]] = {}
+        self.owned: defaultdict[str, set[Ref]] = defaultdict(set)
         self.not_collected: frozenset[str] = frozenset()
         for snapshot in snapshots:
             self.not_collected |= snapshot.not_collected
-            self.items[snapshot.root.ref] = snapshot.root
-            self.items.update({group.ref: group for group in snapshot.groups})
+            self.add(snapshot.root)
+            for group in snapshot.groups:
+                self.add(group)
             for clique in snapshot.cliques:
-                self.items[clique.ref] = clique
+                self.add(clique)
                 self.pods[clique.meta.uid] = list(snapshot.pods_of.get(clique.meta.uid, ()))
 
     def roots(self) -> list[Ref]:
@@ -73,6 +76,11 @@ class MemoryWorld:
         self._write(item, step.action)
         return Attempt(step, Outcome.DONE)
 
+    def add(self, item: Stored) -> None:
+        """Take in an object as it is."""
+        self.items[item.ref] = item
+        self.owned[item.meta.owner_uid].add(item.ref)
+
     def put(self, item: Stored) -> None:
         """Write an object as somebody else would: stored as given, with a version of its own."""
         self.items[item.ref] = _bumped(item)
@@ -102,7 +110,8 @@ class MemoryWorld:
             return
         del self.items[item.ref]
         self.pods.pop(item.meta.uid, None)
-        for ref in [ref for ref, other in self.items.items() if other.meta.owner_uid == item.meta.uid]:
+        self.owned[item.meta.owner_uid].discard(item.ref)
+        for ref in sorted(self.owned.pop(item.meta.uid, ()), key=lambda ref: ref.sort_key):
             self.delete(ref)
 
 

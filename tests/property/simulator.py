@@ -104,7 +104,8 @@ class Simulation:
         for name in CLIQUES:
             ref = Ref(GROVE, "PodClique", "ml", name)
             if ref not in self.memory.items:
-                self.memory.items[ref] = clique = self.clique(ref)
+                clique = self.clique(ref)
+                self.memory.add(clique)
                 self.memory.pods[clique.meta.uid] = [self.pod(clique) for _ in range(PODS)]
 
     def set_ready(self, name: str, pod: int, *, ready: bool) -> None:

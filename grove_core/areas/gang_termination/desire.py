@@ -1,6 +1,6 @@
 """From judgements to wishes: which statuses should stand, which cliques should be gone."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 
 from grove_core.areas.gang_termination.judge import conditions_of, placement_of
@@ -13,7 +13,6 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Absent, Desired, HeldBack, Status
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.meta import Meta
-from grove_core.resources.podclique import PodClique
 from grove_core.resources.statuses import StoredStatus, status_change
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -61,31 +60,34 @@ def wake_of_termination(judgement: Judgement) -> datetime | None:
 
 
 def _doomed(judgement: Judgement) -> dict[Ref, tuple[Reason, ...]]:
-    """Every clique that a terminated replica takes along, with the reasons of each level that ends it."""
-    doomed: dict[Ref, tuple[Reason, ...]] = {}
+    """Every clique that a terminated replica takes along, with the reasons of each level that ends it. Linear."""
     replica_of_group = {judged.group.meta.uid: judged.group.replica_index for judged in judgement.groups}
-    for replica in judgement.replicas:
-        if replica.fate.verdict == Terminate():
-            cause = replica.fate.because[0]
-            for clique in (judged.clique for judged in judgement.cliques):
-                own_index = clique.replica_index
-                if own_index < 0:
-                    own_index = replica_of_group.get(clique.meta.owner_uid, own_index)
-                if own_index == replica.index:
-                    ends = Why.GANG_TERMINATED.because(clique.ref, replica=replica.index, cause=cause.subject.short)
-                    doomed[clique.ref] = (ends, *_expired(replica.fate.because))
-    for group in judgement.groups:
-        ended = {index: fate for index, fate in group.replica_fates if fate.verdict == Terminate()}
-        for clique in _members(judgement.cliques, group) if ended else ():
-            fate = ended.get(clique.group_replica_index)
-            if fate is not None:
-                ends = Why.GROUP_REPLICA_TERMINATED.because(
-                    clique.ref,
-                    replica=clique.group_replica_index,
-                    group=group.group.ref.short,
-                    cause=fate.because[0].subject.short,
-                )
-                doomed[clique.ref] = (*doomed.get(clique.ref, ()), ends, *fate.because)
+    ended = {replica.index: replica for replica in judgement.replicas if replica.fate.verdict == Terminate()}
+    ended_parts = {
+        (judged.group.meta.uid, index): (judged.group.ref, fate.because)
+        for judged in judgement.groups
+        for index, fate in judged.replica_fates
+        if fate.verdict == Terminate()
+    }
+    doomed: dict[Ref, tuple[Reason, ...]] = {}
+    for clique in (judged.clique for judged in judgement.cliques):
+        because: tuple[Reason, ...] = ()
+        index = clique.replica_index
+        if index < 0:
+            index = replica_of_group.get(clique.meta.owner_uid, index)
+        if index in ended:
+            due = tuple(reason for reason in ended[index].fate.because if reason.rule is Why.DELAY_EXPIRED)
+            cause = due[0].subject.short
+            because = (Why.GANG_TERMINATED.because(clique.ref, replica=index, cause=cause), *due)
+        part = ended_parts.get((clique.meta.owner_uid, clique.group_replica_index))
+        if part is not None:
+            group, due = part
+            ends = Why.GROUP_REPLICA_TERMINATED.because(
+                clique.ref, replica=clique.group_replica_index, group=group.short, cause=due[0].subject.short
+            )
+            because = (*because, ends, *due)
+        if because:
+            doomed[clique.ref] = because
     return doomed
 
 
@@ -93,14 +95,6 @@ def _causes_in(because: Iterable[Reason]) -> list[Ref]:
     """The breached constituents that some reasons name; sorted, each once."""
     causes = {reason.subject for reason in because if reason.rule in {Why.DELAY_EXPIRED, Why.GROUP_DELAY_EXPIRED}}
     return sorted(causes, key=lambda ref: ref.sort_key)
-
-
-def _expired(because: Iterable[Reason]) -> Iterator[Reason]:
-    return (reason for reason in because if reason.rule is Why.DELAY_EXPIRED)
-
-
-def _members(cliques: Iterable[CliqueJudgement], group: GroupJudgement) -> Iterator[PodClique]:
-    return (judged.clique for judged in cliques if judged.clique.meta.owner_uid == group.group.meta.uid)
 
 
 def _clique_status(judged: CliqueJudgement, now: datetime) -> Status | None:
@@ -131,7 +125,7 @@ def _group_status(judged: GroupJudgement) -> Status | None:
 
 def _set_status(snapshot: Snapshot, judgement: Judgement) -> Status | None:
     root = snapshot.root
-    if root.meta.deleting:
+    if root.meta.deleting or not root.meta.uid:
         return None
     available = sum(replica.available for replica in judgement.replicas)
     wanted: dict[str, Json] = {"replicas": root.spec.replicas, "availableReplicas": available}

@@ -737,7 +737,7 @@ class TestAnyJson:
         if isinstance(verdict, Deny):
             assert len(set(verdict.objections)) == len(verdict.objections)
 
-    @given(sound_sets(), st.lists(st.sampled_from((*MUTATIONS[:12], *CHANGES[2:3])), unique=True, max_size=4))
+    @given(sound_sets(), st.lists(st.sampled_from(MUTATIONS[:12]), unique=True, max_size=4))
     def test_gt102_all_objections_are_found_at_once_in_any_order_of_keys(
         self, raw: Json, mutations: list[Mutation]
     ) -> None:

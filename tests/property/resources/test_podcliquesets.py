@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import freeze
 from grove_core.kernel.refs import Ref
-from grove_core.resources.podcliqueset import PodCliqueSet, SetSpec, SetStatus, podcliqueset_of
+from grove_core.resources.podcliqueset import PodCliqueSet, SetSpec, SetStatus, SetTemplate, podcliqueset_of
 from tests.property.resources.manifests import (
     Json,
     almost,
