@@ -29,9 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             rows.extend(ROWS[name](bench))
     print(_plain(rows)) if options.plain else _show(rows)
     print(
-        "\nMedians, and minima in brackets, of n measurements taken in turn. Seconds are of the processor, for P10 and P11 "
-        f"of the clock unless said.\n{platform.python_implementation()} {platform.python_version()}, "
-        f"{platform.system()} {platform.machine()}; sizes: {options.size}."
+        "\nMedians, and minima in brackets, of n measurements taken in turn. Seconds are of the processor; "
+        f"for P10 and P11 of the clock, unless said.\n{platform.python_implementation()} "
+        f"{platform.python_version()}, {platform.system()} {platform.machine()}; sizes: {options.size}."
     )
     return 1 if options.size != "tiny" and any(row.verdict == "over" for row in rows) else 0
 

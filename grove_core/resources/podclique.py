@@ -101,7 +101,7 @@ def podclique_of(raw: Mapping[str, Any]) -> PodClique:
         replica_index=read_index(top, SET_REPLICA, -1 if is_member else in_owner),
         group_replica_index=read_index(top, GROUP_REPLICA, in_owner) if is_member else -1,
         replicas=replicas,
-        min_available=max(replicas, 1) if min_available is None else min_available,
+        min_available=replicas if min_available is None else min_available,
         template_hash=read_label(top, TEMPLATE_HASH),
         status=CliqueStatus(
             recorded=bool(status.raw),

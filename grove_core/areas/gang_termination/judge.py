@@ -99,7 +99,7 @@ def availability_of(clique: PodClique, ready: int) -> bool | None:
     GT-015 to GT-017, GT-061. None where a status was written without saying so and nothing says so now.
     """
     status = clique.status
-    if status.was_available or (ready >= clique.min_available and not status.updating):
+    if status.was_available or (0 < clique.min_available <= ready and not status.updating):
         return True
     return status.was_available if status.recorded else False
 

@@ -63,7 +63,7 @@ def judge_clique(world: World, clique: PodClique, verdict: Verdict) -> None:
         was: bool | None = False
     else:
         was = status.was_available
-    if ready >= needed and not status.updating:
+    if ready >= needed > 0 and not status.updating:
         was = True
     if ready >= needed or not was:
         truth = Truth.FALSE

@@ -319,3 +319,10 @@ class TestGT021:
             assert placement.verdict is (Truth.TRUE if enough else Truth.FALSE)
             expected = Why.SUFFICIENT_SCHEDULED_PODS if enough else Why.INSUFFICIENT_SCHEDULED_PODS
             assert [reason.rule for reason in placement.because] == [expected]
+
+
+def test_gt025_a_clique_scaled_to_nothing_is_neither_breached_nor_proven() -> None:
+    whole = world_of(b"").cliques[0]
+    idle = replace(whole, replicas=0, min_available=0, status=CliqueStatus(recorded=True, was_available=False))
+    judged = judge_clique(idle, [], START)
+    assert (judged.breach, judged.why, judged.was_available) == (Truth.FALSE, Why.SUFFICIENT_READY_PODS, False)

@@ -1,0 +1,70 @@
+"""The benchmarks run, and their clusters are what they claim to be; how fast anything is, is not asked here."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.__main__ import main
+from benchmarks.data import NOW, PODS_PER_SET, Form, owner_facts, pod_facts, texts_of_pods, write_list
+from benchmarks.rows import ROWS, Row
+from grove_core.reconcile import reconcile
+from grove_core.snapshot.cluster import cluster_of
+from grove_shell.reading.objects import load
+
+SETS = 2
+PODS = SETS * PODS_PER_SET
+
+
+def test_a_table_with_every_row_comes_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--tiny", "--plain"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert {line.split(" | ")[0].removeprefix("| ") for line in lines if line.startswith("| P")} == set(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("value", "more_is_better", "verdict"),
+    [
+        (8, False, "meets goal"),
+        (8.1, False, "within fail bound"),
+        (12.1, False, "over"),
+        (12.1, True, "meets goal"),
+        (9, True, "within fail bound"),
+        (7.9, True, "over"),
+    ],
+)
+def test_a_value_is_held_against_both_bounds(value: float, more_is_better: bool, verdict: str) -> None:
+    bounds = (12, 8) if more_is_better else (8, 12)
+    row = Row(id="P", what="", candidate="", value=value, unit="x", bounds=bounds, more_is_better=more_is_better, n=1)
+    assert row.verdict == verdict
+
+
+@pytest.mark.parametrize("form", Form)
+def test_facts_and_every_form_of_text_are_one_cluster(form: Form, tmp_path: Path) -> None:
+    path = tmp_path / f"cluster{form.value}"
+    write_list(path, form, PODS, owners=True)
+    loaded = load([str(path)], io.BytesIO())
+    owners, facts = owner_facts(PODS), pod_facts(PODS)
+    expected = cluster_of(sets=owners.sets, groups=owners.groups, cliques=owners.cliques, pods=facts)
+    assert loaded.faults == ()
+    assert loaded.cluster == expected
+    assert len(facts) == PODS
+
+
+def test_the_clusters_are_at_rest() -> None:
+    owners = owner_facts(PODS)
+    cluster = cluster_of(sets=owners.sets, groups=owners.groups, cliques=owners.cliques, pods=pod_facts(PODS))
+    assert all(reconcile(cluster.snapshot_of(root, NOW)).settled for root in cluster.sets)
+
+
+def test_a_pod_is_as_long_as_one_that_kubectl_prints() -> None:
+    lengths = [len(text) for text in texts_of_pods(PODS)]
+    assert 3000 < sum(lengths) / PODS < 3500
+
+
+def test_a_pretty_list_is_what_the_standard_library_prints(tmp_path: Path) -> None:
+    path = tmp_path / "pods.json"
+    write_list(path, Form.PRETTY, PODS, owners=True)
+    text = path.read_text(encoding="utf-8")
+    assert text == json.dumps(json.loads(text), indent=4) + "\n"
