@@ -542,6 +542,9 @@ _FRAMES: Final = {
     ),
     Form.YAML: ("apiVersion: v1\nitems:\n", "", 'kind: List\nmetadata:\n  resourceVersion: ""\n'),
 }
+_NETWORK_STATUS: Final = (
+    '[{\n    "name": "cbr0",\n    "interface": "eth0",\n    "ips": ["10.0.0.76"],\n    "default": true\n}]'
+)
 # Words that stand for what differs between the pods of a template; numbers are quoted in YAML, words are not.
 _BLANK: Final = Clique(
     role="worker",
@@ -561,7 +564,7 @@ _MARKS: Final = re.compile(
 )
 
 
-def write_list(path: Path, form: Form, pods: int, *, owners: bool) -> None:
+def write_list(path: Path, form: Form, pods: int, *, owners: bool, annotated: bool = False) -> None:
     """Write a cluster as ``kubectl get`` would, without managedFields.
 
     Args:
@@ -569,31 +572,36 @@ def write_list(path: Path, form: Form, pods: int, *, owners: bool) -> None:
         form: how.
         pods: how many, in the order in which they were created.
         owners: the sets, scaling groups and cliques as well, before the pods.
+        annotated: with an annotation that network plug-ins write: JSON in a string, so full of escapes.
     """
     first, between, last = _FRAMES[form]
     with path.open("w", encoding="utf-8") as file:
         file.write(first)
         separator = ""
-        for text in _texts(form, pods, owners=owners):
+        for text in _texts(form, pods, owners=owners, annotated=annotated):
             file.write(separator + text)
             separator = between
         file.write(last)
 
 
-def _texts(form: Form, pods: int, *, owners: bool) -> Iterator[str]:
+def _texts(form: Form, pods: int, *, owners: bool, annotated: bool = False) -> Iterator[str]:
     if owners:
         for number in _sets_for(pods):
             yield from (_text(raw, form) for raw in _owners_of_set(number))
-    yield from islice(_pod_texts(form, pods), pods)
+    annotations = {"k8s.v1.cni.cncf.io/network-status": _NETWORK_STATUS} if annotated else {}
+    yield from islice(_pod_texts(form, pods, annotations), pods)
 
 
-def _pod_texts(form: Form, pods: int) -> Iterator[str]:
+def _pod_texts(form: Form, pods: int, annotations: Mapping[str, str]) -> Iterator[str]:
     templates: dict[tuple[bool, State], list[str]] = {}
     for clique in _cliques_for(pods):
         for pod in _pods_of(clique):
             kind = bool(clique.group), pod.state
             if kind not in templates:
-                templates[kind] = _MARKS.split(_text(_blank_pod(clique, pod.state), form))
+                blank = _blank_pod(clique, pod.state)
+                if annotations:
+                    blank["metadata"]["annotations"] = dict(annotations)
+                templates[kind] = _MARKS.split(_text(blank, form))
             parts = templates[kind].copy()
             words = _words_for(clique, pod)
             for place in range(1, len(parts), 2):

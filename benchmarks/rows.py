@@ -121,11 +121,11 @@ class Bench:
     sizes: Sizes
     _decisions: dict[int, Mapping[str, list[float]]] = field(default_factory=dict)
 
-    def file(self, form: Form, pods: int, *, owners: bool = False) -> str:
+    def file(self, form: Form, pods: int, *, owners: bool = False, annotated: bool = False) -> str:
         """A list of that many pods; written when first asked for."""
-        path = self.folder / f"{'cluster' if owners else 'pods'}-{pods}{form.value}"
+        path = self.folder / f"{'cluster' if owners else 'pods'}-{pods}{'-annotated' * annotated}{form.value}"
         if not path.exists():
-            write_list(path, form, pods, owners=owners)
+            write_list(path, form, pods, owners=owners, annotated=annotated)
         return str(path)
 
     def in_turn(self, *probes: tuple[str, Numbers], rounds: int = 0) -> list[list[Numbers]]:
@@ -173,6 +173,9 @@ def p1_json(bench: Bench) -> Iterator[Row]:
     what = f"JSON list to facts, {pods:,} pods / json.loads of the text, collector off"
     yield from _times("P1", what, ours, theirs, bounds=(1.1, 1.5))
     yield from _peaks("P1", "peak memory of the same", ours, theirs)
+    escaped = bench.file(Form.COMPACT, pods, annotated=True)
+    ours, theirs = bench.in_turn(("load_facts", {"path": escaped}), ("json_loads", {"path": escaped}))
+    yield from _times("P1", "the same with escapes in an annotation of each pod", ours, theirs)
     whole = bench.file(Form.COMPACT, pods, owners=True)
     ours, theirs = bench.in_turn(("load_facts", {"path": whole}), ("json_loads", {"path": whole}))
     yield from _times("P1", f"the same with the sets, groups and cliques of {pods:,} pods", ours, theirs)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from grove_core.areas.gang_termination.findings import BREACH, TERMINATION
+from grove_core.areas.gang_termination.verdicts import Delegate, Terminate
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
@@ -15,6 +16,8 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
 _TRUE: Final = Truth.TRUE.value
+_ENDS: Final = Terminate.__name__
+_DELEGATES: Final = Delegate.__name__
 
 
 def cliques_behind(snapshot: Snapshot, kind: str, name: str) -> tuple[PodClique, ...]:
@@ -79,9 +82,9 @@ class Inquiry:
     def guards(self) -> Iterator[Finding]:
         """Why the object is not ended: for each clique it stands for, and for each replica, the first guard that held.
 
-        The chain of a clique is: its own breach; then its scaling group; then its set, where the group leaves the
-        matter to it. The first link that does not say "end it" is the guard. If all of them do, it is ended, and the
-        last one says so.
+        A clique is ended when its replica of the set or of its scaling group is, whatever its own state; then that
+        verdict is told. Else the chain is: its own breach; then its scaling group; then its set, where the group leaves
+        the matter to it; and the first link that does not say "end it" is the guard.
         """
         found = {(finding.subject, finding.question): finding for finding in self.plan.findings}
         told: set[tuple[Ref, str]] = set()
@@ -98,15 +101,14 @@ class Inquiry:
                     yield finding
 
     def _guard_of(self, clique: PodClique, found: dict[tuple[Ref, str], Finding]) -> Finding | None:
+        above = [finding for ref in self._chain(clique) if (finding := found.get((ref, TERMINATION))) is not None]
+        ending = next((finding for finding in above if finding.verdict == _ENDS), None)
+        if ending is not None:
+            return ending
         breach = found.get((clique.ref, BREACH))
         if breach is None or breach.verdict != _TRUE:
             return breach or found.get((self.snapshot.root.ref, TERMINATION))
-        guard = None
-        for ref in self._chain(clique):
-            guard = found.get((ref, TERMINATION), guard)
-            if guard is not None and guard.verdict != "Delegate":
-                break
-        return guard
+        return next((finding for finding in above if finding.verdict != _DELEGATES), breach)
 
     def _chain(self, clique: PodClique) -> tuple[Ref, ...]:
         """Who may end a clique, nearest first."""

@@ -57,7 +57,7 @@ class PodClique:
 
     Attributes:
         set_name: of the PodCliqueSet it is part of, by label or owner; empty where neither says.
-        replica_index: of the set's replica it belongs to; -1 where only its scaling group knows.
+        replica_index: of the set's replica it belongs to; -1 where only its scaling group knows (a snapshot has it).
         group_replica_index: of the scaling group's replica; -1 for a standalone clique.
         min_available: GT-025.
         template_hash: label on the object; empty where absent.

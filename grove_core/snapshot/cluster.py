@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol, TypeAlias, TypeVar
 
@@ -47,7 +47,11 @@ class Cluster:
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
         """What a decision about ``root`` may look at. A view: pods are shared, nothing is copied."""
         groups = self.groups_of.get(root.meta.uid, ())
-        members = (clique for group in groups for clique in self.cliques_of.get(group.meta.uid, ()))
+        members = (
+            clique if clique.replica_index >= 0 else replace(clique, replica_index=group.replica_index)
+            for group in groups
+            for clique in self.cliques_of.get(group.meta.uid, ())
+        )
         cliques = sorted((*self.cliques_of.get(root.meta.uid, ()), *members), key=_by_name)
         return Snapshot(
             root=root,

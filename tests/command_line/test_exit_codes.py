@@ -123,5 +123,5 @@ def test_cl007_the_guard_is_named(capsys: pytest.CaptureFixture[str]) -> None:
         "pclq/phi-0-pool-1-pf": [("Suspend", "SuspendedByUpdate")],
         "pclq/mixtral-0-decode": [("False", "NeverAvailable")],
         "pclq/qwen-0-decode": [("Wait", "DelayRunning")],
-        "pclq/llama-70b-0-router": [("False", "SufficientReadyPods")],
+        "pclq/llama-70b-0-router": [("Terminate", "DelayExpired")],
     }

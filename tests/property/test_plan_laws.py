@@ -10,7 +10,8 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.document import Document, document_as_json, document_from_json
-from grove_core.kernel.frozen import canonical
+from grove_core.kernel.errors import BrokenInvariant
+from grove_core.kernel.frozen import FrozenMap, canonical
 from grove_core.kernel.steps import (
     Attempt,
     Delete,
@@ -21,6 +22,8 @@ from grove_core.kernel.steps import (
     Step,
     rest_on_one_cause,
 )
+from grove_core.kernel.wants import Absent, Desired
+from grove_core.plan.difference import difference
 from grove_core.plan.forecast import forecast_of
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
@@ -113,13 +116,27 @@ class TestLegality:
     def test_pl003_every_verdict_has_a_reason(self, world: World) -> None:
         assert all(finding.because for finding in reconcile(world.snapshot).findings)
 
-    @given(worlds(), st.sampled_from(["twice", "reasonless", "stranger", "stale", "unsorted", "again"]))
+    @given(worlds(), st.sampled_from(["twice", "reasonless", "stranger", "stale", "unsorted", "release", "empty"]))
     def test_pl004_the_checker_sees_what_is_illegal(self, world: World, crime: str) -> None:
         snapshot = world.snapshot
         plan = reconcile(snapshot)
         if len({step.sort_key for step in plan.steps}) < 2:
             return
         assert problems_in(spoiled(plan, crime), snapshot)
+
+    @given(worlds())
+    def test_pl004_the_checker_sees_a_second_deletion(self, world: World) -> None:
+        cliques = tuple(replace(clique, meta=replace(clique.meta, deleting=True)) for clique in world.cliques)
+        leaving = replace(world, cliques=cliques).snapshot
+        deletes = tuple(step for step in reconcile(world.snapshot).steps if isinstance(step.action, Delete))
+        plan = replace(reconcile(leaving), steps=deletes)
+        assert len(problems_in(plan, leaving)) >= len(deletes)
+
+    def test_pl003_a_want_without_a_reason_is_a_fault_of_ours(self) -> None:
+        snapshot = world_of(b"").snapshot
+        want = Absent(snapshot.root.ref, snapshot.root.meta.guard, ())
+        with pytest.raises(BrokenInvariant, match="PL-003"):
+            difference(Desired((want,)), snapshot, rules="design", wake_at=None, findings=())
 
     @given(worlds())
     def test_pl011_only_what_differs_is_written(self, world: World) -> None:
@@ -153,9 +170,11 @@ def spoiled(plan: Plan, crime: str) -> Plan:
             return replace(plan, steps=(replace(first, action=replace(first.action, guard=guard)), *rest))
         case "unsorted":
             return replace(plan, steps=tuple(reversed(plan.steps)))
-        case _:
+        case "release":
             action = DropFinalizer("somebody.else/finalizer", first.action.guard)
             return replace(plan, steps=(replace(first, action=action), *rest))
+        case _:
+            return replace(plan, steps=(replace(first, action=SetStatus(FrozenMap({}), first.action.guard)), *rest))
 
 
 class TestPL006:

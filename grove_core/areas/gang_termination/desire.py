@@ -61,7 +61,6 @@ def wake_of_termination(judgement: Judgement) -> datetime | None:
 
 def _doomed(judgement: Judgement) -> dict[Ref, tuple[Reason, ...]]:
     """Every clique that a terminated replica takes along, with the reasons of each level that ends it. Linear."""
-    replica_of_group = {judged.group.meta.uid: judged.group.replica_index for judged in judgement.groups}
     ended = {replica.index: replica for replica in judgement.replicas if replica.fate.verdict == Terminate()}
     ended_parts = {
         (judged.group.meta.uid, index): (judged.group.ref, fate.because)
@@ -72,13 +71,11 @@ def _doomed(judgement: Judgement) -> dict[Ref, tuple[Reason, ...]]:
     doomed: dict[Ref, tuple[Reason, ...]] = {}
     for clique in (judged.clique for judged in judgement.cliques):
         because: tuple[Reason, ...] = ()
-        index = clique.replica_index
-        if index < 0:
-            index = replica_of_group.get(clique.meta.owner_uid, index)
-        if index in ended:
-            due = tuple(reason for reason in ended[index].fate.because if reason.rule is Why.DELAY_EXPIRED)
+        if clique.replica_index in ended:
+            fate = ended[clique.replica_index].fate
+            due = tuple(reason for reason in fate.because if reason.rule is Why.DELAY_EXPIRED)
             cause = due[0].subject.short
-            because = (Why.GANG_TERMINATED.because(clique.ref, replica=index, cause=cause), *due)
+            because = (Why.GANG_TERMINATED.because(clique.ref, replica=clique.replica_index, cause=cause), *due)
         part = ended_parts.get((clique.meta.owner_uid, clique.group_replica_index))
         if part is not None:
             group, due = part

@@ -9,6 +9,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.judge import BREACH_TABLE, conditions_of, judge_clique, placement_of
+from grove_core.areas.gang_termination.replica import effective_delay
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.rulesets import DESIGN
 from grove_core.areas.gang_termination.verdicts import Terminate
@@ -326,3 +327,8 @@ def test_gt025_a_clique_scaled_to_nothing_is_neither_breached_nor_proven() -> No
     idle = replace(whole, replicas=0, min_available=0, status=CliqueStatus(recorded=True, was_available=False))
     judged = judge_clique(idle, [], START)
     assert (judged.breach, judged.why, judged.was_available) == (Truth.FALSE, Why.SUFFICIENT_READY_PODS, False)
+
+
+def test_gt030_a_group_that_the_template_forgot_has_the_delay_of_the_set() -> None:
+    root = world_of(b"").root
+    assert effective_delay(root, 0, "llm-0-forgotten") == root.spec.template.delay

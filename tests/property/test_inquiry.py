@@ -1,0 +1,82 @@
+"""Asking about one object (CL-007): every kind, on arbitrary worlds."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.inquiry import Inquiry, cliques_behind, has
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Delete
+from grove_core.reconcile import reconcile
+from grove_core.resources.meta import Meta
+from grove_core.resources.podgang import PodGang, PodGroup
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.strategies.worlds import World, world_of, worlds
+
+
+def with_gang(snapshot: Snapshot) -> Snapshot:
+    """The same with a gang of all standalone cliques of replica 0."""
+    groups = tuple(PodGroup(clique.ref.name, 1, 0) for clique in snapshot.cliques if clique.group_replica_index < 0)
+    meta: Meta = replace(snapshot.root.meta, ref=Ref("scheduler.grove.io/v1alpha1", "PodGang", "ml", "llm-0"))
+    return replace(snapshot, gangs=(PodGang(meta, groups),))
+
+
+def inquiries(snapshot: Snapshot) -> list[Inquiry]:
+    plan = reconcile(snapshot)
+    names = [("PodCliqueSet", snapshot.root.ref.name), ("PodGang", "llm-0")]
+    names += [("PodCliqueScalingGroup", group.ref.name) for group in snapshot.groups]
+    names += [("PodClique", clique.ref.name) for clique in snapshot.cliques]
+    names += [("Pod", pod.name) for _, pod in snapshot.pods()]
+    return [Inquiry(snapshot, plan, kind, name) for kind, name in names]
+
+
+@given(worlds())
+def test_cl007_every_object_has_a_guard_or_is_ended(world: World) -> None:
+    snapshot = with_gang(world.snapshot)
+    for inquiry in inquiries(snapshot):
+        assert has(snapshot, inquiry.kind, inquiry.name)
+        guards = list(inquiry.guards())
+        assert all(guard.because for guard in guards)
+        assert set(guards) <= set(inquiry.plan.findings)
+        if inquiry.kind in {"PodClique", "Pod"}:
+            assert len(guards) == 1
+            event(f"{guards[0].question} {guards[0].verdict}")
+
+
+@given(worlds())
+def test_cl007_a_clique_is_told_to_end_exactly_if_it_is_deleted(world: World) -> None:
+    snapshot = world.snapshot
+    plan = reconcile(snapshot)
+    gone = {step.target.name for step in plan.steps if isinstance(step.action, Delete)}
+    for clique in snapshot.cliques:
+        if not clique.meta.deleting:
+            (guard,) = Inquiry(snapshot, plan, "PodClique", clique.ref.name).guards()
+            assert (guard.verdict == "Terminate") == (clique.ref.name in gone)
+
+
+@given(worlds())
+def test_cl007_findings_are_about_the_object_its_parts_and_those_above(world: World) -> None:
+    for inquiry in inquiries(with_gang(world.snapshot)):
+        found = list(inquiry.findings())
+        assert set(found) <= set(inquiry.plan.findings)
+        cliques = {clique.ref for clique in inquiry.cliques}
+        assert cliques <= {finding.subject for finding in found}
+
+
+@given(worlds(), st.sampled_from(["Pod", "PodClique", "PodCliqueScalingGroup"]))
+def test_gt024_where_nothing_is_known_the_guard_says_so(world: World, kind: str) -> None:
+    snapshot = replace(world.snapshot, not_collected=frozenset({kind}))
+    plan = reconcile(snapshot)
+    if not snapshot.cliques or {finding.verdict for finding in plan.findings} != {"Unknown"}:
+        return
+    for guard in Inquiry(snapshot, plan, "PodClique", snapshot.cliques[0].ref.name).guards():
+        assert guard.verdict == "Unknown"
+
+
+@pytest.mark.parametrize("kind", ["Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", "PodCliqueSet"])
+def test_cl009_nobody_is_nobody(kind: str) -> None:
+    snapshot = world_of(b"").snapshot
+    assert cliques_behind(snapshot, kind, "nobody") == ()
+    assert not has(snapshot, kind, "nobody")
