@@ -6,6 +6,7 @@ Seconds are of the processor, but for P10 and P11, where they are what a person 
 
 import json
 import math
+import os
 import resource
 import subprocess
 import sys
@@ -113,6 +114,14 @@ def amount(value: float, unit: str) -> str:
     return f"{text}x" if unit == "x" else f"{text} {unit}".rstrip()
 
 
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """How long some runs of a program took: by the clock, and of the processor."""
+
+    wall: Samples
+    processor: Samples
+
+
 @dataclass(frozen=True)
 class Bench:
     """One run: a folder for its files, and how much to measure."""
@@ -128,12 +137,25 @@ class Bench:
             write_list(path, form, pods, owners=owners, annotated=annotated)
         return str(path)
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """Of the processes that are measured: compiled modules are kept, as in an installation, but in our folder."""
+        kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        return kept | {"PYTHONPYCACHEPREFIX": str(self.folder / "pycache")}
+
+    def probe(self, name: str, options: Numbers) -> Numbers:
+        """Measure in a fresh process."""
+        command = [sys.executable, "-m", "benchmarks.probes", name, json.dumps(options)]
+        done = subprocess.run(command, cwd=_ROOT, check=True, stdout=subprocess.PIPE, env=self.environment)
+        answer: Numbers = json.loads(done.stdout)
+        return answer
+
     def in_turn(self, *probes: tuple[str, Numbers], rounds: int = 0) -> list[list[Numbers]]:
         """Run some probes one after the other, round by round; for each the list of its answers."""
         answers: list[list[Numbers]] = [[] for _ in probes]
         for _ in range(rounds or self.sizes.rounds):
             for (name, options), found in zip(probes, answers, strict=True):
-                found.append(_probe(name, options))
+                found.append(self.probe(name, options))
         return answers
 
     def decisions(self, pods: int) -> Mapping[str, list[float]]:
@@ -141,16 +163,19 @@ class Bench:
         if pods not in self._decisions:
             whole = pods <= self.sizes.many
             options = {"pods": pods, "rounds": self.sizes.rounds, "whole_plans": whole}
-            self._decisions[pods] = _probe("decisions", options)
+            self._decisions[pods] = self.probe("decisions", options)
         return self._decisions[pods]
 
-
-def _probe(name: str, options: Numbers) -> Numbers:
-    """Measure in a fresh process."""
-    command = [sys.executable, "-m", "benchmarks.probes", name, json.dumps(options)]
-    done = subprocess.run(command, cwd=_ROOT, check=True, stdout=subprocess.PIPE)
-    answer: Numbers = json.loads(done.stdout)
-    return answer
+    def commands_in_turn(self, commands: Sequence[Sequence[str]], rounds: int) -> list[Runs]:
+        """Times of some programs, after one run of each that warms up."""
+        times: list[list[tuple[float, float]]] = [[] for _ in commands]
+        for measured in range(-1, rounds):
+            for command, found in zip(commands, times, strict=True):
+                start, used = perf_counter(), _processor_time_of_children()
+                subprocess.run(command, cwd=_ROOT, check=True, stdout=subprocess.DEVNULL, env=self.environment)
+                if measured >= 0:
+                    found.append((perf_counter() - start, _processor_time_of_children() - used))
+        return [Runs(*(Samples(values, "s") for values in zip(*found, strict=True))) for found in times]
 
 
 def _samples(answers: Iterable[Numbers], key: str, unit: str) -> Samples:
@@ -347,7 +372,7 @@ def p8_growth(bench: Bench) -> Iterator[Row]:
 
 def p10_start(bench: Bench) -> Iterator[Row]:
     """How long a person waits for help."""
-    ours, theirs = _commands_in_turn(
+    ours, theirs = bench.commands_in_turn(
         [[sys.executable, "-m", "grove_shell", "plan", "--help"], [sys.executable, "-c", "pass"]], bench.sizes.starts
     )
     yield _ratio("P10", "grove plan --help / python -c pass", ours.wall, theirs.wall, bounds=(5, 7.5))
@@ -369,7 +394,7 @@ def p11_plan(bench: Bench) -> Iterator[Row]:
     path = bench.file(Form.PRETTY, pods, owners=True)
     command = [sys.executable, "-m", "grove_shell", "plan", "-f", path, "--now", format_time(NOW)]
     read = f"import json, gc; gc.disable(); json.loads(open({path!r}, encoding='utf-8').read())"
-    ours, machine, theirs = _commands_in_turn(
+    ours, machine, theirs = bench.commands_in_turn(
         [command, [*command, "-o", "json"], [sys.executable, "-c", read]], bench.sizes.rounds
     )
     yield Row(
@@ -384,26 +409,6 @@ def p11_plan(bench: Bench) -> Iterator[Row]:
     )
     yield _ratio("P11", "the same in processor time", ours.processor, theirs.processor)
     yield _ratio("P11", "the same with -o json, in processor time", machine.processor, theirs.processor)
-
-
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """How long some runs of a program took: by the clock, and of the processor."""
-
-    wall: Samples
-    processor: Samples
-
-
-def _commands_in_turn(commands: Sequence[Sequence[str]], rounds: int) -> list[Runs]:
-    """Times of some programs, after one run of each that warms up."""
-    times: list[list[tuple[float, float]]] = [[] for _ in commands]
-    for measured in range(-1, rounds):
-        for command, found in zip(commands, times, strict=True):
-            start, used = perf_counter(), _processor_time_of_children()
-            subprocess.run(command, cwd=_ROOT, check=True, stdout=subprocess.DEVNULL)
-            if measured >= 0:
-                found.append((perf_counter() - start, _processor_time_of_children() - used))
-    return [Runs(*(Samples(values, "s") for values in zip(*found, strict=True))) for found in times]
 
 
 def _processor_time_of_children() -> float:

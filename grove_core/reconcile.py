@@ -3,6 +3,7 @@
 from grove_core.areas.gang_termination.desire import wake_of_termination, wants_of_termination
 from grove_core.areas.gang_termination.findings import findings_of_termination
 from grove_core.areas.gang_termination.rulesets import DESIGN, RuleSet
+from grove_core.areas.gang_termination.status import counts_of
 from grove_core.areas.workload.desire import wants_of_release
 from grove_core.kernel.wants import Desired
 from grove_core.plan.difference import difference
@@ -22,11 +23,12 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     seen = with_own_writes(snapshot)  # our own writes count as seen
 
     judgement = rules.judge(seen)  # GT
+    counts = counts_of(seen, judgement)
 
     desired = Desired.union(
         (
             wants_of_release(seen),  # WL
-            wants_of_termination(seen, judgement),  # GT
+            wants_of_termination(seen, judgement, counts),  # GT
         )
     )
     return difference(
@@ -34,5 +36,5 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         seen,
         rules=rules.name,
         wake_at=wake_of_termination(judgement),
-        findings=findings_of_termination(seen.root.ref, judgement),
+        findings=findings_of_termination(seen, judgement, counts),
     )

@@ -1,6 +1,7 @@
 """What every object carries: identity, version, owner, finalizers; and the conditions of a status."""
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
 from grove_core.kernel.conditions import Condition, Truth
@@ -8,6 +9,7 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.fields import Fields
 from grove_core.resources.names import index_from
 
+_TYPE: Final = attrgetter("type")
 _TRUTHS: Final = frozenset(truth.value for truth in Truth)
 
 
@@ -75,7 +77,7 @@ def read_index(top: Fields, keys: tuple[str, ...], fallback: int | None) -> int:
 
 
 def read_conditions(status: Fields) -> tuple[Condition, ...]:
-    """Read ``conditions``; those with a problem are noted and left out. Two of one type are a problem."""
+    """Read ``conditions``, sorted by type; those with a problem are noted and left out. Two of one type are one."""
     found: dict[str, Condition] = {}
     for part in status.parts("conditions"):
         before = len(part.problems)
@@ -88,7 +90,7 @@ def read_conditions(status: Fields) -> tuple[Condition, ...]:
             part.note("type", "one condition of each type", type_)
         if len(part.problems) == before and moment is not None:
             found[type_] = Condition(type_, Truth(truth), part.text("reason"), part.text("message"), moment)
-    return tuple(found.values())
+    return tuple(sorted(found.values(), key=_TYPE))
 
 
 def read_update(status: Fields) -> tuple[bool, Fields]:

@@ -52,11 +52,10 @@ class Cluster:
             for group in groups
             for clique in self.cliques_of.get(group.meta.uid, ())
         )
-        cliques = sorted((*self.cliques_of.get(root.meta.uid, ()), *members), key=_by_name)
         return Snapshot(
             root=root,
             groups=groups,
-            cliques=tuple(cliques),
+            cliques=(*self.cliques_of.get(root.meta.uid, ()), *members),
             gangs=self.gangs_of.get(root.meta.uid, ()),
             pods_of=self.pods_of,
             now=now,
@@ -77,16 +76,20 @@ def cluster_of(
     gaps: frozenset[Gap] = frozenset(),
 ) -> Cluster:
     """Index the objects of a cluster. Linear in their number; objects without an owner belong to nobody."""
-    pods_of: defaultdict[str, list[Pod]] = defaultdict(list)
+    pods_of: dict[str, list[Pod]] = {}
+    uid, run = "", list[Pod]()
     for pod in pods:
-        pods_of[pod.owner_uid].append(pod)
+        if pod.owner_uid is not uid:  # kubectl sorts by name, so the pods of a clique come in runs, and share their uid
+            uid = pod.owner_uid
+            run = pods_of.setdefault(uid, [])
+        run.append(pod)
     pods_of.pop("", None)
     return Cluster(
         sets=tuple(sorted(sets, key=_by_name)),
         groups_of=_by_owner(groups),
         cliques_of=_by_owner(cliques),
         gangs_of=_by_owner(gangs),
-        pods_of=dict(pods_of),
+        pods_of=pods_of,
         gaps=gaps,
     )
 

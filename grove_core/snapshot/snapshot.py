@@ -20,7 +20,7 @@ class Snapshot:
     """A PodCliqueSet with everything it owns, the attempts of the last round, and the clock.
 
     Attributes:
-        cliques: of the set and of its scaling groups, sorted by name.
+        cliques: of the set, then of each of its scaling groups; sorted by name among those of one owner.
         pods_of: uid of a clique -> its pods; may hold pods of other roots too.
         now: aware UTC; the only clock there is.
         attempts: what was tried last, and how the world answered.

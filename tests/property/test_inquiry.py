@@ -71,8 +71,9 @@ def test_gt024_where_nothing_is_known_the_guard_says_so(world: World, kind: str)
     plan = reconcile(snapshot)
     if not snapshot.cliques or {finding.verdict for finding in plan.findings} != {"Unknown"}:
         return
-    for guard in Inquiry(snapshot, plan, "PodClique", snapshot.cliques[0].ref.name).guards():
-        assert guard.verdict == "Unknown"
+    for kind_of_object, name in (("PodClique", snapshot.cliques[0].ref.name), ("PodCliqueSet", "llm")):
+        guards = list(Inquiry(snapshot, plan, kind_of_object, name).guards())
+        assert [guard.verdict for guard in guards] == ["Unknown"]
 
 
 @pytest.mark.parametrize("kind", ["Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", "PodCliqueSet"])

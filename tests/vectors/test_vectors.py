@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.gang_termination.judge import conditions_of
 from grove_core.areas.gang_termination.rulesets import DESIGN
+from grove_core.areas.gang_termination.status import conditions_of, counts_of, placement_of
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.steps import Delete, SetStatus
@@ -89,7 +89,8 @@ def written_statuses(snapshot: Snapshot, plan: Plan) -> dict[str, Json]:
 
 
 def status_judged(judged: CliqueJudgement, snapshot: Snapshot) -> Json:
-    counts = judged.counts
+    counts = counts_of(snapshot, DESIGN.judge(snapshot))[judged.clique.ref]
+    conditions = conditions_of(judged, placement_of(judged.clique, counts), snapshot)
     return {
         "replicas": counts.replicas,
         "readyReplicas": counts.ready,
@@ -97,7 +98,7 @@ def status_judged(judged: CliqueJudgement, snapshot: Snapshot) -> Json:
         "scheduleGatedReplicas": counts.gated,
         "updatedReplicas": counts.updated,
         "wasAvailable": judged.was_available,
-        "conditions": {condition.type: condition for condition in conditions_of(judged, snapshot.now)},
+        "conditions": {condition.type: condition for condition in conditions},
     }
 
 

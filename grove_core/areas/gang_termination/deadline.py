@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.verdicts import CliqueJudgement
 from grove_core.kernel.durations import short_duration
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -34,8 +33,3 @@ def timing_reason(why: Why, subject: Ref, since: datetime, delay: timedelta) -> 
         delay=short_duration(delay),
         until=format_time(deadline(since, delay)),
     )
-
-
-def first_deadline(breached: list[CliqueJudgement], delay: timedelta) -> datetime:
-    """The earliest deadline of some breached cliques; at least one."""
-    return min(deadline(judged.since, delay) for judged in breached)

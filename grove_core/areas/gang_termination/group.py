@@ -4,11 +4,13 @@ Two levels of protection (GT-050 to GT-053): a group ends single replicas only w
 decides. Replicas whose delay still runs count as breached, so a group never falls below its minimum by its own hand.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Any, Final
 
-from grove_core.areas.gang_termination.deadline import deadline, first_deadline, timing_reason
+from grove_core.areas.gang_termination.deadline import deadline, timing_reason
+from grove_core.areas.gang_termination.judge import since_when
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import (
     CliqueJudgement,
@@ -20,11 +22,12 @@ from grove_core.areas.gang_termination.verdicts import (
     Terminate,
     Wait,
 )
-from grove_core.kernel.conditions import Truth, condition_of, transition_time
-from grove_core.kernel.decisions import Decision
+from grove_core.kernel.conditions import Truth
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.scaling_group import ScalingGroup
+
+_KEEP: Final = Keep()
+_NONE: Final[Mapping[int, Any]] = MappingProxyType({})
 
 
 def judge_group(
@@ -44,104 +47,92 @@ def judge_group(
         now: the snapshot's clock.
         set_deleting: whether its set is being deleted (GT-037).
     """
-    by_replica: defaultdict[int, list[CliqueJudgement]] = defaultdict(list)
-    for judged in members:
-        if 0 <= judged.clique.group_replica_index < group.replicas:
-            by_replica[judged.clique.group_replica_index].append(judged)
-    breached = {
-        index: found
-        for index, cliques in sorted(by_replica.items())
-        if (found := [judged for judged in cliques if judged.breach is Truth.TRUE])
-    }
-    scheduled, available = _usable_replicas(group, by_replica)
-    left = group.replicas - len(breached)
-    breach, reason = _breach_of(group, left)
-    stored = condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED)
-    fate, replica_fates = _fates_of(group, breached, left, delay, now, set_deleting=set_deleting)
-    return GroupJudgement(
-        group=group,
-        left=left,
-        scheduled=scheduled,
-        available=available,
-        breach=breach,
-        since=transition_time(stored, breach, now),
-        because=(reason, *(judged.reason for cliques in breached.values() for judged in cliques)),
-        fate=fate,
-        replica_fates=replica_fates,
-    )
-
-
-def _usable_replicas(group: ScalingGroup, by_replica: Mapping[int, Sequence[CliqueJudgement]]) -> tuple[int, int]:
-    """Scheduled and available replicas (GT-044)."""
-    scheduled = available = 0
-    for cliques in by_replica.values():
-        if len(cliques) >= len(group.clique_names) and all(
-            judged.counts.scheduled >= judged.clique.min_available for judged in cliques
-        ):
-            scheduled += 1
-            available += all(judged.counts.ready >= judged.clique.min_available for judged in cliques)
-    return scheduled, available
-
-
-def _breach_of(group: ScalingGroup, left: int) -> tuple[Truth, Reason]:
+    breached = _breached_replicas(group, members)
+    breach = Truth.FALSE
     if group.status.updating:
-        return Truth.UNKNOWN, Why.GROUP_UPDATE_IN_PROGRESS.because(group.ref)
-    truth, why = (
-        (Truth.TRUE, Why.INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS)
-        if left < group.min_available
-        else (Truth.FALSE, Why.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS)
-    )
-    return truth, why.because(group.ref, left=left, replicas=group.replicas, needed=group.min_available)
+        breach = Truth.UNKNOWN
+    elif group.replicas - len(breached) < group.min_available:
+        breach = Truth.TRUE
+    since = since_when(group.status.conditions, breach, now)
+    if not breached:
+        return GroupJudgement(group, delay, _NONE, breach, since, _KEEP, _NONE)
+    fates = _fates_of(breached, breach, None if set_deleting else delay, now)
+    return GroupJudgement(group, delay, breached, breach, since, _fate_of_whole(fates), fates)
+
+
+def _breached_replicas(group: ScalingGroup, members: Sequence[CliqueJudgement]) -> Mapping[int, list[CliqueJudgement]]:
+    """The breached cliques by replica index, those beyond the wanted count left out (GT-040, GT-056)."""
+    found: dict[int, list[CliqueJudgement]] = {}
+    for judged in members:
+        if judged.breach is Truth.TRUE and 0 <= judged.clique.group_replica_index < group.replicas:
+            found.setdefault(judged.clique.group_replica_index, []).append(judged)
+    return dict(sorted(found.items())) if found else _NONE
 
 
 def _fates_of(
-    group: ScalingGroup,
-    breached: Mapping[int, list[CliqueJudgement]],
-    left: int,
-    delay: timedelta | None,
-    now: datetime,
-    *,
-    set_deleting: bool,
-) -> tuple[Decision[GroupFate], tuple[tuple[int, Decision[GroupFate]], ...]]:
-    """What the group does, and what that means for each breached replica."""
-    if not breached:
-        return Decision(Keep(), (Why.GROUP_NOTHING_BREACHED.because(group.ref),)), ()
-    whole = _fate_of_all(group, left, delay, set_deleting=set_deleting)
-    if whole is not None or delay is None:
-        shared = whole or Decision(Keep(), (Why.TERMINATION_DISABLED.because(group.ref),))
-        return shared, tuple((index, shared) for index in breached)
-    fates = tuple((index, _fate_of_replica(cliques, delay, now)) for index, cliques in breached.items())
-    due = [decision for _, decision in fates if decision.verdict == Terminate()]
-    because = tuple(reason for decision in due or [decision for _, decision in fates] for reason in decision.because)
-    waits = [decision.verdict for _, decision in fates if isinstance(decision.verdict, Wait)]
-    verdict = Terminate() if due else min(waits, key=lambda wait: wait.until)
-    return Decision(verdict, because), fates
-
-
-def _fate_of_all(
-    group: ScalingGroup, left: int, delay: timedelta | None, *, set_deleting: bool
-) -> Decision[GroupFate] | None:
-    """The first guard that holds the whole group back; None if its replicas are judged one by one."""
-    if set_deleting:
-        return Decision(Keep(), (Why.SET_BEING_DELETED.because(group.ref),))
+    breached: Mapping[int, Sequence[CliqueJudgement]], breach: Truth, delay: timedelta | None, now: datetime
+) -> Mapping[int, GroupFate]:
+    """What becomes of each breached replica: one answer for all where a guard holds the whole group back."""
     if delay is None:
-        return Decision(Keep(), (Why.TERMINATION_DISABLED.because(group.ref),))
-    if group.status.updating:
-        return Decision(Suspend(), (Why.SUSPENDED_BY_UPDATE.because(group.ref),))
-    if left < group.min_available:
-        reason = Why.DELEGATED_TO_SET.because(group.ref, left=left, replicas=group.replicas, needed=group.min_available)
-        return Decision(Delegate(), (reason,))
-    return None
+        return dict.fromkeys(breached, _KEEP)
+    if breach is Truth.UNKNOWN:
+        return dict.fromkeys(breached, Suspend())
+    if breach is Truth.TRUE:
+        return dict.fromkeys(breached, Delegate())
+    fates: dict[int, GroupFate] = {}
+    for index, cliques in breached.items():
+        first = min(deadline(judged.since, delay) for judged in cliques)
+        fates[index] = Terminate() if first <= now else Wait(first)
+    return fates
 
 
-def _fate_of_replica(breached: list[CliqueJudgement], delay: timedelta, now: datetime) -> Decision[GroupFate]:
-    due = [judged for judged in breached if deadline(judged.since, delay) <= now]
-    if due:
-        return Decision(
-            Terminate(),
-            tuple(timing_reason(Why.GROUP_DELAY_EXPIRED, judged.clique.ref, judged.since, delay) for judged in due),
+def _fate_of_whole(fates: Mapping[int, GroupFate]) -> GroupFate:
+    """End something if any replica ends; else wait for the first; else what holds for all."""
+    verdicts = list(fates.values())
+    if Terminate() in verdicts:
+        return Terminate()
+    waits = [verdict for verdict in verdicts if isinstance(verdict, Wait)]
+    return min(waits, key=lambda wait: wait.until) if waits else verdicts[0]
+
+
+def because_of_breach(judged: GroupJudgement) -> tuple[Reason, ...]:
+    """Why the group is (not) breached; after its own reason those of its breached cliques."""
+    group = judged.group
+    if judged.breach is Truth.UNKNOWN:
+        own = Why.GROUP_UPDATE_IN_PROGRESS.because(group.ref)
+    else:
+        why = (
+            Why.INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
+            if judged.breach is Truth.TRUE
+            else Why.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
         )
-    return Decision(
-        Wait(first_deadline(breached, delay)),
-        tuple(timing_reason(Why.GROUP_DELAY_RUNNING, judged.clique.ref, judged.since, delay) for judged in breached),
-    )
+        own = why.because(group.ref, left=judged.left, replicas=group.replicas, needed=group.min_available)
+    return (own, *(clique.reason for cliques in judged.breached.values() for clique in cliques))
+
+
+def because_of_fate(judged: GroupJudgement, now: datetime) -> tuple[Reason, ...]:
+    """Why the group as a whole does what it does: the reasons of the replicas that share its fate."""
+    if not judged.breached:
+        return (Why.GROUP_NOTHING_BREACHED.because(judged.group.ref),)
+    kind = type(judged.fate)
+    like = [index for index, fate in judged.replica_fates.items() if isinstance(fate, kind)]
+    reasons = (reason for index in like for reason in because_of_replica(judged, index, now))
+    return tuple(dict.fromkeys(reasons))
+
+
+def because_of_replica(judged: GroupJudgement, index: int, now: datetime) -> tuple[Reason, ...]:
+    """Why a breached replica of the group is ended, waited for, or left alone."""
+    group, delay, cliques = judged.group, judged.delay, judged.breached[index]
+    match judged.replica_fates[index]:
+        case Suspend():
+            return (Why.SUSPENDED_BY_UPDATE.because(group.ref),)
+        case Delegate():
+            counts = {"left": judged.left, "replicas": group.replicas, "needed": group.min_available}
+            return (Why.DELEGATED_TO_SET.because(group.ref, **counts),)
+        case Keep():
+            return ((Why.TERMINATION_DISABLED if delay is None else Why.SET_BEING_DELETED).because(group.ref),)
+        case fate:
+            span = delay or timedelta()
+            due = [clique for clique in cliques if deadline(clique.since, span) <= now]
+            why = Why.GROUP_DELAY_EXPIRED if isinstance(fate, Terminate) else Why.GROUP_DELAY_RUNNING
+            return tuple(timing_reason(why, clique.clique.ref, clique.since, span) for clique in due or cliques)

@@ -6,10 +6,12 @@ A constituent is a standalone clique or a scaling group. Cliques inside groups a
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from grove_core.areas.gang_termination.deadline import deadline, timing_reason
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import (
+    Breach,
     CliqueJudgement,
     GroupJudgement,
     Keep,
@@ -19,86 +21,106 @@ from grove_core.areas.gang_termination.verdicts import (
     Wait,
 )
 from grove_core.kernel.conditions import Truth
-from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.names import scaling_group_name, standalone_clique_name
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+
+_KEEP: Final = Keep()
 
 
 @dataclass(frozen=True, slots=True)
-class Breach:
-    """A breached constituent and the delay that counts for it (GT-030)."""
+class Shape:
+    """What the replicas of a set are made of, taken from its template once.
 
-    ref: Ref
-    since: datetime
-    delay: timedelta
+    Attributes:
+        delay: of the set; None if gang termination is off (GT-031).
+        standalone: short names of the standalone cliques.
+        groups: short name of a scaling group -> its effective delay (GT-030).
+    """
 
-    @property
-    def until(self) -> datetime:
-        """GT-032."""
-        return deadline(self.since, self.delay)
+    name: str
+    deleting: bool
+    delay: timedelta | None
+    standalone: tuple[str, ...]
+    groups: Mapping[str, timedelta | None]
+
+    def delay_of(self, group: ScalingGroup) -> timedelta | None:
+        """The delay that counts for a scaling group of the set; the set's where the template does not know it."""
+        return self.groups.get(group.meta.ref.name[len(self.name) + len(str(group.replica_index)) + 2 :], self.delay)
 
 
-def effective_delay(root: PodCliqueSet, replica_index: int, group_name: str) -> timedelta | None:
-    """The delay that counts for a scaling group (GT-030); None if gang termination is off (GT-031)."""
+def shape_of(root: PodCliqueSet) -> Shape:
+    """The shape of a set."""
     template = root.spec.template
-    for group in template.pod_clique_scaling_groups:
-        if scaling_group_name(root.meta.ref.name, replica_index, group.name) == group_name:
-            return group.delay or template.delay if template.delay else None
-    return template.delay
+    delay = template.delay
+    groups = template.pod_clique_scaling_groups
+    return Shape(
+        name=root.meta.ref.name,
+        deleting=root.meta.deleting,
+        delay=delay,
+        standalone=tuple(clique.name for clique in root.spec.standalone_cliques),
+        groups={group.name: (group.delay or delay) if delay is not None else None for group in groups},
+    )
 
 
 def judge_replica(
-    root: PodCliqueSet,
+    shape: Shape,
     index: int,
     cliques: Mapping[str, CliqueJudgement],
     groups: Mapping[str, GroupJudgement],
     now: datetime,
 ) -> ReplicaJudgement:
-    """Judge one replica of the set (GT-030 to GT-039, GT-045).
+    """Judge one replica of the set (GT-030 to GT-039).
 
     Args:
-        root: the set.
+        shape: of the set.
         index: of the replica, below ``spec.replicas``.
         cliques, groups: name -> judgement, for those that exist and are not being deleted.
         now: the snapshot's clock.
     """
-    name, delay, subject = root.meta.ref.name, root.spec.template.delay, root.ref.at_replica(index)
     breaches: list[Breach] = []
-    missing: list[Reason] = []
-    available = True
-    for template in root.spec.standalone_cliques:
-        expected = standalone_clique_name(name, index, template.name)
-        judged = cliques.get(expected)
+    missing: list[str] = []
+    for short in shape.standalone:
+        name = standalone_clique_name(shape.name, index, short)
+        judged = cliques.get(name)
         if judged is None:
-            missing.append(Why.CONSTITUENT_MISSING.because(subject, name=f"PodClique/{expected}"))
-            continue
-        available &= judged.counts.ready >= judged.clique.min_available
-        if judged.breach is Truth.TRUE and delay is not None:
-            breaches.append(Breach(judged.clique.ref, judged.since, delay))
-    for config in root.spec.template.pod_clique_scaling_groups:
-        expected = scaling_group_name(name, index, config.name)
-        group = groups.get(expected)
+            missing.append(f"PodClique/{name}")
+        elif judged.breach is Truth.TRUE and shape.delay is not None:
+            breaches.append(Breach(judged.clique.ref, judged.since, shape.delay))
+    for short in shape.groups:
+        name = scaling_group_name(shape.name, index, short)
+        group = groups.get(name)
         if group is None:
-            missing.append(Why.CONSTITUENT_MISSING.because(subject, name=f"PodCliqueScalingGroup/{expected}"))
-            continue
-        available &= group.available >= group.group.min_available
-        if group.breach is Truth.TRUE and delay is not None:
-            breaches.append(Breach(group.group.ref, group.since, config.delay or delay))
-    fate = _fate_of(root, subject, breaches, now)
-    return ReplicaJudgement(index, available and not missing, Decision(fate.verdict, (*fate.because, *missing)))
+            missing.append(f"PodCliqueScalingGroup/{name}")
+        elif group.breach is Truth.TRUE and group.delay is not None:
+            breaches.append(Breach(group.group.ref, group.since, group.delay))
+    fate: ReplicaFate = _KEEP
+    if breaches and not shape.deleting:
+        first = min(deadline(breach.since, breach.delay) for breach in breaches)
+        fate = Terminate() if first <= now else Wait(first)
+    return ReplicaJudgement(index, fate, breaches, missing)
 
 
-def _fate_of(root: PodCliqueSet, subject: Ref, breaches: list[Breach], now: datetime) -> Decision[ReplicaFate]:
-    """The first guard that keeps the replica, else what its clocks say."""
+def because_of_fate(root: PodCliqueSet, judged: ReplicaJudgement, now: datetime) -> tuple[Reason, ...]:
+    """Why a replica is ended, waited for or kept; after that, what is missing of it (GT-038)."""
+    subject = root.ref.at_replica(judged.index)
+    missing = (Why.CONSTITUENT_MISSING.because(subject, name=name) for name in judged.missing)
+    return (*_clocks(judged, now), *missing) if judged.fate != _KEEP else (_guard(root, subject), *missing)
+
+
+def _guard(root: PodCliqueSet, subject: Ref) -> Reason:
+    """The first guard that keeps a replica."""
     if root.meta.deleting:
-        return Decision(Keep(), (Why.SET_BEING_DELETED.because(subject),))
+        return Why.SET_BEING_DELETED.because(subject)
     if root.spec.template.delay is None:
-        return Decision(Keep(), (Why.TERMINATION_DISABLED.because(subject),))
-    if not breaches:
-        return Decision(Keep(), (Why.NOTHING_BREACHED.because(subject),))
-    due = [breach for breach in breaches if breach.until <= now]
+        return Why.TERMINATION_DISABLED.because(subject)
+    return Why.NOTHING_BREACHED.because(subject)
+
+
+def _clocks(judged: ReplicaJudgement, now: datetime) -> tuple[Reason, ...]:
+    """The clocks that have run out, else all that run."""
+    due = [breach for breach in judged.breaches if deadline(breach.since, breach.delay) <= now]
     why = Why.DELAY_EXPIRED if due else Why.DELAY_RUNNING
-    because = tuple(timing_reason(why, breach.ref, breach.since, breach.delay) for breach in due or breaches)
-    return Decision(Terminate() if due else Wait(min(breach.until for breach in breaches)), because)
+    return tuple(timing_reason(why, *breach) for breach in due or judged.breaches)

@@ -12,7 +12,7 @@ from typing import Final
 
 from grove_core.areas.gang_termination.group import judge_group
 from grove_core.areas.gang_termination.judge import judge_clique
-from grove_core.areas.gang_termination.replica import effective_delay, judge_replica
+from grove_core.areas.gang_termination.replica import judge_replica, shape_of
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
 from grove_core.kernel.reasons import Reason
@@ -33,38 +33,33 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
     unknown = _what_is_not_collected(snapshot)
     if unknown:
         return Judgement("design", unknown=unknown)
-    pods_of = snapshot.pods_of
-    cliques = tuple(
-        judge_clique(clique, pods_of.get(clique.meta.uid, ()), now)
-        for clique in snapshot.cliques
-        if not clique.meta.deleting
-    )
+    pods_of, shape = snapshot.pods_of, shape_of(root)
+    cliques: list[CliqueJudgement] = []
     members: defaultdict[str, list[CliqueJudgement]] = defaultdict(list)
-    for judged in cliques:
-        members[judged.clique.meta.owner_uid].append(judged)
+    for clique in snapshot.cliques:
+        meta = clique.meta
+        if not meta.deleting:
+            judged = judge_clique(clique, pods_of.get(meta.uid, ()), now)
+            cliques.append(judged)
+            members[meta.owner_uid].append(judged)
     groups = tuple(
-        judge_group(
-            group,
-            members[group.meta.uid],
-            effective_delay(root, group.replica_index, group.meta.ref.name),
-            now,
-            set_deleting=root.meta.deleting,
-        )
+        judge_group(group, members[group.meta.uid], shape.delay_of(group), now, set_deleting=shape.deleting)
         for group in snapshot.groups
         if not group.meta.deleting
     )
     indices = {judged.clique.replica_index for judged in cliques} | {judged.group.replica_index for judged in groups}
     by_name = {judged.clique.meta.ref.name: judged for judged in members[root.meta.uid]}
     groups_by_name = {judged.group.meta.ref.name: judged for judged in groups}
+    wanted = root.spec.replicas
     return Judgement(
         "design",
-        cliques=cliques,
+        cliques=tuple(cliques),
         leaving=tuple(clique for clique in snapshot.cliques if clique.meta.deleting),
         groups=groups,
         replicas=tuple(
-            judge_replica(root, index, by_name, groups_by_name, now)
+            judge_replica(shape, index, by_name, groups_by_name, now)
             for index in sorted(indices)
-            if 0 <= index < root.spec.replicas
+            if 0 <= index < wanted
         ),
     )
 

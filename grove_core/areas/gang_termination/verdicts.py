@@ -1,13 +1,14 @@
 """The possible answers of gang termination, as closed unions."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple, TypeAlias
 
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.kernel.conditions import Truth
-from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 
@@ -48,29 +49,20 @@ ReplicaFate: TypeAlias = Keep | Wait | Terminate | Unknown
 GroupFate: TypeAlias = Keep | Wait | Terminate | Delegate | Suspend | Unknown
 
 
-class Counts(NamedTuple):
-    """Pods of one clique: GT-002 to GT-006."""
-
-    replicas: int
-    ready: int
-    scheduled: int
-    gated: int
-    updated: int
-
-
 class CliqueJudgement(NamedTuple):
-    """One clique: its counts and whether it is breached.
+    """One clique: whether it is breached.
 
-    A plain tuple, made once for each clique of a cluster; its reasons are built only when somebody asks.
+    A plain tuple, made once for each clique of a cluster; its reason is built only when somebody asks.
 
     Attributes:
+        ready: GT-002.
         was_available: after this round; None while it is not recorded (GT-015).
         breach, why: GT-011 to GT-015.
-        since: since when the breach has this status; of use only where ``breach`` is not news.
+        since: since when the breach has this status.
     """
 
     clique: PodClique
-    counts: Counts
+    ready: int
     was_available: bool | None
     breach: Truth
     why: Why
@@ -79,50 +71,65 @@ class CliqueJudgement(NamedTuple):
     @property
     def reason(self) -> Reason:
         """Why it is (not) breached."""
-        return self.why.because(self.clique.ref, ready=self.counts.ready, needed=self.clique.min_available)
+        return self.why.because(self.clique.ref, ready=self.ready, needed=self.clique.min_available)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupJudgement:
-    """One scaling group: its condition, its counts, and what it does about its replicas.
+class GroupJudgement(NamedTuple):
+    """One scaling group: its condition, and what it does about its replicas. Reasons: ``group.py``.
 
     Attributes:
-        left: replicas that are not breached.
+        delay: effective delay (GT-030); None if gang termination is off.
+        breached: replica index -> its breached cliques, for the breached replicas, sorted by index (GT-040).
         breach, since: GT-041 to GT-043.
-        because: why it is (not) breached; after the group's own reason those of its breached cliques.
-        scheduled, available: GT-044.
         fate: for the group as a whole.
-        replica_fates: replica index -> fate, for the breached replicas only, sorted by index.
+        replica_fates: replica index -> fate, for the breached replicas.
     """
 
     group: ScalingGroup
-    left: int
-    scheduled: int
-    available: int
+    delay: timedelta | None
+    breached: Mapping[int, Sequence[CliqueJudgement]]
     breach: Truth
     since: datetime
-    because: tuple[Reason, ...]
-    fate: Decision[GroupFate]
-    replica_fates: tuple[tuple[int, Decision[GroupFate]], ...]
+    fate: GroupFate
+    replica_fates: Mapping[int, GroupFate]
+
+    @property
+    def left(self) -> int:
+        """Replicas that are not breached."""
+        return self.group.replicas - len(self.breached)
+
+
+class Breach(NamedTuple):
+    """A breached constituent of a replica, since when, and the delay that counts for it (GT-030)."""
+
+    ref: Ref
+    since: datetime
+    delay: timedelta
 
 
 @dataclass(frozen=True, slots=True)
 class ReplicaJudgement:
-    """One replica of the set: whether it is available (GT-045), and its fate."""
+    """One replica of the set. Reasons: ``replica.py``.
+
+    Attributes:
+        breaches: its breached constituents; empty where no delay is set.
+        missing: ``Kind/name`` of the constituents that do not exist or are being deleted (GT-038).
+    """
 
     index: int
-    available: bool
-    fate: Decision[ReplicaFate]
+    fate: ReplicaFate
+    breaches: Sequence[Breach]
+    missing: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Everything gang termination has to say about one set.
+    """Everything gang termination has to say about one set; verdicts only, reasons are derived from them on demand.
 
     Attributes:
         rules: name of the rule set that judged.
-        cliques: those that can be judged, sorted by name; cliques being deleted are in ``leaving``.
-        unknown: set where nothing can be said (GT-024); then the three lists are empty.
+        cliques: those that can be judged; cliques being deleted are in ``leaving``.
+        unknown: set where nothing can be said (GT-024); then the others are empty.
     """
 
     rules: str

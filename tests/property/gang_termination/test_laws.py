@@ -8,17 +8,19 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.judge import BREACH_TABLE, conditions_of, judge_clique, placement_of
-from grove_core.areas.gang_termination.replica import effective_delay
+from grove_core.areas.gang_termination.judge import BREACH_TABLE, judge_clique
+from grove_core.areas.gang_termination.replica import shape_of
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.rulesets import DESIGN
-from grove_core.areas.gang_termination.verdicts import Terminate
+from grove_core.areas.gang_termination.status import conditions_of, counts_of, placement_of, usable_replicas
+from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement, Terminate
 from grove_core.kernel.conditions import Condition, Truth, condition_of
 from grove_core.kernel.steps import Delete, Outcome
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus, PodClique
+from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.world.memory import MemoryWorld
 from tests.property.gang_termination.oracle import verdict_of
 from tests.property.strategies.worlds import START, World, world_of, worlds
@@ -99,8 +101,16 @@ class TestGT016:
     def test_it_only_ever_rises(self, world: World) -> None:
         for judged in DESIGN.judge(world.snapshot).cliques:
             before = judged.clique.status.was_available
-            enough = judged.counts.ready >= judged.clique.min_available and not judged.clique.status.updating
+            enough = judged.ready >= judged.clique.min_available and not judged.clique.status.updating
             assert judged.was_available is True if before or enough else not judged.was_available
+
+
+def all_conditions(snapshot: Snapshot, judgement: Judgement) -> list[tuple[CliqueJudgement, tuple[Condition, ...]]]:
+    counts = counts_of(snapshot, judgement)
+    return [
+        (judged, conditions_of(judged, placement_of(judged.clique, counts[judged.clique.ref]), snapshot))
+        for judged in judgement.cliques
+    ]
 
 
 class TestGT019:
@@ -110,8 +120,9 @@ class TestGT019:
     @pytest.mark.req("GT-020")
     def test_time_passes_and_conditions_stay(self, world: World, passed: timedelta) -> None:
         later = world.at(world.now + passed).snapshot
-        for judged in DESIGN.judge(later).cliques:
-            for condition in conditions_of(judged, later.now):
+        judgement = DESIGN.judge(later)
+        for judged, conditions in all_conditions(later, judgement):
+            for condition in conditions:
                 stored = condition_of(judged.clique.status.conditions, condition.type)
                 kept = stored is not None and stored.status is condition.status
                 assert (condition.last_transition_time == (stored.last_transition_time if stored else None)) or not kept
@@ -119,10 +130,10 @@ class TestGT019:
 
     @given(worlds(), st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2)))
     def test_gt020_messages_do_not_age(self, world: World, passed: timedelta) -> None:
-        now, later = DESIGN.judge(world.snapshot), DESIGN.judge(world.at(world.now + passed).snapshot)
-        for first, second in zip(now.cliques, later.cliques, strict=True):
-            messages = [condition.message for condition in conditions_of(first, START)]
-            assert messages == [condition.message for condition in conditions_of(second, START + passed)]
+        now, later = world.snapshot, world.at(world.now + passed).snapshot
+        first, second = all_conditions(now, DESIGN.judge(now)), all_conditions(later, DESIGN.judge(later))
+        for (_, before), (_, after) in zip(first, second, strict=True):
+            assert [condition.message for condition in before] == [condition.message for condition in after]
 
 
 class TestGT023:
@@ -175,7 +186,7 @@ class TestGT033:
     def test_exactly_its_cliques(self, world: World) -> None:
         snapshot = world.snapshot
         judgement, gone = DESIGN.judge(snapshot), deleted(reconcile(snapshot))
-        ended = {replica.index for replica in judgement.replicas if replica.fate.verdict == Terminate()}
+        ended = {replica.index for replica in judgement.replicas if replica.fate == Terminate()}
         for clique in snapshot.cliques:
             if clique.replica_index in ended and not clique.meta.deleting:
                 assert clique.ref.name in gone
@@ -217,7 +228,7 @@ class TestGT050:
     @pytest.mark.req("GT-054")
     def test_what_is_left_is_enough(self, world: World) -> None:
         for judged in DESIGN.judge(world.snapshot).groups:
-            if any(fate.verdict == Terminate() for _, fate in judged.replica_fates):
+            if Terminate() in judged.replica_fates.values():
                 assert judged.left >= judged.group.min_available
                 assert not judged.group.status.updating
 
@@ -255,13 +266,16 @@ class TestGT001:
     @pytest.mark.req("GT-005")
     @pytest.mark.req("GT-006")
     def test_counts_are_over_its_own_pods(self, world: World) -> None:
-        for judged in DESIGN.judge(world.snapshot).cliques:
+        judgement = DESIGN.judge(world.snapshot)
+        counts = counts_of(world.snapshot, judgement)
+        for judged in judgement.cliques:
             own = [pod for pod in world.pods if pod.owner_uid == judged.clique.meta.uid]
-            assert judged.counts.ready == sum(pod.ready for pod in own)
-            assert judged.counts.scheduled == sum(pod.scheduled for pod in own)
-            assert judged.counts.gated == sum(pod.gated for pod in own)
-            assert judged.counts.replicas == sum(not pod.deleting for pod in own)
-            assert judged.counts.updated == sum(pod.template_hash == "h1" for pod in own)
+            count = counts[judged.clique.ref]
+            assert judged.ready == count.ready == sum(pod.ready for pod in own)
+            assert count.scheduled == sum(pod.scheduled for pod in own)
+            assert count.gated == sum(pod.gated for pod in own)
+            assert count.replicas == sum(not pod.deleting for pod in own)
+            assert count.updated == sum(pod.template_hash == "h1" for pod in own)
 
 
 class TestGT056:
@@ -272,9 +286,12 @@ class TestGT056:
     @pytest.mark.req("GT-045")
     def test_counts_stay_within_what_is_wanted(self, world: World) -> None:
         judgement = DESIGN.judge(world.snapshot)
+        counts = counts_of(world.snapshot, judgement)
         for judged in judgement.groups:
-            assert 0 <= judged.available <= judged.scheduled <= judged.group.replicas
-            assert all(index < judged.group.replicas for index, _ in judged.replica_fates)
+            members = [c.clique for c in judgement.cliques if c.clique.meta.owner_uid == judged.group.meta.uid]
+            usable = usable_replicas(judged.group, members, counts)
+            assert 0 <= usable.available <= usable.scheduled <= judged.group.replicas
+            assert all(index < judged.group.replicas for index in judged.replica_fates)
         assert all(replica.index < world.root.spec.replicas for replica in judgement.replicas)
         assert len(judgement.cliques) == sum(not clique.meta.deleting for clique in world.cliques)
 
@@ -314,9 +331,12 @@ class TestGT021:
     @given(worlds())
     @pytest.mark.req("GT-022")
     def test_placement_is_judged_on_scheduled_pods(self, world: World) -> None:
-        for judged in DESIGN.judge(world.snapshot).cliques:
-            placement = placement_of(judged)
-            enough = judged.counts.scheduled >= judged.clique.min_available
+        judgement = DESIGN.judge(world.snapshot)
+        for clique, counts in (
+            (judged.clique, counts_of(world.snapshot, judgement)[judged.clique.ref]) for judged in judgement.cliques
+        ):
+            placement = placement_of(clique, counts)
+            enough = counts.scheduled >= clique.min_available
             assert placement.verdict is (Truth.TRUE if enough else Truth.FALSE)
             expected = Why.SUFFICIENT_SCHEDULED_PODS if enough else Why.INSUFFICIENT_SCHEDULED_PODS
             assert [reason.rule for reason in placement.because] == [expected]
@@ -330,5 +350,7 @@ def test_gt025_a_clique_scaled_to_nothing_is_neither_breached_nor_proven() -> No
 
 
 def test_gt030_a_group_that_the_template_forgot_has_the_delay_of_the_set() -> None:
-    root = world_of(b"").root
-    assert effective_delay(root, 0, "llm-0-forgotten") == root.spec.template.delay
+    world = world_of(bytes([0] * 8 + [2, 1, 1, 3, 1]))
+    for group in world.groups:
+        forgotten = replace(group, meta=replace(group.meta, ref=replace(group.ref, name="llm-0-forgotten")))
+        assert shape_of(world.root).delay_of(forgotten) == world.root.spec.template.delay

@@ -90,13 +90,13 @@ class TestMetadata:
 class TestConditions:
     """Conditions are read whole or not at all."""
 
-    def test_they_are_kept_in_order(self, read: Reader, raw: Json) -> None:
+    def test_they_come_sorted_by_type(self, read: Reader, raw: Json) -> None:
         stored = [condition("B", "Unknown", reason="R", message="M"), condition("A", "False", reason=None)]
         since = parse_time(SINCE)
         assert since is not None
         assert read({**raw, "status": {"conditions": stored}}).status.conditions == (
-            Condition("B", Truth.UNKNOWN, "R", "M", since),
             Condition("A", Truth.FALSE, "", "", since),
+            Condition("B", Truth.UNKNOWN, "R", "M", since),
         )
 
     @pytest.mark.req("GT-019")

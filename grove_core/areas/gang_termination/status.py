@@ -1,0 +1,194 @@
+"""Which statuses should stand: counts, availability, conditions; written only where they differ (PL-011).
+
+Nothing here steers a termination: the verdicts are there already, and what is counted beyond them is for readers.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from grove_core.areas.gang_termination.group import because_of_breach
+from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.verdicts import CliqueJudgement, GroupJudgement, Judgement
+from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
+from grove_core.kernel.decisions import Decision
+from grove_core.kernel.frozen import Json
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.wants import Status
+from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
+from grove_core.resources.meta import Meta
+from grove_core.resources.names import scaling_group_name, standalone_clique_name
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import StoredStatus, status_change
+from grove_core.snapshot.snapshot import Snapshot
+
+
+class Counts(NamedTuple):
+    """Pods of one clique: GT-002 to GT-006."""
+
+    replicas: int
+    ready: int
+    scheduled: int
+    gated: int
+    updated: int
+
+
+class Usable(NamedTuple):
+    """Replicas of a scaling group that are scheduled, and that are available as well (GT-044)."""
+
+    scheduled: int
+    available: int
+
+
+def count_pods(pods: Iterable[Pod], target_hash: str) -> Counts:
+    """Count the pods of one clique (GT-002 to GT-006). Linear; the order of the pods does not matter."""
+    replicas = ready = scheduled = gated = updated = 0
+    for pod in pods:
+        if pod.ready:
+            ready += 1
+        if pod.scheduled:
+            scheduled += 1
+        elif pod.gated:
+            gated += 1
+        if not pod.deleting:
+            replicas += 1
+        if pod.template_hash == target_hash:
+            updated += 1
+    return Counts(replicas, ready, scheduled, gated, updated)
+
+
+def counts_of(snapshot: Snapshot, judgement: Judgement) -> Mapping[Ref, Counts]:
+    """The counts of every judged clique, by address."""
+    return {
+        judged.clique.ref: count_pods(snapshot.pods_of.get(judged.clique.meta.uid, ()), judged.clique.target_hash)
+        for judged in judgement.cliques
+    }
+
+
+def placement_of(clique: PodClique, counts: Counts) -> Decision[Truth]:
+    """Whether enough pods of the clique are scheduled (GT-021, GT-022)."""
+    placed = counts.scheduled >= clique.min_available
+    why = Why.SUFFICIENT_SCHEDULED_PODS if placed else Why.INSUFFICIENT_SCHEDULED_PODS
+    reason = why.because(clique.ref, scheduled=counts.scheduled, needed=clique.min_available)
+    return Decision(Truth.TRUE if placed else Truth.FALSE, (reason,))
+
+
+def conditions_of(judged: CliqueJudgement, placement: Decision[Truth], snapshot: Snapshot) -> tuple[Condition, ...]:
+    """The two conditions that a judged clique should carry (GT-011 to GT-022)."""
+    (placed,) = placement.because
+    stored = condition_of(judged.clique.status.conditions, CLIQUE_SCHEDULED)
+    since = transition_time(stored, placement.verdict, snapshot.now)
+    return (
+        Condition(MIN_AVAILABLE_BREACHED, judged.breach, judged.why.code, judged.reason.sentence, judged.since),
+        Condition(CLIQUE_SCHEDULED, placement.verdict, placed.rule.code, placed.sentence, since),
+    )
+
+
+def usable_replicas(group: ScalingGroup, members: Sequence[PodClique], counts: Mapping[Ref, Counts]) -> Usable:
+    """The scheduled and the available replicas of a scaling group (GT-044); a missing clique makes neither (D6)."""
+    by_replica: defaultdict[int, list[PodClique]] = defaultdict(list)
+    for clique in members:
+        if 0 <= clique.group_replica_index < group.replicas:
+            by_replica[clique.group_replica_index].append(clique)
+    scheduled = available = 0
+    for cliques in by_replica.values():
+        complete = len(cliques) >= len(group.clique_names)
+        if complete and all(counts[clique.ref].scheduled >= clique.min_available for clique in cliques):
+            scheduled += 1
+            available += all(counts[clique.ref].ready >= clique.min_available for clique in cliques)
+    return Usable(scheduled, available)
+
+
+def available_replicas(
+    root: PodCliqueSet,
+    judgement: Judgement,
+    usable: Mapping[str, Usable],
+) -> int:
+    """The available replicas of the set (GT-045).
+
+    Args:
+        root: the set.
+        judgement: of it; replicas that nothing exists of are in none of its parts.
+        usable: name of a scaling group -> its usable replicas.
+    """
+    standalone = {judged.clique.ref.name: judged for judged in judgement.cliques}
+    needed = {judged.group.ref.name: judged.group.min_available for judged in judgement.groups}
+    count = 0
+    for replica in judgement.replicas:
+        names = [standalone_clique_name(root.ref.name, replica.index, c.name) for c in root.spec.standalone_cliques]
+        groups = [
+            scaling_group_name(root.ref.name, replica.index, config.name)
+            for config in root.spec.template.pod_clique_scaling_groups
+        ]
+        count += (
+            not replica.missing
+            and all(standalone[name].ready >= standalone[name].clique.min_available for name in names)
+            and all(usable[name].available >= needed[name] for name in groups)
+        )
+    return count
+
+
+def statuses_of(snapshot: Snapshot, judgement: Judgement, counts: Mapping[Ref, Counts]) -> Iterator[Status]:
+    """A want for every status that differs from what should stand."""
+    members: defaultdict[str, list[PodClique]] = defaultdict(list)
+    for judged in judgement.cliques:
+        members[judged.clique.meta.owner_uid].append(judged.clique)
+        yield from _clique_status(judged, counts[judged.clique.ref], snapshot)
+    usable = {}
+    for group in judgement.groups:
+        usable[group.group.ref.name] = usable_replicas(group.group, members[group.group.meta.uid], counts)
+        yield from _group_status(group, usable[group.group.ref.name])
+    yield from _set_status(snapshot.root, judgement, usable)
+
+
+def _clique_status(judged: CliqueJudgement, counts: Counts, snapshot: Snapshot) -> Iterator[Status]:
+    wanted: dict[str, Json] = {
+        "replicas": counts.replicas,
+        "readyReplicas": counts.ready,
+        "scheduledReplicas": counts.scheduled,
+        "scheduleGatedReplicas": counts.gated,
+        "updatedReplicas": counts.updated,
+    }
+    if judged.was_available is not None:
+        wanted["wasAvailable"] = judged.was_available
+    placement = placement_of(judged.clique, counts)
+    conditions = conditions_of(judged, placement, snapshot)
+    because = (judged.reason, *placement.because)
+    yield from _status(judged.clique.meta, judged.clique.status, wanted, conditions, because)
+
+
+def _group_status(judged: GroupJudgement, usable: Usable) -> Iterator[Status]:
+    wanted: dict[str, Json] = {
+        "replicas": judged.group.replicas,
+        "scheduledReplicas": usable.scheduled,
+        "availableReplicas": usable.available,
+    }
+    because = because_of_breach(judged)
+    first = because[0]
+    condition = Condition(MIN_AVAILABLE_BREACHED, judged.breach, first.rule.code, first.sentence, judged.since)
+    yield from _status(judged.group.meta, judged.group.status, wanted, (condition,), because)
+
+
+def _set_status(root: PodCliqueSet, judgement: Judgement, usable: Mapping[str, Usable]) -> Iterator[Status]:
+    if root.meta.deleting or not root.meta.uid:
+        return
+    available = available_replicas(root, judgement, usable)
+    wanted: dict[str, Json] = {"replicas": root.spec.replicas, "availableReplicas": available}
+    because = Why.AVAILABLE_REPLICAS.because(root.ref, available=available, replicas=root.spec.replicas)
+    yield from _status(root.meta, root.status, wanted, (), (because,))
+
+
+def _status(
+    meta: Meta,
+    stored: StoredStatus,
+    wanted: Mapping[str, Json],
+    conditions: tuple[Condition, ...],
+    because: tuple[Reason, ...],
+) -> Iterator[Status]:
+    fields = status_change(stored, wanted, conditions)
+    if fields:
+        yield Status(meta.ref, meta.guard, fields, because)
