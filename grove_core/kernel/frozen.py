@@ -13,13 +13,11 @@ class FrozenMap(Mapping[str, Json]):
     Equality is by canonical text, because in Python ``True == 1``: a change from ``true`` to ``1`` must be seen.
     """
 
-    __slots__ = ("_items", "_text")
+    __slots__ = ("_items",)
     _items: Mapping[str, Json]
-    _text: str
 
     def __init__(self, items: Mapping[str, Json]) -> None:
         object.__setattr__(self, "_items", dict(items))
-        object.__setattr__(self, "_text", canonical(items))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(name)
@@ -37,13 +35,13 @@ class FrozenMap(Mapping[str, Json]):
         return len(self._items)
 
     def __eq__(self, other: object) -> bool:
-        return self._text == other._text if isinstance(other, FrozenMap) else NotImplemented
+        return canonical(self) == canonical(other) if isinstance(other, FrozenMap) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self._text)
+        return hash(canonical(self))
 
     def __repr__(self) -> str:
-        return f"FrozenMap({self._text})"
+        return f"FrozenMap({canonical(self)})"
 
     def __reduce__(self) -> tuple[type["FrozenMap"], tuple[dict[str, Json]]]:
         return (FrozenMap, (dict(self._items),))

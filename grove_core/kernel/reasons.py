@@ -30,24 +30,23 @@ class Clause:
 
 
 class Rule(Enum):
-    """Base of every area's ``rules.py``: one member, one reason code, one clause. Decorate with ``@unique``."""
+    """Base of every area's ``rules.py``: one member, one reason code, one clause. Decorate with ``@unique``.
 
-    value: Clause
+    Attributes:
+        clause: the sentence and what it needs.
+        code: the name users see and search for: ``DELAY_EXPIRED`` is ``DelayExpired``.
+        requirement: the number of the rule in ``specs/``.
+    """
 
-    @property
-    def code(self) -> str:
-        """The name users see and search for: ``DELAY_EXPIRED`` is ``DelayExpired``."""
-        return self.value.code or "".join(word.capitalize() for word in self.name.split("_"))
-
-    @property
-    def requirement(self) -> str:
-        """The number of the rule in ``specs/``."""
-        return self.value.requirement
+    def __init__(self, clause: Clause) -> None:
+        self.clause = clause
+        self.code = clause.code or "".join(word.capitalize() for word in self.name.split("_"))
+        self.requirement = clause.requirement
 
     def because(self, subject: Ref, /, **facts: Fact) -> "Reason":
         """Apply the rule to a subject. Raises BrokenInvariant (PL-003) when a fact is missing or not asked for."""
-        if facts.keys() != self.value.facts:
-            raise BrokenInvariant("PL-003", f"{self.name} needs {sorted(self.value.facts)}, got {sorted(facts)}")
+        if facts.keys() != self.clause.facts:
+            raise BrokenInvariant("PL-003", f"{self.name} needs {sorted(self.clause.facts)}, got {sorted(facts)}")
         return Reason(self, subject, tuple(sorted(facts.items())))
 
 
@@ -62,4 +61,4 @@ class Reason:
     @property
     def sentence(self) -> str:
         """The rule's sentence with the facts filled in."""
-        return self.rule.value.sentence.format(**dict(self.facts))
+        return self.rule.clause.sentence.format(**dict(self.facts))

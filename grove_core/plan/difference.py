@@ -40,7 +40,7 @@ def difference(
     withheld = [Withheld(held.target, held.because) for held in desired.held_back]
     held_steps: list[Step] = []
     for step in sorted(map(_step_for, desired.wants), key=lambda step: step.sort_key):
-        attempt = refused.get((step.target, step.action))
+        attempt = refused.get((step.target, step.action)) if refused else None
         companion = _companion_in(held_steps, step)
         if attempt is not None:
             why = Why.REFUSED_BEFORE.because(step.target, detail=attempt.detail or "no detail given")

@@ -5,6 +5,7 @@ Rule for this file: a look-up never raises, so that one pass finds every problem
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.kernel.errors import Problem
@@ -12,6 +13,7 @@ from grove_core.kernel.times import parse_time
 
 _LONGEST_SHOWN: Final = 60
 _MOST_BITS_SHOWN: Final = 256
+_EMPTY: Final[Mapping[str, Any]] = MappingProxyType({})
 _INT32: Final = 2**31 - 1
 
 
@@ -35,22 +37,30 @@ class Fields:
 
     Attributes:
         raw: the object; empty where it was absent or no object at all.
-        path: where it stands in the whole, e.g. ``status.conditions[1]``.
         problems: everything found so far, shared by all parts of one object.
     """
 
-    __slots__ = ("path", "problems", "raw")
+    __slots__ = ("_above", "_step", "problems", "raw")
 
-    def __init__(self, raw: object, path: str, problems: list[Problem]) -> None:
-        self.raw: Mapping[str, Any] = raw if isinstance(raw, Mapping) else {}
-        self.path = path
+    def __init__(self, raw: object, step: str, problems: list[Problem], above: "Fields | None" = None) -> None:
+        """Read an object; ``step`` leads to it from the object ``above``. Paths are put together only for a report."""
+        self.raw: Mapping[str, Any] = raw if isinstance(raw, Mapping) else _EMPTY
         self.problems = problems
+        self._step = step
+        self._above = above
         if raw is not None and not isinstance(raw, Mapping):
             self.note("", "an object", raw)
 
+    @property
+    def path(self) -> str:
+        """Where the object stands in the whole, e.g. ``status.conditions[1]``."""
+        above = self._above.path if self._above is not None else ""
+        return f"{above}.{self._step}" if above and self._step else above or self._step
+
     def note(self, key: str, expected: str, got: object) -> None:
         """Add a problem at ``key`` of this object."""
-        path = f"{self.path}.{key}" if self.path and key else self.path or key
+        base = self.path
+        path = f"{base}.{key}" if base and key else base or key
         self.problems.append(Problem(path=path, expected=expected, got=shown(got)))
 
     def __contains__(self, key: str) -> bool:
@@ -102,13 +112,12 @@ class Fields:
 
     def part(self, key: str) -> "Fields":
         """An object inside this one; an empty one where absent."""
-        return Fields(self.raw.get(key), f"{self.path}.{key}" if self.path else key, self.problems)
+        return Fields(self.raw.get(key), key, self.problems, self)
 
     def parts(self, key: str) -> Iterator["Fields"]:
         """The objects of a list; nothing where absent."""
         for index, value in enumerate(self._list(key)):
-            path = f"{self.path}.{key}[{index}]" if self.path else f"{key}[{index}]"
-            part = Fields(value, path, self.problems)
+            part = Fields(value, f"{key}[{index}]", self.problems, self)
             if value is None:
                 part.note("", "an object", value)
             yield part

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import FrozenMap, Json, thaw
@@ -14,6 +14,9 @@ from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 
 StoredStatus: TypeAlias = CliqueStatus | GroupStatus | SetStatus
 HasStatus = TypeVar("HasStatus", bound=PodClique | ScalingGroup | PodCliqueSet)
+
+
+_UNCHANGED: Final = FrozenMap({})
 
 
 def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: tuple[Condition, ...]) -> FrozenMap:
@@ -29,7 +32,7 @@ def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: 
     differing = tuple(condition.as_json for condition in conditions if condition not in stored.conditions)
     if differing:
         changed["conditions"] = differing
-    return FrozenMap(changed)
+    return FrozenMap(changed) if changed else _UNCHANGED
 
 
 def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:

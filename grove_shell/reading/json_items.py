@@ -23,12 +23,11 @@ from grove_shell.reading.items import (
     opened,
 )
 from grove_shell.reading.json_surveys import HALF_PAIR, half_pair, survey
-from grove_shell.reading.json_window import UNSURE, Scan, Window, scanner_of
+from grove_shell.reading.json_window import HALF_PAIR_ESCAPE, UNSURE, Scan, Window, scanner_of
 from grove_shell.reading.text import Text
 
 _DOCUMENT_MARK: Final = "---"
 _COMMA: Final = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
-_HALF_PAIR_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def json_items(stream: Text, file: str, faults: list[Fault]) -> Iterator[Item]:
@@ -208,7 +207,7 @@ class _Reader:
         if not (
             window.odd
             or text.count("{", start, end) + text.count("[", start, end) >= MAX_DEPTH
-            or (window.escaped and _HALF_PAIR_ESCAPE.search(text, start, end))
+            or (window.escaped and HALF_PAIR_ESCAPE.search(text, start, end))
             or _repeats(text, start)
         ):
             return True

@@ -23,6 +23,7 @@ _NEAR_THE_END: Final = 32
 """An error so close behind is what a cut looks like; the longest token besides strings and numbers is an escape."""
 
 
+HALF_PAIR_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _UNKNOWN: Final = (-1, 0, 0)
 UNSURE: Final = 3
 """A number so close to the end of the text may be cut off: of `1e+5` the scanner would take `1` and leave `e+`."""
@@ -46,7 +47,7 @@ class Window:
         at: where reading goes on, in ``text``.
         start: where the value that was read last begins, in ``text``.
         ample: a value that begins before this position is likely to end in ``text``.
-        escaped: whether there is any escape in ``text``.
+        escaped: whether there is an escape in ``text`` that may be half of a surrogate pair.
         odd: whether the value read last may hold what only `survey` sees.
     """
 
@@ -88,7 +89,8 @@ class Window:
             fetched += len(parts[-1])
         self._known = _UNKNOWN
         self.text = "".join(parts)
-        self.escaped = "\\" in self.text
+        # Nearly every text has no escape at all, and most that have some have none of this kind.
+        self.escaped = "\\" in self.text and HALF_PAIR_ESCAPE.search(self.text) is not None
         self.at = 0
         self.ample = len(self.text) - (0 if self._closed else _AMPLE)
         return fetched > 0

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Final, TypeAlias
 
 from grove_core.kernel.errors import MalformedObject
+from grove_core.resources.keys import CORE
 from grove_core.resources.meta import Meta
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
@@ -70,7 +71,7 @@ class _Loading:
     """One load in progress."""
 
     def __init__(self) -> None:
-        shared: dict[str, str] = {}
+        self.shared: dict[str, str] = {}
         self.faults: list[Fault] = []
         self.ignored: Counter[str] = Counter()
         self.gaps: set[Gap] = set()
@@ -86,13 +87,15 @@ class _Loading:
             "PodCliqueScalingGroup": (scaling_group_of, self.groups),
             "PodClique": (podclique_of, self.cliques),
             "PodGang": (podgang_of, self.gangs),
-            "Pod": (lambda raw: pod_of(raw, shared), self.pods),
+            "Pod": (lambda raw: pod_of(raw, self.shared), self.pods),
         }
 
     def take(self, item: Item) -> None:
         """Project one item and file it under its kind and name."""
         raw = item.value
         kind, version = raw.get("kind"), raw.get("apiVersion")
+        if kind == "Pod" and version == CORE and self._take_pod(raw):
+            return
         if not isinstance(kind, str) or not isinstance(version, str):
             for field, value in (("kind", kind), ("apiVersion", version)):
                 if not isinstance(value, str):
@@ -122,6 +125,15 @@ class _Loading:
             self._note(item, "metadata.name", "one object of this kind and name", "a second one that differs")
             self._miss(kind, raw)
 
+    def _take_pod(self, raw: Mapping[str, Any]) -> bool:
+        """The short way for a sound pod; whatever is wrong with one is found on the long way."""
+        try:
+            pod = pod_of(raw, self.shared)
+        except MalformedObject:
+            return False
+        before = self.pods.setdefault((pod.namespace, pod.name), pod)
+        return before is pod or _same(before, pod.uid, pod.resource_version)
+
     def finish(self) -> Loaded:
         """Check owners, find out what was left out, and index the rest."""
         self._infer_gaps()
@@ -138,7 +150,7 @@ class _Loading:
             gaps=frozenset(self.gaps | {(kind, EVERYWHERE) for kind in JUDGED if self._content_was_lost()}),
         )
         ordered = sorted(self.faults, key=lambda fault: fault.sort_key)
-        strays = sum(pod.owner_uid not in self.uids for pod in self.pods.values())
+        strays = len(self.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in self.uids)
         return Loaded(cluster, tuple(ordered), dict(sorted(self.ignored.items())), strays)
 
     def _infer_gaps(self) -> None:
