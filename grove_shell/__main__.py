@@ -1,5 +1,6 @@
 """The executable: ``grove``, and as a kubectl plugin ``kubectl grove``."""
 
+import gc
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ def main() -> None:
     """Run the command line and leave with its exit code (CL-001)."""
     from grove_shell.cli.main import run
 
+    gc.disable()  # the process ends soon, and nothing it makes goes round in circles
     name = "kubectl grove" if Path(sys.argv[0]).name.startswith("kubectl-") else "grove"
     sys.exit(run(sys.argv[1:], name))
 

@@ -28,7 +28,11 @@ class SetStatus:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Delete the object, if it still is what was judged, and so are the objects the decision rests on (PL-015)."""
+    """Delete the object, if it still is what was judged.
+
+    ``rests_on`` names the cause. A companion (stage CLEANUP) goes only while all of it is as it was judged (PL-015); for
+    the cause itself (stage CAUSE) it only says whose companions must be gone before (PL-014).
+    """
 
     guard: Guard
     rests_on: tuple[tuple[Ref, Guard], ...] = ()

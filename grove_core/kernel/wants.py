@@ -26,7 +26,7 @@ class Absent:
 
     Attributes:
         rests_on: the objects whose state is the cause, as they were judged (PL-015).
-        is_cause: whether the object is a cause itself, and so goes last (GT-063).
+        is_cause: whether the cause would be gone with the object, so that it goes last (GT-063).
     """
 
     target: Ref

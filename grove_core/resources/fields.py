@@ -60,7 +60,7 @@ class Fields:
     def note(self, key: str, expected: str, got: object) -> None:
         """Add a problem at ``key`` of this object."""
         base = self.path
-        path = f"{base}.{key}" if base and key else base or key
+        path = f"{base}.{key}" if base and key and not key.startswith("[") else f"{base}{key}"
         self.problems.append(Problem(path=path, expected=expected, got=shown(got)))
 
     def __contains__(self, key: str) -> bool:

@@ -10,7 +10,6 @@ GROVE: Final = "grove.io/v1alpha1"
 SCHEDULER: Final = "scheduler.grove.io/v1alpha1"
 CORE: Final = "v1"
 
-SET_NAME: Final = ("app.kubernetes.io/part-of", "grove.io/podcliqueset", "grove.io/pcs-name")
 SET_REPLICA: Final = ("grove.io/podcliqueset-replica-index", "grove.io/replica-index", "grove.io/pcs-replica-index")
 GROUP_REPLICA: Final = ("grove.io/podcliquescalinggroup-replica-index", "grove.io/pcsg-replica-index")
 TEMPLATE_HASH: Final = "grove.io/pod-template-hash"

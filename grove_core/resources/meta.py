@@ -58,20 +58,24 @@ def read_meta(top: Fields, api_version: str, kind: str) -> Meta:
     )
 
 
-def read_label(top: Fields, *keys: str) -> str:
+def read_labels(top: Fields) -> Fields:
+    """``metadata.labels``, to be looked up with :func:`read_label` and :func:`read_index`."""
+    return top.part("metadata").part("labels")
+
+
+def read_label(labels: Fields, *keys: str) -> str:
     """The value of the first of these label keys that is set; empty where none is (decision D3)."""
-    labels = top.part("metadata").part("labels")
     return next((text for key in keys if (text := labels.text(key))), "")
 
 
-def read_index(top: Fields, keys: tuple[str, ...], fallback: int | None) -> int:
+def read_index(labels: Fields, keys: tuple[str, ...], fallback: int | None) -> int:
     """A replica index from the first label of these keys, else the fallback; -1 and a problem where there is none."""
-    text = read_label(top, *keys)
+    text = read_label(labels, *keys)
     if not text and fallback is not None:
         return fallback
     index = index_from(text)
     if index is None:
-        top.note(f"metadata.labels[{keys[0]}]", "a replica index (0, 1, 2, ...)", text or None)
+        labels.note(f"[{keys[0]}]", "a replica index (0, 1, 2, ...)", text or None)
         return -1
     return index
 

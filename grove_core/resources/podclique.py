@@ -1,7 +1,7 @@
 """PodClique: a group of equal pods."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
@@ -9,8 +9,8 @@ from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import GROUP_REPLICA, GROVE, SET_NAME, SET_REPLICA, TEMPLATE_HASH
-from grove_core.resources.meta import Meta, read_conditions, read_index, read_label, read_meta, read_update
+from grove_core.resources.keys import GROUP_REPLICA, GROVE, SET_REPLICA, TEMPLATE_HASH
+from grove_core.resources.meta import Meta, read_conditions, read_index, read_label, read_labels, read_meta, read_update
 from grove_core.resources.names import index_after
 
 GROUP_KIND: Final = "PodCliqueScalingGroup"
@@ -56,7 +56,6 @@ class PodClique:
     """A PodClique as far as decisions look at it.
 
     Attributes:
-        set_name: of the PodCliqueSet it is part of, by label or owner; empty where neither says.
         replica_index: of the set's replica it belongs to; -1 where only its scaling group knows (a snapshot has it).
         group_replica_index: of the scaling group's replica; -1 for a standalone clique.
         min_available: GT-025.
@@ -64,7 +63,6 @@ class PodClique:
     """
 
     meta: Meta
-    set_name: str
     replica_index: int
     group_replica_index: int
     replicas: int
@@ -88,7 +86,7 @@ def podclique_of(raw: Mapping[str, Any]) -> PodClique:
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
     meta = read_meta(top, GROVE, "PodClique")
-    spec, status = top.part("spec"), top.part("status")
+    labels, spec, status = read_labels(top), top.part("spec"), top.part("status")
     replicas = spec.integer("replicas")
     replicas = 1 if replicas is None else replicas
     min_available = spec.integer("minAvailable", at_least=1)
@@ -97,12 +95,11 @@ def podclique_of(raw: Mapping[str, Any]) -> PodClique:
     updating, progress = read_update(status)
     clique = PodClique(
         meta=meta,
-        set_name=read_label(top, *SET_NAME) or ("" if is_member else meta.owner_name),
-        replica_index=read_index(top, SET_REPLICA, -1 if is_member else in_owner),
-        group_replica_index=read_index(top, GROUP_REPLICA, in_owner) if is_member else -1,
+        replica_index=read_index(labels, SET_REPLICA, -1 if is_member else in_owner),
+        group_replica_index=read_index(labels, GROUP_REPLICA, in_owner) if is_member else -1,
         replicas=replicas,
         min_available=replicas if min_available is None else min_available,
-        template_hash=read_label(top, TEMPLATE_HASH),
+        template_hash=read_label(labels, TEMPLATE_HASH),
         status=CliqueStatus(
             recorded=bool(status.raw),
             updating=updating,
@@ -120,8 +117,3 @@ def podclique_of(raw: Mapping[str, Any]) -> PodClique:
     if problems:
         raise MalformedObject(tuple(problems))
     return clique
-
-
-def with_deletion(clique: PodClique) -> PodClique:
-    """The same clique, its deletion accepted."""
-    return replace(clique, meta=replace(clique.meta, deleting=True))

@@ -9,8 +9,8 @@ from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import GROVE, SET_NAME, SET_REPLICA
-from grove_core.resources.meta import Meta, read_conditions, read_index, read_label, read_meta, read_update
+from grove_core.resources.keys import GROVE, SET_REPLICA
+from grove_core.resources.meta import Meta, read_conditions, read_index, read_labels, read_meta, read_update
 from grove_core.resources.names import index_after
 
 
@@ -34,14 +34,12 @@ class ScalingGroup:
     """A PodCliqueScalingGroup as far as decisions look at it.
 
     Attributes:
-        set_name: of the PodCliqueSet it is part of.
         replica_index: of the set's replica it belongs to.
         replicas, min_available: of the object, not of the template; an absent ``minAvailable`` is 1 (GT-025).
         clique_names: short names of its cliques, in order.
     """
 
     meta: Meta
-    set_name: str
     replica_index: int
     replicas: int
     min_available: int
@@ -64,8 +62,7 @@ def scaling_group_of(raw: Mapping[str, Any]) -> ScalingGroup:
     in_owner = index_after(meta.owner_name, meta.ref.name) if meta.owner_name else None
     group = ScalingGroup(
         meta=meta,
-        set_name=read_label(top, *SET_NAME) or meta.owner_name,
-        replica_index=read_index(top, SET_REPLICA, in_owner),
+        replica_index=read_index(read_labels(top), SET_REPLICA, in_owner),
         replicas=1 if replicas is None else replicas,
         min_available=spec.integer("minAvailable", at_least=1) or 1,
         clique_names=spec.texts("cliqueNames"),

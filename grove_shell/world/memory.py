@@ -12,7 +12,8 @@ from datetime import datetime
 from typing import Any, TypeAlias, assert_never
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Action, Attempt, Delete, DropFinalizer, Outcome, SetStatus, Step
+from grove_core.kernel.steps import Action, Attempt, Delete, DropFinalizer, Outcome, SetStatus, Stage, Step
+from grove_core.resources.names import index_from
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -59,7 +60,7 @@ class MemoryWorld:
             cliques=(item for item in self.items.values() if isinstance(item, PodClique)),
         )
         snapshot = cluster.snapshot_of(found, now, attempts)
-        return replace(snapshot, pods_of=self.pods, not_collected=self.not_collected)
+        return replace(snapshot, pods_of=dict(self.pods), not_collected=self.not_collected)
 
     def attempt(self, step: Step) -> Attempt:
         """Try one write: refused as a conflict where the object is gone or not the one that was judged."""
@@ -68,10 +69,10 @@ class MemoryWorld:
             return Attempt(step, Outcome.CONFLICT, "not found")
         if item.meta.guard != step.action.guard:
             return Attempt(step, Outcome.CONFLICT, "the object has been modified")
-        if isinstance(step.action, Delete):
+        if isinstance(step.action, Delete) and step.stage is not Stage.CAUSE:
             for ref, guard in step.action.rests_on:
                 cause = self.items.get(ref)
-                if ref != step.target and (cause is None or cause.meta.guard != guard):
+                if cause is None or cause.meta.guard != guard:
                     return Attempt(step, Outcome.CONFLICT, f"{ref.short}, the cause, has been modified")
         self._write(item, step.action)
         return Attempt(step, Outcome.DONE)
@@ -120,5 +121,7 @@ def _with_meta(item: Stored, **changes: Any) -> Stored:  # noqa: ANN401 - fields
 
 
 def _bumped(item: Stored) -> Stored:
-    version, _, writes = item.meta.resource_version.partition("+")
-    return _with_meta(item, resource_version=f"{version}+{int(writes or 0) + 1}")
+    version, plus, writes = item.meta.resource_version.rpartition("+")
+    if not plus or index_from(writes) is None:
+        version, writes = item.meta.resource_version, "0"
+    return _with_meta(item, resource_version=f"{version}+{int(writes) + 1}")

@@ -83,7 +83,6 @@ class Simulation:
         )
         group = ScalingGroup(
             meta=self.meta(GROUP, GROUP_FINALIZER, root.meta),
-            set_name="llm",
             replica_index=0,
             replicas=3,
             min_available=2,
@@ -267,7 +266,6 @@ class Simulation:
         member = ref.name.startswith(GROUP.name)
         return PodClique(
             meta=self.meta(ref, CLIQUE_FINALIZER, self.memory.items[GROUP if member else ROOT].meta),
-            set_name="llm",
             replica_index=0,
             group_replica_index=int(ref.name.split("-")[3]) if member else -1,
             replicas=PODS,

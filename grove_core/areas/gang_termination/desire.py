@@ -1,18 +1,24 @@
 """From judgements to wishes: which cliques should be gone, and when to look again."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from grove_core.areas.gang_termination.group import because_of_replica
 from grove_core.areas.gang_termination.replica import because_of_fate
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.status import Counts, statuses_of
-from grove_core.areas.gang_termination.verdicts import Judgement, Terminate, Wait
-from grove_core.kernel.conditions import Truth
+from grove_core.areas.gang_termination.verdicts import CliqueJudgement, GroupJudgement, Judgement, Terminate, Wait
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.refs import Ref
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.times import parse_time
 from grove_core.kernel.wants import Absent, Desired, HeldBack
 from grove_core.snapshot.snapshot import Snapshot
+
+_DUE: Final = frozenset({Why.DELAY_EXPIRED, Why.GROUP_DELAY_EXPIRED})
+_NAMED: Final = 8  # breached cliques of a scaling group that a deletion rests on: enough to notice, few enough to carry
 
 
 def wants_of_termination(snapshot: Snapshot, judgement: Judgement, counts: Mapping[Ref, Counts]) -> Desired:
@@ -23,20 +29,8 @@ def wants_of_termination(snapshot: Snapshot, judgement: Judgement, counts: Mappi
     """
     if judgement.unknown:
         return Desired((), (HeldBack(snapshot.root.ref, judgement.unknown),))
-    doomed = _doomed(snapshot, judgement)
-    guards = {judged.group.ref: judged.group.meta.guard for judged in judgement.groups}
-    guards.update({judged.clique.ref: judged.clique.meta.guard for judged in judgement.cliques})
-    breached = {judged.clique.ref for judged in judgement.cliques if judged.breach is Truth.TRUE}
-    absents = tuple(
-        Absent(
-            ref,
-            guards[ref],
-            because,
-            rests_on=tuple((cause, guards[cause]) for cause in _causes_in(because)),
-            is_cause=ref in breached,
-        )
-        for ref, because in doomed.items()
-    )
+    absents = tuple(_absents(snapshot, judgement))
+    doomed = {absent.target for absent in absents}
     statuses = (status for status in statuses_of(snapshot, judgement, counts) if status.target not in doomed)
     return Desired((*absents, *statuses))
 
@@ -51,43 +45,70 @@ def wake_of_termination(judgement: Judgement) -> datetime | None:
     return min(waits, default=None)
 
 
-def _doomed(snapshot: Snapshot, judgement: Judgement) -> Mapping[Ref, tuple[Reason, ...]]:
-    """Every clique that a terminated replica takes along, with the reasons of each level that ends it. Linear."""
-    now = snapshot.now
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """The end of one replica, and what it rests on.
+
+    Attributes:
+        cause: the due constituent whose delay ended first; one is enough, and it stays the same as time goes on.
+        because: its reason.
+        rests_on: the cause, and where it is a scaling group some of its breached cliques (PL-015).
+        last: uids of the cliques that go last, because the cause would be gone with them (GT-063).
+    """
+
+    cause: Ref
+    because: Reason
+    rests_on: tuple[tuple[Ref, Guard], ...]
+    last: AbstractSet[str]
+
+
+def _absents(snapshot: Snapshot, judgement: Judgement) -> Iterator[Absent]:
+    """Every clique that a terminated replica takes along, with the reason of each level that ends it. Linear."""
+    cliques = {judged.clique.ref: judged for judged in judgement.cliques}
+    groups = {judged.group.ref: judged for judged in judgement.groups}
     ended = {
-        replica.index: _expired(because_of_fate(snapshot.root, replica, now))
+        replica.index: _ending(because_of_fate(snapshot.root, replica, snapshot.now), cliques, groups)
         for replica in judgement.replicas
         if isinstance(replica.fate, Terminate)
     }
     ended_parts = {
-        (judged.group.meta.uid, index): (judged.group.ref.short, because_of_replica(judged, index, now))
+        (judged.group.meta.uid, index): (
+            judged.group.ref.short,
+            _ending(because_of_replica(judged, index, snapshot.now), cliques, groups),
+        )
         for judged in judgement.groups
         for index, fate in judged.replica_fates.items()
         if isinstance(fate, Terminate)
     }
-    doomed: dict[Ref, tuple[Reason, ...]] = {}
     for clique in (judged.clique for judged in judgement.cliques) if ended or ended_parts else ():
-        ref, index = clique.ref, clique.replica_index
-        because: tuple[Reason, ...] = ()
+        meta, index, own_index = clique.meta, clique.replica_index, clique.group_replica_index
+        endings: list[_Ending] = []
+        because: list[Reason] = []
         if index in ended:
-            due = ended[index]
-            because = (Why.GANG_TERMINATED.because(ref, replica=index, cause=due[0].subject.short), *due)
-        part = ended_parts.get((clique.meta.owner_uid, clique.group_replica_index))
-        if part is not None:
-            group, due = part
-            facts = {"group": group, "cause": due[0].subject.short}
-            own = clique.group_replica_index
-            because = (*because, Why.GROUP_REPLICA_TERMINATED.because(ref, replica=own, **facts), *due)
-        if because:
-            doomed[ref] = because
-    return doomed
+            endings.append(ended[index])
+            cause = ended[index].cause.short
+            because += [Why.GANG_TERMINATED.because(meta.ref, replica=index, cause=cause), ended[index].because]
+        if (meta.owner_uid, own_index) in ended_parts:
+            group, part = ended_parts[meta.owner_uid, own_index]
+            endings.append(part)
+            facts = {"group": group, "cause": part.cause.short}
+            because += [Why.GROUP_REPLICA_TERMINATED.because(meta.ref, replica=own_index, **facts), part.because]
+        if endings:
+            first = endings[0]
+            yield Absent(meta.ref, meta.guard, tuple(because), first.rests_on, is_cause=meta.uid in first.last)
 
 
-def _expired(because: Iterable[Reason]) -> tuple[Reason, ...]:
-    return tuple(reason for reason in because if reason.rule is Why.DELAY_EXPIRED)
-
-
-def _causes_in(because: Iterable[Reason]) -> list[Ref]:
-    """The breached constituents that some reasons name; sorted, each once."""
-    causes = {reason.subject for reason in because if reason.rule in {Why.DELAY_EXPIRED, Why.GROUP_DELAY_EXPIRED}}
-    return sorted(causes, key=lambda ref: ref.sort_key)
+def _ending(
+    because: Iterable[Reason], cliques: Mapping[Ref, CliqueJudgement], groups: Mapping[Ref, GroupJudgement]
+) -> _Ending:
+    """What the end of a replica rests on: of the due constituents the one whose delay ended first."""
+    due = [reason for reason in because if reason.rule in _DUE]
+    first = min(due, key=lambda reason: (parse_time(str(dict(reason.facts)["until"])), reason.subject.sort_key))
+    cause = first.subject
+    if cause in cliques:
+        meta = cliques[cause].clique.meta
+        return _Ending(cause, first, ((cause, meta.guard),), {meta.uid})
+    group = groups[cause]
+    breached = [judged.clique.meta for found in group.breached.values() for judged in found]
+    named = tuple((meta.ref, meta.guard) for meta in breached[:_NAMED])
+    return _Ending(cause, first, ((cause, group.group.meta.guard), *named), {meta.uid for meta in breached})

@@ -15,15 +15,16 @@ from grove_core.areas.gang_termination.rulesets import DESIGN
 from grove_core.areas.gang_termination.status import conditions_of, counts_of, placement_of, usable_replicas
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement, Terminate
 from grove_core.kernel.conditions import Condition, Truth, condition_of
-from grove_core.kernel.steps import Delete, Outcome
+from grove_core.kernel.steps import Delete, Outcome, Stage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.controller.act import act
 from grove_shell.world.memory import MemoryWorld
 from tests.property.gang_termination.oracle import verdict_of
-from tests.property.strategies.worlds import START, World, world_of, worlds
+from tests.property.strategies.worlds import START, World, storms, world_of, worlds
 
 
 def deleted(plan: Plan) -> set[str]:
@@ -297,32 +298,68 @@ class TestGT056:
 
 
 class TestGT063:
-    """Of a replica that ends, the cliques that are breached MUST be deleted after those that are not."""
+    """The cause of an end goes last, and everything it ends goes in one round."""
 
-    @given(worlds())
-    def test_the_cause_goes_last(self, world: World) -> None:
+    @given(st.one_of(storms(), worlds()))
+    def test_nothing_rests_on_what_goes_before_it(self, world: World) -> None:
+        deletes = [step for step in reconcile(world.snapshot).steps if isinstance(step.action, Delete)]
+        before = {step.target for step in deletes if step.stage is Stage.CLEANUP}
+        for step in deletes:
+            assert isinstance(step.action, Delete)
+            assert not before & {ref for ref, _ in step.action.rests_on}
+        event(f"companions {min(len(before), 3)}, causes {min(len(deletes) - len(before), 3)}")
+
+    @given(st.one_of(storms(), worlds()))
+    @pytest.mark.req("GT-036")
+    @pytest.mark.req("GT-054")
+    @pytest.mark.req("PL-015")
+    def test_what_is_told_happens_at_once(self, world: World) -> None:
+        """In a quiet world no deletion of a plan gets in the way of another one."""
         snapshot = world.snapshot
-        breached = {judged.clique.ref for judged in DESIGN.judge(snapshot).cliques if judged.breach is Truth.TRUE}
-        deletes = [step.target for step in reconcile(snapshot).steps if isinstance(step.action, Delete)]
-        assert deletes == sorted(deletes, key=lambda ref: (ref in breached, ref.sort_key))
-        event(f"companions {min(len([ref for ref in deletes if ref not in breached]), 3)}")
+        memory = MemoryWorld((snapshot,))
+        deletes = [step for step in reconcile(snapshot).steps if isinstance(step.action, Delete)]
+        attempts = act(memory, deletes)
+        assert [attempt.outcome for attempt in attempts] == [Outcome.DONE] * len(deletes)
+        again = memory.observe(world.root.ref, world.now)
+        assert again is not None
+        gone = {step.target for step in deletes}
+        assert all(clique.meta.deleting for clique in again.cliques if clique.ref in gone)
+
+    @given(storms())
+    @pytest.mark.req("PL-008")
+    def test_the_cause_stays_the_same_as_time_goes_on(self, world: World) -> None:
+        now, later = (
+            {step.target: step.action for step in reconcile(moment.snapshot).steps if isinstance(step.action, Delete)}
+            for moment in (world, world.at(world.now + timedelta(hours=9)))
+        )
+        ended = {replica.index for replica in DESIGN.judge(world.snapshot).replicas if replica.fate == Terminate()}
+        for clique in world.cliques:
+            if clique.replica_index in ended and clique.ref in now:
+                assert later[clique.ref] == now[clique.ref]
 
 
 class TestPL015:
-    """A deletion that a breach caused MUST name the breached objects, and MUST NOT happen once one has changed."""
+    """A companion MUST NOT be deleted once an object that its deletion rests on has changed."""
 
-    @given(worlds())
+    @given(st.one_of(storms(), worlds()))
     def test_a_cause_that_changed_saves_its_companions(self, world: World) -> None:
         snapshot = world.snapshot
         for step in reconcile(snapshot).steps:
             if not isinstance(step.action, Delete):
                 continue
-            assert step.action.rests_on
-            memory = MemoryWorld((snapshot,))
-            cause = step.action.rests_on[0][0]
-            memory.put(memory.items[cause])
-            assert memory.attempt(step).outcome is Outcome.CONFLICT
-            assert step.target in memory.items
+            assert 1 <= len(step.action.rests_on) <= 9
+            for cause, _ in step.action.rests_on if step.stage is Stage.CLEANUP else ():
+                memory = MemoryWorld((snapshot,))
+                memory.put(memory.items[cause])
+                assert memory.attempt(step).outcome is Outcome.CONFLICT
+                assert step.target in memory.items
+
+    @given(storms())
+    def test_a_member_that_recovers_saves_the_companions_of_its_group(self, world: World) -> None:
+        for step in reconcile(world.snapshot).steps:
+            if isinstance(step.action, Delete) and step.action.rests_on[0][0].kind == "PodCliqueScalingGroup":
+                assert len(step.action.rests_on) > 1
+                event("a group is the cause")
 
 
 class TestGT021:

@@ -1,6 +1,5 @@
 """What is read from a PodClique, and from the labels and names of all families in the field."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -9,8 +8,8 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.resources.keys import GROUP_REPLICA, SET_NAME, SET_REPLICA
-from grove_core.resources.podclique import CliqueStatus, PodClique, podclique_of, with_deletion
+from grove_core.resources.keys import GROUP_REPLICA, SET_REPLICA
+from grove_core.resources.podclique import CliqueStatus, PodClique, podclique_of
 from tests.property.resources.manifests import (
     SINCE,
     Json,
@@ -67,7 +66,7 @@ class TestFields:
             "PodCliqueSet",
             "llm",
         )
-        assert (known.set_name, known.replica_index, known.group_replica_index) == ("llm", 0, -1)
+        assert (known.replica_index, known.group_replica_index) == (0, -1)
         assert (known.replicas, known.min_available, known.template_hash) == (3, 2, "h1")
         assert known.status == CliqueStatus(
             recorded=True,
@@ -97,13 +96,6 @@ class TestFields:
         raw = {**clique(), "metadata": {**clique()["metadata"], "deletionTimestamp": SINCE}}
         assert podclique_of(raw).meta.deleting
         assert not podclique_of(clique()).meta.deleting
-
-    def test_gt062_a_deletion_of_ours_marks_it_the_same_way(self) -> None:
-        known = podclique_of(SOUND)
-        going = with_deletion(known)
-        assert going == replace(known, meta=replace(known.meta, deleting=True))
-        assert with_deletion(going) == going
-        assert not known.meta.deleting
 
     @pytest.mark.parametrize(
         ("spec", "replicas", "needed"),
@@ -180,10 +172,6 @@ class TestGT018:
 class TestPlaces:
     """Which set, which replica of it, which replica of a scaling group."""
 
-    @pytest.mark.parametrize("key", SET_NAME)
-    def test_the_set_is_read_from_a_label_of_any_family(self, key: str) -> None:
-        assert podclique_of(clique(labels={key: "by-label"})).set_name == "by-label"
-
     @pytest.mark.parametrize("key", SET_REPLICA)
     def test_the_replica_is_read_from_a_label_of_any_family(self, key: str) -> None:
         assert podclique_of(clique(labels={key: "12"})).replica_index == 12
@@ -194,20 +182,20 @@ class TestPlaces:
         assert podclique_of(member(**{key: "12"})).group_replica_index == 12
         assert podclique_of(clique(labels={key: "12"})).group_replica_index == -1
 
-    @pytest.mark.parametrize("keys", [SET_NAME, SET_REPLICA, GROUP_REPLICA])
+    @pytest.mark.parametrize("keys", [SET_REPLICA, GROUP_REPLICA])
     def test_the_first_label_that_says_something_wins(self, keys: tuple[str, ...]) -> None:
         labels = {key: str(number) for number, key in enumerate(keys)}
         known, skipped = (podclique_of(member(**given)) for given in (labels, {**labels, keys[0]: ""}))
-        read = {SET_NAME: "set_name", SET_REPLICA: "replica_index", GROUP_REPLICA: "group_replica_index"}[keys]
+        read = {SET_REPLICA: "replica_index", GROUP_REPLICA: "group_replica_index"}[keys]
         assert (str(getattr(known, read)), str(getattr(skipped, read))) == ("0", "1")
 
     def test_without_labels_a_standalone_clique_is_placed_by_its_name(self) -> None:
         known = podclique_of(clique("llm-7-router"))
-        assert (known.set_name, known.replica_index, known.group_replica_index) == ("llm", 7, -1)
+        assert (known.replica_index, known.group_replica_index) == (7, -1)
 
     def test_without_labels_a_member_is_placed_by_its_name(self) -> None:
         known = podclique_of(member("llm-0-pool-4-worker"))
-        assert (known.set_name, known.replica_index, known.group_replica_index) == ("", -1, 4)
+        assert (known.replica_index, known.group_replica_index) == (-1, 4)
 
     def test_a_label_wins_over_the_name(self) -> None:
         assert podclique_of(clique("llm-7-router", labels={SET_REPLICA[0]: "3"})).replica_index == 3

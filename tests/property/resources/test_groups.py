@@ -7,7 +7,7 @@ from hypothesis import example, given
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import SET_NAME, SET_REPLICA
+from grove_core.resources.keys import SET_REPLICA
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup, scaling_group_of
 from tests.property.resources.manifests import SINCE, Json, almost, any_json, condition, group, is_there, meta, outcome
 
@@ -33,7 +33,7 @@ class TestFields:
     def test_every_fact_is_read(self) -> None:
         known = scaling_group_of(SOUND)
         assert known.ref == Ref("grove.io/v1alpha1", "PodCliqueScalingGroup", "ml", "llm-0-pool")
-        assert (known.set_name, known.replica_index) == ("llm", 0)
+        assert known.replica_index == 0
         assert (known.replicas, known.min_available, known.clique_names) == (3, 2, ("leader", "worker"))
         assert known.status == GroupStatus(
             replicas=3, scheduled=3, available=2, updating=True, conditions=known.status.conditions
@@ -63,17 +63,13 @@ class TestFields:
         status: Json = {key: {"updateStartedAt": SINCE, "updateEndedAt": ended}}
         assert scaling_group_of(group(**status)).status.updating is (ended is None)
 
-    @pytest.mark.parametrize("key", SET_NAME)
-    def test_the_set_is_read_from_a_label_of_any_family(self, key: str) -> None:
-        assert scaling_group_of(group(labels={key: "by-label"})).set_name == "by-label"
-
     @pytest.mark.parametrize("key", SET_REPLICA)
     def test_the_replica_is_read_from_a_label_of_any_family(self, key: str) -> None:
         assert scaling_group_of(group(labels={key: "12"})).replica_index == 12
 
     def test_without_labels_owner_and_name_say_both(self) -> None:
         known = scaling_group_of(group("llm-5-pool"))
-        assert (known.set_name, known.replica_index) == ("llm", 5)
+        assert known.replica_index == 5
 
 
 class TestFaults:

@@ -155,7 +155,6 @@ class Builder:
         replicas = config.replicas if not tape.rarely() else tape.count(4)
         group = ScalingGroup(
             meta=self.meta("PodCliqueScalingGroup", f"{self.name}-{replica}-{config.name}", GROUP_FINALIZER, root.meta),
-            set_name=self.name,
             replica_index=replica,
             replicas=replicas,
             min_available=config.min_available,
@@ -189,7 +188,6 @@ class Builder:
             )
         clique = PodClique(
             meta=self.meta("PodClique", name, CLIQUE_FINALIZER, owner),
-            set_name=self.name,
             replica_index=replica,
             group_replica_index=index,
             replicas=replicas,
@@ -240,3 +238,35 @@ def world_of(data: bytes, name: str = "llm") -> World:
 def worlds() -> st.SearchStrategy[World]:
     """Arbitrary worlds; an empty tape is the plainest one."""
     return st.binary(max_size=400).map(world_of)
+
+
+def stormy(world: World) -> World:
+    """The same world with every pod lost, everything once available, and every stored breach as old as it was."""
+    conditions = {clique.ref: clique.status.conditions for clique in world.cliques}
+    conditions |= {group.ref: group.status.conditions for group in world.groups}
+    breached = {
+        ref: tuple(replace(condition, status=Truth.TRUE) for condition in held) for ref, held in conditions.items()
+    }
+    return replace(
+        world,
+        root=replace(world.root, meta=replace(world.root.meta, deleting=False)),
+        pods=tuple(replace(pod, ready=False) for pod in world.pods),
+        cliques=tuple(
+            replace(
+                clique,
+                status=replace(
+                    clique.status, recorded=True, was_available=True, updating=False, conditions=breached[clique.ref]
+                ),
+            )
+            for clique in world.cliques
+        ),
+        groups=tuple(
+            replace(group, status=replace(group.status, updating=False, conditions=breached[group.ref]))
+            for group in world.groups
+        ),
+    )
+
+
+def storms() -> st.SearchStrategy[World]:
+    """Worlds in which nearly everything is breached, for longer or shorter than its delay."""
+    return worlds().map(stormy)
