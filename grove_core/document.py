@@ -103,7 +103,7 @@ def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any J
     """
     items = raw if isinstance(raw, list) else [raw]
     try:
-        return tuple(Attempt(_step(item), Outcome(item["outcome"]), item.get("detail", "")) for item in items)
+        return tuple(Attempt(_step(item), Outcome(item["outcome"]), _text(item.get("detail", ""))) for item in items)
     except (KeyError, TypeError, AttributeError, ValueError) as fault:
         raise MalformedObject((Problem(path="", expected="a list of attempts", got=f"trouble at {fault}"),)) from fault
 
@@ -236,9 +236,11 @@ def _step(raw: Json) -> Step:
     action: Action
     if name == "setStatus":
         fields = freeze(raw["object"])
-        action = SetStatus(fields if isinstance(fields, FrozenMap) else FrozenMap({}), guard)
+        if not isinstance(fields, FrozenMap):
+            raise TypeError(f"status {raw['object']!r}")
+        action = SetStatus(fields, guard)
     elif name == "dropFinalizer":
-        action = DropFinalizer(raw["object"]["finalizer"], guard)
+        action = DropFinalizer(_text(raw["object"]["finalizer"]), guard)
     else:
         action = Delete(guard, tuple((_ref(item["target"]), _guard(item["guard"])) for item in raw["restsOn"]))
         stage = Stage.CAUSE if raw["isCause"] else stage
@@ -246,7 +248,7 @@ def _step(raw: Json) -> Step:
 
 
 def _guard(raw: Json) -> Guard:
-    return Guard(raw["uid"], raw["resourceVersion"])
+    return Guard(_text(raw["uid"]), _text(raw["resourceVersion"]))
 
 
 def _reasons(raw: Iterable[Json]) -> tuple[Reason, ...]:
@@ -256,7 +258,17 @@ def _reasons(raw: Iterable[Json]) -> tuple[Reason, ...]:
 
 
 def _ref(raw: Json) -> Ref:
-    return Ref(raw["apiVersion"], raw["kind"], raw["namespace"], raw["name"], raw.get("replica"))
+    replica = raw.get("replica")
+    if replica is not None and type(replica) is not int:
+        raise TypeError(f"replica {replica!r}")
+    return Ref(_text(raw["apiVersion"]), _text(raw["kind"]), _text(raw["namespace"]), _text(raw["name"]), replica)
+
+
+def _text(value: object) -> str:
+    """A string, or a TypeError that becomes a report: hashing anything else would end in one anyway, later."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} instead of a string")
+    return value
 
 
 def _time(text: str) -> datetime:

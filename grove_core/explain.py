@@ -1,13 +1,13 @@
 """From plans to stories: verdicts in the order a person asks for them, reasons as sentences; still data, no colours."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, unique
 
-from grove_core.areas.gang_termination.findings import BREACH, TERMINATION
+from grove_core.areas.gang_termination.findings import AVAILABILITY, BREACH, TERMINATION
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
@@ -73,15 +73,20 @@ class Story:
 
     Attributes:
         unrecorded: how many cliques are spared only because nothing says that they ever were available (GT-015).
+        available, replicas: of the set (GT-045); 0 of 0 where nothing can be said.
     """
 
     root: Ref
     entries: tuple[Entry, ...]
     unrecorded: int
+    available: int = 0
+    replicas: int = 0
 
     @property
     def is_calm(self) -> bool:
         """Whether everything is kept, is there, and has the pods it needs."""
+        if self.available < self.replicas:
+            return False
         return not any(entry.tone is not Tone.KEEPS or entry.degraded or entry.incomplete for entry in self.entries)
 
     def having(self, tone: Tone) -> tuple[Entry, ...]:
@@ -112,7 +117,14 @@ def story_of(forecast: Forecast) -> Story:
         forecast.root,
         tuple(sorted((*entries, *held), key=lambda entry: (order.index(entry.tone), entry.subject.sort_key))),
         unrecorded,
+        **_availability(forecast.findings),
     )
+
+
+def _availability(findings: Iterable[Finding]) -> dict[str, int]:
+    """The numbers behind the finding on the set's availability, if there is one."""
+    found = next((finding.because[0] for finding in findings if finding.question == AVAILABILITY), None)
+    return {name: int(value) for name, value in found.facts} if found is not None else {}
 
 
 def _ended(root: Ref, steps: Iterable[Step]) -> Mapping[Ref, list[Ref]]:
@@ -136,7 +148,7 @@ def _degraded(
     guards = {
         f"{ref.name}-{ref.replica}-": fate.because[0].sentence
         for ref, fate in fates.items()
-        if ref.kind == GROUP_KIND and ref.replica is not None
+        if ref.kind == GROUP_KIND and ref.replica is not None and fate.verdict not in {"Terminate", "Wait"}
     }
     found: defaultdict[Ref, list[Cause]] = defaultdict(list)
     for breach in breaches:
@@ -159,8 +171,10 @@ def _is_told(finding: Finding) -> bool:
     return finding.subject.replica is not None and finding.verdict in {"Terminate", "Wait"}
 
 
-def _entry(fate: Finding, breaches: Mapping[Ref, Finding], deletes: Iterable[Ref]) -> Entry:
+def _entry(fate: Finding, breaches: Mapping[Ref, Finding], deletes: Sequence[Ref]) -> Entry:
     tone = {"Terminate": Tone.ENDS, "Wait": Tone.WAITS, "Unknown": Tone.UNKNOWN}.get(fate.verdict, Tone.KEEPS)
+    if tone is Tone.ENDS and not deletes:
+        tone = Tone.HELD
     incomplete = any(reason.rule is Why.CONSTITUENT_MISSING for reason in fate.because)
     return Entry(tone, fate.subject, tuple(_causes(fate.because, breaches)), tuple(deletes), incomplete=incomplete)
 

@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 
 
@@ -9,6 +10,9 @@ def main() -> None:
     """Run the command line and leave with its exit code (CL-001)."""
     from grove_shell.cli.main import run
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # an ASCII terminal can show a "µs" as well as it can
     gc.disable()  # the process ends soon, and nothing it makes goes round in circles
     name = "kubectl grove" if Path(sys.argv[0]).name.startswith("kubectl-") else "grove"
     sys.exit(run(sys.argv[1:], name))

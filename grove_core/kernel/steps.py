@@ -30,8 +30,8 @@ class SetStatus:
 class Delete:
     """Delete the object, if it still is what was judged.
 
-    ``rests_on`` names the cause. A companion (stage CLEANUP) goes only while all of it is as it was judged (PL-015); for
-    the cause itself (stage CAUSE) it only says whose companions must be gone before (PL-014).
+    ``rests_on`` names the cause. A companion (stage CLEANUP) goes only while all of it is as it was judged (PL-015);
+    for the cause itself (stage CAUSE) it only says whose companions must be gone before (PL-014).
     """
 
     guard: Guard

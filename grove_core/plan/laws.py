@@ -12,7 +12,7 @@ from grove_core.snapshot.snapshot import Snapshot
 def problems_in(plan: Plan, snapshot: Snapshot) -> tuple[Problem, ...]:
     """Every breach of PL-003, PL-004, PL-005, PL-006 (order) and PL-011. Empty for every plan the core produces.
 
-    Property tests call it on every plan, and whoever applies a plan calls it once more before the first write.
+    Property tests call it on every plan; whoever applies a plan to a real cluster should, too, before the first write.
     """
     return tuple(_problems(plan, snapshot))
 

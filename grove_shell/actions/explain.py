@@ -41,8 +41,8 @@ def explain(source: Source, target: str, *, output: str, rules: str, why_not: st
         if has(snapshot, kind, name)
     ]
     if not inquiries:
-        sys.stderr.write(f"{kind} {name} is not in the input, or belongs to no PodCliqueSet in it\n")
-        return ERROR
+        write(f"not in the input, or of no PodCliqueSet in it: {kind} {name}\n", sys.stderr)
+        return USAGE
     if output == "human":
         show(explain_page(inquiries, only_guards=why_not is not None))
     else:

@@ -44,8 +44,9 @@ def plan(source: Source, options: PlanOptions) -> int:
     if not situation.usable:
         return ERROR
     snapshots = tuple(situation.snapshots(source.namespace, options.sets))
-    if options.sets and not snapshots:
-        sys.stderr.write(f"no PodCliqueSet of that name: {', '.join(options.sets)}\n")
+    missing = situation.missing(source.namespace, options.sets)
+    if missing:
+        write(f"not in the input: {', '.join(missing)}\n", sys.stderr)
         return USAGE
     until = _moment(situation.now, options.until)
     rules = BY_NAME[options.rules]

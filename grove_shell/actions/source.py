@@ -1,6 +1,5 @@
 """From the shared options to a situation: a cluster, the attempts made before, and the clock."""
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from grove_core.kernel.steps import Attempt
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.objects import Loaded, load
-from grove_shell.reading.sources import Item, items_of
+from grove_shell.reading.sources import Item, items_of, standard_input
 from grove_shell.views.progress import counting
 
 
@@ -55,11 +54,19 @@ class Situation:
                 continue
             yield self.loaded.cluster.snapshot_of(root, self.now, self.attempts)
 
+    def missing(self, namespace: str | None, names: tuple[str, ...]) -> list[str]:
+        """What was asked for and is not there (CL-009): namespaces without a set, sets by name; sorted."""
+        there = [root.ref for root in self.loaded.cluster.sets if namespace in {None, root.ref.namespace}]
+        known = {name for ref in there for name in (ref.name, f"{ref.namespace}/{ref.name}")}
+        if namespace is not None and not there and not names:
+            return [f"a PodCliqueSet in namespace {namespace}"]
+        return sorted(f"PodCliqueSet {name}" for name in names if name not in known)
+
 
 def situation_of(source: Source) -> Situation:
     """Read everything a command needs. Raises nothing for bad content: that is in ``faults``."""
     with counting("reading", "objects") as count:
-        loaded = load(source.filenames, sys.stdin.buffer, count)
+        loaded = load(source.filenames, standard_input(), count)
     attempts, faults = _attempts(source.attempts) if source.attempts else ((), ())
     every = (*loaded.faults, *faults)
     return Situation(
@@ -74,7 +81,7 @@ def situation_of(source: Source) -> Situation:
 def _attempts(path: str) -> tuple[tuple[Attempt, ...], tuple[Fault, ...]]:
     faults: list[Fault] = []
     found: list[Attempt] = []
-    for item in items_of(path, faults, sys.stdin.buffer):
+    for item in items_of(path, faults, standard_input()):
         try:
             found.extend(attempts_from_json(item.value.get("attempts")))
         except MalformedObject as fault:

@@ -10,7 +10,7 @@ from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_shell.exits import DONE, ERROR
 from grove_shell.reading.faults import Fault
-from grove_shell.reading.sources import Item, items_of
+from grove_shell.reading.sources import Item, items_of, standard_input
 from grove_shell.views.faults import faults_page
 from grove_shell.views.page import Page, show, write
 from grove_shell.views.structured import as_text
@@ -22,8 +22,13 @@ Judged = tuple[Item, Decision[AdmissionVerdict]]
 def validate(filenames: tuple[str, ...], old: tuple[str, ...], output: str) -> int:
     """Judge and print; returns the exit code (CL-001)."""
     faults: list[Fault] = []
-    before = {_name(item.value): item.value for item in _sets(old, faults)}
-    judged = [(item, admit(item.value, before.get(_name(item.value)))) for item in _sets(filenames, faults)]
+    before = [item.value for item in _sets(old, faults)]
+    judged = []
+    for item in _sets(filenames, faults):
+        earlier = _earlier(item.value, before)
+        if old and earlier is None:
+            write(f"no earlier version of {_name(item.value)} in --old: judged as new\n", sys.stderr)
+        judged.append((item, admit(item.value, earlier)))
     if faults:
         show(faults_page(sorted(faults, key=lambda fault: fault.sort_key), going_on=True), sys.stderr)
     if output == "human":
@@ -36,15 +41,26 @@ def validate(filenames: tuple[str, ...], old: tuple[str, ...], output: str) -> i
 
 def _sets(paths: Iterable[str], faults: list[Fault]) -> Iterable[Item]:
     for path in paths:
-        for item in items_of(path, faults, sys.stdin.buffer):
+        for item in items_of(path, faults, standard_input()):
             if item.value.get("kind") == "PodCliqueSet":
                 yield item
 
 
+def _earlier(raw: Mapping[str, Any], before: list[dict[str, Any]]) -> Mapping[str, Any] | None:
+    """The version of a manifest that runs: of its name, in its namespace; in the only one, where it names none."""
+    same = [held for held in before if _field(held, "name") == _field(raw, "name")]
+    if _field(raw, "namespace"):
+        same = [held for held in same if (_field(held, "namespace") or "default") == _field(raw, "namespace")]
+    return same[0] if len(same) == 1 else None
+
+
 def _name(raw: Mapping[str, Any]) -> str:
+    return f"{_field(raw, 'namespace') or 'default'}/{_field(raw, 'name')}"
+
+
+def _field(raw: Mapping[str, Any], key: str) -> str:
     meta = raw.get("metadata")
-    fields: Mapping[str, Any] = meta if isinstance(meta, Mapping) else {}
-    return f"{fields.get('namespace') or 'default'}/{fields.get('name') or ''}"
+    return str(meta.get(key) or "") if isinstance(meta, Mapping) else ""
 
 
 def _page(judged: list[Judged]) -> Page:

@@ -1,5 +1,7 @@
 """The command group: finds a command's module by name, so that help imports only what it shows (P10)."""
 
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Final
@@ -52,6 +54,12 @@ def grove() -> None:
     """
 
 
+def _give_up_on_output() -> None:
+    """Let go of a standard output that takes nothing more, or the interpreter complains of it on its way out."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def run(arguments: Sequence[str], name: str) -> int:
     """Run one command and return its exit code; click's own usage errors become 64 (CL-001)."""
     try:
@@ -59,6 +67,10 @@ def run(arguments: Sequence[str], name: str) -> int:
     except click.exceptions.UsageError as fault:
         fault.show()
         return USAGE
+    except OSError as fault:
+        _give_up_on_output()
+        click.echo(f"cannot write: {fault.strerror or fault}", err=True)
+        return ERROR
     except click.ClickException as fault:
         fault.show()
         return ERROR

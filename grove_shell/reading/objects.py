@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Final, TypeAlias
 
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import CORE
 from grove_core.resources.meta import Meta
 from grove_core.resources.pod import Pod, pod_of
@@ -30,6 +31,7 @@ API_GROUPS: Final[Mapping[str, str]] = {
     "PodGang": "scheduler.grove.io",
     "Pod": "",
 }
+IDENTIFIED: Final = ("PodClique", "PodCliqueScalingGroup")  # nobody writes these by hand
 JUDGED: Final = ("Pod", "PodClique", "PodCliqueScalingGroup")
 
 
@@ -75,8 +77,8 @@ class _Loading:
         self.faults: list[Fault] = []
         self.ignored: Counter[str] = Counter()
         self.gaps: set[Gap] = set()
-        self.uids: set[str] = set()
         self.places: dict[str, Item] = {}
+        self.owners: dict[str, Ref] = {}  # uid -> whose it is
         self.sets: dict[tuple[str, str], PodCliqueSet] = {}
         self.groups: dict[tuple[str, str], ScalingGroup] = {}
         self.cliques: dict[tuple[str, str], PodClique] = {}
@@ -101,29 +103,42 @@ class _Loading:
                 if not isinstance(value, str):
                     self._note(item, field, "a string", "nothing" if value is None else str(value))
             self.gaps.update((judged, EVERYWHERE) for judged in JUDGED)
-            return
-        if API_GROUPS.get(kind) != version.rpartition("/")[0]:
+        elif API_GROUPS.get(kind) != version.rpartition("/")[0]:
             self.ignored[kind] += 1
-            return
+        else:
+            self._take_ours(item, kind)
+
+    def _take_ours(self, item: Item, kind: str) -> None:
+        """Project an object of a kind that decisions read."""
         project, shelf = self.kinds[kind]
         try:
-            resource = project(raw)
+            resource = project(item.value)
         except MalformedObject as fault:
             for problem in fault.problems:
                 self._note(item, problem.path, problem.expected, problem.got)
-            self._miss(kind, raw)
+            self._miss(kind, item.value)
             return
-        if kind == "Pod":
-            key, uid, resource_version = (resource.namespace, resource.name), resource.uid, resource.resource_version
-        else:
-            meta: Meta = resource.meta
-            key, uid, resource_version = (meta.ref.namespace, meta.ref.name), meta.uid, meta.resource_version
-            self.uids.add(uid)
-            self.places[uid] = item._replace(value=_heading(raw))
+        meta: Meta | Pod = resource if kind == "Pod" else resource.meta
+        key = (resource.ref.namespace, resource.ref.name)
+        if not isinstance(meta, Pod) and not self._identify(item, kind, meta):
+            self._miss(kind, item.value)
+            return
         before = shelf.setdefault(key, resource)
-        if before is not resource and not _same(before, uid, resource_version):
+        if before is not resource and not _same(before, meta.uid, meta.resource_version):
             self._note(item, "metadata.name", "one object of this kind and name", "a second one that differs")
-            self._miss(kind, raw)
+            self._miss(kind, item.value)
+
+    def _identify(self, item: Item, kind: str, meta: Meta) -> bool:
+        """Whether an object can be told from every other one (IN-038); its place is remembered for later faults."""
+        if kind in IDENTIFIED and not (meta.uid and meta.resource_version):
+            self._note(item, "metadata", "a uid and a resourceVersion, as every object of a cluster has", "none")
+            return False
+        if meta.uid and self.owners.setdefault(meta.uid, meta.ref) != meta.ref:
+            self._note(item, "metadata.uid", "a uid of its own", f"that of {self.owners[meta.uid].short}")
+            return False
+        if meta.uid:
+            self.places[meta.uid] = item._replace(value=_heading(item.value))
+        return True
 
     def _take_pod(self, raw: Mapping[str, Any]) -> bool:
         """The short way for a sound pod; whatever is wrong with one is found on the long way."""
@@ -137,10 +152,8 @@ class _Loading:
     def finish(self) -> Loaded:
         """Check owners, find out what was left out, and index the rest."""
         self._infer_gaps()
-        for group in self.groups.values():
-            self._check_owner(group.meta)
-        for clique in self.cliques.values():
-            self._check_owner(clique.meta)
+        self.groups = {key: group for key, group in self.groups.items() if self._has_owner(group.meta)}
+        self.cliques = {key: clique for key, clique in self.cliques.items() if self._has_owner(clique.meta)}
         cluster = cluster_of(
             sets=self.sets.values(),
             groups=self.groups.values(),
@@ -150,34 +163,46 @@ class _Loading:
             gaps=frozenset(self.gaps | {(kind, EVERYWHERE) for kind in JUDGED if self._content_was_lost()}),
         )
         ordered = sorted(self.faults, key=lambda fault: fault.sort_key)
-        strays = len(self.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in self.uids)
+        strays = len(self.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in self.owners)
         return Loaded(cluster, tuple(ordered), dict(sorted(self.ignored.items())), strays)
 
     def _infer_gaps(self) -> None:
         """Kinds of which there is nothing although other objects speak of them (GT-024, IN-035)."""
         cliques = self.cliques.values()
-        if not self.pods and any(_reports_pods(clique) for clique in cliques):
-            self.gaps.add(("Pod", EVERYWHERE))
-        if not self.groups and any(clique.meta.owner_kind == GROUP_KIND for clique in cliques):
-            self.gaps.add((GROUP_KIND, EVERYWHERE))
-        if not self.cliques and (
-            any(root.status.available for root in self.sets.values())
-            or any(group.status.available for group in self.groups.values())
-        ):
-            self.gaps.add(("PodClique", EVERYWHERE))
+        with_groups = {group.ref.namespace for group in self.groups.values()}
+        with_cliques = {clique.ref.namespace for clique in cliques}
+        told: list[ScalingGroup | PodCliqueSet] = [*self.groups.values(), *self.sets.values()]
+        for owner in told:
+            if owner.status.available and owner.ref.namespace not in with_cliques:
+                self.gaps.add(("PodClique", owner.ref.namespace))
+        for clique in cliques:
+            if clique.meta.owner_kind == GROUP_KIND and clique.ref.namespace not in with_groups:
+                self.gaps.add((GROUP_KIND, clique.ref.namespace))
+        uids = {clique.meta.uid for clique in cliques}
+        with_pods = {pod.namespace for pod in self.pods.values() if pod.owner_uid in uids}
+        speaking = Counter(c.ref.namespace for c in cliques if c.ref.namespace not in with_pods and _reports_pods(c))
+        for namespace, count in speaking.items():
+            if count > 1 or not with_pods:
+                self.gaps.add(("Pod", namespace))
 
-    def _check_owner(self, meta: Meta) -> None:
-        """An owner that is not in the input leaves its object without a judge (IN-033)."""
-        if meta.deleting or meta.owner_uid in self.uids or (meta.owner_kind, EVERYWHERE) in self.gaps:
-            return
+    def _has_owner(self, meta: Meta) -> bool:
+        """Whether the owner is there to judge the object; one that should be and is not is a fault (IN-033)."""
+        namespace = meta.ref.namespace
+        owner = self.owners.get(meta.owner_uid)
+        if (owner is not None and owner.namespace == namespace) or (meta.owner_kind, namespace) in self.gaps:
+            return True
+        if meta.deleting:
+            return False
         item = self.places[meta.uid]
         if not meta.owner_uid:
             self._note(item, "metadata.ownerReferences", "a controller owner", "none")
         else:
-            owner = f"{meta.owner_kind} {meta.ref.namespace}/{meta.owner_name}"
-            self._note(item, "metadata.ownerReferences", f"{owner} in the input", "no object with that uid")
+            expected = f"{meta.owner_kind} {namespace}/{meta.owner_name} in the input"
+            self._note(item, "metadata.ownerReferences", expected, "no object with that uid there")
+        self.gaps.add((meta.ref.kind, namespace))
         if meta.owner_kind == GROUP_KIND:
-            self.gaps.add((GROUP_KIND, meta.ref.namespace))
+            self.gaps.add((GROUP_KIND, namespace))
+        return False
 
     def _content_was_lost(self) -> bool:
         return any(fault.lost for fault in self.faults)
@@ -203,8 +228,8 @@ class _Loading:
         fields: Mapping[str, Any] = meta if isinstance(meta, Mapping) else {}
         namespace, uid = fields.get("namespace", "default"), fields.get("uid")
         self.gaps.add((kind, namespace if isinstance(namespace, str) else EVERYWHERE))
-        if isinstance(uid, str):
-            self.uids.add(uid)
+        if isinstance(uid, str) and isinstance(namespace, str):
+            self.owners.setdefault(uid, Ref(str(raw.get("apiVersion")), kind, namespace, str(fields.get("name"))))
 
 
 def _reports_pods(clique: PodClique) -> bool:

@@ -6,8 +6,10 @@ Rule for this file: whatever the path names, the answer is items and faults, nev
 import gc
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from typing import BinaryIO, Final
 
 from grove_shell.reading.faults import Fault, Unreadable
@@ -16,12 +18,17 @@ from grove_shell.reading.json_items import json_items
 from grove_shell.reading.text import Text, reason_of
 from grove_shell.reading.yaml_items import yaml_items
 
-__all__ = ["STDIN", "Item", "collector_off", "items_of"]
+__all__ = ["STDIN", "Item", "collector_off", "items_of", "standard_input"]
 
 STDIN: Final = "-"
 _STDIN_NAME: Final = "stdin"
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
 _BEGINS_LIKE_JSON: Final = re.compile(r'[ \t\n\r]*(?:\{[ \t\n\r]*"|\[[ \t\n\r]*\{[ \t\n\r]*["}])')
+
+
+def standard_input() -> BinaryIO:
+    """Standard input as bytes; an empty one where the process was started without."""
+    return sys.stdin.buffer if sys.stdin is not None else BytesIO()
 
 
 @contextmanager

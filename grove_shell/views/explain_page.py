@@ -76,7 +76,10 @@ def _is_worth_saying(finding: Finding, inquiry: Inquiry) -> bool:
 
 
 def _guards(page: Page, inquiry: Inquiry) -> None:
-    for finding in inquiry.guards():
+    guards = list(inquiry.guards())
+    if not guards:
+        page.add("  nothing of it has too few ready pods, and nothing above it ends it")
+    for finding in guards:
         if finding.verdict == _ENDED:
             page.add(f"  {finding.subject.short}: ", ("it IS terminated", "bold red"))
         else:

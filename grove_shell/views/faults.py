@@ -14,7 +14,7 @@ def faults_page(faults: Sequence[Fault], *, going_on: bool) -> Page:
     for fault in faults:
         page.add("  ", str(fault))
     if going_on:
-        page.add(("What they leave undecided is marked UNKNOWN.", "dim"))
+        page.add(("What they leave undecided is marked UNKNOWN; a PodCliqueSet that does not read is left out.", "dim"))
     else:
         page.add(("Nothing was decided. --keep-going decides what can be decided in spite of them.", "dim"))
     return page

@@ -17,7 +17,8 @@ class Page:
 
     def add(self, *spans: Span | str) -> None:
         """Add one line."""
-        self.lines.append(tuple((span, "") if isinstance(span, str) else span for span in spans))
+        styled = ((span, "") if isinstance(span, str) else span for span in spans)
+        self.lines.append(tuple((printable(text), style) for text, style in styled))
 
     @property
     def text(self) -> str:
@@ -25,9 +26,18 @@ class Page:
         return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in self.lines)
 
 
+def printable(text: str) -> str:
+    """Text that any terminal can show on one line; what is not printable is escaped, escape sequences among it."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
 def show(page: Page, stream: TextIO | None = None) -> None:
     """Print a page: with colours only on a terminal, and not where NO_COLOR is set (CL-006)."""
     out = stream or sys.stdout
+    if out is None:  # started with its standard output closed
+        return
     if not (out.isatty() and not os.environ.get("NO_COLOR")) and not os.environ.get("FORCE_COLOR"):
         write(page.text, out)
         return
@@ -44,6 +54,8 @@ def show(page: Page, stream: TextIO | None = None) -> None:
 def write(text: str, stream: TextIO | None = None) -> None:
     """Write and flush. A reader who has seen enough (``| head``) is no error."""
     out = stream or sys.stdout
+    if out is None:
+        return
     try:
         out.write(text)
         out.flush()

@@ -125,7 +125,8 @@ def _notes(page: Page, document: Document, stories: Sequence[Story], surrounding
 
 
 def _root(page: Page, forecast: Forecast, story: Story, now: datetime) -> None:
-    page.add((f"{story.root.namespace}/{story.root.name}", "bold"))
+    counts = f"  {story.available:,} of {plural(story.replicas, 'replica')} available" if story.replicas else ""
+    page.add((f"{story.root.namespace}/{story.root.name}", "bold"), counts)
     for entry in story.entries:
         _entry(page, entry, now)
     for round_, names in _later_deletions(forecast, now):

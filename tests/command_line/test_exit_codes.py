@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+import yaml
 
 from grove_core.document import document_as_json, document_from_json
 from grove_shell.cli.main import run
@@ -30,8 +31,10 @@ PLAN: Final = ["plan", "-f", DEGRADED, *NOW]
         ([*PLAN, "--fail-on", "withheld"], 0),
         ([*PLAN, "inference/gemma", "--fail-on", "terminate", "--fail-on", "wait"], 0),
         ([*PLAN, "gemma", "--fail-on", "change"], 3),
-        ([*PLAN, "-n", "nowhere"], 0),
+        ([*PLAN, "-n", "nowhere"], 64),
         ([*PLAN, "nobody"], 64),
+        ([*PLAN, "qwen", "nobody"], 64),
+        ([*PLAN, "-n", "inference"], 0),
         ([*PLAN, "--until", "1d"], 64),
         ([*PLAN, "--until", "0s"], 64),
         ([*PLAN, "--rounds", "0"], 64),
@@ -43,7 +46,7 @@ PLAN: Final = ["plan", "-f", DEGRADED, *NOW]
         (["bogus"], 64),
         (["explain", "-f", DEGRADED, *NOW, "pclq/qwen-0-decode"], 0),
         (["explain", "-f", DEGRADED, *NOW, "PodClique/qwen-0-decode", "-o", "json"], 0),
-        (["explain", "-f", DEGRADED, *NOW, "pclq/nobody"], 1),
+        (["explain", "-f", DEGRADED, *NOW, "pclq/nobody"], 64),
         (["explain", "-f", DEGRADED, *NOW, "qwen"], 64),
         (["explain", "-f", DEGRADED, *NOW, "node/gpu-1"], 64),
         (["explain", "-f", "no/such/file.yaml", "pcs/qwen"], 1),
@@ -125,3 +128,69 @@ def test_cl007_the_guard_is_named(capsys: pytest.CaptureFixture[str]) -> None:
         "pclq/qwen-0-decode": [("Wait", "DelayRunning")],
         "pclq/llama-70b-0-router": [("Terminate", "DelayExpired")],
     }
+
+
+@pytest.mark.parametrize("words", [["qwen", "nobody"], ["-n", "nowhere", "--fail-on", "terminate"]])
+def test_cl009_part_of_what_was_asked_for_is_not_enough(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*PLAN, *words], "grove") == 64
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "not in the input" in said.err
+
+
+def test_cl010_a_set_of_which_nothing_is_left_is_not_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = yaml.safe_load(Path(GOOD).read_text(encoding="utf-8"))
+    manifest["metadata"]["uid"] = "gone"
+    path = tmp_path / "gone.json"
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    assert run(["plan", "-f", str(path), *NOW], "grove") == 0
+    said = capsys.readouterr().out
+    assert "0 of 2 replicas available" in said
+    assert "all well" not in said
+
+
+@pytest.mark.req("GT-101")
+def test_cl009_an_update_is_compared_with_what_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = yaml.safe_load(Path(GOOD).read_text(encoding="utf-8"))
+    del manifest["metadata"]["namespace"]
+    manifest["spec"]["template"]["cliques"][0]["name"] = "front"
+    path = tmp_path / "new.json"
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    assert run(["validate", "-f", str(path), "--old", GOOD], "grove") == 1
+    assert "GT-101" in capsys.readouterr().out
+    manifest["metadata"]["name"] = "unheard-of"
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    run(["validate", "-f", str(path), "--old", GOOD], "grove")
+    assert "no earlier version" in capsys.readouterr().err
+
+
+STRANGE: Final = ["x", 5, None, [], {}, [["a"]], {"uid": []}]
+
+
+@pytest.mark.parametrize("part", ["target", "guard", "restsOn", "object", "action", "detail", "because"])
+@pytest.mark.parametrize("value", STRANGE, ids=str)
+def test_cl005_strange_attempts_are_one_report(
+    part: str, value: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run([*PLAN, "-o", "json"], "grove")
+    document = json.loads(capsys.readouterr().out)
+    step = document["plans"][0]["rounds"][0]["steps"][0]
+    path = tmp_path / "attempts.json"
+    path.write_text(json.dumps({"attempts": [{**step, "outcome": "refused", part: value}]}), encoding="utf-8")
+    assert run([*PLAN, "--attempts", str(path)], "grove") in {0, 1}
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.req("PL-012")
+def test_cl006_what_a_server_says_cannot_paint_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run([*PLAN, "-o", "json"], "grove")
+    document = json.loads(capsys.readouterr().out)
+    steps = [step for plan in document["plans"] for step in plan["rounds"][0]["steps"] if step["action"] == "delete"]
+    path = tmp_path / "attempts.json"
+    refused = [{**step, "outcome": "refused", "detail": "no\n\x1b[31mno"} for step in steps]
+    path.write_text(json.dumps({"attempts": refused}), encoding="utf-8")
+    assert run([*PLAN, "--attempts", str(path), "--rounds", "1"], "grove") == 0
+    said = capsys.readouterr().out
+    assert "\x1b" not in said
+    assert "to terminate now" not in said
+    assert "held back" in said.splitlines()[0]

@@ -97,3 +97,25 @@ def test_pl001_the_same_bytes_under_another_hash_seed() -> None:
     }
     assert len(said) == 1
     assert json.loads(said.pop())["summary"]["delete"] == 12
+
+
+@pytest.mark.parametrize(
+    ("redirection", "code"),
+    [("<&-", 0), (">&-", 0), ("> /dev/full", 1), ("| head -1", 0)],
+)
+@pytest.mark.req("CL-005")
+def test_cl001_streams_that_are_closed_or_full(redirection: str, code: int) -> None:
+    command = f"{sys.executable} -m grove_shell plan -f {DEGRADED} {' '.join(NOW)} {redirection}"
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, cwd=ROOT, check=False, timeout=60)
+    assert (done.returncode, b"Traceback" in done.stderr, b"Exception" in done.stderr) == (code, False, False)
+
+
+def test_cl001_an_ascii_terminal_shows_what_it_can() -> None:
+    done = subprocess.run(
+        [*GROVE, "plan", "-f", str(DEGRADED), *NOW, "--until", "6h"],
+        capture_output=True,
+        cwd=ROOT,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert (done.returncode, done.stderr) == (0, b"")

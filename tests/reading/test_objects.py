@@ -194,9 +194,9 @@ class TestIN035:
     @pytest.mark.parametrize(
         ("left_out", "gaps"),
         [
-            ("Pod", {("Pod", "")}),
-            ("PodCliqueScalingGroup", {("PodCliqueScalingGroup", "")}),
-            ("PodClique", {("PodClique", "")}),
+            ("Pod", {("Pod", "inference")}),
+            ("PodCliqueScalingGroup", {("PodCliqueScalingGroup", "inference")}),
+            ("PodClique", {("PodClique", "inference")}),
         ],
     )
     def test_left_out(self, tmp_path: Path, items: list[Json], left_out: str, gaps: set[tuple[str, str]]) -> None:
@@ -204,11 +204,71 @@ class TestIN035:
         assert found.faults == ()
         assert found.cluster.gaps == gaps
 
+    def test_a_pod_of_somebody_else_is_no_look_at_the_pods(self, tmp_path: Path, items: list[Json]) -> None:
+        stranger = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "other", "namespace": "inference", "uid": "o"},
+        }
+        found = loaded(tmp_path / "cluster.json", [*(item for item in items if item["kind"] != "Pod"), stranger])
+        assert found.cluster.gaps == {("Pod", "inference")}
+
+    def test_pods_of_one_namespace_are_no_look_at_another(self, tmp_path: Path, items: list[Json]) -> None:
+        twins = json.loads(json.dumps([item for item in items if item["kind"] != "Pod"]).replace("0-0000-", "1-0000-"))
+        for twin in twins:
+            meta = twin["metadata"]
+            meta["namespace"], meta["uid"] = "elsewhere", f"{meta['uid']}-twin"
+            for owner in meta.get("ownerReferences", ()):
+                owner["uid"] = f"{owner['uid']}-twin"
+        found = loaded(tmp_path / "cluster.json", [*items, *twins])
+        assert found.faults == ()
+        assert found.cluster.gaps == {("Pod", "elsewhere")}
+
+    def test_one_clique_may_have_lost_all_its_pods(self, tmp_path: Path, items: list[Json]) -> None:
+        lost = pods_of(items, "qwen-0-decode")
+        assert loaded(tmp_path / "c.json", [i for i in items if i not in lost]).cluster.gaps == frozenset()
+
     def test_no_pods_where_nobody_speaks_of_any(self, tmp_path: Path, items: list[Json]) -> None:
         quiet = [item for item in items if item["kind"] != "Pod"]
         for item in quiet:
             item.pop("status", None)
         assert loaded(tmp_path / "cluster.json", quiet).cluster.gaps == frozenset()
+
+
+class TestIN038:
+    """What can be deleted MUST have an identity of its own."""
+
+    @pytest.mark.parametrize("field", ["uid", "resourceVersion"])
+    def test_without_one_it_is_reported(self, tmp_path: Path, items: list[Json], field: str) -> None:
+        del named(items, "PodClique", "qwen-0-decode")["metadata"][field]
+        found = loaded(tmp_path / "cluster.json", items)
+        assert ("PodClique", "inference") in found.cluster.gaps
+        assert "PodClique inference/qwen-0-decode" in {fault.object for fault in found.faults}
+
+    def test_a_uid_belongs_to_one_object(self, tmp_path: Path, items: list[Json]) -> None:
+        group = named(items, "PodCliqueScalingGroup", "qwen-0-pool")
+        group["metadata"]["uid"] = named(items, "PodCliqueSet", "qwen")["metadata"]["uid"]
+        assert "metadata.uid" in {fault.path for fault in loaded(tmp_path / "cluster.json", items).faults}
+
+    def test_an_owner_of_another_namespace_is_none(self, tmp_path: Path, items: list[Json]) -> None:
+        clique = named(items, "PodClique", "qwen-0-decode")
+        clique["metadata"]["namespace"] = "prod"
+        found = loaded(tmp_path / "cluster.json", items)
+        assert {fault.path for fault in found.faults} == {"metadata.ownerReferences"}
+        owned = [clique.ref for cliques in found.cluster.cliques_of.values() for clique in cliques]
+        assert "prod" not in {ref.namespace for ref in owned}
+
+    def test_a_draft_without_uid_owns_nothing(self, tmp_path: Path, items: list[Json]) -> None:
+        draft = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": {"name": "draft"}}
+        draft["spec"] = named(items, "PodCliqueSet", "qwen")["spec"]
+        del named(items, "PodClique", "qwen-0-decode")["metadata"]["ownerReferences"]
+        assert len(loaded(tmp_path / "cluster.json", [*items, draft]).faults) == 1
+
+
+def test_in030_a_controller_flag_that_is_a_text(tmp_path: Path, items: list[Json]) -> None:
+    pods_of(items, "qwen-0-decode")[0]["metadata"]["ownerReferences"][0]["controller"] = "true"
+    (fault,) = loaded(tmp_path / "cluster.json", items).faults
+    assert fault.path == "metadata.ownerReferences[0].controller"
 
 
 def test_in036_one_report_in_order_of_place(tmp_path: Path, items: list[Json]) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 from grove_core.areas.gang_termination import group as of_group
 from grove_core.areas.gang_termination import replica as of_replica
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.status import Counts, placement_of
+from grove_core.areas.gang_termination.status import Counts, availability_of_set, placement_of
 from grove_core.areas.gang_termination.verdicts import Judgement
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
@@ -16,16 +16,21 @@ from grove_core.snapshot.snapshot import Snapshot
 BREACH: Final = "breach"
 TERMINATION: Final = "termination"
 SCHEDULED: Final = "scheduled"
+AVAILABILITY: Final = "availability"
 
 
 def findings_of_termination(
     snapshot: Snapshot, judgement: Judgement, counts: Mapping[Ref, Counts]
 ) -> Iterator[Finding]:
-    """Each clique (breach, scheduled), each group (breach, termination) and each replica judged (termination)."""
+    """The set (availability), each clique (breach, scheduled), each group (breach, termination), each replica."""
     root, now = snapshot.root.ref, snapshot.now
     if judgement.unknown:
         for question in (BREACH, TERMINATION):
             yield Finding(root, question, Truth.UNKNOWN.value, judgement.unknown)
+    else:
+        availability = availability_of_set(snapshot.root, judgement, counts)
+        facts = dict(availability.facts)
+        yield Finding(root, AVAILABILITY, f"{facts['available']}/{facts['replicas']}", (availability,))
     for judged in judgement.cliques:
         clique = judged.clique
         yield Finding(clique.ref, BREACH, judged.breach.value, (judged.reason,))

@@ -18,7 +18,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Status
 from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.meta import Meta
-from grove_core.resources.names import scaling_group_name, standalone_clique_name
+from grove_core.resources.names import member_clique_name, scaling_group_name, standalone_clique_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -90,59 +90,63 @@ def conditions_of(judged: CliqueJudgement, placement: Decision[Truth], snapshot:
 
 def usable_replicas(group: ScalingGroup, members: Sequence[PodClique], counts: Mapping[Ref, Counts]) -> Usable:
     """The scheduled and the available replicas of a scaling group (GT-044); a missing clique makes neither (D6)."""
-    by_replica: defaultdict[int, list[PodClique]] = defaultdict(list)
+    by_replica: defaultdict[int, dict[str, PodClique]] = defaultdict(dict)
     for clique in members:
         if 0 <= clique.group_replica_index < group.replicas:
-            by_replica[clique.group_replica_index].append(clique)
+            by_replica[clique.group_replica_index][clique.ref.name] = clique
     scheduled = available = 0
-    for cliques in by_replica.values():
-        complete = len(cliques) >= len(group.clique_names)
-        if complete and all(counts[clique.ref].scheduled >= clique.min_available for clique in cliques):
+    for index, found in by_replica.items():
+        cliques = [found.get(member_clique_name(group.ref.name, index, short)) for short in group.clique_names]
+        if all(clique and counts[clique.ref].scheduled >= clique.min_available for clique in cliques):
             scheduled += 1
-            available += all(counts[clique.ref].ready >= clique.min_available for clique in cliques)
+            available += all(clique and counts[clique.ref].ready >= clique.min_available for clique in cliques)
     return Usable(scheduled, available)
 
 
-def available_replicas(
-    root: PodCliqueSet,
-    judgement: Judgement,
-    usable: Mapping[str, Usable],
-) -> int:
-    """The available replicas of the set (GT-045).
-
-    Args:
-        root: the set.
-        judgement: of it; replicas that nothing exists of are in none of its parts.
-        usable: name of a scaling group -> its usable replicas.
-    """
+def availability_of_set(root: PodCliqueSet, judgement: Judgement, counts: Mapping[Ref, Counts]) -> Reason:
+    """How many replicas of the set are available (GT-045), as the reason for saying so (GT-046)."""
+    usable = usable_groups(judgement, counts)
     standalone = {judged.clique.ref.name: judged for judged in judgement.cliques}
     needed = {judged.group.ref.name: judged.group.min_available for judged in judgement.groups}
-    count = 0
+    available = 0
     for replica in judgement.replicas:
         names = [standalone_clique_name(root.ref.name, replica.index, c.name) for c in root.spec.standalone_cliques]
         groups = [
             scaling_group_name(root.ref.name, replica.index, config.name)
             for config in root.spec.template.pod_clique_scaling_groups
         ]
-        count += (
+        available += (
             not replica.missing
             and all(standalone[name].ready >= standalone[name].clique.min_available for name in names)
             and all(usable[name].available >= needed[name] for name in groups)
         )
-    return count
+    return Why.AVAILABLE_REPLICAS.because(root.ref, available=available, replicas=root.spec.replicas)
+
+
+def usable_groups(judgement: Judgement, counts: Mapping[Ref, Counts]) -> Mapping[str, Usable]:
+    """Name of a scaling group -> its usable replicas."""
+    members: defaultdict[str, list[PodClique]] = defaultdict(list)
+    for judged in judgement.cliques:
+        members[judged.clique.meta.owner_uid].append(judged.clique)
+    return {
+        judged.group.ref.name: usable_replicas(judged.group, members[judged.group.meta.uid], counts)
+        for judged in judgement.groups
+    }
 
 
 def statuses_of(snapshot: Snapshot, judgement: Judgement, counts: Mapping[Ref, Counts]) -> Iterator[Status]:
     """A want for every status that differs from what should stand."""
-    members: defaultdict[str, list[PodClique]] = defaultdict(list)
     for judged in judgement.cliques:
-        members[judged.clique.meta.owner_uid].append(judged.clique)
         yield from _clique_status(judged, counts[judged.clique.ref], snapshot)
-    usable = {}
+    usable = usable_groups(judgement, counts)
     for group in judgement.groups:
-        usable[group.group.ref.name] = usable_replicas(group.group, members[group.group.meta.uid], counts)
         yield from _group_status(group, usable[group.group.ref.name])
-    yield from _set_status(snapshot.root, judgement, usable)
+    root = snapshot.root
+    if root.meta.uid and not root.meta.deleting:
+        because = availability_of_set(root, judgement, counts)
+        facts = dict(because.facts)
+        wanted: dict[str, Json] = {"replicas": facts["replicas"], "availableReplicas": facts["available"]}
+        yield from _status(root.meta, root.status, wanted, (), (because,))
 
 
 def _clique_status(judged: CliqueJudgement, counts: Counts, snapshot: Snapshot) -> Iterator[Status]:
@@ -171,15 +175,6 @@ def _group_status(judged: GroupJudgement, usable: Usable) -> Iterator[Status]:
     first = because[0]
     condition = Condition(MIN_AVAILABLE_BREACHED, judged.breach, first.rule.code, first.sentence, judged.since)
     yield from _status(judged.group.meta, judged.group.status, wanted, (condition,), because)
-
-
-def _set_status(root: PodCliqueSet, judgement: Judgement, usable: Mapping[str, Usable]) -> Iterator[Status]:
-    if root.meta.deleting or not root.meta.uid:
-        return
-    available = available_replicas(root, judgement, usable)
-    wanted: dict[str, Json] = {"replicas": root.spec.replicas, "availableReplicas": available}
-    because = Why.AVAILABLE_REPLICAS.because(root.ref, available=available, replicas=root.spec.replicas)
-    yield from _status(root.meta, root.status, wanted, (), (because,))
 
 
 def _status(
