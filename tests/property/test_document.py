@@ -60,3 +60,24 @@ def test_pl009_attempts_read_back(world: World, outcome: Outcome) -> None:
 def test_pl012_what_is_no_attempt_is_refused(raw: object) -> None:
     with pytest.raises(MalformedObject):
         attempts_from_json(raw)
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        {"action": "setStatus", "object": 5},
+        {"action": "setStatus", "object": None},
+        {"action": "dropFinalizer", "object": {"finalizer": []}},
+        {"target": {"apiVersion": "v1", "kind": "Pod", "namespace": "ml", "name": "x", "replica": "first"}},
+        {"guard": {"uid": [], "resourceVersion": "1"}},
+        {"detail": {}},
+    ],
+)
+def test_pl012_an_attempt_of_strange_parts_is_refused(spoiled: Json) -> None:
+    guard: Json = {"uid": "u", "resourceVersion": "1"}
+    target: Json = {"apiVersion": "v1", "kind": "Pod", "namespace": "ml", "name": "x"}
+    sound: Json = {"action": "delete", "target": target, "guard": guard, "object": None, "because": [], "restsOn": []}
+    sound |= {"isCause": False, "outcome": "refused"}
+    assert len(attempts_from_json([sound])) == 1
+    with pytest.raises(MalformedObject):
+        attempts_from_json([{**sound, **spoiled}])

@@ -391,3 +391,10 @@ def test_gt030_a_group_that_the_template_forgot_has_the_delay_of_the_set() -> No
     for group in world.groups:
         forgotten = replace(group, meta=replace(group.meta, ref=replace(group.ref, name="llm-0-forgotten")))
         assert shape_of(world.root).delay_of(forgotten) == world.root.spec.template.delay
+
+
+@given(worlds())
+@pytest.mark.req("GT-001")
+def test_pl007_what_nobody_owns_belongs_to_nobody(world: World) -> None:
+    stray = tuple(replace(clique, meta=replace(clique.meta, owner_uid="")) for clique in world.cliques)
+    assert replace(world, cliques=stray).snapshot.cliques == ()
