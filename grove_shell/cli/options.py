@@ -38,6 +38,13 @@ class Span(click.ParamType[timedelta]):
         return span or self.fail(f"{value!r} is not a duration such as 6h, 90s or 1h30m", param, ctx)
 
 
+def filename_option(meaning: str) -> Callable[[F], F]:
+    """``-f``: what to read."""
+    return click.option(
+        "-f", "--filename", "filenames", multiple=True, required=True, metavar="FILE|DIR|-", help=meaning
+    )
+
+
 def source_options(command: F) -> F:
     """Where the objects come from: ``-f``, ``-n``, ``--now``, ``--attempts``, ``--keep-going``."""
     for option in (
@@ -52,15 +59,7 @@ def source_options(command: F) -> F:
             "--now", type=Moment(), help="The clock, e.g. the time of the dump.  [default: the computer's clock]"
         ),
         click.option("-n", "--namespace", metavar="NS", help="Only PodCliqueSets of this namespace."),
-        click.option(
-            "-f",
-            "--filename",
-            "filenames",
-            multiple=True,
-            required=True,
-            metavar="FILE|DIR|-",
-            help="YAML or JSON as kubectl prints it; may be given more than once.  '-' is standard input.",
-        ),
+        filename_option("YAML or JSON as kubectl prints it; may be given more than once.  '-' is standard input."),
     ):
         command = option(command)
     return command

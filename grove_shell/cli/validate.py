@@ -2,19 +2,11 @@
 
 import click
 
-from grove_shell.cli.options import format_option
+from grove_shell.cli.options import filename_option, format_option
 
 
 @click.command("validate")
-@click.option(
-    "-f",
-    "--filename",
-    "filenames",
-    multiple=True,
-    required=True,
-    metavar="FILE|DIR|-",
-    help="Manifests to judge; other objects among them are read past.",
-)
+@filename_option("Manifests to judge; other objects among them are read past.")
 @click.option("--old", "old", multiple=True, metavar="FILE|DIR", help="The manifests as they are now: judge an update.")
 @format_option("human", "json", "yaml")
 def command(filenames: tuple[str, ...], old: tuple[str, ...], output: str) -> int:

@@ -1,23 +1,29 @@
 """From judgements to wishes: which cliques should be gone, and when to look again."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
-from grove_core.areas.gang_termination.group import because_of_replica
-from grove_core.areas.gang_termination.replica import because_of_fate
+from grove_core.areas.gang_termination.deadline import timing_reason
+from grove_core.areas.gang_termination.group import cause_in
+from grove_core.areas.gang_termination.replica import cause_of
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.status import Counts, statuses_of
-from grove_core.areas.gang_termination.verdicts import CliqueJudgement, GroupJudgement, Judgement, Terminate, Wait
+from grove_core.areas.gang_termination.verdicts import (
+    Breach,
+    CliqueJudgement,
+    GroupJudgement,
+    Judgement,
+    Terminate,
+    Wait,
+)
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.times import parse_time
 from grove_core.kernel.wants import Absent, Desired, HeldBack
 from grove_core.snapshot.snapshot import Snapshot
 
-_DUE: Final = frozenset({Why.DELAY_EXPIRED, Why.GROUP_DELAY_EXPIRED})
 _NAMED: Final = 8  # breached cliques of a scaling group that a deletion rests on: enough to notice, few enough to carry
 
 
@@ -29,7 +35,7 @@ def wants_of_termination(snapshot: Snapshot, judgement: Judgement, counts: Mappi
     """
     if judgement.unknown:
         return Desired((), (HeldBack(snapshot.root.ref, judgement.unknown),))
-    absents = tuple(_absents(snapshot, judgement))
+    absents = tuple(_absents(judgement))
     doomed = {absent.target for absent in absents}
     statuses = (status for status in statuses_of(snapshot, judgement, counts) if status.target not in doomed)
     return Desired((*absents, *statuses))
@@ -62,20 +68,17 @@ class _Ending:
     last: AbstractSet[str]
 
 
-def _absents(snapshot: Snapshot, judgement: Judgement) -> Iterator[Absent]:
+def _absents(judgement: Judgement) -> Iterator[Absent]:
     """Every clique that a terminated replica takes along, with the reason of each level that ends it. Linear."""
     cliques = {judged.clique.ref: judged for judged in judgement.cliques}
     groups = {judged.group.ref: judged for judged in judgement.groups}
     ended = {
-        replica.index: _ending(because_of_fate(snapshot.root, replica, snapshot.now), cliques, groups)
+        replica.index: _end_of_replica(cause_of(replica), cliques, groups)
         for replica in judgement.replicas
         if isinstance(replica.fate, Terminate)
     }
     ended_parts = {
-        (judged.group.meta.uid, index): (
-            judged.group.ref.short,
-            _ending(because_of_replica(judged, index, snapshot.now), cliques, groups),
-        )
+        (judged.group.meta.uid, index): (judged.group.ref.short, _end_of_part(judged, index))
         for judged in judgement.groups
         for index, fate in judged.replica_fates.items()
         if isinstance(fate, Terminate)
@@ -98,17 +101,23 @@ def _absents(snapshot: Snapshot, judgement: Judgement) -> Iterator[Absent]:
             yield Absent(meta.ref, meta.guard, tuple(because), first.rests_on, is_cause=meta.uid in first.last)
 
 
-def _ending(
-    because: Iterable[Reason], cliques: Mapping[Ref, CliqueJudgement], groups: Mapping[Ref, GroupJudgement]
+def _end_of_replica(
+    cause: Breach, cliques: Mapping[Ref, CliqueJudgement], groups: Mapping[Ref, GroupJudgement]
 ) -> _Ending:
-    """What the end of a replica rests on: of the due constituents the one whose delay ended first."""
-    due = [reason for reason in because if reason.rule in _DUE]
-    first = min(due, key=lambda reason: (parse_time(str(dict(reason.facts)["until"])), reason.subject.sort_key))
-    cause = first.subject
-    if cause in cliques:
-        meta = cliques[cause].clique.meta
-        return _Ending(cause, first, ((cause, meta.guard),), {meta.uid})
-    group = groups[cause]
+    """The end of a replica of the set; its cause is a standalone clique or a scaling group."""
+    reason = timing_reason(Why.DELAY_EXPIRED, *cause)
+    if cause.ref in cliques:
+        meta = cliques[cause.ref].clique.meta
+        return _Ending(cause.ref, reason, ((cause.ref, meta.guard),), {meta.uid})
+    group = groups[cause.ref]
     breached = [judged.clique.meta for found in group.breached.values() for judged in found]
     named = tuple((meta.ref, meta.guard) for meta in breached[:_NAMED])
-    return _Ending(cause, first, ((cause, group.group.meta.guard), *named), {meta.uid for meta in breached})
+    return _Ending(cause.ref, reason, ((cause.ref, group.group.meta.guard), *named), {meta.uid for meta in breached})
+
+
+def _end_of_part(judged: GroupJudgement, index: int) -> _Ending:
+    """The end of a replica of a scaling group; its cause is one of its cliques."""
+    cause = cause_in(judged, index)
+    meta = cause.clique.meta
+    reason = timing_reason(Why.GROUP_DELAY_EXPIRED, meta.ref, cause.since, judged.delay or timedelta())
+    return _Ending(meta.ref, reason, ((meta.ref, meta.guard),), {meta.uid})

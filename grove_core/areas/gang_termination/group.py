@@ -95,6 +95,11 @@ def _fate_of_whole(fates: Mapping[int, GroupFate]) -> GroupFate:
     return min(waits, key=lambda wait: wait.until) if waits else verdicts[0]
 
 
+def cause_in(judged: GroupJudgement, index: int) -> CliqueJudgement:
+    """The clique of a breached replica whose delay ends first; by name among equals. Delays are the same for all."""
+    return min(judged.breached[index], key=lambda clique: (clique.since, clique.clique.ref.sort_key))
+
+
 def because_of_breach(judged: GroupJudgement) -> tuple[Reason, ...]:
     """Why the group is (not) breached; after its own reason those of its breached cliques."""
     group = judged.group

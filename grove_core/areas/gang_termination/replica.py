@@ -103,6 +103,11 @@ def judge_replica(
     return ReplicaJudgement(index, fate, breaches, missing)
 
 
+def cause_of(judged: ReplicaJudgement) -> Breach:
+    """The breach whose delay ends first; by name among equals. Where the replica ends, it is due (GT-063)."""
+    return min(judged.breaches, key=lambda breach: (deadline(breach.since, breach.delay), breach.ref.sort_key))
+
+
 def because_of_fate(root: PodCliqueSet, judged: ReplicaJudgement, now: datetime) -> tuple[Reason, ...]:
     """Why a replica is ended, waited for or kept; after that, what is missing of it (GT-038)."""
     subject = root.ref.at_replica(judged.index)
