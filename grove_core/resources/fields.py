@@ -44,11 +44,13 @@ class Fields:
 
     def __init__(self, raw: object, step: str, problems: list[Problem], above: "Fields | None" = None) -> None:
         """Read an object; ``step`` leads to it from the object ``above``. Paths are put together only for a report."""
-        self.raw: Mapping[str, Any] = raw if isinstance(raw, Mapping) else _EMPTY
+        self.raw: Mapping[str, Any] = _EMPTY
         self.problems = problems
         self._step = step
         self._above = above
-        if raw is not None and not isinstance(raw, Mapping):
+        if isinstance(raw, dict) or isinstance(raw, Mapping):  # noqa: SIM101 - the first is ten times as fast
+            self.raw = raw
+        elif raw is not None:
             self.note("", "an object", raw)
 
     @property

@@ -16,7 +16,6 @@ from grove_shell.reading.faults import Fault, Unreadable
 from grove_shell.reading.items import Item
 from grove_shell.reading.json_items import json_items
 from grove_shell.reading.text import Text, reason_of
-from grove_shell.reading.yaml_items import yaml_items
 
 __all__ = ["STDIN", "Item", "collector_off", "items_of", "standard_input"]
 
@@ -124,4 +123,6 @@ def _stream_items(raw: BinaryIO, name: str, faults: list[Fault]) -> Iterator[Ite
     if name.endswith(".json") or _BEGINS_LIKE_JSON.match(head):
         yield from json_items(text, name, faults)
     else:
+        from grove_shell.reading.yaml_items import yaml_items  # noqa: PLC0415 - JSON needs none of it (P11)
+
         yield from yaml_items(text, name, faults)
