@@ -1,5 +1,7 @@
 """The whole pipeline on one page: a snapshot goes in, a plan comes out, every dependency is a visible argument."""
 
+from dataclasses import replace
+
 from grove_core.areas.gang_termination.desire import wake_of_termination, wants_of_termination
 from grove_core.areas.gang_termination.findings import findings_of_termination
 from grove_core.areas.gang_termination.rulesets import DESIGN, RuleSet
@@ -22,7 +24,8 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     """
     seen = with_own_writes(snapshot)  # our own writes count as seen
 
-    judgement = rules.judge(seen)  # GT
+    judged = rules.judge(seen)  # GT
+    judgement = replace(judged, cliques=tuple(judged.cliques))
     counts = counts_of(seen, judgement)
 
     desired = Desired.union(

@@ -47,7 +47,7 @@ def judge_group(
         now: the snapshot's clock.
         set_deleting: whether its set is being deleted (GT-037).
     """
-    breached = _breached_replicas(group, members)
+    breached = _breached_replicas(group, members) if members else _NONE
     breach = Truth.FALSE
     if group.status.updating:
         breach = Truth.UNKNOWN

@@ -60,6 +60,15 @@ BREACH_TABLE: Final = (
 )
 
 
+def count_ready(pods: Iterable[Pod]) -> int:
+    """Ready pods (GT-002)."""
+    ready = 0
+    for pod in pods:
+        if pod.ready:
+            ready += 1
+    return ready
+
+
 def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime) -> CliqueJudgement:
     """Judge one clique on the pods of the same snapshot (GT-010 to GT-019).
 
@@ -68,10 +77,7 @@ def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime) -> Cliqu
         pods: exactly those it controls (GT-001).
         now: the snapshot's clock.
     """
-    ready = 0
-    for pod in pods:
-        if pod.ready:
-            ready += 1
+    ready = count_ready(pods)
     status, needed = clique.status, clique.min_available
     was_available = status.was_available
     if not was_available:

@@ -68,7 +68,7 @@ def shape_of(root: PodCliqueSet) -> Shape:
 def judge_replica(
     shape: Shape,
     index: int,
-    cliques: Mapping[str, CliqueJudgement],
+    cliques: Mapping[str, CliqueJudgement | None],
     groups: Mapping[str, GroupJudgement],
     now: datetime,
 ) -> ReplicaJudgement:
@@ -77,7 +77,9 @@ def judge_replica(
     Args:
         shape: of the set.
         index: of the replica, below ``spec.replicas``.
-        cliques, groups: name -> judgement, for those that exist and are not being deleted.
+        cliques: name -> judgement of the standalone cliques that exist and are not being deleted; None for those with
+            enough ready pods.
+        groups: name -> judgement of the scaling groups that exist and are not being deleted.
         now: the snapshot's clock.
     """
     breaches: list[Breach] = []
@@ -86,7 +88,8 @@ def judge_replica(
         name = standalone_clique_name(shape.name, index, short)
         judged = cliques.get(name)
         if judged is None:
-            missing.append(f"PodClique/{name}")
+            if name not in cliques:
+                missing.append(f"PodClique/{name}")
         elif judged.breach is Truth.TRUE and shape.delay is not None:
             breaches.append(Breach(judged.clique.ref, judged.since, shape.delay))
     for short in shape.groups:

@@ -5,17 +5,20 @@ judgement (statuses, deletions, the next look) does not depend on whose rules th
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from types import MappingProxyType
-from typing import Final
+from typing import Final, overload
 
 from grove_core.areas.gang_termination.group import judge_group
-from grove_core.areas.gang_termination.judge import judge_clique
+from grove_core.areas.gang_termination.judge import count_ready, judge_clique
 from grove_core.areas.gang_termination.replica import judge_replica, shape_of
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
 from grove_core.kernel.reasons import Reason
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -27,6 +30,46 @@ class RuleSet:
     judge: Callable[[Snapshot], Judgement]
 
 
+class JudgedCliques(Sequence[CliqueJudgement]):
+    """The judgements of all cliques; those of cliques with enough ready pods are made when somebody looks at them.
+
+    A termination depends on the others alone, so deciding it need not pay for what only statuses and readers want.
+    """
+
+    def __init__(
+        self,
+        cliques: Sequence[PodClique],
+        lacking: Mapping[str, CliqueJudgement],
+        pods_of: Mapping[str, Sequence[Pod]],
+        now: datetime,
+    ) -> None:
+        self._cliques = cliques
+        self._lacking = lacking
+        self._pods_of = pods_of
+        self._now = now
+
+    def __len__(self) -> int:
+        return len(self._cliques)
+
+    def __iter__(self) -> Iterator[CliqueJudgement]:
+        return map(self._judge, self._cliques)
+
+    @overload
+    def __getitem__(self, index: int) -> CliqueJudgement: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[CliqueJudgement, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> CliqueJudgement | tuple[CliqueJudgement, ...]:
+        if isinstance(index, slice):
+            return tuple(map(self._judge, self._cliques[index]))
+        return self._judge(self._cliques[index])
+
+    def _judge(self, clique: PodClique) -> CliqueJudgement:
+        uid = clique.meta.uid
+        return self._lacking.get(uid) or judge_clique(clique, self._pods_of.get(uid, ()), self._now)
+
+
 def judge_by_design(snapshot: Snapshot) -> Judgement:
     """Judge a set by the Gang Termination Design Doc. Linear in its pods, cliques and groups."""
     root, now = snapshot.root, snapshot.now
@@ -34,30 +77,41 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
     if unknown:
         return Judgement("design", unknown=unknown)
     pods_of, shape = snapshot.pods_of, shape_of(root)
-    cliques: list[CliqueJudgement] = []
+    standing: list[PodClique] = []
+    leaving: list[PodClique] = []
+    lacking: dict[str, CliqueJudgement] = {}  # by uid: those with too few ready pods; the others cannot be breached
     members: defaultdict[str, list[CliqueJudgement]] = defaultdict(list)
+    standalone: dict[str, CliqueJudgement | None] = {}
+    indices: set[int] = set()
     for clique in snapshot.cliques:
         meta = clique.meta
-        if not meta.deleting:
-            judged = judge_clique(clique, pods_of.get(meta.uid, ()), now)
-            cliques.append(judged)
+        if meta.deleting:
+            leaving.append(clique)
+            continue
+        standing.append(clique)
+        indices.add(clique.replica_index)
+        pods = pods_of.get(meta.uid, ())
+        judged = None
+        if count_ready(pods) < clique.min_available:
+            judged = lacking[meta.uid] = judge_clique(clique, pods, now)
             members[meta.owner_uid].append(judged)
+        if clique.group_replica_index < 0:
+            standalone[meta.ref.name] = judged
     groups = tuple(
-        judge_group(group, members[group.meta.uid], shape.delay_of(group), now, set_deleting=shape.deleting)
+        judge_group(group, members.get(group.meta.uid, ()), shape.delay_of(group), now, set_deleting=shape.deleting)
         for group in snapshot.groups
         if not group.meta.deleting
     )
-    indices = {judged.clique.replica_index for judged in cliques} | {judged.group.replica_index for judged in groups}
-    by_name = {judged.clique.meta.ref.name: judged for judged in members[root.meta.uid]}
+    indices.update(judged.group.replica_index for judged in groups)
     groups_by_name = {judged.group.meta.ref.name: judged for judged in groups}
     wanted = root.spec.replicas
     return Judgement(
         "design",
-        cliques=tuple(cliques),
-        leaving=tuple(clique for clique in snapshot.cliques if clique.meta.deleting),
+        cliques=JudgedCliques(standing, lacking, pods_of, now),
+        leaving=tuple(leaving),
         groups=groups,
         replicas=tuple(
-            judge_replica(shape, index, by_name, groups_by_name, now)
+            judge_replica(shape, index, standalone, groups_by_name, now)
             for index in sorted(indices)
             if 0 <= index < wanted
         ),
@@ -66,6 +120,8 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
 
 def _what_is_not_collected(snapshot: Snapshot) -> tuple[Reason, ...]:
     """The kinds that a judgement of this set needs and the source left out (GT-024)."""
+    if not snapshot.not_collected:
+        return ()
     grouped = bool(snapshot.root.spec.template.pod_clique_scaling_groups)
     needed = ("PodClique", "PodCliqueScalingGroup", "Pod") if grouped else ("PodClique", "Pod")
     return tuple(

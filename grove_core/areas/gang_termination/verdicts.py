@@ -128,12 +128,12 @@ class Judgement:
 
     Attributes:
         rules: name of the rule set that judged.
-        cliques: those that can be judged; cliques being deleted are in ``leaving``.
+        cliques: those that can be judged, maybe made anew at each look; cliques being deleted are in ``leaving``.
         unknown: set where nothing can be said (GT-024); then the others are empty.
     """
 
     rules: str
-    cliques: tuple[CliqueJudgement, ...] = ()
+    cliques: Sequence[CliqueJudgement] = ()
     leaving: tuple[PodClique, ...] = ()
     groups: tuple[GroupJudgement, ...] = ()
     replicas: tuple[ReplicaJudgement, ...] = ()

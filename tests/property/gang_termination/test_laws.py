@@ -398,3 +398,10 @@ def test_gt030_a_group_that_the_template_forgot_has_the_delay_of_the_set() -> No
 def test_pl007_what_nobody_owns_belongs_to_nobody(world: World) -> None:
     stray = tuple(replace(clique, meta=replace(clique.meta, owner_uid="")) for clique in world.cliques)
     assert replace(world, cliques=stray).snapshot.cliques == ()
+
+
+@given(worlds())
+def test_gt010_cliques_are_judged_alike_however_they_are_looked_at(world: World) -> None:
+    cliques = DESIGN.judge(world.snapshot).cliques
+    assert [cliques[index] for index in range(len(cliques))] == list(cliques)
+    assert cliques[:2] == tuple(cliques)[:2]
