@@ -5,7 +5,7 @@ from dataclasses import replace
 from grove_core.areas.gang_termination.desire import wake_of_termination, wants_of_termination
 from grove_core.areas.gang_termination.findings import findings_of_termination
 from grove_core.areas.gang_termination.rulesets import DESIGN, RuleSet
-from grove_core.areas.gang_termination.status import counts_of
+from grove_core.areas.gang_termination.status import tally_of
 from grove_core.areas.workload.desire import wants_of_release
 from grove_core.kernel.wants import Desired
 from grove_core.plan.difference import difference
@@ -26,12 +26,12 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
 
     judged = rules.judge(seen)  # GT
     judgement = replace(judged, cliques=tuple(judged.cliques))
-    counts = counts_of(seen, judgement)
+    tally = tally_of(seen, judgement)
 
     desired = Desired.union(
         (
             wants_of_release(seen),  # WL
-            wants_of_termination(seen, judgement, counts),  # GT
+            wants_of_termination(seen, judgement, tally),  # GT
         )
     )
     return difference(
@@ -39,5 +39,5 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         seen,
         rules=rules.name,
         wake_at=wake_of_termination(judgement),
-        findings=findings_of_termination(seen, judgement, counts),
+        findings=findings_of_termination(seen, judgement, tally),
     )

@@ -46,7 +46,7 @@ class Fault:
         document = f"document {self.document}" if self.document else ""
         inside = ", ".join(part for part in (document, self.object, _clipped(self.path, _LONGEST_PATH)) if part)
         text = f"{place}: {inside}: " if inside else f"{place}: "
-        return _printable(f"{text}expected {self.expected}, got {_clipped(self.got, _LONGEST_GOT)}")
+        return printable(f"{text}expected {self.expected}, got {_clipped(self.got, _LONGEST_GOT)}")
 
 
 class Unreadable(Exception):
@@ -79,7 +79,7 @@ def _clipped(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """One line that any terminal can show: what is not printable is escaped, escape sequences among it."""
     if text.isprintable():
         return text

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import TextIO
 
+from grove_shell.reading.faults import printable
+
 Span = tuple[str, str]
 
 
@@ -24,13 +26,6 @@ class Page:
     def text(self) -> str:
         """The page without styles, each line ended."""
         return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in self.lines)
-
-
-def printable(text: str) -> str:
-    """Text that any terminal can show on one line; what is not printable is escaped, escape sequences among it."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def show(page: Page, stream: TextIO | None = None) -> None:

@@ -10,7 +10,7 @@ from grove_core.areas.gang_termination.deadline import timing_reason
 from grove_core.areas.gang_termination.group import cause_in
 from grove_core.areas.gang_termination.replica import cause_of
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.status import Counts, statuses_of
+from grove_core.areas.gang_termination.status import Tally, statuses_of
 from grove_core.areas.gang_termination.verdicts import (
     Breach,
     CliqueJudgement,
@@ -27,7 +27,7 @@ from grove_core.snapshot.snapshot import Snapshot
 _NAMED: Final = 8  # breached cliques of a scaling group that a deletion rests on: enough to notice, few enough to carry
 
 
-def wants_of_termination(snapshot: Snapshot, judgement: Judgement, counts: Mapping[Ref, Counts]) -> Desired:
+def wants_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Tally) -> Desired:
     """Which cliques should be gone, and which statuses of the others should change.
 
     GT-033, GT-036, GT-050, GT-054 for the former. A clique that is to be deleted gets no status any more (PL-005).
@@ -37,7 +37,7 @@ def wants_of_termination(snapshot: Snapshot, judgement: Judgement, counts: Mappi
         return Desired((), (HeldBack(snapshot.root.ref, judgement.unknown),))
     absents = tuple(_absents(judgement))
     doomed = {absent.target for absent in absents}
-    statuses = (status for status in statuses_of(snapshot, judgement, counts) if status.target not in doomed)
+    statuses = (status for status in statuses_of(snapshot, judgement, tally) if status.target not in doomed)
     return Desired((*absents, *statuses))
 
 

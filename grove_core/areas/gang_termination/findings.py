@@ -1,16 +1,15 @@
 """Every verdict of gang termination as a list of findings, the "do nothing" ones included (PL-003)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from grove_core.areas.gang_termination import group as of_group
 from grove_core.areas.gang_termination import replica as of_replica
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.status import Counts, availability_of_set, placement_of
+from grove_core.areas.gang_termination.status import Tally
 from grove_core.areas.gang_termination.verdicts import Judgement
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
-from grove_core.kernel.refs import Ref
 from grove_core.snapshot.snapshot import Snapshot
 
 BREACH: Final = "breach"
@@ -19,22 +18,20 @@ SCHEDULED: Final = "scheduled"
 AVAILABILITY: Final = "availability"
 
 
-def findings_of_termination(
-    snapshot: Snapshot, judgement: Judgement, counts: Mapping[Ref, Counts]
-) -> Iterator[Finding]:
+def findings_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Tally) -> Iterator[Finding]:
     """The set (availability), each clique (breach, scheduled), each group (breach, termination), each replica."""
     root, now = snapshot.root.ref, snapshot.now
     if judgement.unknown:
         for question in (BREACH, TERMINATION):
             yield Finding(root, question, Truth.UNKNOWN.value, judgement.unknown)
     else:
-        availability = availability_of_set(snapshot.root, judgement, counts)
+        availability = tally.availability
         facts = dict(availability.facts)
         yield Finding(root, AVAILABILITY, f"{facts['available']}/{facts['replicas']}", (availability,))
     for judged in judgement.cliques:
         clique = judged.clique
         yield Finding(clique.ref, BREACH, judged.breach.value, (judged.reason,))
-        placement = placement_of(clique, counts[clique.ref])
+        placement = tally.placements[clique.ref]
         yield Finding(clique.ref, SCHEDULED, placement.verdict.value, placement.because)
     for leaving in judgement.leaving:
         yield Finding(leaving.ref, BREACH, "Skip", (Why.CLIQUE_BEING_DELETED.because(leaving.ref),))

@@ -5,6 +5,7 @@ Nothing here steers a termination: the verdicts are there already, and what is c
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from grove_core.areas.gang_termination.group import because_of_breach
@@ -103,9 +104,38 @@ def usable_replicas(group: ScalingGroup, members: Sequence[PodClique], counts: M
     return Usable(scheduled, available)
 
 
-def availability_of_set(root: PodCliqueSet, judgement: Judgement, counts: Mapping[Ref, Counts]) -> Reason:
-    """How many replicas of the set are available (GT-045), as the reason for saying so (GT-046)."""
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What statuses and findings both tell, counted once.
+
+    Attributes:
+        counts, placements: by the address of a clique.
+        usable: by the name of a scaling group.
+        availability: of the set.
+    """
+
+    counts: Mapping[Ref, Counts]
+    placements: Mapping[Ref, Decision[Truth]]
+    usable: Mapping[str, Usable]
+    availability: Reason
+
+
+def tally_of(snapshot: Snapshot, judgement: Judgement) -> Tally:
+    """Count everything there is to count of a judged set. Linear."""
+    counts = counts_of(snapshot, judgement)
     usable = usable_groups(judgement, counts)
+    return Tally(
+        counts=counts,
+        placements={
+            judged.clique.ref: placement_of(judged.clique, counts[judged.clique.ref]) for judged in judgement.cliques
+        },
+        usable=usable,
+        availability=availability_of_set(snapshot.root, judgement, usable),
+    )
+
+
+def availability_of_set(root: PodCliqueSet, judgement: Judgement, usable: Mapping[str, Usable]) -> Reason:
+    """How many replicas of the set are available (GT-045), as the reason for saying so (GT-046)."""
     standalone = {judged.clique.ref.name: judged for judged in judgement.cliques}
     needed = {judged.group.ref.name: judged.group.min_available for judged in judgement.groups}
     available = 0
@@ -134,22 +164,22 @@ def usable_groups(judgement: Judgement, counts: Mapping[Ref, Counts]) -> Mapping
     }
 
 
-def statuses_of(snapshot: Snapshot, judgement: Judgement, counts: Mapping[Ref, Counts]) -> Iterator[Status]:
+def statuses_of(snapshot: Snapshot, judgement: Judgement, tally: Tally) -> Iterator[Status]:
     """A want for every status that differs from what should stand."""
     for judged in judgement.cliques:
-        yield from _clique_status(judged, counts[judged.clique.ref], snapshot)
-    usable = usable_groups(judgement, counts)
+        yield from _clique_status(judged, tally, snapshot)
     for group in judgement.groups:
-        yield from _group_status(group, usable[group.group.ref.name])
+        yield from _group_status(group, tally.usable[group.group.ref.name])
     root = snapshot.root
     if root.meta.uid and not root.meta.deleting:
-        because = availability_of_set(root, judgement, counts)
+        because = tally.availability
         facts = dict(because.facts)
         wanted: dict[str, Json] = {"replicas": facts["replicas"], "availableReplicas": facts["available"]}
         yield from _status(root.meta, root.status, wanted, (), (because,))
 
 
-def _clique_status(judged: CliqueJudgement, counts: Counts, snapshot: Snapshot) -> Iterator[Status]:
+def _clique_status(judged: CliqueJudgement, tally: Tally, snapshot: Snapshot) -> Iterator[Status]:
+    counts, placement = tally.counts[judged.clique.ref], tally.placements[judged.clique.ref]
     wanted: dict[str, Json] = {
         "replicas": counts.replicas,
         "readyReplicas": counts.ready,
@@ -159,7 +189,6 @@ def _clique_status(judged: CliqueJudgement, counts: Counts, snapshot: Snapshot) 
     }
     if judged.was_available is not None:
         wanted["wasAvailable"] = judged.was_available
-    placement = placement_of(judged.clique, counts)
     conditions = conditions_of(judged, placement, snapshot)
     because = (judged.reason, *placement.because)
     yield from _status(judged.clique.meta, judged.clique.status, wanted, conditions, because)
