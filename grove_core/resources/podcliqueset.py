@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final
@@ -134,13 +134,50 @@ class SetStatus:
     conditions: tuple[Condition, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the replicas of a set are made of, and which delays count for them.
+
+    Attributes:
+        delay: of the set; None if gang termination is off (GT-031).
+        standalone: short names of the standalone cliques, in template order.
+        groups: short name of a scaling group -> its effective delay (GT-030).
+    """
+
+    delay: timedelta | None
+    standalone: tuple[str, ...]
+    groups: Mapping[str, timedelta | None]
+
+
+def _shape_of(spec: SetSpec) -> Shape:
+    template, delay = spec.template, spec.template.delay
+    return Shape(
+        delay=delay,
+        standalone=tuple(clique.name for clique in spec.standalone_cliques),
+        groups=MappingProxyType(
+            {
+                group.name: (group.delay or delay) if delay is not None else None
+                for group in template.pod_clique_scaling_groups
+            }
+        ),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodCliqueSet:
-    """A PodCliqueSet: a root of plans."""
+    """A PodCliqueSet: a root of plans.
+
+    Attributes:
+        shape: follows from the spec; taken from it once, because every look at the set needs it.
+    """
 
     meta: Meta
     spec: SetSpec
     status: SetStatus
+    shape: Shape = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", _shape_of(self.spec))
 
     @property
     def ref(self) -> Ref:

@@ -29,7 +29,7 @@ R = TypeVar("R", bound=_Owned)
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The objects, by the uid of their controller owner; each list sorted by namespace and name.
+    """The objects, by the uid of their controller owner; each list sorted by name.
 
     **Shape**: owner uid -> what it controls. Pods are in no order: nothing depends on it (PL-006).
 
@@ -47,23 +47,22 @@ class Cluster:
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
         """What a decision about ``root`` may look at. A view: pods are shared, nothing is copied."""
         groups = self.groups_of.get(root.meta.uid, ())
-        members = (
-            clique if clique.replica_index >= 0 else replace(clique, replica_index=group.replica_index)
-            for group in groups
-            for clique in self.cliques_of.get(group.meta.uid, ())
-        )
+        cliques = self.cliques_of.get(root.meta.uid, ())
+        for group in groups:
+            cliques += self.cliques_of.get(group.meta.uid, ())
         return Snapshot(
             root=root,
             groups=groups,
-            cliques=(*self.cliques_of.get(root.meta.uid, ()), *members),
+            cliques=cliques,
             gangs=self.gangs_of.get(root.meta.uid, ()),
             pods_of=self.pods_of,
             now=now,
             attempts=attempts,
-            not_collected=frozenset(
-                kind for kind, namespace in self.gaps if namespace in {EVERYWHERE, root.meta.ref.namespace}
-            ),
+            not_collected=self._not_collected_in(root.meta.ref.namespace) if self.gaps else frozenset(),
         )
+
+    def _not_collected_in(self, namespace: str) -> frozenset[str]:
+        return frozenset(kind for kind, of in self.gaps if of in {EVERYWHERE, namespace})
 
 
 def cluster_of(
@@ -76,18 +75,16 @@ def cluster_of(
     gaps: frozenset[Gap] = frozenset(),
 ) -> Cluster:
     """Index the objects of a cluster. Linear in their number; objects without an owner belong to nobody."""
-    pods_of: dict[str, list[Pod]] = {}
-    uid, run = "", list[Pod]()
+    pods_of: defaultdict[str, list[Pod]] = defaultdict(list)
     for pod in pods:
-        if pod.owner_uid is not uid:  # kubectl sorts by name, so the pods of a clique come in runs, and share their uid
-            uid = pod.owner_uid
-            run = pods_of.setdefault(uid, [])
-        run.append(pod)
+        pods_of[pod.owner_uid].append(pod)
     pods_of.pop("", None)
+    pods_of.default_factory = None  # from here on a look-up adds nothing
+    groups_of = _by_owner(groups)
     return Cluster(
-        sets=tuple(sorted(sets, key=_by_name)),
-        groups_of=_by_owner(groups),
-        cliques_of=_by_owner(cliques),
+        sets=tuple(sorted(sets, key=_by_namespace)),
+        groups_of=groups_of,
+        cliques_of=_with_replica_index(_by_owner(cliques), groups_of),
         gangs_of=_by_owner(gangs),
         pods_of=pods_of,
         gaps=gaps,
@@ -95,12 +92,42 @@ def cluster_of(
 
 
 def _by_owner(owned: Iterable[R]) -> dict[str, tuple[R, ...]]:
-    found: defaultdict[str, list[R]] = defaultdict(list)
+    found: dict[str, list[R]] = {}
+    unsorted: set[str] = set()
+    uid, last, run = "", "", list[R]()
     for item in owned:
-        if item.meta.owner_uid:
-            found[item.meta.owner_uid].append(item)
-    return {uid: tuple(sorted(items, key=_by_name)) for uid, items in found.items()}
+        meta = item.meta
+        name = meta.ref.name
+        if meta.owner_uid != uid:
+            uid = meta.owner_uid
+            run = found.setdefault(uid, [])
+            if run:
+                unsorted.add(uid)
+        elif name <= last:
+            unsorted.add(uid)
+        last = name
+        run.append(item)
+    found.pop("", None)
+    return {uid: tuple(sorted(run, key=_by_name) if uid in unsorted else run) for uid, run in found.items()}
+
+
+def _with_replica_index(
+    cliques_of: dict[str, tuple[PodClique, ...]], groups_of: Mapping[str, tuple[ScalingGroup, ...]]
+) -> Mapping[str, tuple[PodClique, ...]]:
+    """Cliques that do not say which replica of the set they belong to have that of their scaling group."""
+    unsure = {uid for uid, cliques in cliques_of.items() if any(clique.replica_index < 0 for clique in cliques)}
+    for group in (group for groups in groups_of.values() for group in groups if group.meta.uid in unsure):
+        cliques_of[group.meta.uid] = tuple(
+            clique if clique.replica_index >= 0 else replace(clique, replica_index=group.replica_index)
+            for clique in cliques_of[group.meta.uid]
+        )
+    return cliques_of
+
+
+def _by_namespace(root: PodCliqueSet) -> tuple[str, str, str]:
+    return (root.meta.ref.namespace, root.meta.ref.name, root.meta.uid)
 
 
 def _by_name(item: _Owned) -> tuple[str, str, str]:
-    return (item.meta.ref.namespace, item.meta.ref.name, item.meta.uid)
+    """Names first: they alone tell the objects of one owner apart, so most lists need no key at all."""
+    return (item.meta.ref.name, item.meta.ref.namespace, item.meta.uid)

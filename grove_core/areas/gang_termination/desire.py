@@ -43,10 +43,15 @@ def wants_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Tally)
 
 def wake_of_termination(judgement: Judgement) -> datetime | None:
     """The earliest moment at which a waiting breach becomes due that its level can act on (GT-060)."""
-    ending = {replica.index for replica in judgement.replicas if isinstance(replica.fate, Terminate)}
-    waits = [replica.fate.until for replica in judgement.replicas if isinstance(replica.fate, Wait)]
+    waits: list[datetime] = []
+    ending: list[int] = []
+    for replica in judgement.replicas:
+        if isinstance(replica.fate, Wait):
+            waits.append(replica.fate.until)
+        elif isinstance(replica.fate, Terminate):
+            ending.append(replica.index)
     for judged in judgement.groups:
-        if judged.group.replica_index not in ending:
+        if judged.replica_fates and judged.group.replica_index not in ending:
             waits.extend(fate.until for fate in judged.replica_fates.values() if isinstance(fate, Wait))
     return min(waits, default=None)
 

@@ -43,5 +43,5 @@ def findings_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Tal
             because = of_group.because_of_replica(group, index, now)
             yield Finding(ref.at_replica(index), TERMINATION, type(fate).__name__, because)
     for replica in judgement.replicas:
-        because = of_replica.because_of_fate(snapshot.root, replica, now)
+        because = of_replica.because_of_fate(snapshot.root, replica, tally.missing[replica.index], now)
         yield Finding(root.at_replica(replica.index), TERMINATION, type(replica.fate).__name__, because)

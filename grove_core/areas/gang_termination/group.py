@@ -21,9 +21,11 @@ from grove_core.areas.gang_termination.verdicts import (
     Suspend,
     Terminate,
     Wait,
+    build,
 )
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.reasons import Reason
+from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 
 _KEEP: Final = Keep()
@@ -31,33 +33,34 @@ _NONE: Final[Mapping[int, Any]] = MappingProxyType({})
 
 
 def judge_group(
-    group: ScalingGroup,
-    members: Sequence[CliqueJudgement],
-    delay: timedelta | None,
-    now: datetime,
-    *,
-    set_deleting: bool,
+    root: PodCliqueSet, group: ScalingGroup, lacking: Sequence[CliqueJudgement], now: datetime
 ) -> GroupJudgement:
     """Judge a scaling group on its judged cliques (GT-040 to GT-056).
 
     Args:
+        root: its set; while that is being deleted the group ends nothing (GT-037).
         group: the group; its own ``replicas`` and ``minAvailable`` count, not the template's.
-        members: its cliques that are not being deleted.
-        delay: effective delay (GT-030); None if gang termination is off.
+        lacking: those of its cliques with too few ready pods that are not being deleted.
         now: the snapshot's clock.
-        set_deleting: whether its set is being deleted (GT-037).
     """
-    breached = _breached_replicas(group, members) if members else _NONE
+    breached = _breached_replicas(group, lacking) if lacking else _NONE
     breach = Truth.FALSE
     if group.status.updating:
         breach = Truth.UNKNOWN
     elif group.replicas - len(breached) < group.min_available:
         breach = Truth.TRUE
+    delay = delay_of(root, group)
     since = since_when(group.status.conditions, breach, now)
     if not breached:
-        return GroupJudgement(group, delay, _NONE, breach, since, _KEEP, _NONE)
-    fates = _fates_of(breached, breach, None if set_deleting else delay, now)
+        return build(GroupJudgement, (group, delay, _NONE, breach, since, _KEEP, _NONE))
+    fates = _fates_of(breached, breach, None if root.meta.deleting else delay, now)
     return GroupJudgement(group, delay, breached, breach, since, _fate_of_whole(fates), fates)
+
+
+def delay_of(root: PodCliqueSet, group: ScalingGroup) -> timedelta | None:
+    """The delay that counts for a scaling group of the set; the set's where the template does not know it (GT-030)."""
+    short = group.meta.ref.name.removeprefix(f"{root.meta.ref.name}-{group.replica_index}-")
+    return root.shape.groups.get(short, root.shape.delay)
 
 
 def _breached_replicas(group: ScalingGroup, members: Sequence[CliqueJudgement]) -> Mapping[int, list[CliqueJudgement]]:

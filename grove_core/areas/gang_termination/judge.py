@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.verdicts import CliqueJudgement
+from grove_core.areas.gang_termination.verdicts import CliqueJudgement, build
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.times import whole_seconds
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
@@ -38,9 +38,6 @@ def _in_update(_ready: int, _needed: int, _was: bool | None, updating: bool) -> 
 
 def _otherwise(_ready: int, _needed: int, _was: bool | None, _updating: bool) -> bool:  # noqa: FBT001 - a Question
     return True
-
-
-_TUPLE: Final = tuple.__new__  # what a NamedTuple's own constructor calls, without the half of the time it adds
 
 
 class Row(NamedTuple):
@@ -87,7 +84,7 @@ def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime) -> Cliqu
         if question(ready, needed, was_available, status.updating):
             break
     since = since_when(status.conditions, breach, now)
-    return _TUPLE(CliqueJudgement, (clique, ready, was_available, breach, why, since))
+    return build(CliqueJudgement, (clique, ready, was_available, breach, why, since))
 
 
 def availability_of(status: CliqueStatus, ready: int, needed: int) -> bool | None:

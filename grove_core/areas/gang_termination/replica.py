@@ -3,9 +3,9 @@
 A constituent is a standalone clique or a scaling group. Cliques inside groups are the groups' matter.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from datetime import datetime
 from typing import Final
 
 from grove_core.areas.gang_termination.deadline import deadline, timing_reason
@@ -19,91 +19,76 @@ from grove_core.areas.gang_termination.verdicts import (
     ReplicaJudgement,
     Terminate,
     Wait,
+    build,
 )
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.names import scaling_group_name, standalone_clique_name
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.scaling_group import ScalingGroup
 
 _KEEP: Final = Keep()
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What the replicas of a set are made of, taken from its template once.
+def judge_replicas(
+    root: PodCliqueSet,
+    indices: Iterable[int],
+    lacking: Iterable[CliqueJudgement],
+    groups: Iterable[GroupJudgement],
+    now: datetime,
+) -> tuple[ReplicaJudgement, ...]:
+    """Judge replicas of the set (GT-030 to GT-039).
 
-    Attributes:
-        delay: of the set; None if gang termination is off (GT-031).
-        standalone: short names of the standalone cliques.
-        groups: short name of a scaling group -> its effective delay (GT-030).
+    Args:
+        root: the set.
+        indices: of the replicas, all below ``spec.replicas``.
+        lacking: the cliques with too few ready pods that are not being deleted.
+        groups: the scaling groups that are not being deleted.
+        now: the snapshot's clock.
     """
-
-    name: str
-    deleting: bool
-    delay: timedelta | None
-    standalone: tuple[str, ...]
-    groups: Mapping[str, timedelta | None]
-
-    def delay_of(self, group: ScalingGroup) -> timedelta | None:
-        """The delay that counts for a scaling group of the set; the set's where the template does not know it."""
-        return self.groups.get(group.meta.ref.name[len(self.name) + len(str(group.replica_index)) + 2 :], self.delay)
+    breached_cliques = [judged for judged in lacking if judged.breach is Truth.TRUE]
+    breached_groups = [judged for judged in groups if judged.breach is Truth.TRUE]
+    if not breached_cliques and not breached_groups:
+        return tuple([build(ReplicaJudgement, (index, _KEEP, ())) for index in indices])
+    alone = {judged.clique.ref.name: judged for judged in breached_cliques if judged.clique.group_replica_index < 0}
+    grouped = {judged.group.ref.name: judged for judged in breached_groups}
+    return tuple([_judge_replica(root, index, alone, grouped, now) for index in indices])
 
 
-def shape_of(root: PodCliqueSet) -> Shape:
-    """The shape of a set."""
-    template = root.spec.template
-    delay = template.delay
-    groups = template.pod_clique_scaling_groups
-    return Shape(
-        name=root.meta.ref.name,
-        deleting=root.meta.deleting,
-        delay=delay,
-        standalone=tuple(clique.name for clique in root.spec.standalone_cliques),
-        groups={group.name: (group.delay or delay) if delay is not None else None for group in groups},
-    )
-
-
-def judge_replica(
-    shape: Shape,
+def _judge_replica(
+    root: PodCliqueSet,
     index: int,
-    cliques: Mapping[str, CliqueJudgement | None],
+    cliques: Mapping[str, CliqueJudgement],
     groups: Mapping[str, GroupJudgement],
     now: datetime,
 ) -> ReplicaJudgement:
-    """Judge one replica of the set (GT-030 to GT-039).
-
-    Args:
-        shape: of the set.
-        index: of the replica, below ``spec.replicas``.
-        cliques: name -> judgement of the standalone cliques that exist and are not being deleted; None for those with
-            enough ready pods.
-        groups: name -> judgement of the scaling groups that exist and are not being deleted.
-        now: the snapshot's clock.
-    """
+    """Judge one replica by the breached constituents of the set, by name; those that its template names count."""
+    set_name, delay = root.ref.name, root.shape.delay
     breaches: list[Breach] = []
-    missing: list[str] = []
-    for short in shape.standalone:
-        name = standalone_clique_name(shape.name, index, short)
-        judged = cliques.get(name)
-        if judged is None:
-            if name not in cliques:
-                missing.append(f"PodClique/{name}")
-        elif judged.breach is Truth.TRUE and shape.delay is not None:
-            breaches.append(Breach(judged.clique.ref, judged.since, shape.delay))
-    for short in shape.groups:
-        name = scaling_group_name(shape.name, index, short)
-        group = groups.get(name)
-        if group is None:
-            missing.append(f"PodCliqueScalingGroup/{name}")
-        elif group.breach is Truth.TRUE and group.delay is not None:
+    for short in root.shape.standalone:
+        clique = cliques.get(standalone_clique_name(set_name, index, short))
+        if clique is not None and delay is not None:
+            breaches.append(Breach(clique.clique.ref, clique.since, delay))
+    for short in root.shape.groups:
+        group = groups.get(scaling_group_name(set_name, index, short))
+        if group is not None and group.delay is not None:
             breaches.append(Breach(group.group.ref, group.since, group.delay))
     fate: ReplicaFate = _KEEP
-    if breaches and not shape.deleting:
+    if breaches and not root.meta.deleting:
         first = min(deadline(breach.since, breach.delay) for breach in breaches)
         fate = Terminate() if first <= now else Wait(first)
-    return ReplicaJudgement(index, fate, breaches, missing)
+    return ReplicaJudgement(index, fate, breaches)
+
+
+def missing_of(root: PodCliqueSet, index: int, there: AbstractSet[str]) -> tuple[str, ...]:
+    """``Kind/name`` of what a replica of the set should consist of and is not ``there``, by name (GT-038)."""
+    set_name, shape = root.ref.name, root.shape
+    cliques = (standalone_clique_name(set_name, index, short) for short in shape.standalone)
+    groups = (scaling_group_name(set_name, index, short) for short in shape.groups)
+    return (
+        *(f"PodClique/{name}" for name in cliques if name not in there),
+        *(f"PodCliqueScalingGroup/{name}" for name in groups if name not in there),
+    )
 
 
 def cause_of(judged: ReplicaJudgement) -> Breach:
@@ -111,11 +96,13 @@ def cause_of(judged: ReplicaJudgement) -> Breach:
     return min(judged.breaches, key=lambda breach: (deadline(breach.since, breach.delay), breach.ref.sort_key))
 
 
-def because_of_fate(root: PodCliqueSet, judged: ReplicaJudgement, now: datetime) -> tuple[Reason, ...]:
+def because_of_fate(
+    root: PodCliqueSet, judged: ReplicaJudgement, missing: Iterable[str], now: datetime
+) -> tuple[Reason, ...]:
     """Why a replica is ended, waited for or kept; after that, what is missing of it (GT-038)."""
     subject = root.ref.at_replica(judged.index)
-    missing = (Why.CONSTITUENT_MISSING.because(subject, name=name) for name in judged.missing)
-    return (*_clocks(judged, now), *missing) if judged.fate != _KEEP else (_guard(root, subject), *missing)
+    also = (Why.CONSTITUENT_MISSING.because(subject, name=name) for name in missing)
+    return (*_clocks(judged, now), *also) if judged.fate != _KEEP else (_guard(root, subject), *also)
 
 
 def _guard(root: PodCliqueSet, subject: Ref) -> Reason:

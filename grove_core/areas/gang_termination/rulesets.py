@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Final, overload
 
 from grove_core.areas.gang_termination.group import judge_group
-from grove_core.areas.gang_termination.judge import count_ready, judge_clique
-from grove_core.areas.gang_termination.replica import judge_replica, shape_of
+from grove_core.areas.gang_termination.judge import judge_clique
+from grove_core.areas.gang_termination.replica import judge_replicas
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
 from grove_core.kernel.reasons import Reason
@@ -76,45 +76,41 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
     unknown = _what_is_not_collected(snapshot)
     if unknown:
         return Judgement("design", unknown=unknown)
-    pods_of, shape = snapshot.pods_of, shape_of(root)
-    standing: list[PodClique] = []
+    pods_of = snapshot.pods_of
     leaving: list[PodClique] = []
     lacking: dict[str, CliqueJudgement] = {}  # by uid: those with too few ready pods; the others cannot be breached
     members: defaultdict[str, list[CliqueJudgement]] = defaultdict(list)
-    standalone: dict[str, CliqueJudgement | None] = {}
-    indices: set[int] = set()
     for clique in snapshot.cliques:
         meta = clique.meta
         if meta.deleting:
             leaving.append(clique)
             continue
-        standing.append(clique)
-        indices.add(clique.replica_index)
         pods = pods_of.get(meta.uid, ())
-        judged = None
-        if count_ready(pods) < clique.min_available:
+        spare = len(pods) - clique.min_available
+        for pod in pods:
+            if not pod.ready:
+                spare -= 1
+        if spare < 0:
             judged = lacking[meta.uid] = judge_clique(clique, pods, now)
             members[meta.owner_uid].append(judged)
-        if clique.group_replica_index < 0:
-            standalone[meta.ref.name] = judged
+    gone = {clique.meta.uid for clique in leaving}
+    standing = tuple(clique for clique in snapshot.cliques if clique.meta.uid not in gone) if gone else snapshot.cliques
     groups = tuple(
-        judge_group(group, members.get(group.meta.uid, ()), shape.delay_of(group), now, set_deleting=shape.deleting)
-        for group in snapshot.groups
-        if not group.meta.deleting
+        [
+            judge_group(root, group, members.get(group.meta.uid, ()), now)
+            for group in snapshot.groups
+            if not group.meta.deleting
+        ]
     )
-    indices.update(judged.group.replica_index for judged in groups)
-    groups_by_name = {judged.group.meta.ref.name: judged for judged in groups}
-    wanted = root.spec.replicas
+    indices = {clique.replica_index for clique in standing}
+    indices.update([judged.group.replica_index for judged in groups])
+    wanted = [index for index in sorted(indices) if 0 <= index < root.spec.replicas]
     return Judgement(
         "design",
         cliques=JudgedCliques(standing, lacking, pods_of, now),
         leaving=tuple(leaving),
         groups=groups,
-        replicas=tuple(
-            judge_replica(shape, index, standalone, groups_by_name, now)
-            for index in sorted(indices)
-            if 0 <= index < wanted
-        ),
+        replicas=judge_replicas(root, wanted, lacking.values(), groups, now),
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from grove_core.areas.gang_termination.group import because_of_breach
+from grove_core.areas.gang_termination.replica import missing_of
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, GroupJudgement, Judgement
 from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
@@ -111,12 +112,14 @@ class Tally:
     Attributes:
         counts, placements: by the address of a clique.
         usable: by the name of a scaling group.
+        missing: of each replica of the set, by index (GT-038).
         availability: of the set.
     """
 
     counts: Mapping[Ref, Counts]
     placements: Mapping[Ref, Decision[Truth]]
     usable: Mapping[str, Usable]
+    missing: Mapping[int, tuple[str, ...]]
     availability: Reason
 
 
@@ -124,29 +127,37 @@ def tally_of(snapshot: Snapshot, judgement: Judgement) -> Tally:
     """Count everything there is to count of a judged set. Linear."""
     counts = counts_of(snapshot, judgement)
     usable = usable_groups(judgement, counts)
+    missing = missing_in(snapshot.root, judgement)
     return Tally(
         counts=counts,
         placements={
             judged.clique.ref: placement_of(judged.clique, counts[judged.clique.ref]) for judged in judgement.cliques
         },
         usable=usable,
-        availability=availability_of_set(snapshot.root, judgement, usable),
+        missing=missing,
+        availability=availability_of_set(snapshot.root, judgement, usable, missing),
     )
 
 
-def availability_of_set(root: PodCliqueSet, judgement: Judgement, usable: Mapping[str, Usable]) -> Reason:
+def missing_in(root: PodCliqueSet, judgement: Judgement) -> Mapping[int, tuple[str, ...]]:
+    """Replica index -> what is missing of it, for every replica that was judged (GT-038)."""
+    there = {judged.clique.ref.name for judged in judgement.cliques}
+    there.update(judged.group.ref.name for judged in judgement.groups)
+    return {replica.index: missing_of(root, replica.index, there) for replica in judgement.replicas}
+
+
+def availability_of_set(
+    root: PodCliqueSet, judgement: Judgement, usable: Mapping[str, Usable], missing: Mapping[int, Sequence[str]]
+) -> Reason:
     """How many replicas of the set are available (GT-045), as the reason for saying so (GT-046)."""
     standalone = {judged.clique.ref.name: judged for judged in judgement.cliques}
     needed = {judged.group.ref.name: judged.group.min_available for judged in judgement.groups}
     available = 0
-    for replica in judgement.replicas:
-        names = [standalone_clique_name(root.ref.name, replica.index, c.name) for c in root.spec.standalone_cliques]
-        groups = [
-            scaling_group_name(root.ref.name, replica.index, config.name)
-            for config in root.spec.template.pod_clique_scaling_groups
-        ]
+    for index, absent in missing.items():
+        names = [standalone_clique_name(root.ref.name, index, short) for short in root.shape.standalone]
+        groups = [scaling_group_name(root.ref.name, index, short) for short in root.shape.groups]
         available += (
-            not replica.missing
+            not absent
             and all(standalone[name].ready >= standalone[name].clique.min_available for name in names)
             and all(usable[name].available >= needed[name] for name in groups)
         )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.kernel.conditions import Truth
@@ -47,6 +47,9 @@ class Unknown:
 
 ReplicaFate: TypeAlias = Keep | Wait | Terminate | Unknown
 GroupFate: TypeAlias = Keep | Wait | Terminate | Delegate | Suspend | Unknown
+
+
+build: Final = tuple.__new__  # what a NamedTuple's own constructor calls, without the half of the time it adds
 
 
 class CliqueJudgement(NamedTuple):
@@ -107,19 +110,16 @@ class Breach(NamedTuple):
     delay: timedelta
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicaJudgement:
+class ReplicaJudgement(NamedTuple):
     """One replica of the set. Reasons: ``replica.py``.
 
     Attributes:
         breaches: its breached constituents; empty where no delay is set.
-        missing: ``Kind/name`` of the constituents that do not exist or are being deleted (GT-038).
     """
 
     index: int
     fate: ReplicaFate
     breaches: Sequence[Breach]
-    missing: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)

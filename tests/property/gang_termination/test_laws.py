@@ -8,8 +8,8 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from grove_core.areas.gang_termination.group import delay_of
 from grove_core.areas.gang_termination.judge import BREACH_TABLE, judge_clique
-from grove_core.areas.gang_termination.replica import shape_of
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.rulesets import DESIGN
 from grove_core.areas.gang_termination.status import conditions_of, counts_of, placement_of, usable_replicas
@@ -390,7 +390,7 @@ def test_gt030_a_group_that_the_template_forgot_has_the_delay_of_the_set() -> No
     world = world_of(bytes([0] * 8 + [2, 1, 1, 3, 1]))
     for group in world.groups:
         forgotten = replace(group, meta=replace(group.meta, ref=replace(group.ref, name="llm-0-forgotten")))
-        assert shape_of(world.root).delay_of(forgotten) == world.root.spec.template.delay
+        assert delay_of(world.root, forgotten) == world.root.spec.template.delay
 
 
 @given(worlds())
