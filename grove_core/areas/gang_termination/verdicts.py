@@ -117,7 +117,7 @@ class ReplicaJudgement(NamedTuple):
         breaches: its breached constituents; empty where no delay is set.
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody looks for here
     fate: ReplicaFate
     breaches: Sequence[Breach]
 
