@@ -27,8 +27,8 @@ def cliques_behind(snapshot: Snapshot, kind: str, name: str) -> tuple[PodClique,
     if kind == "Pod":
         return tuple(clique for clique, pod in snapshot.pods() if pod.name == name)
     if kind == GROUP_KIND:
-        uids = {group.meta.uid for group in snapshot.groups if group.ref.name == name}
-        return tuple(clique for clique in snapshot.cliques if clique.meta.owner_uid in uids)
+        uids = {group.uid for group in snapshot.groups if group.ref.name == name}
+        return tuple(clique for clique in snapshot.cliques if clique.owner_uid in uids)
     named = {name}
     if kind == "PodGang":
         named = {group.name for gang in snapshot.gangs if gang.ref.name == name for group in gang.groups}
@@ -68,7 +68,7 @@ class Inquiry:
 
     def pods_of(self, clique: PodClique) -> list[Pod]:
         """The clique's pods, sorted by name."""
-        return sorted(self.snapshot.pods_of.get(clique.meta.uid, ()), key=lambda pod: pod.name)
+        return sorted(self.snapshot.pods_of.get(clique.uid, ()), key=lambda pod: pod.name)
 
     def findings(self) -> Iterator[Finding]:
         """The verdicts on the object, on its cliques, and on everything above them that can end it."""
@@ -113,9 +113,9 @@ class Inquiry:
     def _chain(self, clique: PodClique) -> tuple[Ref, ...]:
         """Who may end a clique, nearest first."""
         root = self.snapshot.root.ref
-        if clique.meta.owner_kind != GROUP_KIND:
+        if clique.owner_kind != GROUP_KIND:
             return (root.at_replica(clique.replica_index),)
-        group = Ref(GROVE, GROUP_KIND, root.namespace, clique.meta.owner_name)
+        group = Ref(GROVE, GROUP_KIND, root.namespace, clique.owner_name)
         return (group.at_replica(clique.group_replica_index), root.at_replica(clique.replica_index))
 
     def _above(self) -> Iterator[Ref]:
@@ -123,8 +123,8 @@ class Inquiry:
         yield self.snapshot.root.ref
         for clique in self.cliques:
             yield from self._chain(clique)
-            if clique.meta.owner_kind == GROUP_KIND:
-                yield Ref(GROVE, GROUP_KIND, clique.ref.namespace, clique.meta.owner_name)
+            if clique.owner_kind == GROUP_KIND:
+                yield Ref(GROVE, GROUP_KIND, clique.ref.namespace, clique.owner_name)
 
     def _is_replica_of_self(self, subject: Ref) -> bool:
         return subject.replica is not None and (subject.kind, subject.name) == (self.kind, self.name)

@@ -50,7 +50,7 @@ def difference(
         withheld.append(Withheld(step.target, (why, *step.because)))
     return Plan(
         root=snapshot.root.ref,
-        root_uid=snapshot.root.meta.uid,
+        root_uid=snapshot.root.uid,
         rules=rules,
         steps=tuple(steps),
         withheld=tuple(sorted(withheld, key=lambda held: held.target.sort_key)),

@@ -18,7 +18,7 @@ def problems_in(plan: Plan, snapshot: Snapshot) -> tuple[Problem, ...]:
 
 
 def _problems(plan: Plan, snapshot: Snapshot) -> Iterator[Problem]:
-    known = snapshot.metas()
+    known = snapshot.targets()
     targets = [step.target for step in plan.steps]
     for target, count in Counter(targets).items():
         if count > 1:
@@ -31,13 +31,13 @@ def _problems(plan: Plan, snapshot: Snapshot) -> Iterator[Problem]:
         if not because:
             yield Problem(path=target.short, expected="a reason (PL-003)", got="none")
     for step in plan.steps:
-        meta = known.get(step.target)
-        if meta is None:
+        found = known.get(step.target)
+        if found is None:
             yield Problem(path=step.target.short, expected="an object the root owns (PL-004)", got="a stranger")
-        elif step.action.guard != meta.guard:
-            yield Problem(path=step.target.short, expected=f"{meta.guard} (PL-004)", got=str(step.action.guard))
+        elif step.action.guard != found.guard:
+            yield Problem(path=step.target.short, expected=f"{found.guard} (PL-004)", got=str(step.action.guard))
         else:
-            yield from _problems_of_action(step, deleting=meta.deleting, finalizers=meta.finalizers)
+            yield from _problems_of_action(step, deleting=found.deleting, finalizers=found.finalizers)
 
 
 def _problems_of_action(step: Step, *, deleting: bool, finalizers: tuple[str, ...]) -> Iterator[Problem]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Final
+from typing import Final, TypedDict
 
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.refs import Guard, Ref
@@ -14,8 +14,8 @@ _TRUTHS: Final = frozenset(truth.value for truth in Truth)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Meta:
-    """The metadata we decide on.
+class Resource:
+    """What every object is made of besides its own fields: the metadata we decide on.
 
     Attributes:
         owner_uid, owner_kind, owner_name: of the controller owner; empty where there is none.
@@ -37,7 +37,20 @@ class Meta:
         return Guard(self.uid, self.resource_version)
 
 
-def read_meta(top: Fields, api_version: str, kind: str) -> Meta:
+class Identity(TypedDict):
+    """The fields of a :class:`Resource`, to make one of a kind with."""
+
+    ref: Ref
+    uid: str
+    resource_version: str
+    owner_uid: str
+    owner_kind: str
+    owner_name: str
+    finalizers: tuple[str, ...]
+    deleting: bool
+
+
+def read_identity(top: Fields, api_version: str, kind: str) -> Identity:
     """Read ``metadata``. A namespace that is not written is ``default``, as for kubectl."""
     meta = top.part("metadata")
     owner = Fields(None, "", top.problems)
@@ -46,7 +59,7 @@ def read_meta(top: Fields, api_version: str, kind: str) -> Meta:
             if owner.raw:
                 reference.note("controller", "at most one controller owner", f"a second one, {reference.text('name')}")
             owner = reference
-    return Meta(
+    return Identity(
         ref=Ref(api_version, kind, meta.text("namespace") or "default", meta.text("name", required=True)),
         uid=meta.text("uid"),
         resource_version=meta.text("resourceVersion"),

@@ -13,7 +13,7 @@ from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import CORE, POD_GANG, TEMPLATE_HASH
-from grove_core.resources.meta import read_label, read_labels, read_meta
+from grove_core.resources.meta import read_identity, read_label, read_labels
 
 _HOLDS: Final = MappingProxyType({"True": True, "False": False, "Unknown": False})
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -139,7 +139,7 @@ def _problems_of(raw: object) -> tuple[Problem, ...]:
     """The slow road: every problem of a pod that the straight line could not read."""
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
-    read_meta(top, CORE, "Pod")
+    read_identity(top, CORE, "Pod")
     for label in (TEMPLATE_HASH, POD_GANG):
         read_label(read_labels(top), label)
     top.part("spec").text("nodeName")

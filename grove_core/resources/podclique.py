@@ -7,10 +7,17 @@ from typing import Any, ClassVar, Final
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import GROUP_REPLICA, GROVE, SET_REPLICA, TEMPLATE_HASH
-from grove_core.resources.meta import Meta, read_conditions, read_index, read_label, read_labels, read_meta, read_update
+from grove_core.resources.meta import (
+    Resource,
+    read_conditions,
+    read_identity,
+    read_index,
+    read_label,
+    read_labels,
+    read_update,
+)
 from grove_core.resources.names import index_after
 
 GROUP_KIND: Final = "PodCliqueScalingGroup"
@@ -52,7 +59,7 @@ class CliqueStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PodClique:
+class PodClique(Resource):
     """A PodClique as far as decisions look at it.
 
     Attributes:
@@ -62,18 +69,12 @@ class PodClique:
         template_hash: label on the object; empty where absent.
     """
 
-    meta: Meta
     replica_index: int
     group_replica_index: int
     replicas: int
     min_available: int
     template_hash: str
     status: CliqueStatus
-
-    @property
-    def ref(self) -> Ref:
-        """The clique's address."""
-        return self.meta.ref
 
     @property
     def target_hash(self) -> str:
@@ -85,16 +86,16 @@ def podclique_of(raw: Mapping[str, Any]) -> PodClique:
     """Project a PodClique as the API writes it. Raises MalformedObject with every problem (IN-030)."""
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
-    meta = read_meta(top, GROVE, "PodClique")
+    identity = read_identity(top, GROVE, "PodClique")
     labels, spec, status = read_labels(top), top.part("spec"), top.part("status")
     replicas = spec.integer("replicas")
     replicas = 1 if replicas is None else replicas
     min_available = spec.integer("minAvailable", at_least=1)
-    is_member = meta.owner_kind == GROUP_KIND
-    in_owner = index_after(meta.owner_name, meta.ref.name) if meta.owner_name else None
+    is_member = identity["owner_kind"] == GROUP_KIND
+    in_owner = index_after(identity["owner_name"], identity["ref"].name) if identity["owner_name"] else None
     updating, progress = read_update(status)
     clique = PodClique(
-        meta=meta,
+        **identity,
         replica_index=read_index(labels, SET_REPLICA, -1 if is_member else in_owner),
         group_replica_index=read_index(labels, GROUP_REPLICA, in_owner) if is_member else -1,
         replicas=replicas,

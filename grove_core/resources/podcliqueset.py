@@ -15,10 +15,9 @@ from pydantic_core import PydanticCustomError
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.durations import parse_duration
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import Fields, shown
 from grove_core.resources.keys import GROVE
-from grove_core.resources.meta import Meta, read_conditions, read_meta
+from grove_core.resources.meta import Resource, read_conditions, read_identity
 
 _INT32: Final = 2**31 - 1
 _EXPECTED: Final[Mapping[str, str]] = MappingProxyType(
@@ -164,14 +163,13 @@ def _shape_of(spec: SetSpec) -> Shape:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PodCliqueSet:
+class PodCliqueSet(Resource):
     """A PodCliqueSet: a root of plans.
 
     Attributes:
         shape: follows from the spec; taken from it once, because every look at the set needs it.
     """
 
-    meta: Meta
     spec: SetSpec
     status: SetStatus
     shape: Shape = field(init=False, repr=False, compare=False)
@@ -179,17 +177,12 @@ class PodCliqueSet:
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", _shape_of(self.spec))
 
-    @property
-    def ref(self) -> Ref:
-        """The set's address."""
-        return self.meta.ref
-
 
 def podcliqueset_of(raw: Mapping[str, Any]) -> PodCliqueSet:
     """Read a PodCliqueSet. Raises MalformedObject with every problem (IN-030)."""
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
-    meta = read_meta(top, GROVE, "PodCliqueSet")
+    identity = read_identity(top, GROVE, "PodCliqueSet")
     status = top.part("status")
     read = SetStatus(
         replicas=status.integer("replicas"),
@@ -203,7 +196,7 @@ def podcliqueset_of(raw: Mapping[str, Any]) -> PodCliqueSet:
         problems.extend(_problem_of(error) for error in fault.errors(include_url=False))
     if problems or spec is None:
         raise MalformedObject(tuple(problems))
-    return PodCliqueSet(meta=meta, spec=spec, status=read)
+    return PodCliqueSet(**identity, spec=spec, status=read)
 
 
 def _problem_of(error: Any) -> Problem:  # noqa: ANN401 - pydantic's ErrorDetails

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import SCHEDULER
-from grove_core.resources.meta import Meta, read_meta
+from grove_core.resources.meta import Resource, read_identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,24 +19,18 @@ class PodGroup:
     pods: int
 
 
-@dataclass(frozen=True, slots=True)
-class PodGang:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodGang(Resource):
     """A PodGang as far as decisions look at it."""
 
-    meta: Meta
     groups: tuple[PodGroup, ...]
-
-    @property
-    def ref(self) -> Ref:
-        """The gang's address."""
-        return self.meta.ref
 
 
 def podgang_of(raw: Mapping[str, Any]) -> PodGang:
     """Project a PodGang as the API writes it. Raises MalformedObject with every problem (IN-030)."""
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
-    meta = read_meta(top, SCHEDULER, "PodGang")
+    identity = read_identity(top, SCHEDULER, "PodGang")
     groups = tuple(
         PodGroup(
             group.text("name", required=True),
@@ -48,4 +41,4 @@ def podgang_of(raw: Mapping[str, Any]) -> PodGang:
     )
     if problems:
         raise MalformedObject(tuple(problems))
-    return PodGang(meta, groups)
+    return PodGang(**identity, groups=groups)

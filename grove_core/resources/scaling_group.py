@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import GROVE, SET_REPLICA
-from grove_core.resources.meta import Meta, read_conditions, read_index, read_labels, read_meta, read_update
+from grove_core.resources.meta import Resource, read_conditions, read_identity, read_index, read_labels, read_update
 from grove_core.resources.names import index_after
 
 
@@ -30,7 +29,7 @@ class GroupStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScalingGroup:
+class ScalingGroup(Resource):
     """A PodCliqueScalingGroup as far as decisions look at it.
 
     Attributes:
@@ -39,29 +38,23 @@ class ScalingGroup:
         clique_names: short names of its cliques, in order.
     """
 
-    meta: Meta
     replica_index: int
     replicas: int
     min_available: int
     clique_names: tuple[str, ...]
     status: GroupStatus
 
-    @property
-    def ref(self) -> Ref:
-        """The group's address."""
-        return self.meta.ref
-
 
 def scaling_group_of(raw: Mapping[str, Any]) -> ScalingGroup:
     """Project a scaling group as the API writes it. Raises MalformedObject with every problem (IN-030)."""
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
-    meta = read_meta(top, GROVE, "PodCliqueScalingGroup")
+    identity = read_identity(top, GROVE, "PodCliqueScalingGroup")
     spec, status = top.part("spec"), top.part("status")
     replicas = spec.integer("replicas")
-    in_owner = index_after(meta.owner_name, meta.ref.name) if meta.owner_name else None
+    in_owner = index_after(identity["owner_name"], identity["ref"].name) if identity["owner_name"] else None
     group = ScalingGroup(
-        meta=meta,
+        **identity,
         replica_index=read_index(read_labels(top), SET_REPLICA, in_owner),
         replicas=1 if replicas is None else replicas,
         min_available=spec.integer("minAvailable", at_least=1) or 1,

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Protocol, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from grove_core.kernel.steps import Attempt
-from grove_core.resources.meta import Meta
+from grove_core.resources.meta import Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -19,12 +19,7 @@ Gap: TypeAlias = tuple[str, str]  # (kind, namespace): of these something is mis
 EVERYWHERE: Final = ""  # as the namespace of a gap
 
 
-class _Owned(Protocol):
-    @property
-    def meta(self) -> Meta: ...
-
-
-R = TypeVar("R", bound=_Owned)
+R = TypeVar("R", bound=Resource)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +41,19 @@ class Cluster:
 
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
         """What a decision about ``root`` may look at. A view: pods are shared, nothing is copied."""
-        groups = self.groups_of.get(root.meta.uid, ())
-        cliques = self.cliques_of.get(root.meta.uid, ())
+        groups = self.groups_of.get(root.uid, ())
+        cliques = self.cliques_of.get(root.uid, ())
         for group in groups:
-            cliques += self.cliques_of.get(group.meta.uid, ())
+            cliques += self.cliques_of.get(group.uid, ())
         return Snapshot(
             root=root,
             groups=groups,
             cliques=cliques,
-            gangs=self.gangs_of.get(root.meta.uid, ()),
+            gangs=self.gangs_of.get(root.uid, ()),
             pods_of=self.pods_of,
             now=now,
             attempts=attempts,
-            not_collected=self._not_collected_in(root.meta.ref.namespace) if self.gaps else frozenset(),
+            not_collected=self._not_collected_in(root.ref.namespace) if self.gaps else frozenset(),
         )
 
     def _not_collected_in(self, namespace: str) -> frozenset[str]:
@@ -96,10 +91,9 @@ def _by_owner(owned: Iterable[R]) -> dict[str, tuple[R, ...]]:
     unsorted: set[str] = set()
     uid, last, run = "", "", list[R]()
     for item in owned:
-        meta = item.meta
-        name = meta.ref.name
-        if meta.owner_uid != uid:
-            uid = meta.owner_uid
+        name = item.ref.name
+        if item.owner_uid != uid:
+            uid = item.owner_uid
             run = found.setdefault(uid, [])
             if run:
                 unsorted.add(uid)
@@ -116,18 +110,18 @@ def _with_replica_index(
 ) -> Mapping[str, tuple[PodClique, ...]]:
     """Cliques that do not say which replica of the set they belong to have that of their scaling group."""
     unsure = {uid for uid, cliques in cliques_of.items() if any(clique.replica_index < 0 for clique in cliques)}
-    for group in (group for groups in groups_of.values() for group in groups if group.meta.uid in unsure):
-        cliques_of[group.meta.uid] = tuple(
+    for group in (group for groups in groups_of.values() for group in groups if group.uid in unsure):
+        cliques_of[group.uid] = tuple(
             clique if clique.replica_index >= 0 else replace(clique, replica_index=group.replica_index)
-            for clique in cliques_of[group.meta.uid]
+            for clique in cliques_of[group.uid]
         )
     return cliques_of
 
 
 def _by_namespace(root: PodCliqueSet) -> tuple[str, str, str]:
-    return (root.meta.ref.namespace, root.meta.ref.name, root.meta.uid)
+    return (root.ref.namespace, root.ref.name, root.uid)
 
 
-def _by_name(item: _Owned) -> tuple[str, str, str]:
+def _by_name(item: Resource) -> tuple[str, str, str]:
     """Names first: they alone tell the objects of one owner apart, so most lists need no key at all."""
-    return (item.meta.ref.name, item.meta.ref.namespace, item.meta.uid)
+    return (item.ref.name, item.ref.namespace, item.uid)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus
-from grove_core.resources.meta import Meta
+from grove_core.resources.meta import Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -39,13 +39,12 @@ class Snapshot:
     def pods(self) -> Iterator[tuple[PodClique, Pod]]:
         """Every pod of the root with the clique that controls it (GT-001)."""
         for clique in self.cliques:
-            for pod in self.pods_of.get(clique.meta.uid, ()):
+            for pod in self.pods_of.get(clique.uid, ()):
                 yield clique, pod
 
-    def metas(self) -> dict[Ref, Meta]:
+    def targets(self) -> dict[Ref, Resource]:
         """Every object that a step of this root may aim at, by address."""
-        metas = [self.root.meta, *(group.meta for group in self.groups), *(clique.meta for clique in self.cliques)]
-        return {meta.ref: meta for meta in metas}
+        return {resource.ref: resource for resource in (self.root, *self.groups, *self.cliques)}
 
 
 def with_own_writes(snapshot: Snapshot) -> Snapshot:
@@ -60,10 +59,10 @@ def with_own_writes(snapshot: Snapshot) -> Snapshot:
         return snapshot
 
     def seen(item: HasStatus) -> HasStatus:
-        match done.get(item.meta.ref):
-            case Delete(guard) if guard.uid == item.meta.uid:
-                return replace(item, meta=replace(item.meta, deleting=True))
-            case SetStatus(fields, guard) if guard == item.meta.guard:
+        match done.get(item.ref):
+            case Delete(guard) if guard.uid == item.uid:
+                return replace(item, deleting=True)
+            case SetStatus(fields, guard) if guard == item.guard:
                 return with_status(item, fields)
             case _:
                 return item

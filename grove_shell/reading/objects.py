@@ -8,12 +8,12 @@ collected in its namespace, a broken file makes every kind count so everywhere, 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Final, TypeAlias
+from typing import Any, BinaryIO, Final
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import CORE
-from grove_core.resources.meta import Meta
+from grove_core.resources.meta import Resource
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
@@ -23,7 +23,6 @@ from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap, cluster_of
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.sources import Item, collector_off, items_of
 
-Resource: TypeAlias = PodCliqueSet | ScalingGroup | PodClique | PodGang | Pod
 API_GROUPS: Final[Mapping[str, str]] = {
     "PodCliqueSet": "grove.io",
     "PodCliqueScalingGroup": "grove.io",
@@ -118,26 +117,25 @@ class _Loading:
                 self._note(item, problem.path, problem.expected, problem.got)
             self._miss(kind, item.value)
             return
-        meta: Meta | Pod = resource if kind == "Pod" else resource.meta
         key = (resource.ref.namespace, resource.ref.name)
-        if not isinstance(meta, Pod) and not self._identify(item, kind, meta):
+        if kind != "Pod" and not self._identify(item, kind, resource):
             self._miss(kind, item.value)
             return
         before = shelf.setdefault(key, resource)
-        if before is not resource and not _same(before, meta.uid, meta.resource_version):
+        if before is not resource and not _same(before, resource.uid, resource.resource_version):
             self._note(item, "metadata.name", "one object of this kind and name", "a second one that differs")
             self._miss(kind, item.value)
 
-    def _identify(self, item: Item, kind: str, meta: Meta) -> bool:
+    def _identify(self, item: Item, kind: str, resource: Resource) -> bool:
         """Whether an object can be told from every other one (IN-038); its place is remembered for later faults."""
-        if kind in IDENTIFIED and not (meta.uid and meta.resource_version):
+        if kind in IDENTIFIED and not (resource.uid and resource.resource_version):
             self._note(item, "metadata", "a uid and a resourceVersion, as every object of a cluster has", "none")
             return False
-        if meta.uid and self.owners.setdefault(meta.uid, meta.ref) != meta.ref:
-            self._note(item, "metadata.uid", "a uid of its own", f"that of {self.owners[meta.uid].short}")
+        if resource.uid and self.owners.setdefault(resource.uid, resource.ref) != resource.ref:
+            self._note(item, "metadata.uid", "a uid of its own", f"that of {self.owners[resource.uid].short}")
             return False
-        if meta.uid:
-            self.places[meta.uid] = item._replace(value=_heading(item.value))
+        if resource.uid:
+            self.places[resource.uid] = item._replace(value=_heading(item.value))
         return True
 
     def _take_pod(self, raw: Mapping[str, Any]) -> bool:
@@ -152,8 +150,8 @@ class _Loading:
     def finish(self) -> Loaded:
         """Check owners, find out what was left out, and index the rest."""
         self._infer_gaps()
-        self.groups = {key: group for key, group in self.groups.items() if self._has_owner(group.meta)}
-        self.cliques = {key: clique for key, clique in self.cliques.items() if self._has_owner(clique.meta)}
+        self.groups = {key: group for key, group in self.groups.items() if self._has_owner(group)}
+        self.cliques = {key: clique for key, clique in self.cliques.items() if self._has_owner(clique)}
         cluster = cluster_of(
             sets=self.sets.values(),
             groups=self.groups.values(),
@@ -176,31 +174,31 @@ class _Loading:
             if owner.status.available and owner.ref.namespace not in with_cliques:
                 self.gaps.add(("PodClique", owner.ref.namespace))
         for clique in cliques:
-            if clique.meta.owner_kind == GROUP_KIND and clique.ref.namespace not in with_groups:
+            if clique.owner_kind == GROUP_KIND and clique.ref.namespace not in with_groups:
                 self.gaps.add((GROUP_KIND, clique.ref.namespace))
-        uids = {clique.meta.uid for clique in cliques}
+        uids = {clique.uid for clique in cliques}
         with_pods = {pod.namespace for pod in self.pods.values() if pod.owner_uid in uids}
         speaking = Counter(c.ref.namespace for c in cliques if c.ref.namespace not in with_pods and _reports_pods(c))
         for namespace, count in speaking.items():
             if count > 1 or not with_pods:
                 self.gaps.add(("Pod", namespace))
 
-    def _has_owner(self, meta: Meta) -> bool:
+    def _has_owner(self, resource: Resource) -> bool:
         """Whether the owner is there to judge the object; one that should be and is not is a fault (IN-033)."""
-        namespace = meta.ref.namespace
-        owner = self.owners.get(meta.owner_uid)
-        if (owner is not None and owner.namespace == namespace) or (meta.owner_kind, namespace) in self.gaps:
+        namespace = resource.ref.namespace
+        owner = self.owners.get(resource.owner_uid)
+        if (owner is not None and owner.namespace == namespace) or (resource.owner_kind, namespace) in self.gaps:
             return True
-        if meta.deleting:
+        if resource.deleting:
             return False
-        item = self.places[meta.uid]
-        if not meta.owner_uid:
+        item = self.places[resource.uid]
+        if not resource.owner_uid:
             self._note(item, "metadata.ownerReferences", "a controller owner", "none")
         else:
-            expected = f"{meta.owner_kind} {namespace}/{meta.owner_name} in the input"
+            expected = f"{resource.owner_kind} {namespace}/{resource.owner_name} in the input"
             self._note(item, "metadata.ownerReferences", expected, "no object with that uid there")
-        self.gaps.add((meta.ref.kind, namespace))
-        if meta.owner_kind == GROUP_KIND:
+        self.gaps.add((resource.ref.kind, namespace))
+        if resource.owner_kind == GROUP_KIND:
             self.gaps.add((GROUP_KIND, namespace))
         return False
 
@@ -237,10 +235,9 @@ def _reports_pods(clique: PodClique) -> bool:
     return bool(status.replicas or status.ready or status.scheduled)
 
 
-def _same(before: Resource, uid: str, resource_version: str) -> bool:
+def _same(before: Resource | Pod, uid: str, resource_version: str) -> bool:
     """Whether two objects of one name are the same object in the same state (PL-900), as in overlapping files."""
-    held = before if isinstance(before, Pod) else before.meta
-    return bool(uid) and (held.uid, held.resource_version) == (uid, resource_version)
+    return bool(uid) and (before.uid, before.resource_version) == (uid, resource_version)
 
 
 def _heading(raw: Mapping[str, Any]) -> dict[str, Any]:

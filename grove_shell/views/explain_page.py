@@ -96,7 +96,7 @@ def _because(page: Page, finding: Finding) -> None:
 def _clique(page: Page, inquiry: Inquiry, clique: PodClique) -> None:
     pods = inquiry.pods_of(clique)
     ready = sum(pod.ready for pod in pods)
-    leaving = ", being deleted" if clique.meta.deleting else ""
+    leaving = ", being deleted" if clique.deleting else ""
     needed = f"at least {clique.min_available} needed"
     page.add(f"  {clique.ref.name}: {ready} of {plural(len(pods), 'pod')} ready, {needed}{leaving}")
     shown = [pod for pod in _asked_for(inquiry, clique) if not pod.ready or inquiry.kind == "Pod"]

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Attempt, Delete, DropFinalizer, Outcome, SetStatus, Stage, Step
@@ -41,7 +41,7 @@ class MemoryWorld:
                 self.add(group)
             for clique in snapshot.cliques:
                 self.add(clique)
-                self.pods[clique.meta.uid] = list(snapshot.pods_of.get(clique.meta.uid, ()))
+                self.pods[clique.uid] = list(snapshot.pods_of.get(clique.uid, ()))
 
     def roots(self) -> list[Ref]:
         """Every PodCliqueSet, sorted."""
@@ -67,12 +67,12 @@ class MemoryWorld:
         item = self.items.get(step.target)
         if item is None:
             return Attempt(step, Outcome.CONFLICT, "not found")
-        if item.meta.guard != step.action.guard:
+        if item.guard != step.action.guard:
             return Attempt(step, Outcome.CONFLICT, "the object has been modified")
         if isinstance(step.action, Delete) and step.stage is not Stage.CAUSE:
             for ref, guard in step.action.rests_on:
                 cause = self.items.get(ref)
-                if cause is None or cause.meta.guard != guard:
+                if cause is None or cause.guard != guard:
                     return Attempt(step, Outcome.CONFLICT, f"{ref.short}, the cause, has been modified")
         self._write(item, step.action)
         return Attempt(step, Outcome.DONE)
@@ -80,7 +80,7 @@ class MemoryWorld:
     def add(self, item: Stored) -> None:
         """Take in an object as it is."""
         self.items[item.ref] = item
-        self.owned[item.meta.owner_uid].add(item.ref)
+        self.owned[item.owner_uid].add(item.ref)
 
     def put(self, item: Stored) -> None:
         """Write an object as somebody else would: stored as given, with a version of its own."""
@@ -90,38 +90,34 @@ class MemoryWorld:
         """Delete an object as somebody else would; finalizers are waited for, what it controlled goes with it."""
         item = self.items.get(ref)
         if item is not None:
-            self._write(item, Delete(item.meta.guard))
+            self._write(item, Delete(item.guard))
 
     def _write(self, item: Stored, action: Action) -> None:
         match action:
             case SetStatus(fields):
                 self.put(with_status(item, fields))
             case Delete():
-                self._settle(_with_meta(item, deleting=True))
+                self._settle(replace(item, deleting=True))
             case DropFinalizer(finalizer):
-                left = tuple(name for name in item.meta.finalizers if name != finalizer)
-                self._settle(_with_meta(item, finalizers=left))
+                left = tuple(name for name in item.finalizers if name != finalizer)
+                self._settle(replace(item, finalizers=left))
             case _:
                 assert_never(action)
 
     def _settle(self, item: Stored) -> None:
         """Keep an object, or let it and everything it controls go."""
-        if not item.meta.deleting or item.meta.finalizers:
+        if not item.deleting or item.finalizers:
             self.put(item)
             return
         del self.items[item.ref]
-        self.pods.pop(item.meta.uid, None)
-        self.owned[item.meta.owner_uid].discard(item.ref)
-        for ref in sorted(self.owned.pop(item.meta.uid, ()), key=lambda ref: ref.sort_key):
+        self.pods.pop(item.uid, None)
+        self.owned[item.owner_uid].discard(item.ref)
+        for ref in sorted(self.owned.pop(item.uid, ()), key=lambda ref: ref.sort_key):
             self.delete(ref)
 
 
-def _with_meta(item: Stored, **changes: Any) -> Stored:  # noqa: ANN401 - fields of Meta
-    return replace(item, meta=replace(item.meta, **changes))
-
-
 def _bumped(item: Stored) -> Stored:
-    version, plus, writes = item.meta.resource_version.rpartition("+")
+    version, plus, writes = item.resource_version.rpartition("+")
     if not plus or index_from(writes) is None:
-        version, writes = item.meta.resource_version, "0"
-    return _with_meta(item, resource_version=f"{version}+{int(writes) + 1}")
+        version, writes = item.resource_version, "0"
+    return replace(item, resource_version=f"{version}+{int(writes) + 1}")

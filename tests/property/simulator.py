@@ -19,7 +19,7 @@ from grove_core.kernel.times import whole_seconds
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, GROVE, MIN_AVAILABLE_BREACHED, SET_FINALIZER
-from grove_core.resources.meta import Meta
+from grove_core.resources.meta import Identity, Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import (
@@ -79,10 +79,10 @@ class Simulation:
             termination_delay=DELAY,
         )
         root = PodCliqueSet(
-            meta=self.meta(ROOT, SET_FINALIZER, None), spec=SetSpec(replicas=1, template=template), status=SetStatus()
+            **self.identity(ROOT, SET_FINALIZER, None), spec=SetSpec(replicas=1, template=template), status=SetStatus()
         )
         group = ScalingGroup(
-            meta=self.meta(GROUP, GROUP_FINALIZER, root.meta),
+            **self.identity(GROUP, GROUP_FINALIZER, root),
             replica_index=0,
             replicas=3,
             min_available=2,
@@ -105,12 +105,12 @@ class Simulation:
             if ref not in self.memory.items:
                 clique = self.clique(ref)
                 self.memory.add(clique)
-                self.memory.pods[clique.meta.uid] = [self.pod(clique) for _ in range(PODS)]
+                self.memory.pods[clique.uid] = [self.pod(clique) for _ in range(PODS)]
 
     def set_ready(self, name: str, pod: int, *, ready: bool) -> None:
         """A pod of a clique fails or comes (back) up."""
         item = self.memory.items.get(Ref(GROVE, "PodClique", "ml", name))
-        pods = self.memory.pods.get(item.meta.uid, []) if item else []
+        pods = self.memory.pods.get(item.uid, []) if item else []
         if pod < len(pods):
             pods[pod] = replace(pods[pod], ready=ready)
 
@@ -180,7 +180,7 @@ class Simulation:
         answer = self.memory.attempt(step)
         if isinstance(step.action, Delete) and answer.outcome is Outcome.DONE and before is not None:
             self.terminations += 1
-            self.watch_deletion(before.meta)
+            self.watch_deletion(before)
         self.observe_statuses()
         return answer
 
@@ -192,14 +192,14 @@ class Simulation:
             if isinstance(item, PodClique | ScalingGroup):
                 condition = condition_of(item.status.conditions, MIN_AVAILABLE_BREACHED)
                 if condition is not None and condition.status is Truth.TRUE and not item.status.updating:
-                    self.breached_since.setdefault(item.meta.uid, whole_seconds(self.now))
+                    self.breached_since.setdefault(item.uid, whole_seconds(self.now))
                 else:
-                    self.breached_since.pop(item.meta.uid, None)
+                    self.breached_since.pop(item.uid, None)
 
-    def watch_deletion(self, gone: Meta) -> None:
+    def watch_deletion(self, gone: Resource) -> None:
         """(GT5) Some constituent must have been breached, by what is stored, for a whole delay."""
         slack = timedelta(seconds=1) + self.worst_skew + abs(self.skew)  # written by one clock, read by another
-        others = (item.meta.uid for item in self.memory.items.values())
+        others = (item.uid for item in self.memory.items.values())
         uids = {gone.uid, *others, *self.recently_gone}
         oldest = min((self.breached_since[uid] for uid in uids if uid in self.breached_since), default=None)
         if oldest is None or self.now - oldest < DELAY - slack:
@@ -210,7 +210,7 @@ class Simulation:
         """Who was seen available by an operator that looked at the truth."""
         for clique in self.fresh().cliques:
             if not clique.status.updating and self.ready(clique) >= clique.min_available:
-                self.was_available.add(clique.meta.uid)
+                self.was_available.add(clique.uid)
 
     def settle(self) -> None:
         """Faults stop, everybody sees everything, time goes on: what must end, ends (GT6, O1)."""
@@ -222,7 +222,7 @@ class Simulation:
         for clique in self.fresh().cliques:
             group_updates = any(group.status.updating for group in self.fresh().groups)
             excused = clique.status.updating or (clique.group_replica_index >= 0 and group_updates)
-            lost = clique.meta.uid in self.was_available and self.ready(clique) < clique.min_available
+            lost = clique.uid in self.was_available and self.ready(clique) < clique.min_available
             if lost and not excused:
                 raise Violated(f"{clique.ref.name} lost its pods and was never terminated")
 
@@ -239,7 +239,7 @@ class Simulation:
     # small print
 
     def ready(self, clique: PodClique) -> int:
-        return sum(pod.ready for pod in self.memory.pods.get(clique.meta.uid, ()))
+        return sum(pod.ready for pod in self.memory.pods.get(clique.uid, ()))
 
     def fresh(self) -> Snapshot:
         snapshot = self.memory.observe(ROOT, self.now)
@@ -250,8 +250,8 @@ class Simulation:
         self.serial += 1
         return self.serial
 
-    def meta(self, ref: Ref, finalizer: str, owner: Meta | None) -> Meta:
-        return Meta(
+    def identity(self, ref: Ref, finalizer: str, owner: Resource | None) -> Identity:
+        return Identity(
             ref=ref,
             uid=f"uid-{self.next()}",
             resource_version=str(self.next()),
@@ -265,7 +265,7 @@ class Simulation:
     def clique(self, ref: Ref) -> PodClique:
         member = ref.name.startswith(GROUP.name)
         return PodClique(
-            meta=self.meta(ref, CLIQUE_FINALIZER, self.memory.items[GROUP if member else ROOT].meta),
+            **self.identity(ref, CLIQUE_FINALIZER, self.memory.items[GROUP if member else ROOT]),
             replica_index=0,
             group_replica_index=int(ref.name.split("-")[3]) if member else -1,
             replicas=PODS,
@@ -281,7 +281,7 @@ class Simulation:
             name=f"{clique.ref.name}-{number}",
             uid=f"uid-{number}",
             resource_version=str(number),
-            owner_uid=clique.meta.uid,
+            owner_uid=clique.uid,
             template_hash="h1",
             gang="",
             node="node-1",

@@ -10,7 +10,6 @@ from grove_core.inquiry import Inquiry, cliques_behind, has
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete
 from grove_core.reconcile import reconcile
-from grove_core.resources.meta import Meta
 from grove_core.resources.podgang import PodGang, PodGroup
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.strategies.worlds import World, world_of, worlds
@@ -19,8 +18,18 @@ from tests.property.strategies.worlds import World, world_of, worlds
 def with_gang(snapshot: Snapshot) -> Snapshot:
     """The same with a gang of all standalone cliques of replica 0."""
     groups = tuple(PodGroup(clique.ref.name, 1, 0) for clique in snapshot.cliques if clique.group_replica_index < 0)
-    meta: Meta = replace(snapshot.root.meta, ref=Ref("scheduler.grove.io/v1alpha1", "PodGang", "ml", "llm-0"))
-    return replace(snapshot, gangs=(PodGang(meta, groups),))
+    gang = PodGang(
+        ref=Ref("scheduler.grove.io/v1alpha1", "PodGang", "ml", "llm-0"),
+        uid="uid-of-the-gang",
+        resource_version="1",
+        owner_uid=snapshot.root.uid,
+        owner_kind="PodCliqueSet",
+        owner_name=snapshot.root.ref.name,
+        finalizers=(),
+        deleting=False,
+        groups=groups,
+    )
+    return replace(snapshot, gangs=(gang,))
 
 
 def inquiries(snapshot: Snapshot) -> list[Inquiry]:
@@ -51,7 +60,7 @@ def test_cl007_a_clique_is_told_to_end_exactly_if_it_is_deleted(world: World) ->
     plan = reconcile(snapshot)
     gone = {step.target.name for step in plan.steps if isinstance(step.action, Delete)}
     for clique in snapshot.cliques:
-        if not clique.meta.deleting:
+        if not clique.deleting:
             (guard,) = Inquiry(snapshot, plan, "PodClique", clique.ref.name).guards()
             assert (guard.verdict == "Terminate") == (clique.ref.name in gone)
 

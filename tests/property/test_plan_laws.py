@@ -135,7 +135,7 @@ class TestLegality:
     @given(worlds())
     @example(world_of(ENDING))
     def test_pl004_the_checker_sees_a_second_deletion(self, world: World) -> None:
-        cliques = tuple(replace(clique, meta=replace(clique.meta, deleting=True)) for clique in world.cliques)
+        cliques = tuple(replace(clique, deleting=True) for clique in world.cliques)
         leaving = replace(world, cliques=cliques).snapshot
         deletes = tuple(step for step in reconcile(world.snapshot).steps if isinstance(step.action, Delete))
         plan = replace(reconcile(leaving), steps=deletes)
@@ -143,7 +143,7 @@ class TestLegality:
 
     def test_pl003_a_want_without_a_reason_is_a_fault_of_ours(self) -> None:
         snapshot = world_of(b"").snapshot
-        want = Absent(snapshot.root.ref, snapshot.root.meta.guard, ())
+        want = Absent(snapshot.root.ref, snapshot.root.guard, ())
         with pytest.raises(BrokenInvariant, match="PL-003"):
             difference(Desired((want,)), snapshot, rules="design", wake_at=None, findings=())
 

@@ -75,7 +75,7 @@ def written_statuses(snapshot: Snapshot, plan: Plan) -> dict[str, Json]:
     judged = {item.clique.ref: item for item in DESIGN.judge(snapshot).cliques}
     shown: dict[str, Json] = {}
     for clique in snapshot.cliques:
-        if not clique.meta.deleting:
+        if not clique.deleting:
             after = with_status(clique, writes[clique.ref]) if clique.ref in writes else clique
             shown[clique.ref.short] = status_of(after)
     for step in plan.steps:

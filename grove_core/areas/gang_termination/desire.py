@@ -83,27 +83,27 @@ def _absents(judgement: Judgement) -> Iterator[Absent]:
         if isinstance(replica.fate, Terminate)
     }
     ended_parts = {
-        (judged.group.meta.uid, index): (judged.group.ref.short, _end_of_part(judged, index))
+        (judged.group.uid, index): (judged.group.ref.short, _end_of_part(judged, index))
         for judged in judgement.groups
         for index, fate in judged.replica_fates.items()
         if isinstance(fate, Terminate)
     }
     for clique in (judged.clique for judged in judgement.cliques) if ended or ended_parts else ():
-        meta, index, own_index = clique.meta, clique.replica_index, clique.group_replica_index
+        index, own_index = clique.replica_index, clique.group_replica_index
         endings: list[_Ending] = []
         because: list[Reason] = []
         if index in ended:
             endings.append(ended[index])
             cause = ended[index].cause.short
-            because += [Why.GANG_TERMINATED.because(meta.ref, replica=index, cause=cause), ended[index].because]
-        if (meta.owner_uid, own_index) in ended_parts:
-            group, part = ended_parts[meta.owner_uid, own_index]
+            because += [Why.GANG_TERMINATED.because(clique.ref, replica=index, cause=cause), ended[index].because]
+        if (clique.owner_uid, own_index) in ended_parts:
+            group, part = ended_parts[clique.owner_uid, own_index]
             endings.append(part)
             facts = {"group": group, "cause": part.cause.short}
-            because += [Why.GROUP_REPLICA_TERMINATED.because(meta.ref, replica=own_index, **facts), part.because]
+            because += [Why.GROUP_REPLICA_TERMINATED.because(clique.ref, replica=own_index, **facts), part.because]
         if endings:
             first = endings[0]
-            yield Absent(meta.ref, meta.guard, tuple(because), first.rests_on, is_cause=meta.uid in first.last)
+            yield Absent(clique.ref, clique.guard, tuple(because), first.rests_on, is_cause=clique.uid in first.last)
 
 
 def _end_of_replica(
@@ -112,17 +112,17 @@ def _end_of_replica(
     """The end of a replica of the set; its cause is a standalone clique or a scaling group."""
     reason = timing_reason(Why.DELAY_EXPIRED, *cause)
     if cause.ref in cliques:
-        meta = cliques[cause.ref].clique.meta
-        return _Ending(cause.ref, reason, ((cause.ref, meta.guard),), {meta.uid})
+        clique = cliques[cause.ref].clique
+        return _Ending(cause.ref, reason, ((cause.ref, clique.guard),), {clique.uid})
     group = groups[cause.ref]
-    breached = [judged.clique.meta for found in group.breached.values() for judged in found]
-    named = tuple((meta.ref, meta.guard) for meta in breached[:_NAMED])
-    return _Ending(cause.ref, reason, ((cause.ref, group.group.meta.guard), *named), {meta.uid for meta in breached})
+    breached = [judged.clique for found in group.breached.values() for judged in found]
+    named = tuple((clique.ref, clique.guard) for clique in breached[:_NAMED])
+    return _Ending(cause.ref, reason, ((cause.ref, group.group.guard), *named), {clique.uid for clique in breached})
 
 
 def _end_of_part(judged: GroupJudgement, index: int) -> _Ending:
     """The end of a replica of a scaling group; its cause is one of its cliques."""
     cause = cause_in(judged, index)
-    meta = cause.clique.meta
-    reason = timing_reason(Why.GROUP_DELAY_EXPIRED, meta.ref, cause.since, judged.delay or timedelta())
-    return _Ending(meta.ref, reason, ((meta.ref, meta.guard),), {meta.uid})
+    clique = cause.clique
+    reason = timing_reason(Why.GROUP_DELAY_EXPIRED, clique.ref, cause.since, judged.delay or timedelta())
+    return _Ending(clique.ref, reason, ((clique.ref, clique.guard),), {clique.uid})

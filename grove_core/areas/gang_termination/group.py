@@ -53,13 +53,13 @@ def judge_group(
     since = since_when(group.status.conditions, breach, now)
     if not breached:
         return build(GroupJudgement, (group, delay, _NONE, breach, since, _KEEP, _NONE))
-    fates = _fates_of(breached, breach, None if root.meta.deleting else delay, now)
+    fates = _fates_of(breached, breach, None if root.deleting else delay, now)
     return GroupJudgement(group, delay, breached, breach, since, _fate_of_whole(fates), fates)
 
 
 def delay_of(root: PodCliqueSet, group: ScalingGroup) -> timedelta | None:
     """The delay that counts for a scaling group of the set; the set's where the template does not know it (GT-030)."""
-    short = group.meta.ref.name.removeprefix(f"{root.meta.ref.name}-{group.replica_index}-")
+    short = group.ref.name.removeprefix(f"{root.ref.name}-{group.replica_index}-")
     return root.shape.groups.get(short, root.shape.delay)
 
 

@@ -74,7 +74,7 @@ def _judge_replica(
         if group is not None and group.delay is not None:
             breaches.append(Breach(group.group.ref, group.since, group.delay))
     fate: ReplicaFate = _KEEP
-    if breaches and not root.meta.deleting:
+    if breaches and not root.deleting:
         first = min(deadline(breach.since, breach.delay) for breach in breaches)
         fate = Terminate() if first <= now else Wait(first)
     return ReplicaJudgement(index, fate, breaches)
@@ -107,7 +107,7 @@ def because_of_fate(
 
 def _guard(root: PodCliqueSet, subject: Ref) -> Reason:
     """The first guard that keeps a replica."""
-    if root.meta.deleting:
+    if root.deleting:
         return Why.SET_BEING_DELETED.because(subject)
     if root.spec.template.delay is None:
         return Why.TERMINATION_DISABLED.because(subject)

@@ -66,7 +66,7 @@ class JudgedCliques(Sequence[CliqueJudgement]):
         return self._judge(self._cliques[index])
 
     def _judge(self, clique: PodClique) -> CliqueJudgement:
-        uid = clique.meta.uid
+        uid = clique.uid
         return self._lacking.get(uid) or judge_clique(clique, self._pods_of.get(uid, ()), self._now)
 
 
@@ -81,26 +81,21 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
     lacking: dict[str, CliqueJudgement] = {}  # by uid: those with too few ready pods; the others cannot be breached
     members: defaultdict[str, list[CliqueJudgement]] = defaultdict(list)
     for clique in snapshot.cliques:
-        meta = clique.meta
-        if meta.deleting:
+        if clique.deleting:
             leaving.append(clique)
             continue
-        pods = pods_of.get(meta.uid, ())
+        pods = pods_of.get(clique.uid, ())
         spare = len(pods) - clique.min_available
         for pod in pods:
             if not pod.ready:
                 spare -= 1
         if spare < 0:
-            judged = lacking[meta.uid] = judge_clique(clique, pods, now)
-            members[meta.owner_uid].append(judged)
-    gone = {clique.meta.uid for clique in leaving}
-    standing = tuple(clique for clique in snapshot.cliques if clique.meta.uid not in gone) if gone else snapshot.cliques
+            judged = lacking[clique.uid] = judge_clique(clique, pods, now)
+            members[clique.owner_uid].append(judged)
+    gone = {clique.uid for clique in leaving}
+    standing = tuple(clique for clique in snapshot.cliques if clique.uid not in gone) if gone else snapshot.cliques
     groups = tuple(
-        [
-            judge_group(root, group, members.get(group.meta.uid, ()), now)
-            for group in snapshot.groups
-            if not group.meta.deleting
-        ]
+        [judge_group(root, group, members.get(group.uid, ()), now) for group in snapshot.groups if not group.deleting]
     )
     indices = {clique.replica_index for clique in standing}
     indices.update([judged.group.replica_index for judged in groups])

@@ -19,7 +19,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Status
 from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
-from grove_core.resources.meta import Meta
+from grove_core.resources.meta import Resource
 from grove_core.resources.names import member_clique_name, scaling_group_name, standalone_clique_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -66,7 +66,7 @@ def count_pods(pods: Iterable[Pod], target_hash: str) -> Counts:
 def counts_of(snapshot: Snapshot, judgement: Judgement) -> Mapping[Ref, Counts]:
     """The counts of every judged clique, by address."""
     return {
-        judged.clique.ref: count_pods(snapshot.pods_of.get(judged.clique.meta.uid, ()), judged.clique.target_hash)
+        judged.clique.ref: count_pods(snapshot.pods_of.get(judged.clique.uid, ()), judged.clique.target_hash)
         for judged in judgement.cliques
     }
 
@@ -168,9 +168,9 @@ def usable_groups(judgement: Judgement, counts: Mapping[Ref, Counts]) -> Mapping
     """Name of a scaling group -> its usable replicas."""
     members: defaultdict[str, list[PodClique]] = defaultdict(list)
     for judged in judgement.cliques:
-        members[judged.clique.meta.owner_uid].append(judged.clique)
+        members[judged.clique.owner_uid].append(judged.clique)
     return {
-        judged.group.ref.name: usable_replicas(judged.group, members[judged.group.meta.uid], counts)
+        judged.group.ref.name: usable_replicas(judged.group, members[judged.group.uid], counts)
         for judged in judgement.groups
     }
 
@@ -182,11 +182,11 @@ def statuses_of(snapshot: Snapshot, judgement: Judgement, tally: Tally) -> Itera
     for group in judgement.groups:
         yield from _group_status(group, tally.usable[group.group.ref.name])
     root = snapshot.root
-    if root.meta.uid and not root.meta.deleting:
+    if root.uid and not root.deleting:
         because = tally.availability
         facts = dict(because.facts)
         wanted: dict[str, Json] = {"replicas": facts["replicas"], "availableReplicas": facts["available"]}
-        yield from _status(root.meta, root.status, wanted, (), (because,))
+        yield from _status(root, root.status, wanted, (), (because,))
 
 
 def _clique_status(judged: CliqueJudgement, tally: Tally, snapshot: Snapshot) -> Iterator[Status]:
@@ -202,7 +202,7 @@ def _clique_status(judged: CliqueJudgement, tally: Tally, snapshot: Snapshot) ->
         wanted["wasAvailable"] = judged.was_available
     conditions = conditions_of(judged, placement, snapshot)
     because = (judged.reason, *placement.because)
-    yield from _status(judged.clique.meta, judged.clique.status, wanted, conditions, because)
+    yield from _status(judged.clique, judged.clique.status, wanted, conditions, because)
 
 
 def _group_status(judged: GroupJudgement, usable: Usable) -> Iterator[Status]:
@@ -214,11 +214,11 @@ def _group_status(judged: GroupJudgement, usable: Usable) -> Iterator[Status]:
     because = because_of_breach(judged)
     first = because[0]
     condition = Condition(MIN_AVAILABLE_BREACHED, judged.breach, first.rule.code, first.sentence, judged.since)
-    yield from _status(judged.group.meta, judged.group.status, wanted, (condition,), because)
+    yield from _status(judged.group, judged.group.status, wanted, (condition,), because)
 
 
 def _status(
-    meta: Meta,
+    resource: Resource,
     stored: StoredStatus,
     wanted: Mapping[str, Json],
     conditions: tuple[Condition, ...],
@@ -226,4 +226,4 @@ def _status(
 ) -> Iterator[Status]:
     fields = status_change(stored, wanted, conditions)
     if fields:
-        yield Status(meta.ref, meta.guard, fields, because)
+        yield Status(resource.ref, resource.guard, fields, because)

@@ -9,14 +9,14 @@ from grove_core.snapshot.snapshot import Snapshot
 def wants_of_release(snapshot: Snapshot) -> Desired:
     """Grove's own finalizer should be gone from every object of the root that is being deleted (WL-001)."""
     held = [
-        (snapshot.root.meta, SET_FINALIZER),
-        *((group.meta, GROUP_FINALIZER) for group in snapshot.groups),
-        *((clique.meta, CLIQUE_FINALIZER) for clique in snapshot.cliques),
+        (snapshot.root, SET_FINALIZER),
+        *((group, GROUP_FINALIZER) for group in snapshot.groups),
+        *((clique, CLIQUE_FINALIZER) for clique in snapshot.cliques),
     ]
     return Desired(
         tuple(
-            Released(meta.ref, meta.guard, finalizer, (Why.LET_GO.because(meta.ref, finalizer=finalizer),))
-            for meta, finalizer in held
-            if meta.deleting and finalizer in meta.finalizers
+            Released(owned.ref, owned.guard, finalizer, (Why.LET_GO.because(owned.ref, finalizer=finalizer),))
+            for owned, finalizer in held
+            if owned.deleting and finalizer in owned.finalizers
         )
     )

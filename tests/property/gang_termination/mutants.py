@@ -25,7 +25,7 @@ def was_available_only_in_memory() -> RuleSet:
         if not snapshot.attempts and last[0]:  # the answers to the last writes are gone: this is a new process
             remembered.clear()
         judgement = judge_by_design(with_cliques(snapshot, lambda clique: forgetful(clique, remembered)))
-        remembered.update({judged.clique.meta.uid: bool(judged.was_available) for judged in judgement.cliques})
+        remembered.update({judged.clique.uid: bool(judged.was_available) for judged in judgement.cliques})
         last[0] = (snapshot.now,)
         return judgement
 
@@ -33,7 +33,7 @@ def was_available_only_in_memory() -> RuleSet:
 
 
 def forgetful(clique: PodClique, remembered: Mapping[str, bool]) -> PodClique:
-    known = remembered.get(clique.meta.uid, False)
+    known = remembered.get(clique.uid, False)
     return replace(clique, status=replace(clique.status, was_available=known))
 
 

@@ -34,31 +34,29 @@ def verdict_of(world: World) -> Verdict:
     verdict = Verdict()
     template = world.root.spec.template
     for clique in world.cliques:
-        if not clique.meta.deleting:
+        if not clique.deleting:
             judge_clique(world, clique, verdict)
     for group in world.groups:
-        if not group.meta.deleting:
+        if not group.deleting:
             judge_group(world, group, verdict)
-    if world.root.meta.deleting or not template.termination_delay:
+    if world.root.deleting or not template.termination_delay:
         return verdict
     ended: set[int] = set()
     for replica in range(world.root.spec.replicas):
         if replica_is_due(world, replica, verdict):
             ended.add(replica)
             verdict.deletes |= {
-                clique.ref.name
-                for clique in world.cliques
-                if clique.replica_index == replica and not clique.meta.deleting
+                clique.ref.name for clique in world.cliques if clique.replica_index == replica and not clique.deleting
             }
     for group in world.groups:
-        if not group.meta.deleting:
+        if not group.deleting:
             end_replicas_of(world, group, verdict, silent=group.replica_index in ended)
     return verdict
 
 
 def judge_clique(world: World, clique: PodClique, verdict: Verdict) -> None:
     name, status, needed = clique.ref.name, clique.status, clique.min_available
-    ready = len([pod for pod in world.pods if pod.owner_uid == clique.meta.uid and pod.ready])
+    ready = len([pod for pod in world.pods if pod.owner_uid == clique.uid and pod.ready])
     if not status.recorded:
         was: bool | None = False
     else:
@@ -80,11 +78,7 @@ def breached_replicas(world: World, group: ScalingGroup, verdict: Verdict) -> di
     found: dict[int, list[str]] = {}
     for clique in world.cliques:
         name, index = clique.ref.name, clique.group_replica_index
-        if (
-            clique.meta.owner_uid == group.meta.uid
-            and verdict.breach.get(name) is Truth.TRUE
-            and index < group.replicas
-        ):
+        if clique.owner_uid == group.uid and verdict.breach.get(name) is Truth.TRUE and index < group.replicas:
             found.setdefault(index, []).append(name)
     return found
 
@@ -137,9 +131,7 @@ def end_replicas_of(world: World, group: ScalingGroup, verdict: Verdict, *, sile
             verdict.deletes |= {
                 clique.ref.name
                 for clique in world.cliques
-                if clique.meta.owner_uid == group.meta.uid
-                and clique.group_replica_index == index
-                and not clique.meta.deleting
+                if clique.owner_uid == group.uid and clique.group_replica_index == index and not clique.deleting
             }
         elif not silent:
             verdict.wakes.append(first)

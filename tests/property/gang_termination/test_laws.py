@@ -142,7 +142,7 @@ class TestGT023:
 
     @given(worlds())
     def test_it_is_as_if_it_were_gone_already(self, world: World) -> None:
-        gone = replace(world, cliques=tuple(clique for clique in world.cliques if not clique.meta.deleting))
+        gone = replace(world, cliques=tuple(clique for clique in world.cliques if not clique.deleting))
         with_it, without = reconcile(world.snapshot), reconcile(gone.snapshot)
         assert deleted(with_it) == deleted(without)
         assert with_it.wake_at == without.wake_at
@@ -189,7 +189,7 @@ class TestGT033:
         judgement, gone = DESIGN.judge(snapshot), deleted(reconcile(snapshot))
         ended = {replica.index for replica in judgement.replicas if replica.fate == Terminate()}
         for clique in snapshot.cliques:
-            if clique.replica_index in ended and not clique.meta.deleting:
+            if clique.replica_index in ended and not clique.deleting:
                 assert clique.ref.name in gone
             elif clique.ref.name in gone:
                 assert clique.group_replica_index >= 0
@@ -270,7 +270,7 @@ class TestGT001:
         judgement = DESIGN.judge(world.snapshot)
         counts = counts_of(world.snapshot, judgement)
         for judged in judgement.cliques:
-            own = [pod for pod in world.pods if pod.owner_uid == judged.clique.meta.uid]
+            own = [pod for pod in world.pods if pod.owner_uid == judged.clique.uid]
             count = counts[judged.clique.ref]
             assert judged.ready == count.ready == sum(pod.ready for pod in own)
             assert count.scheduled == sum(pod.scheduled for pod in own)
@@ -289,12 +289,12 @@ class TestGT056:
         judgement = DESIGN.judge(world.snapshot)
         counts = counts_of(world.snapshot, judgement)
         for judged in judgement.groups:
-            members = [c.clique for c in judgement.cliques if c.clique.meta.owner_uid == judged.group.meta.uid]
+            members = [c.clique for c in judgement.cliques if c.clique.owner_uid == judged.group.uid]
             usable = usable_replicas(judged.group, members, counts)
             assert 0 <= usable.available <= usable.scheduled <= judged.group.replicas
             assert all(index < judged.group.replicas for index in judged.replica_fates)
         assert all(replica.index < world.root.spec.replicas for replica in judgement.replicas)
-        assert len(judgement.cliques) == sum(not clique.meta.deleting for clique in world.cliques)
+        assert len(judgement.cliques) == sum(not clique.deleting for clique in world.cliques)
 
 
 class TestGT063:
@@ -323,7 +323,7 @@ class TestGT063:
         again = memory.observe(world.root.ref, world.now)
         assert again is not None
         gone = {step.target for step in deletes}
-        assert all(clique.meta.deleting for clique in again.cliques if clique.ref in gone)
+        assert all(clique.deleting for clique in again.cliques if clique.ref in gone)
 
     @given(storms())
     @pytest.mark.req("PL-008")
@@ -389,14 +389,14 @@ def test_gt025_a_clique_scaled_to_nothing_is_neither_breached_nor_proven() -> No
 def test_gt030_a_group_that_the_template_forgot_has_the_delay_of_the_set() -> None:
     world = world_of(bytes([0] * 8 + [2, 1, 1, 3, 1]))
     for group in world.groups:
-        forgotten = replace(group, meta=replace(group.meta, ref=replace(group.ref, name="llm-0-forgotten")))
+        forgotten = replace(group, ref=replace(group.ref, name="llm-0-forgotten"))
         assert delay_of(world.root, forgotten) == world.root.spec.template.delay
 
 
 @given(worlds())
 @pytest.mark.req("GT-001")
 def test_pl007_what_nobody_owns_belongs_to_nobody(world: World) -> None:
-    stray = tuple(replace(clique, meta=replace(clique.meta, owner_uid="")) for clique in world.cliques)
+    stray = tuple(replace(clique, owner_uid="") for clique in world.cliques)
     assert replace(world, cliques=stray).snapshot.cliques == ()
 
 

@@ -59,9 +59,9 @@ class TestFields:
 
     def test_every_fact_is_read(self) -> None:
         known = podclique_of(SOUND)
-        assert known.ref == known.meta.ref == Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-router")
-        assert known.meta.guard == Guard("uid-llm-0-router", "7")
-        assert (known.meta.owner_uid, known.meta.owner_kind, known.meta.owner_name) == (
+        assert known.ref == known.ref == Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-router")
+        assert known.guard == Guard("uid-llm-0-router", "7")
+        assert (known.owner_uid, known.owner_kind, known.owner_name) == (
             "uid-llm",
             "PodCliqueSet",
             "llm",
@@ -94,8 +94,8 @@ class TestFields:
 
     def test_gt023_a_deletion_that_was_accepted_is_seen(self) -> None:
         raw = {**clique(), "metadata": {**clique()["metadata"], "deletionTimestamp": SINCE}}
-        assert podclique_of(raw).meta.deleting
-        assert not podclique_of(clique()).meta.deleting
+        assert podclique_of(raw).deleting
+        assert not podclique_of(clique()).deleting
 
     @pytest.mark.parametrize(
         ("spec", "replicas", "needed"),
@@ -278,7 +278,7 @@ class TestFaults:
         known = outcome(podclique_of, raw)
         assert outcome(podclique_of, raw) == known
         if isinstance(known, PodClique):
-            assert known.meta.ref.name
+            assert known.ref.name
             assert known.min_available >= 1
             assert known.replica_index >= -1
             return

@@ -102,7 +102,7 @@ class TestFaults:
         known = outcome(scaling_group_of, raw)
         assert outcome(scaling_group_of, raw) == known
         if isinstance(known, ScalingGroup):
-            assert known.meta.ref.name
+            assert known.ref.name
             assert known.min_available >= 1
             assert known.replica_index >= 0
             return

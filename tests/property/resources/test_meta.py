@@ -10,7 +10,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.times import parse_time
 from grove_core.resources.fields import Fields
-from grove_core.resources.meta import Meta, read_conditions
+from grove_core.resources.meta import Resource, read_conditions
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.resources.podgang import podgang_of
@@ -44,9 +44,9 @@ class TestMetadata:
     @pytest.mark.req("PL-004")
     def test_identity_owner_and_finalizers(self, read: Reader, raw: Json) -> None:
         references = [owner("uid-x", controller=False), owner("uid-llm", kind="PodCliqueSet", name="llm")]
-        known: Meta = read(
+        known: Resource = read(
             with_meta(raw, uid="u", resourceVersion="8", finalizers=["a", "b"], ownerReferences=references)
-        ).meta
+        )
         assert known.guard == Guard("u", "8")
         assert known.finalizers == ("a", "b")
         assert (known.owner_uid, known.owner_kind, known.owner_name) == ("uid-llm", "PodCliqueSet", "llm")
@@ -55,10 +55,10 @@ class TestMetadata:
         assert not known.deleting
 
     def test_a_namespace_that_is_not_written_is_default(self, read: Reader, raw: Json) -> None:
-        assert read(with_meta(raw, namespace=None)).meta.ref.namespace == "default"
+        assert read(with_meta(raw, namespace=None)).ref.namespace == "default"
 
     def test_an_accepted_deletion_is_seen(self, read: Reader, raw: Json) -> None:
-        assert read(with_meta(raw, deletionTimestamp=SINCE)).meta.deleting
+        assert read(with_meta(raw, deletionTimestamp=SINCE)).deleting
 
     def test_its_faults_are_reported_where_they_are(self, read: Reader, raw: Json) -> None:
         references = [owner(uid, kind="PodCliqueSet", name="llm") for uid in ("uid-one", "uid-two")]

@@ -278,7 +278,7 @@ class TestGT103:
         known = outcome(podcliqueset_of, raw)
         assert outcome(podcliqueset_of, raw) == known
         if isinstance(known, PodCliqueSet):
-            assert known.meta.ref.name
+            assert known.ref.name
             return
         assert known
         for problem in known:

@@ -21,7 +21,7 @@ SOUND: Final = gang(
 def test_every_fact_is_read() -> None:
     known = podgang_of(SOUND)
     assert known.ref == Ref("scheduler.grove.io/v1alpha1", "PodGang", "ml", "llm-0")
-    assert known.meta.owner_uid == "uid-llm"
+    assert known.owner_uid == "uid-llm"
     assert known.groups == (
         PodGroup("llm-0-router", 2, 3),
         PodGroup("llm-0-pool-0-worker", 0, 0),

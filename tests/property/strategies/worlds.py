@@ -20,7 +20,7 @@ from grove_core.resources.keys import (
     MIN_AVAILABLE_BREACHED,
     SET_FINALIZER,
 )
-from grove_core.resources.meta import Meta
+from grove_core.resources.meta import Identity, Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import (
@@ -92,7 +92,7 @@ class Builder:
         root = self.root()
         for replica in range(root.spec.replicas + tape.rarely()):
             for clique in root.spec.standalone_cliques:
-                self.clique(root.meta, f"{self.name}-{replica}-{clique.name}", replica, -1, clique)
+                self.clique(root, f"{self.name}-{replica}-{clique.name}", replica, -1, clique)
             for config in root.spec.template.pod_clique_scaling_groups:
                 self.group(root, replica, config)
         for _ in range(tape.count(2) if not tape.spent else 0):
@@ -103,8 +103,8 @@ class Builder:
         self.serial += 1
         return self.serial
 
-    def meta(self, kind: str, name: str, finalizer: str, owner: Meta | None) -> Meta:
-        return Meta(
+    def identity(self, kind: str, name: str, finalizer: str, owner: Resource | None) -> Identity:
+        return Identity(
             ref=Ref(GROVE, kind, "ml", name),
             uid=f"uid-{name}-{self.next()}",
             resource_version=str(1000 + self.next()),
@@ -137,7 +137,7 @@ class Builder:
             cliques=cliques, pod_clique_scaling_groups=tuple(groups), termination_delay=tape.pick(DELAYS)
         )
         return PodCliqueSet(
-            meta=self.meta("PodCliqueSet", self.name, SET_FINALIZER, None),
+            **self.identity("PodCliqueSet", self.name, SET_FINALIZER, None),
             spec=SetSpec(replicas=1 + tape.count(2) if not tape.rarely() else 0, template=template),
             status=tape.pick((SetStatus(replicas=1, available=1), SetStatus())),
         )
@@ -154,7 +154,7 @@ class Builder:
             return
         replicas = config.replicas if not tape.rarely() else tape.count(4)
         group = ScalingGroup(
-            meta=self.meta("PodCliqueScalingGroup", f"{self.name}-{replica}-{config.name}", GROUP_FINALIZER, root.meta),
+            **self.identity("PodCliqueScalingGroup", f"{self.name}-{replica}-{config.name}", GROUP_FINALIZER, root),
             replica_index=replica,
             replicas=replicas,
             min_available=config.min_available,
@@ -165,9 +165,9 @@ class Builder:
         templates = {clique.name: clique for clique in root.spec.template.cliques}
         for index in range(replicas + tape.rarely()):
             for name in config.clique_names:
-                self.clique(group.meta, f"{group.ref.name}-{index}-{name}", replica, index, templates[name])
+                self.clique(group, f"{group.ref.name}-{index}-{name}", replica, index, templates[name])
 
-    def clique(self, owner: Meta, name: str, replica: int, index: int, template: CliqueTemplate) -> None:
+    def clique(self, owner: Resource, name: str, replica: int, index: int, template: CliqueTemplate) -> None:
         tape = self.tape
         if tape.rarely():
             return
@@ -187,7 +187,7 @@ class Builder:
                 conditions=tuple(self.conditions(scheduled=True)),
             )
         clique = PodClique(
-            meta=self.meta("PodClique", name, CLIQUE_FINALIZER, owner),
+            **self.identity("PodClique", name, CLIQUE_FINALIZER, owner),
             replica_index=replica,
             group_replica_index=index,
             replicas=replicas,
@@ -197,7 +197,7 @@ class Builder:
         )
         self.cliques.append(clique)
         for number in range(replicas):
-            self.pod(clique.meta.uid, f"{name}-{number}")
+            self.pod(clique.uid, f"{name}-{number}")
 
     def conditions(self, *, scheduled: bool = False) -> Iterator[Condition]:
         tape = self.tape
@@ -249,7 +249,7 @@ def stormy(world: World) -> World:
     }
     return replace(
         world,
-        root=replace(world.root, meta=replace(world.root.meta, deleting=False)),
+        root=replace(world.root, deleting=False),
         pods=tuple(replace(pod, ready=False) for pod in world.pods),
         cliques=tuple(
             replace(
