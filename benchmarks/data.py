@@ -169,16 +169,15 @@ def _pods_of(clique: Clique) -> Iterator[PodWords]:
 # ------------------------------------------------------------------------------------------------- as facts
 
 
-def pod_facts(pods: int) -> list[Pod]:
+def pod_facts(pods: int, shared: dict[str, str]) -> list[Pod]:
     """The pods as facts, in the order in which they were created, strings shared as a load shares them."""
-    return list(islice(_pod_facts(pods), pods))
+    return list(islice(_pod_facts(pods, shared), pods))
 
 
-def _pod_facts(pods: int) -> Iterator[Pod]:
-    gangs: dict[str, str] = {}
+def _pod_facts(pods: int, shared: dict[str, str]) -> Iterator[Pod]:
     for clique in _cliques_for(pods):
-        owner, template_hash = clique.uid, _HASHES[clique.role]
-        gang = gangs.setdefault(clique.gang, clique.gang)
+        owner, template_hash = shared.setdefault(clique.uid, clique.uid), _HASHES[clique.role]
+        gang = shared.setdefault(clique.gang, clique.gang)
         for pod in _pods_of(clique):
             placed, ready = pod.state is not State.GATED, pod.state is State.READY
             yield Pod(
@@ -208,13 +207,13 @@ class Owners:
     cliques: tuple[PodClique, ...]
 
 
-def owner_facts(pods: int) -> Owners:
+def owner_facts(pods: int, shared: dict[str, str]) -> Owners:
     """The sets, scaling groups and cliques of that many pods."""
     raws = [raw for number in _sets_for(pods) for raw in _owners_of_set(number)]
     return Owners(
-        sets=tuple(podcliqueset_of(raw) for raw in raws if raw["kind"] == "PodCliqueSet"),
-        groups=tuple(scaling_group_of(raw) for raw in raws if raw["kind"] == "PodCliqueScalingGroup"),
-        cliques=tuple(podclique_of(raw) for raw in raws if raw["kind"] == "PodClique"),
+        sets=tuple(podcliqueset_of(raw, shared) for raw in raws if raw["kind"] == "PodCliqueSet"),
+        groups=tuple(scaling_group_of(raw, shared) for raw in raws if raw["kind"] == "PodCliqueScalingGroup"),
+        cliques=tuple(podclique_of(raw, shared) for raw in raws if raw["kind"] == "PodClique"),
     )
 
 

@@ -110,7 +110,8 @@ def _kept(pods: int, project: Callable[[str], object]) -> Numbers:
 
 def decisions(pods: int, rounds: int, *, whole_plans: bool) -> dict[str, list[float]]:
     """Processor seconds that one look at a cluster takes, in several ways, taken in turn; each ``rounds`` times."""
-    owners, facts = owner_facts(pods), pod_facts(pods)
+    shared: dict[str, str] = {}
+    owners, facts = owner_facts(pods, shared), pod_facts(pods, shared)
     gc.collect()
     gc.freeze()
     gc.disable()  # as the program does

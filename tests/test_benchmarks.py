@@ -45,7 +45,7 @@ def test_facts_and_every_form_of_text_are_one_cluster(form: Form, tmp_path: Path
     path = tmp_path / f"cluster{form.value}"
     write_list(path, form, PODS, owners=True)
     loaded = load([str(path)], io.BytesIO())
-    owners, facts = owner_facts(PODS), pod_facts(PODS)
+    owners, facts = owner_facts(PODS, {}), pod_facts(PODS, {})
     expected = cluster_of(sets=owners.sets, groups=owners.groups, cliques=owners.cliques, pods=facts)
     assert loaded.faults == ()
     assert loaded.cluster == expected
@@ -53,8 +53,8 @@ def test_facts_and_every_form_of_text_are_one_cluster(form: Form, tmp_path: Path
 
 
 def test_the_clusters_are_at_rest() -> None:
-    owners = owner_facts(PODS)
-    cluster = cluster_of(sets=owners.sets, groups=owners.groups, cliques=owners.cliques, pods=pod_facts(PODS))
+    owners = owner_facts(PODS, {})
+    cluster = cluster_of(sets=owners.sets, groups=owners.groups, cliques=owners.cliques, pods=pod_facts(PODS, {}))
     assert all(reconcile(cluster.snapshot_of(root, NOW)).settled for root in cluster.sets)
 
 

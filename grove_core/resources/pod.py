@@ -139,7 +139,7 @@ def _problems_of(raw: object) -> tuple[Problem, ...]:
     """The slow road: every problem of a pod that the straight line could not read."""
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
-    read_identity(top, CORE, "Pod")
+    read_identity(top, CORE, "Pod", None)
     for label in (TEMPLATE_HASH, POD_GANG):
         read_label(read_labels(top), label)
     top.part("spec").text("nodeName")

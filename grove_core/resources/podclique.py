@@ -1,6 +1,6 @@
 """PodClique: a group of equal pods."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
@@ -82,11 +82,19 @@ class PodClique(Resource):
         return self.status.update_hash or self.template_hash or self.status.current_hash
 
 
-def podclique_of(raw: Mapping[str, Any]) -> PodClique:
-    """Project a PodClique as the API writes it. Raises MalformedObject with every problem (IN-030)."""
+def podclique_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodClique:
+    """Project a PodClique as the API writes it.
+
+    Args:
+        raw: the object; unknown fields are ignored, missing ones have defaults.
+        shared: strings seen before, so that equal ones are one.
+
+    Raises:
+        MalformedObject: with every problem (IN-030).
+    """
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
-    identity = read_identity(top, GROVE, "PodClique")
+    identity = read_identity(top, GROVE, "PodClique", shared)
     labels, spec, status = read_labels(top), top.part("spec"), top.part("status")
     replicas = spec.integer("replicas")
     replicas = 1 if replicas is None else replicas

@@ -1,7 +1,7 @@
 """PodCliqueSet: what the user wrote. Validated by pydantic, whose messages people read."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import MappingProxyType
@@ -178,11 +178,19 @@ class PodCliqueSet(Resource):
         object.__setattr__(self, "shape", _shape_of(self.spec))
 
 
-def podcliqueset_of(raw: Mapping[str, Any]) -> PodCliqueSet:
-    """Read a PodCliqueSet. Raises MalformedObject with every problem (IN-030)."""
+def podcliqueset_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodCliqueSet:
+    """Read a PodCliqueSet.
+
+    Args:
+        raw: the object; unknown fields are ignored, missing ones have defaults.
+        shared: strings seen before, so that equal ones are one.
+
+    Raises:
+        MalformedObject: with every problem (IN-030).
+    """
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
-    identity = read_identity(top, GROVE, "PodCliqueSet")
+    identity = read_identity(top, GROVE, "PodCliqueSet", shared)
     status = top.part("status")
     read = SetStatus(
         replicas=status.integer("replicas"),

@@ -1,6 +1,6 @@
 """PodGang: what the scheduler places as one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,11 +26,19 @@ class PodGang(Resource):
     groups: tuple[PodGroup, ...]
 
 
-def podgang_of(raw: Mapping[str, Any]) -> PodGang:
-    """Project a PodGang as the API writes it. Raises MalformedObject with every problem (IN-030)."""
+def podgang_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodGang:
+    """Project a PodGang as the API writes it.
+
+    Args:
+        raw: the object; unknown fields are ignored, missing ones have defaults.
+        shared: strings seen before, so that equal ones are one.
+
+    Raises:
+        MalformedObject: with every problem (IN-030).
+    """
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
-    identity = read_identity(top, SCHEDULER, "PodGang")
+    identity = read_identity(top, SCHEDULER, "PodGang", shared)
     groups = tuple(
         PodGroup(
             group.text("name", required=True),

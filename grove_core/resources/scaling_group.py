@@ -1,6 +1,6 @@
 """PodCliqueScalingGroup: cliques that scale together."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -45,11 +45,19 @@ class ScalingGroup(Resource):
     status: GroupStatus
 
 
-def scaling_group_of(raw: Mapping[str, Any]) -> ScalingGroup:
-    """Project a scaling group as the API writes it. Raises MalformedObject with every problem (IN-030)."""
+def scaling_group_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ScalingGroup:
+    """Project a scaling group as the API writes it.
+
+    Args:
+        raw: the object; unknown fields are ignored, missing ones have defaults.
+        shared: strings seen before, so that equal ones are one.
+
+    Raises:
+        MalformedObject: with every problem (IN-030).
+    """
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
-    identity = read_identity(top, GROVE, "PodCliqueScalingGroup")
+    identity = read_identity(top, GROVE, "PodCliqueScalingGroup", shared)
     spec, status = top.part("spec"), top.part("status")
     replicas = spec.integer("replicas")
     in_owner = index_after(identity["owner_name"], identity["ref"].name) if identity["owner_name"] else None

@@ -83,12 +83,12 @@ class _Loading:
         self.cliques: dict[tuple[str, str], PodClique] = {}
         self.gangs: dict[tuple[str, str], PodGang] = {}
         self.pods: dict[tuple[str, str], Pod] = {}
-        self.kinds: dict[str, tuple[Callable[[Mapping[str, Any]], Any], dict[tuple[str, str], Any]]] = {
+        self.kinds: dict[str, tuple[Callable[[Mapping[str, Any], dict[str, str]], Any], dict[tuple[str, str], Any]]] = {
             "PodCliqueSet": (podcliqueset_of, self.sets),
             "PodCliqueScalingGroup": (scaling_group_of, self.groups),
             "PodClique": (podclique_of, self.cliques),
             "PodGang": (podgang_of, self.gangs),
-            "Pod": (lambda raw: pod_of(raw, self.shared), self.pods),
+            "Pod": (pod_of, self.pods),
         }
 
     def take(self, item: Item) -> None:
@@ -111,7 +111,7 @@ class _Loading:
         """Project an object of a kind that decisions read."""
         project, shelf = self.kinds[kind]
         try:
-            resource = project(item.value)
+            resource = project(item.value, self.shared)
         except MalformedObject as fault:
             for problem in fault.problems:
                 self._note(item, problem.path, problem.expected, problem.got)
