@@ -17,7 +17,14 @@ def main() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "true")  # we have none, and looking for them takes a while
     gc.disable()  # the process ends soon, and nothing it makes goes round in circles
     name = "kubectl grove" if Path(sys.argv[0]).name.startswith("kubectl-") else "grove"
-    sys.exit(run(sys.argv[1:], name))
+    code = run(sys.argv[1:], name)
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except OSError:
+        sys.exit(code)  # the interpreter flushes again, and says what is wrong
+    os._exit(code)  # nothing is left to do, but a hundred thousand objects to take down one by one
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ raises out of `json_items`; it becomes faults.
 
 import re
 from collections.abc import Iterator
-from json import JSONDecoder
 from typing import Any, Final
 
 from grove_shell.reading.faults import Fault, Unreadable
@@ -23,10 +22,12 @@ from grove_shell.reading.items import (
     opened,
 )
 from grove_shell.reading.json_surveys import HALF_PAIR, half_pair, survey
-from grove_shell.reading.json_window import HALF_PAIR_ESCAPE, UNSURE, Scan, Window, scanner_of
+from grove_shell.reading.json_window import HALF_PAIR_ESCAPE, UNSURE, Window
 from grove_shell.reading.text import Text
 
 _DOCUMENT_MARK: Final = "---"
+_POD: Final = '"Pod"'
+_BEGINNING: Final = 256  # characters; an API server writes the kind before everything else
 _COMMA: Final = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 
 
@@ -139,26 +140,23 @@ class _Reader:
     def _elements(self) -> Iterator[Item]:
         """The elements of an array, up to and with its closing bracket.
 
-        A pod that an API server printed is handed on as it is scanned: of those there are a hundred thousand, and no
-        server writes a key twice or nests without end (IN-018).
+        A pod that an API server printed like the one before is handed on as it is skimmed: of those there are a hundred
+        thousand, and no server writes a key twice or nests without end (IN-018).
         """
         window, file, number = self._window, self._file, self.number
         if window.peek() == "]":
             window.at += 1
             return
-        scan, text, at = window.scan, window.text, window.at
+        skim, text, at, like_a_pod = window.skim, window.text, window.at, ""
         while True:
             self._index += 1
-            window.odd = False
-            try:
-                value, end = scan(text, at)
-            except (RecursionError, StopIteration, ValueError):
-                end = len(text)
-            window.start, window.at = at, end
-            if end > len(text) - UNSURE:
-                window.at = at
-                value = window.value()
-                text, end = window.text, window.at
+            value, end = None, len(text)
+            if like_a_pod and text.startswith(like_a_pod, at):
+                window.odd = False
+                try:
+                    value, end = skim(text, at)
+                except (RecursionError, StopIteration, ValueError):
+                    value = None
             if (
                 type(value) is dict
                 and value.get("kind") == "Pod"
@@ -166,10 +164,16 @@ class _Reader:
                 and "uid" in meta
                 and not window.odd
                 and not window.escaped
-                and end - window.start <= MAX_CHARACTERS
+                and end <= len(text) - UNSURE
+                and end - at <= MAX_CHARACTERS
             ):
+                window.start, window.at = at, end
                 yield Item(file, number, self._index, value)
             else:
+                window.at = at
+                value = window.value()
+                text, end = window.text, window.at
+                like_a_pod = self._beginning_of_pod(value) or like_a_pod
                 yield from self._checked(value, self._index)
             if (comma := _COMMA.match(text, end)) and comma.end() < window.ample:
                 at = comma.end()
@@ -181,6 +185,12 @@ class _Reader:
                 window.more()
             text, at = window.text, window.at
         self._index = -1
+
+    def _beginning_of_pod(self, value: JsonValue) -> str:
+        """The text of the value that was read last, up to its kind; empty where it is no pod."""
+        text, start = self._window.text, self._window.start
+        found = text.find(_POD, start, start + _BEGINNING) if type(value) is dict and value.get("kind") == "Pod" else -1
+        return text[start : found + len(_POD)] if found >= 0 else ""
 
     def _checked(self, value: JsonValue, index: int) -> Iterator[Item]:
         """Hand on what an object stands for, unless it has flaws."""
@@ -208,7 +218,6 @@ class _Reader:
             window.odd
             or text.count("{", start, end) + text.count("[", start, end) >= MAX_DEPTH
             or (window.escaped and HALF_PAIR_ESCAPE.search(text, start, end))
-            or _repeats(text, start)
         ):
             return True
         _, finds = survey(text, start, outer=1 if prefix else 0)
@@ -219,24 +228,3 @@ class _Reader:
 
     def _fault(self, where: str, problem: tuple[str, str, str], place: Place, *, lost: bool = True) -> None:
         self._faults.append(fault_in(Item(self._file, self.number, -1, {}), where, problem, place, lost=lost))
-
-
-class _Repeated(Exception):
-    """Some object has a key twice."""
-
-
-def _once(pairs: list[tuple[str, Any]]) -> None:
-    if len(dict(pairs)) < len(pairs):
-        raise _Repeated
-
-
-_scan_once: Final[Scan] = scanner_of(JSONDecoder(object_pairs_hook=_once))
-
-
-def _repeats(text: str, start: int) -> bool:
-    """Whether a value, known to be JSON, may hold a key twice. Costs as much as scanning the value again."""
-    try:
-        _scan_once(text, start)
-    except (_Repeated, RecursionError):
-        return True
-    return False

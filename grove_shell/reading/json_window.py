@@ -49,9 +49,23 @@ class Window:
         ample: a value that begins before this position is likely to end in ``text``.
         escaped: whether there is an escape in ``text`` that may be half of a surrogate pair.
         odd: whether the value read last may hold what only `survey` sees.
+        scan, skim: read a value; the latter is faster by a third, and does not see that a key is repeated.
     """
 
-    __slots__ = ("_before", "_closed", "_known", "_stream", "ample", "at", "escaped", "odd", "scan", "start", "text")
+    __slots__ = (
+        "_before",
+        "_closed",
+        "_known",
+        "_stream",
+        "ample",
+        "at",
+        "escaped",
+        "odd",
+        "scan",
+        "skim",
+        "start",
+        "text",
+    )
 
     def __init__(self, stream: Text) -> None:
         self._stream = stream
@@ -64,8 +78,10 @@ class Window:
         self.odd = False
         self.escaped = False
         self.ample = 0
-        decoder = JSONDecoder(parse_float=self._float, parse_constant=self._constant)
-        self.scan = scanner_of(decoder)
+        number, constant = self._float, self._constant
+        closely = JSONDecoder(parse_float=number, parse_constant=constant, object_pairs_hook=self._object)
+        self.scan = scanner_of(closely)
+        self.skim = scanner_of(JSONDecoder(parse_float=number, parse_constant=constant))
 
     def more(self) -> bool:
         """Drop what has been read and fetch what follows; False at the end of the text.
@@ -183,6 +199,13 @@ class Window:
         found = self.text[at : at + 1]
         got = f'"{found}"' if found else "the end of the text"
         return Unreadable(f"{expected} (nothing behind this place is read)", got, *self.place(at))
+
+    def _object(self, pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+        """An object, whose keys may be repeated (IN-006)."""
+        value = dict(pairs)
+        if len(value) < len(pairs):
+            self.odd = True
+        return value
 
     def _float(self, digits: str) -> float:
         """A number with a fraction or an exponent, whole ones as integers as in YAML (IN-002, IN-007)."""

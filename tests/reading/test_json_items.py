@@ -233,9 +233,21 @@ def test_in017_shapes(text: str, expected: list[tuple[int, int, object]], size: 
 
 
 class TestIN018:
-    def test_printed_pods_are_taken_as_they_are(self) -> None:
-        text = json.dumps({"kind": "PodList", "items": [POD]}).replace('"name": "p"', '"name": "o", "name": "p"')
-        assert values(text) == [POD]
+    def test_pods_printed_like_the_one_before_are_taken_as_they_are(self) -> None:
+        twice = json.dumps(POD).replace('"name": "p"', '"name": "o", "name": "p"')
+        text = f'{{"items": [{json.dumps(POD)}, {twice}], "kind": "List"}}'
+        assert values(text) == [POD, POD]
+
+    def test_the_first_pod_is_searched_and_so_is_one_that_begins_in_its_own_way(self) -> None:
+        other = json.dumps({"x": 1, **POD})
+        for before, pod in (("", json.dumps(POD)), (json.dumps(POD) + ", ", other)):
+            twice = pod.replace('"b": 2', '"b": 1, "b": 2')
+            text = f'{{"kind": "List", "items": [{before}{twice}]}}'
+            assert [fault.path for fault in read(text)[1]] == ["spec.a[1].b"]
+
+    def test_what_only_begins_like_a_pod_is_searched(self) -> None:
+        twice = json.dumps(POD)[:-1] + ', "kind": "PodClique"}'
+        assert [fault.path for fault in read(f"[{json.dumps(POD)}, {twice}]")[1]] == ["kind"]
 
     @pytest.mark.parametrize("change", [{"kind": "PodClique"}, {"metadata": {"name": "p"}}, {"metadata": None}])
     def test_all_else_is_searched(self, change: dict[str, Any]) -> None:
