@@ -1,7 +1,5 @@
 """The whole pipeline on one page: a snapshot goes in, a plan comes out, every dependency is a visible argument."""
 
-from dataclasses import replace
-
 from grove_core.areas.gang_termination.desire import wake_of_termination, wants_of_termination
 from grove_core.areas.gang_termination.findings import findings_of_termination
 from grove_core.areas.gang_termination.rulesets import DESIGN, RuleSet
@@ -25,7 +23,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     seen = with_own_writes(snapshot)  # our own writes count as seen
 
     judged = rules.judge(seen)  # GT
-    judgement = replace(judged, cliques=tuple(judged.cliques))
+    judgement = judged._replace(cliques=tuple(judged.cliques))
     tally = tally_of(seen, judgement)
 
     desired = Desired.union(

@@ -108,7 +108,7 @@ def _by_owner(owned: Iterable[R]) -> dict[str, tuple[R, ...]]:
 def _with_replica_index(
     cliques_of: dict[str, tuple[PodClique, ...]], groups_of: Mapping[str, tuple[ScalingGroup, ...]]
 ) -> Mapping[str, tuple[PodClique, ...]]:
-    """Cliques that do not say which replica of the set they belong to have that of their scaling group."""
+    """Cliques that do not say which replica of the set they belong to have that of their scaling group (GT-026)."""
     unsure = {uid for uid, cliques in cliques_of.items() if any(clique.replica_index < 0 for clique in cliques)}
     for group in (group for groups in groups_of.values() for group in groups if group.uid in unsure):
         cliques_of[group.uid] = tuple(

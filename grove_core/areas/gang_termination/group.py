@@ -92,6 +92,8 @@ def _fates_of(
 def _fate_of_whole(fates: Mapping[int, GroupFate]) -> GroupFate:
     """End something if any replica ends; else wait for the first; else what holds for all."""
     verdicts = list(fates.values())
+    if len(verdicts) == 1:
+        return verdicts[0]
     if Terminate() in verdicts:
         return Terminate()
     waits = [verdict for verdict in verdicts if isinstance(verdict, Wait)]

@@ -99,7 +99,8 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
     )
     indices = {clique.replica_index for clique in standing}
     indices.update([judged.group.replica_index for judged in groups])
-    wanted = [index for index in sorted(indices) if 0 <= index < root.spec.replicas]
+    replicas = root.spec.replicas
+    wanted = [index for index in sorted(indices) if 0 <= index < replicas]
     return Judgement(
         "design",
         cliques=JudgedCliques(standing, lacking, pods_of, now),

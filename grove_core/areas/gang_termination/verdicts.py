@@ -122,8 +122,7 @@ class ReplicaJudgement(NamedTuple):
     breaches: Sequence[Breach]
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """Everything gang termination has to say about one set; verdicts only, reasons are derived from them on demand.
 
     Attributes:

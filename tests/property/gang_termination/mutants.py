@@ -78,7 +78,7 @@ def group_breach_not_passed_on() -> RuleSet:
     def judge(snapshot: Snapshot) -> Judgement:
         judgement = judge_by_design(snapshot)
         alone = judge_by_design(replace(snapshot, groups=()))
-        return replace(judgement, replicas=alone.replicas)
+        return judgement._replace(replicas=alone.replicas)
 
     return RuleSet("design", judge)
 

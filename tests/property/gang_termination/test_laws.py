@@ -405,3 +405,11 @@ def test_gt010_cliques_are_judged_alike_however_they_are_looked_at(world: World)
     cliques = DESIGN.judge(world.snapshot).cliques
     assert [cliques[index] for index in range(len(cliques))] == list(cliques)
     assert cliques[:2] == tuple(cliques)[:2]
+
+
+@given(worlds())
+def test_gt026_a_member_that_does_not_say_its_replica_has_that_of_its_group(world: World) -> None:
+    silent = tuple(
+        replace(clique, replica_index=-1) if clique.group_replica_index >= 0 else clique for clique in world.cliques
+    )
+    assert replace(world, cliques=silent).snapshot == world.snapshot

@@ -169,6 +169,7 @@ class TestGT018:
         ]
 
 
+@pytest.mark.req("GT-026")
 class TestPlaces:
     """Which set, which replica of it, which replica of a scaling group."""
 
