@@ -66,6 +66,11 @@ class Entry:
     degraded: tuple[Cause, ...] = ()
     incomplete: bool = False
 
+    @property
+    def until(self) -> datetime | None:
+        """When the first of its delays ends or ended; None where none runs."""
+        return min((cause.until for cause in self.causes if cause.until is not None), default=None)
+
 
 @dataclass(frozen=True, slots=True)
 class Story:

@@ -134,7 +134,7 @@ def read_label(labels: Fields, *keys: str) -> str:
 
 
 def read_index(labels: Fields, keys: tuple[str, ...], fallback: int | None) -> int:
-    """A replica index (GT-026) from the first label of these keys, else the fallback; -1 and a problem where there is none."""
+    """A replica index (GT-026): the first of these labels, else the fallback; -1 and a problem where there is none."""
     text = read_label(labels, *keys)
     if not text and fallback is not None:
         return fallback

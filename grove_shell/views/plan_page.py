@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from grove_core.document import Document, action_name
 from grove_core.explain import Cause, Entry, Story, Tone, story_of
@@ -24,6 +24,7 @@ _STYLES: Final[Mapping[Tone, str]] = {
 _WIDTH: Final = max(len(tone.value) for tone in Tone)
 _INDENT: Final = " " * (_WIDTH + 4)
 _NAMES: Final = 8
+_ENTRIES: Final = 20
 _OLD: Final = timedelta(minutes=10)
 _ACTIONS: Final[Mapping[str, str]] = {
     "delete": "deletion",
@@ -31,6 +32,7 @@ _ACTIONS: Final[Mapping[str, str]] = {
     "setStatus": "status update",
 }
 Told: TypeAlias = tuple[Forecast, Story]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +43,7 @@ class Surroundings:
         ignored: kind -> how many objects no decision reads.
         strays: pods of PodCliques that are not in the input.
         newest: the newest time in the input, where the computer's clock was taken for the moment of the dump.
-        verbose: list every write of every round.
+        verbose: list every entry, and every write of every round.
         decisions: list every verdict.
     """
 
@@ -65,7 +67,7 @@ def plan_page(document: Document, surroundings: Surroundings) -> Page:
     ]
     for forecast, story in loud:
         page.add()
-        _root(page, forecast, story, now)
+        _root(page, forecast, story, now, full=surroundings.verbose)
         if surroundings.decisions:
             _decisions(page, forecast)
         if surroundings.verbose:
@@ -84,7 +86,7 @@ def _headline(page: Page, document: Document, stories: Sequence[Story]) -> None:
     verdicts: list[Span] = []
     if counts[Tone.ENDS]:
         verdicts.append((f"{plural(counts[Tone.ENDS], 'replica')} to terminate now", _STYLES[Tone.ENDS]))
-    untils = [cause.until for entry in entries if entry.tone is Tone.WAITS for cause in entry.causes if cause.until]
+    untils = [entry.until for entry in entries if entry.tone is Tone.WAITS and entry.until is not None]
     if untils:
         text = f"{plural(counts[Tone.WAITS], 'replica')} waiting, the first until {clock(min(untils), now)}"
         verdicts.append((text, _STYLES[Tone.WAITS]))
@@ -124,11 +126,17 @@ def _notes(page: Page, document: Document, stories: Sequence[Story], surrounding
         page.add((f"read past: {kinds}", "dim"))
 
 
-def _root(page: Page, forecast: Forecast, story: Story, now: datetime) -> None:
+def _root(page: Page, forecast: Forecast, story: Story, now: datetime, *, full: bool) -> None:
+    """What there is to say of one set; in full, or as much as a page bears (CL-012)."""
     counts = f"  {story.available:,} of {plural(story.replicas, 'replica')} available" if story.replicas else ""
     page.add((f"{story.root.namespace}/{story.root.name}", "bold"), counts)
-    for entry in story.entries:
-        _entry(page, entry, now)
+    for tone in Tone:
+        alike = story.having(tone)
+        shown, rest = _cut(alike, None if full else _ENTRIES)
+        for entry in shown:
+            _entry(page, entry, now, full=full)
+        if rest:
+            page.add((f"  {tone.value:<{_WIDTH}}  ", _STYLES[tone]), f"and {_rest(rest, now)} (-v lists all)")
     for round_, names in _later_deletions(forecast, now):
         when = f"{clock(round_.at, now)} ({distance(round_.at, now)})"
         page.add((f"  {'THEN':<{_WIDTH}}  ", "yellow"), f"{when}: ends {listed(names, _NAMES)}")
@@ -141,38 +149,57 @@ def _root(page: Page, forecast: Forecast, story: Story, now: datetime) -> None:
         page.add(_INDENT, ("not at rest yet: the number of rounds was limited", "dim"))
 
 
-def _entry(page: Page, entry: Entry, now: datetime) -> None:
+def _rest(entries: Sequence[Entry], now: datetime) -> str:
+    """How many there are besides those that were listed, what goes with them, and how long the last of them waits."""
+    text = plural(len(entries), "more write" if entries[0].tone is Tone.HELD else "more replica")
+    untils = [entry.until for entry in entries if entry.until is not None]
+    deleted = sum(len(entry.deletes) for entry in entries)
+    if entries[0].tone is Tone.WAITS and untils:
+        text += f", the last until {clock(max(untils), now)} ({distance(max(untils), now)})"
+    return f"{text}, with {plural(deleted, 'PodClique')}" if deleted else text
+
+
+def _cut(items: Sequence[T], most: int | None) -> tuple[Sequence[T], Sequence[T]]:
+    """Those to show, and the rest."""
+    return (items, ()) if most is None else (items[:most], items[most:])
+
+
+def _entry(page: Page, entry: Entry, now: datetime, *, full: bool) -> None:
+    most = None if full else _NAMES
     tone = (f"  {entry.tone.value:<{_WIDTH}}  ", _STYLES[entry.tone])
     head = named(entry.subject)
     if entry.tone is Tone.KEEPS:
         page.add(tone, head, ": ", "; ".join(cause.sentences[0] for cause in entry.causes))
-        for cause in entry.degraded[:_NAMES]:
+        shown, rest = _cut(entry.degraded, most)
+        for cause in shown:
             page.add(_INDENT, f"{cause.subject.kind} {cause.subject.name}: {'; '.join(cause.sentences)}")
-        if len(entry.degraded) > _NAMES:
-            page.add(_INDENT, f"and {plural(len(entry.degraded) - _NAMES, 'more such PodClique')}")
+        if rest:
+            page.add(_INDENT, f"and {plural(len(rest), 'more such PodClique')}")
         return
     if entry.tone is Tone.HELD:
         page.add(tone, (head, "bold"), ": ", entry.causes[0].sentences[0])
         return
     if entry.tone is Tone.ENDS:
         page.add(tone, (head, "bold"), f" now, with {plural(len(entry.deletes), 'PodClique')}")
-    elif entry.tone is Tone.WAITS:
-        until = min(cause.until for cause in entry.causes if cause.until is not None)
+    elif entry.tone is Tone.WAITS and (until := entry.until) is not None:
         page.add(tone, (head, "bold"), f" until {clock(until, now)} ({distance(until, now)}), then it is terminated")
     else:
         page.add(tone, (head, "bold"))
     for cause in entry.causes:
-        _cause(page, cause)
+        _cause(page, cause, most)
     if entry.deletes:
-        page.add(_INDENT, "ends: ", listed([ref.name for ref in entry.deletes], _NAMES))
+        page.add(_INDENT, "ends: ", listed([ref.name for ref in entry.deletes], most))
 
 
-def _cause(page: Page, cause: Cause) -> None:
-    first, *rest = cause.sentences
+def _cause(page: Page, cause: Cause, most: int | None) -> None:
+    first, *more = cause.sentences
     page.add(_INDENT, f"{cause.subject.kind} {cause.subject.name}: {first}")
-    for below in cause.below:
+    shown, rest = _cut(cause.below, most)
+    for below in shown:
         page.add(_INDENT, f"  {below.subject.name}: {below.sentences[0]}")
-    for sentence in rest:
+    if rest:
+        page.add(_INDENT, f"  and {plural(len(rest), 'more such PodClique')}")
+    for sentence in more:
         page.add(_INDENT, "  ", sentence)
 
 

@@ -34,8 +34,8 @@ def named(ref: Ref) -> str:
     return f"replica {ref.replica}" if ref.kind == "PodCliqueSet" else f"{ref.name} replica {ref.replica}"
 
 
-def listed(names: list[str], limit: int) -> str:
+def listed(names: list[str], limit: int | None) -> str:
     """Names with commas; the rest counted where there are more than ``limit``."""
-    if len(names) <= limit:
+    if limit is None or len(names) <= limit:
         return ", ".join(names)
     return f"{', '.join(names[:limit])} and {len(names) - limit:,} more"
