@@ -11,7 +11,8 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import GROVE
-from grove_core.resources.podcliqueset import SetSpec, podcliqueset_of
+from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.resources.template import SetSpec
 
 _LOWEST: Final[Mapping[str, object]] = MappingProxyType({})
 _HIGHEST: Final[Mapping[str, object]] = MappingProxyType({"replicas": 2**31 - 1, "terminationDelay": "1h"})

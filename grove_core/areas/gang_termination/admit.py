@@ -10,7 +10,7 @@ from grove_core.kernel.durations import short_duration
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import shown
-from grove_core.resources.podcliqueset import CliqueTemplate, GroupTemplate, SetSpec
+from grove_core.resources.template import CliqueTemplate, GroupTemplate, SetSpec
 
 TEMPLATE: Final = "spec.template"
 GROUPS: Final = f"{TEMPLATE}.podCliqueScalingGroups"

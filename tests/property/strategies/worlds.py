@@ -23,16 +23,9 @@ from grove_core.resources.keys import (
 from grove_core.resources.meta import Identity, Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
-from grove_core.resources.podcliqueset import (
-    CliqueSpec,
-    CliqueTemplate,
-    GroupTemplate,
-    PodCliqueSet,
-    SetSpec,
-    SetStatus,
-    SetTemplate,
-)
+from grove_core.resources.podcliqueset import PodCliqueSet, SetStatus
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
+from grove_core.resources.template import CliqueSpec, CliqueTemplate, GroupTemplate, SetSpec, SetTemplate
 from grove_core.snapshot.cluster import Cluster, cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.strategies.tape import Tape
