@@ -114,7 +114,7 @@ class TestFields:
         assert podcliqueset_of(null) == podcliqueset_of(without)
 
     def test_unknown_fields_are_ignored(self) -> None:
-        raw = replaced(SOUND, (*CLIQUE, "spec", "podSpec"), {"containers": [1]})
+        raw = replaced(SOUND, (*CLIQUE, "spec", "somethingElse"), {"containers": [1]})
         raw = replaced(raw, ("spec", "somethingNew"), 5)
         assert podcliqueset_of(raw) == podcliqueset_of(SOUND)
 
