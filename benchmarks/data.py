@@ -195,6 +195,8 @@ def _pod_facts(pods: int, shared: dict[str, str]) -> Iterator[Pod]:
                 scheduled=placed,
                 gated=not placed,
                 ready=ready,
+                held=not placed,
+                index=pod.number,
             )
 
 

@@ -6,9 +6,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, unique
+from typing import Final
 
 from grove_core.areas.gang_termination.findings import AVAILABILITY, BREACH, TERMINATION
 from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.workload import rules as workload
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
@@ -16,9 +18,14 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Step
 from grove_core.kernel.times import parse_time
 from grove_core.plan.forecast import Forecast
+from grove_core.plan.plan import Withheld
 from grove_core.resources.keys import GROVE
 from grove_core.resources.names import index_after
 from grove_core.resources.podclique import GROUP_KIND
+
+_GATES: Final = frozenset(
+    {workload.Why.NOT_IN_GANG_YET, workload.Why.GANG_INCOMPLETE, workload.Why.BASE_GANG_NOT_PLACED}
+)
 
 
 @unique
@@ -29,6 +36,7 @@ class Tone(Enum):
     WAITS = "WAIT"
     HELD = "HELD BACK"
     UNKNOWN = "UNKNOWN"
+    GATED = "GATED"
     KEEPS = "KEEP"
 
 
@@ -112,7 +120,11 @@ def story_of(forecast: Forecast) -> Story:
         for entry in entries
     ]
     held = [
-        Entry(Tone.HELD, withheld.target, tuple(_causes(withheld.because, breaches)))
+        Entry(
+            Tone.GATED if is_gated(withheld) else Tone.HELD,
+            withheld.target,
+            tuple(_causes(withheld.because, breaches)),
+        )
         for withheld in forecast.rounds[0].withheld
         if not any(reason.rule is Why.NOT_COLLECTED for reason in withheld.because)
     ]
@@ -124,6 +136,11 @@ def story_of(forecast: Forecast) -> Story:
         unrecorded,
         **_availability(forecast.findings),
     )
+
+
+def is_gated(withheld: Withheld) -> bool:
+    """Whether what is held back are gates of pods, which open by themselves when capacity is there."""
+    return withheld.because[0].rule in _GATES
 
 
 def _availability(findings: Iterable[Finding]) -> dict[str, int]:

@@ -5,6 +5,8 @@ from grove_core.areas.gang_termination.findings import findings_of_termination
 from grove_core.areas.gang_termination.rulesets import DESIGN, RuleSet
 from grove_core.areas.gang_termination.status import tally_of
 from grove_core.areas.workload.desire import wants_of_release
+from grove_core.areas.workload.expansion import wants_of_expansion
+from grove_core.areas.workload.gates import findings_of_gates, judge_gates, wants_of_gates
 from grove_core.kernel.wants import Desired
 from grove_core.plan.difference import difference
 from grove_core.plan.plan import Plan
@@ -26,9 +28,13 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     judgement = judged._replace(cliques=tuple(judged.cliques))
     tally = tally_of(seen, judgement)
 
+    gates = judge_gates(seen)  # WL
+
     desired = Desired.union(
         (
             wants_of_release(seen),  # WL
+            wants_of_expansion(seen),  # WL
+            wants_of_gates(gates),  # WL
             wants_of_termination(seen, judgement, tally),  # GT
         )
     )
@@ -37,5 +43,5 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         seen,
         rules=rules.name,
         wake_at=wake_of_termination(judgement),
-        findings=findings_of_termination(seen, judgement, tally),
+        findings=(*findings_of_termination(seen, judgement, tally), *findings_of_gates(gates)),
     )

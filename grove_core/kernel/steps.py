@@ -13,9 +13,31 @@ from grove_core.kernel.refs import Guard, Ref
 class Stage(IntEnum):
     """All steps of a stage are tried before the next stage begins; a cause only if its companions are gone (PL-014)."""
 
+    FOUNDATION = 1
+    WORKLOAD = 2
     CLEANUP = 3
     CAUSE = 4
     STATUS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Create the object from its whole manifest, if there is none of that name (PL-016)."""
+
+    manifest: FrozenMap
+
+    @property
+    def guard(self) -> Guard | None:
+        """None: there is nothing yet that could have changed."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """Write these fields and leave all others, if the object still is what was judged."""
+
+    fields: FrozenMap
+    guard: Guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +76,7 @@ class DropFinalizer:
     guard: Guard
 
 
-Action: TypeAlias = SetStatus | Delete | DropFinalizer
+Action: TypeAlias = Create | Apply | SetStatus | Delete | DropFinalizer
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,31 @@ from grove_core.kernel.refs import Guard, Ref
 
 
 @dataclass(frozen=True, slots=True)
+class Present:
+    """The object, of which there is none, should exist.
+
+    Attributes:
+        manifest: all of it.
+        is_foundation: whether others of the same round stand on it, so that it comes first.
+    """
+
+    target: Ref
+    manifest: FrozenMap
+    because: tuple[Reason, ...]
+    is_foundation: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The object should have these fields; they are known to differ from the stored ones."""
+
+    target: Ref
+    guard: Guard
+    fields: FrozenMap
+    because: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """The object's status should hold these fields; they are known to differ from the stored ones (PL-011)."""
 
@@ -54,7 +79,7 @@ class HeldBack:
     because: tuple[Reason, ...]
 
 
-Want: TypeAlias = Status | Absent | Released
+Want: TypeAlias = Present | Applied | Status | Absent | Released
 
 
 @dataclass(frozen=True, slots=True)

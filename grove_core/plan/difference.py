@@ -9,6 +9,8 @@ from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
     Action,
+    Apply,
+    Create,
     Delete,
     DropFinalizer,
     Outcome,
@@ -17,7 +19,7 @@ from grove_core.kernel.steps import (
     Step,
     rest_on_one_cause,
 )
-from grove_core.kernel.wants import Absent, Desired, Released, Status, Want
+from grove_core.kernel.wants import Absent, Applied, Desired, Present, Released, Status, Want
 from grove_core.plan.plan import Plan, Withheld
 from grove_core.plan.rules import Why
 from grove_core.snapshot.snapshot import Snapshot
@@ -32,6 +34,7 @@ def difference(
     findings: Iterable[Finding],
 ) -> Plan:
     """The plan that makes the snapshot match the wants. Linear but for the final sort."""
+    done = {attempt.step.target for attempt in snapshot.attempts if attempt.outcome is Outcome.DONE}
     refused = {_aim(attempt.step): attempt for attempt in snapshot.attempts if attempt.outcome is Outcome.REFUSED}
     steps: list[Step] = []
     withheld = [Withheld(held.target, held.because) for held in desired.held_back]
@@ -39,6 +42,8 @@ def difference(
     for step in sorted(map(_step_for, desired.wants), key=lambda step: step.sort_key):
         attempt = refused.get(_aim(step)) if refused else None
         companion = _companion_in(held_steps, step)
+        if isinstance(step.action, Create) and step.target in done:
+            continue  # it exists; the listing has not caught up
         if attempt is not None:
             why = Why.REFUSED_BEFORE.because(step.target, detail=attempt.detail or "no detail given")
         elif companion is not None:
@@ -68,6 +73,10 @@ def _step_for(want: Want) -> Step:
 
 def _action_for(want: Want) -> tuple[Stage, Action]:
     match want:
+        case Present():
+            return Stage.FOUNDATION if want.is_foundation else Stage.WORKLOAD, Create(want.manifest)
+        case Applied():
+            return Stage.WORKLOAD, Apply(want.fields, want.guard)
         case Status():
             return Stage.STATUS, SetStatus(want.fields, want.guard)
         case Absent():
@@ -85,6 +94,6 @@ def _companion_in(held: Iterable[Step], step: Step) -> Step | None:
     return next((other for other in held if rest_on_one_cause(other.action, step.action)), None)
 
 
-def _aim(step: Step) -> tuple[Ref, type[Action], Guard]:
+def _aim(step: Step) -> tuple[Ref, type[Action], Guard | None]:
     """What makes two steps the same try: the same kind of write on the same state of the same object (PL-012)."""
     return (step.target, type(step.action), step.action.guard)

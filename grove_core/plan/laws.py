@@ -1,16 +1,21 @@
 """What makes a plan illegal. Written apart from the planner on purpose: it knows only the plan and the snapshot."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from grove_core.kernel.errors import Problem
-from grove_core.kernel.steps import Delete, DropFinalizer, SetStatus, Step
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Create, Delete, DropFinalizer, SetStatus, Step
 from grove_core.plan.plan import Plan
+from grove_core.resources.fields import Fields
+from grove_core.resources.meta import Resource, read_identity
+from grove_core.resources.pod import Pod
 from grove_core.snapshot.snapshot import Snapshot
 
 
 def problems_in(plan: Plan, snapshot: Snapshot) -> tuple[Problem, ...]:
-    """Every breach of PL-003, PL-004, PL-005, PL-006 (order) and PL-011. Empty for every plan the core produces.
+    """Every breach of PL-003 to PL-006, PL-011 and PL-016. Empty for every plan the core produces.
 
     Property tests call it on every plan; whoever applies a plan to a real cluster should, too, before the first write.
     """
@@ -18,7 +23,7 @@ def problems_in(plan: Plan, snapshot: Snapshot) -> tuple[Problem, ...]:
 
 
 def _problems(plan: Plan, snapshot: Snapshot) -> Iterator[Problem]:
-    known = snapshot.targets()
+    known: dict[Ref, Resource | Pod] = {**snapshot.targets(), **{pod.ref: pod for _, pod in snapshot.pods()}}
     targets = [step.target for step in plan.steps]
     for target, count in Counter(targets).items():
         if count > 1:
@@ -32,12 +37,25 @@ def _problems(plan: Plan, snapshot: Snapshot) -> Iterator[Problem]:
             yield Problem(path=target.short, expected="a reason (PL-003)", got="none")
     for step in plan.steps:
         found = known.get(step.target)
-        if found is None:
+        if isinstance(step.action, Create):
+            yield from _problems_of_creation(step.target, step.action, known)
+        elif found is None:
             yield Problem(path=step.target.short, expected="an object the root owns (PL-004)", got="a stranger")
         elif step.action.guard != found.guard:
             yield Problem(path=step.target.short, expected=f"{found.guard} (PL-004)", got=str(step.action.guard))
         else:
-            yield from _problems_of_action(step, deleting=found.deleting, finalizers=found.finalizers)
+            finalizers = () if isinstance(found, Pod) else found.finalizers
+            yield from _problems_of_action(step, deleting=found.deleting, finalizers=finalizers)
+
+
+def _problems_of_creation(target: Ref, action: Create, known: Mapping[Ref, Resource | Pod]) -> Iterator[Problem]:
+    made = read_identity(Fields(thaw(action.manifest), "", []), target.api_version, target.kind, None)
+    if target in known:
+        yield Problem(path=target.short, expected="a name that is free (PL-016)", got="one that is taken")
+    if made["ref"] != target:
+        yield Problem(path=target.short, expected="a manifest of that name (PL-016)", got=made["ref"].short)
+    if made["owner_uid"] not in {owner.uid for owner in known.values() if owner.uid}:
+        yield Problem(path=target.short, expected="an owner in the snapshot (PL-016)", got=made["owner_name"])
 
 
 def _problems_of_action(step: Step, *, deleting: bool, finalizers: tuple[str, ...]) -> Iterator[Problem]:

@@ -12,6 +12,21 @@ CORE: Final = "v1"
 
 SET_REPLICA: Final = ("grove.io/podcliqueset-replica-index", "grove.io/replica-index", "grove.io/pcs-replica-index")
 GROUP_REPLICA: Final = ("grove.io/podcliquescalinggroup-replica-index", "grove.io/pcsg-replica-index")
+RBAC: Final = "rbac.authorization.k8s.io/v1"
+AUTOSCALING: Final = "autoscaling/v2"
+CLAIMS: Final = "resource.k8s.io/v1"
+
+SET: Final = ("app.kubernetes.io/part-of", "grove.io/podcliqueset", "grove.io/pcs-name")
+GROUP: Final = ("grove.io/podcliquescalinggroup", "grove.io/pcsg-name")
+CLIQUE: Final = ("grove.io/podclique", "grove.io/clique-name")
+MANAGED_BY: Final = "app.kubernetes.io/managed-by"
+NAME: Final = "app.kubernetes.io/name"
+COMPONENT: Final = "app.kubernetes.io/component"
+OPERATOR: Final = "grove-operator"
+POD_INDEX: Final = "grove.io/podclique-pod-index"
+BASE_GANG: Final = "grove.io/base-podgang"
+SCHEDULER_NAME: Final = "grove.io/scheduler-name"
+GATE: Final = "grove.io/podgang-pending-creation"
 TEMPLATE_HASH: Final = "grove.io/pod-template-hash"
 POD_GANG: Final = "grove.io/podgang"
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypedDict
 
 from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.times import parse_time
 from grove_core.resources.fields import Fields
@@ -14,6 +15,9 @@ from grove_core.resources.names import index_from
 
 _TYPE: Final = attrgetter("type")
 _TRUTHS: Final = MappingProxyType({truth.value: truth for truth in Truth})
+
+
+NO_TEXTS: Final = FrozenMap({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +130,12 @@ def _identity_step_by_step(top: Fields, api_version: str, kind: str) -> Identity
 def read_labels(top: Fields) -> Fields:
     """``metadata.labels``, to be looked up with :func:`read_label` and :func:`read_index`."""
     return top.part("metadata").part("labels")
+
+
+def read_texts(part: Fields, key: str) -> FrozenMap:
+    """A map of strings, such as ``annotations``."""
+    texts = part.part(key)
+    return FrozenMap({name: texts.text(name) for name in texts.raw}) if texts.raw else NO_TEXTS
 
 
 def read_label(labels: Fields, *keys: str) -> str:

@@ -35,3 +35,33 @@ def index_after(owner: str, name: str) -> int | None:
 def index_from(text: str) -> int | None:
     """A replica index as labels and names write it, in decimal digits; None if it is not one."""
     return int(text) if _INDEX.fullmatch(text) else None
+
+
+def replica_name(set_name: str, replica_index: int) -> str:
+    """Of one replica of a set: its base gang, its headless service, the subdomain of its pods."""
+    return f"{set_name}-{replica_index}"
+
+
+def scaled_gang_name(group_name: str, replica_index: int, min_available: int) -> str:
+    """The PodGang of a scaling group's replica beyond the minimum; counted from the first of these."""
+    return f"{group_name}-{replica_index - min_available}"
+
+
+def role_name(set_name: str) -> str:
+    """The Role, and its RoleBinding, with which the pods of a set see each other."""
+    return f"grove.io:pcs:{set_name}"
+
+
+def token_secret_name(set_name: str) -> str:
+    """The Secret with the token of a set's ServiceAccount."""
+    return f"{set_name}-ic-sat"
+
+
+def claim_name(owner: str, index: int | None, template: str) -> str:
+    """A shared ResourceClaim: one for all replicas of its owner, or one for each."""
+    return f"{owner}-{'all' if index is None else index}-{template}"
+
+
+def pod_name(clique: str, suffix: str) -> str:
+    """A pod of a clique."""
+    return f"{clique}-{suffix}"

@@ -10,10 +10,11 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.refs import Ref
+from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import CORE, POD_GANG, TEMPLATE_HASH
+from grove_core.resources.keys import CORE, GATE, POD_GANG, POD_INDEX, TEMPLATE_HASH
 from grove_core.resources.meta import read_identity, read_label, read_labels
+from grove_core.resources.names import index_from
 
 _HOLDS: Final = MappingProxyType({"True": True, "False": False, "Unknown": False})
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -28,6 +29,8 @@ class Pod:
     Attributes:
         owner_uid: uid of the controller owner; empty where there is none (GT-001).
         template_hash, gang, node, phase: as written; empty where absent.
+        held: Grove's own scheduling gate is on it.
+        index: among the pods of its clique, from its label; -1 where that says none.
         trouble: for a pod that is not ready, the server's shortest word for it (``CrashLoopBackOff``,
             ``Unschedulable``); empty where there is none.
         deleting: a deletion was accepted.
@@ -48,6 +51,13 @@ class Pod:
     scheduled: bool
     gated: bool
     ready: bool
+    held: bool = False
+    index: int = -1
+
+    @property
+    def guard(self) -> Guard:
+        """What a write that was decided on this state must find unchanged."""
+        return Guard(self.uid, self.resource_version)
 
     @property
     def ref(self) -> Ref:
@@ -96,7 +106,9 @@ def pod_of(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:  # 
         version = meta.get("resourceVersion") or ""
         template_hash = labels.get(TEMPLATE_HASH) or ""
         gang = labels.get(POD_GANG) or ""
-        node = (raw.get("spec") or _NOTHING).get("nodeName") or ""
+        spec = raw.get("spec") or _NOTHING
+        node = spec.get("nodeName") or ""
+        gates = spec.get("schedulingGates")
         phase = status.get("phase") or ""
         trouble = "" if ready else _trouble_of(status, reason)
         # One C call that raises TypeError where any of them is no string.
@@ -118,9 +130,17 @@ def pod_of(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:  # 
             scheduled,
             gated,
             ready,
+            any(gate["name"] == GATE for gate in gates) if gates else False,
+            _index_of(labels.get(POD_INDEX)),
         )
     except (KeyError, TypeError, AttributeError) as fault:
         raise MalformedObject(_problems_of(raw)) from fault
+
+
+def _index_of(text: object) -> int:
+    """What is no index is none: it is the server's word against nobody's, and no reason to refuse the pod."""
+    found = index_from(text) if isinstance(text, str) else None
+    return -1 if found is None else found
 
 
 def _trouble_of(status: Mapping[str, Any], scheduling: str) -> str:
@@ -143,6 +163,8 @@ def _problems_of(raw: object) -> tuple[Problem, ...]:
     for label in (TEMPLATE_HASH, POD_GANG):
         read_label(read_labels(top), label)
     top.part("spec").text("nodeName")
+    for gate in top.part("spec").parts("schedulingGates"):
+        gate.text("name", required=True)
     status = top.part("status")
     status.text("phase")
     status.text("reason")

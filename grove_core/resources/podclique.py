@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import GROUP_REPLICA, GROVE, SET_REPLICA, TEMPLATE_HASH
+from grove_core.resources.keys import BASE_GANG, GROUP_REPLICA, GROVE, SET_REPLICA, TEMPLATE_HASH
 from grove_core.resources.meta import (
     Resource,
     read_conditions,
@@ -67,6 +67,7 @@ class PodClique(Resource):
         group_replica_index: of the scaling group's replica; -1 for a standalone clique.
         min_available: GT-025.
         template_hash: label on the object; empty where absent.
+        base_gang: the PodGang that has to be placed before its pods are; empty where there is none.
     """
 
     replica_index: int
@@ -74,6 +75,7 @@ class PodClique(Resource):
     replicas: int
     min_available: int
     template_hash: str
+    base_gang: str = ""
     status: CliqueStatus
 
     @property
@@ -109,6 +111,7 @@ def podclique_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None
         replicas=replicas,
         min_available=replicas if min_available is None else min_available,
         template_hash=read_label(labels, TEMPLATE_HASH),
+        base_gang=read_label(labels, BASE_GANG),
         status=CliqueStatus(
             recorded=bool(status.raw),
             updating=updating,

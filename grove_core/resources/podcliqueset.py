@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import GROVE
-from grove_core.resources.meta import Resource, read_conditions, read_identity
+from grove_core.resources.meta import NO_TEXTS, Resource, read_conditions, read_identity, read_texts
 from grove_core.resources.template import SetSpec, read_spec
 
 
@@ -59,9 +60,12 @@ class PodCliqueSet(Resource):
     """A PodCliqueSet: a root of plans.
 
     Attributes:
+        labels, annotations: as the user wrote them.
         shape: follows from the spec; taken from it once, because every look at the set needs it.
     """
 
+    labels: FrozenMap = NO_TEXTS
+    annotations: FrozenMap = NO_TEXTS
     spec: SetSpec
     status: SetStatus
     shape: Shape = field(init=False, repr=False, compare=False)
@@ -89,8 +93,9 @@ def podcliqueset_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | N
         available=status.integer("availableReplicas"),
         conditions=read_conditions(status),
     )
+    labels, annotations = (read_texts(top.part("metadata"), key) for key in ("labels", "annotations"))
     spec, found = read_spec(top.raw.get("spec"))
     problems.extend(found)
     if problems or spec is None:
         raise MalformedObject(tuple(problems))
-    return PodCliqueSet(**identity, spec=spec, status=read)
+    return PodCliqueSet(**identity, labels=labels, annotations=annotations, spec=spec, status=read)

@@ -36,6 +36,7 @@ class Cluster:
     groups_of: Mapping[str, tuple[ScalingGroup, ...]]
     cliques_of: Mapping[str, tuple[PodClique, ...]]
     gangs_of: Mapping[str, tuple[PodGang, ...]]
+    others_of: Mapping[str, tuple[Resource, ...]]
     pods_of: Mapping[str, list[Pod]]
     gaps: frozenset[Gap] = frozenset()
 
@@ -50,11 +51,15 @@ class Cluster:
             groups=groups,
             cliques=cliques,
             gangs=self.gangs_of.get(root.uid, ()),
+            others=self._others_of((root, *groups, *cliques)) if self.others_of else (),
             pods_of=self.pods_of,
             now=now,
             attempts=attempts,
             not_collected=self._not_collected_in(root.ref.namespace) if self.gaps else frozenset(),
         )
+
+    def _others_of(self, owners: Iterable[Resource]) -> tuple[Resource, ...]:
+        return tuple(other for owner in owners for other in self.others_of.get(owner.uid, ()))
 
     def _not_collected_in(self, namespace: str) -> frozenset[str]:
         return frozenset(kind for kind, of in self.gaps if of in {EVERYWHERE, namespace})
@@ -66,6 +71,7 @@ def cluster_of(
     groups: Iterable[ScalingGroup] = (),
     cliques: Iterable[PodClique] = (),
     gangs: Iterable[PodGang] = (),
+    others: Iterable[Resource] = (),
     pods: Iterable[Pod] = (),
     gaps: frozenset[Gap] = frozenset(),
 ) -> Cluster:
@@ -81,6 +87,7 @@ def cluster_of(
         groups_of=groups_of,
         cliques_of=_with_replica_index(_by_owner(cliques), groups_of),
         gangs_of=_by_owner(gangs),
+        others_of=_by_owner(others),
         pods_of=pods_of,
         gaps=gaps,
     )

@@ -21,20 +21,24 @@ class Snapshot:
 
     Attributes:
         cliques: of the set, then of each of its scaling groups; sorted by name among those of one owner.
+        others: whatever else the root, its groups and its cliques own: services, roles, claims, autoscalers.
         pods_of: uid of a clique -> its pods; may hold pods of other roots too.
         now: aware UTC; the only clock there is.
         attempts: what was tried last, and how the world answered.
         not_collected: kinds the source left out (GT-024).
+        whole: whether the source has everything the root owns, of every kind, so that what is not here is nowhere.
     """
 
     root: PodCliqueSet
     groups: tuple[ScalingGroup, ...] = ()
     cliques: tuple[PodClique, ...] = ()
     gangs: tuple[PodGang, ...] = ()
+    others: tuple[Resource, ...] = ()
     pods_of: Mapping[str, Sequence[Pod]]
     now: datetime
     attempts: tuple[Attempt, ...] = ()
     not_collected: frozenset[str] = frozenset()
+    whole: bool = False
 
     def pods(self) -> Iterator[tuple[PodClique, Pod]]:
         """Every pod of the root with the clique that controls it (GT-001)."""
@@ -44,7 +48,9 @@ class Snapshot:
 
     def targets(self) -> dict[Ref, Resource]:
         """Every object that a step of this root may aim at, by address."""
-        return {resource.ref: resource for resource in (self.root, *self.groups, *self.cliques)}
+        return {
+            resource.ref: resource for resource in (self.root, *self.groups, *self.cliques, *self.gangs, *self.others)
+        }
 
 
 def with_own_writes(snapshot: Snapshot) -> Snapshot:

@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from itertools import chain
 
 from grove_core.areas.gang_termination.rulesets import BY_NAME
-from grove_core.document import Document, document_as_json
+from grove_core.document.document import Document
+from grove_core.document.writing import document_as_json
 from grove_core.explain import Tone, story_of
 from grove_core.kernel.steps import Delete
 from grove_core.plan.forecast import Forecast

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from grove_core.document import attempts_from_json
+from grove_core.document.reading import attempts_from_json
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Attempt
 from grove_core.snapshot.snapshot import Snapshot

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from grove_core.admit import admit
-from grove_core.document import reason_as_json
+from grove_core.document.writing import reason_as_json
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_shell.exits import DONE, ERROR

@@ -7,6 +7,7 @@ from datetime import datetime
 from grove_core.areas.gang_termination.rulesets import RuleSet
 from grove_core.plan.forecast import Forecast, forecast_of, round_of
 from grove_core.reconcile import reconcile
+from grove_core.resources.keys import SET_FINALIZER
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
 from grove_shell.world.memory import MemoryWorld
@@ -17,12 +18,20 @@ def forecasts(
     snapshots: Iterable[Snapshot], rules: RuleSet, *, limit: int | None, until: datetime | None
 ) -> Iterator[Forecast]:
     """What will happen to each root if every write succeeds and nobody else acts; in the order given."""
-    for snapshot in snapshots:
+    for given in snapshots:
+        snapshot = given if given.root.uid else as_applied(given)
         plan = reconcile(snapshot, rules)
         if plan.settled and (until is None or plan.wake_at is None or plan.wake_at > until):
             yield forecast_of(plan, snapshot.now)
         else:
             yield run_to_rest(MemoryWorld((snapshot,)), snapshot, rules, limit=limit, until=until)
+
+
+def as_applied(snapshot: Snapshot) -> Snapshot:
+    """A set that is in no cluster yet, a moment after somebody applied it: it has an identity, and owns nothing."""
+    uid = f"(uid of {snapshot.root.ref.short})"
+    root = replace(snapshot.root, uid=uid, resource_version="1", finalizers=(SET_FINALIZER,))
+    return Snapshot(root=root, pods_of={}, now=snapshot.now, attempts=snapshot.attempts, whole=True)
 
 
 def run_to_rest(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from grove_core.document import finding_as_json, ref_as_json
+from grove_core.document.writing import finding_as_json, ref_as_json
 from grove_core.inquiry import Inquiry
 from grove_core.kernel.decisions import Finding
 from grove_core.resources.pod import Pod

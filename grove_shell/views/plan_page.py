@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias, TypeVar
 
-from grove_core.document import Document, action_name
+from grove_core.document.document import Document, action_name
 from grove_core.explain import Cause, Entry, Story, Tone, story_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.forecast import Forecast, Round
+from grove_shell.views.growth import add_creations, add_gated, created_by
 from grove_shell.views.page import Page, Span
 from grove_shell.views.words import clock, distance, listed, named, plural
 
@@ -19,6 +20,7 @@ _STYLES: Final[Mapping[Tone, str]] = {
     Tone.WAITS: "bold yellow",
     Tone.HELD: "bold magenta",
     Tone.UNKNOWN: "bold magenta",
+    Tone.GATED: "yellow",
     Tone.KEEPS: "green",
 }
 _WIDTH: Final = max(len(tone.value) for tone in Tone)
@@ -27,6 +29,8 @@ _NAMES: Final = 8
 _ENTRIES: Final = 20
 _OLD: Final = timedelta(minutes=10)
 _ACTIONS: Final[Mapping[str, str]] = {
+    "create": "creation",
+    "apply": "change",
     "delete": "deletion",
     "dropFinalizer": "finalizer release",
     "setStatus": "status update",
@@ -96,8 +100,13 @@ def _headline(page: Page, document: Document, stories: Sequence[Story]) -> None:
         verdicts.append((f"{plural(counts[Tone.UNKNOWN], 'PodCliqueSet')} undecided", _STYLES[Tone.UNKNOWN]))
     if not stories:
         verdicts.append(("no PodCliqueSet in the input, so there is nothing to decide", "bold"))
-    elif not verdicts:
+    created = created_by(step for forecast in document.forecasts for round_ in forecast.rounds for step in round_.steps)
+    if created:
+        verdicts.append((f"{plural(created.total(), 'object')} to create", "bold"))
+    if not verdicts:
         verdicts.append((f"nothing to terminate in {plural(len(stories), 'PodCliqueSet')}", "bold green"))
+    if counts[Tone.GATED]:
+        verdicts.append((f"{plural(counts[Tone.GATED], 'PodClique')} gated", _STYLES[Tone.GATED]))
     page.add(*((text if index == 0 else f"; {text}", style) for index, (text, style) in enumerate(verdicts)))
     page.add((f"as of {now.date().isoformat()} {clock(now, now)}, by the rules '{document.rules}'", "dim"))
 
@@ -132,6 +141,11 @@ def _root(page: Page, forecast: Forecast, story: Story, now: datetime, *, full: 
     page.add((f"{story.root.namespace}/{story.root.name}", "bold"), counts)
     for tone in Tone:
         alike = story.having(tone)
+        if tone is Tone.GATED:
+            add_gated(
+                page, ((one.subject, tuple((why.subject, why.sentences[0]) for why in one.causes)) for one in alike)
+            )
+            continue
         shown, rest = _cut(alike, None if full else _ENTRIES)
         for entry in shown:
             _entry(page, entry, now, full=full)
@@ -140,6 +154,7 @@ def _root(page: Page, forecast: Forecast, story: Story, now: datetime, *, full: 
     for round_, names in _later_deletions(forecast, now):
         when = f"{clock(round_.at, now)} ({distance(round_.at, now)})"
         page.add((f"  {'THEN':<{_WIDTH}}  ", "yellow"), f"{when}: ends {listed(names, _NAMES)}")
+    add_creations(page, forecast)
     writes = _counted(forecast.rounds[0].steps)
     if writes:
         others = len(forecast.rounds) - 1

@@ -7,7 +7,8 @@ from typing import Final
 import pytest
 import yaml
 
-from grove_core.document import document_as_json, document_from_json
+from grove_core.document.reading import document_from_json
+from grove_core.document.writing import document_as_json
 from grove_shell.cli.main import run
 
 ROOT: Final = Path(__file__).parent.parent.parent

@@ -91,6 +91,26 @@ def test_gt010_the_documents_agree(folder: Path, capsys: pytest.CaptureFixture[s
                 assert (name, field, shown.get(field)) == (name, field, value), why
 
 
+def test_wl010_what_is_created_in_all_rounds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every object by name, pods by their number in a clique, is what was derived by hand from the documents."""
+    case = read(folder / "case.yaml")
+    document = yaml.load(spoken(capsys, [*arguments(case), "-o", "yaml"]), Loader=yaml.CSafeLoader)
+    created: dict[str, Any] = {}
+    for step in (step for plan in document["plans"] for round_ in plan["rounds"] for step in round_["steps"]):
+        if step["action"] != "create":
+            continue
+        target, (owner,) = step["target"], step["object"]["metadata"]["ownerReferences"]
+        if target["kind"] == "Pod":
+            pods = created.setdefault("Pod", {})
+            pods[owner["name"]] = pods.get(owner["name"], 0) + 1
+        else:
+            created.setdefault(target["kind"], []).append(target["name"])
+    for names in created.values():
+        if isinstance(names, list):
+            names.sort()
+    assert created == case["expect"].get("creates", {}), case["why"]
+
+
 def given(folder: Path) -> list[Json]:
     class Kubectl(yaml.CSafeLoader):
         """Times stay text."""

@@ -24,6 +24,7 @@ ALLOWED_MODULES: Final = frozenset(
         "datetime",
         "enum",
         "functools",
+        "hashlib",
         "itertools",
         "json",
         "operator",

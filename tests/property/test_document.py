@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.document import FORMAT_VERSION, Document, attempts_from_json, document_as_json, document_from_json
+from grove_core.document.document import FORMAT_VERSION, Document
+from grove_core.document.reading import attempts_from_json, document_from_json
+from grove_core.document.writing import document_as_json
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.plan.forecast import forecast_of

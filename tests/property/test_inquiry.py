@@ -17,7 +17,7 @@ from tests.property.strategies.worlds import World, world_of, worlds
 
 def with_gang(snapshot: Snapshot) -> Snapshot:
     """The same with a gang of all standalone cliques of replica 0."""
-    groups = tuple(PodGroup(clique.ref.name, 1, 0) for clique in snapshot.cliques if clique.group_replica_index < 0)
+    groups = tuple(PodGroup(clique.ref.name, 1, ()) for clique in snapshot.cliques if clique.group_replica_index < 0)
     gang = PodGang(
         ref=Ref("scheduler.grove.io/v1alpha1", "PodGang", "ml", "llm-0"),
         uid="uid-of-the-gang",

@@ -9,12 +9,15 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.document import Document, document_as_json, document_from_json
+from grove_core.document.document import Document
+from grove_core.document.reading import document_from_json
+from grove_core.document.writing import document_as_json
 from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap, canonical, thaw
 from grove_core.kernel.steps import (
     Attempt,
+    Create,
     Delete,
     DropFinalizer,
     Outcome,
@@ -167,6 +170,7 @@ class TestLegality:
 
 def spoiled(plan: Plan, crime: str) -> Plan:
     first, *rest = plan.steps
+    assert not isinstance(first.action, Create)
     match crime:
         case "twice":
             return replace(plan, steps=(first, first, *rest))

@@ -29,7 +29,7 @@ def test_pl006_steps_are_ordered_by_stage_then_target() -> None:
 
 @pytest.mark.req("GT-063")
 def test_pl014_a_cause_goes_after_the_rest_and_before_statuses() -> None:
-    assert sorted(Stage) == [Stage.CLEANUP, Stage.CAUSE, Stage.STATUS]
+    assert sorted(Stage) == [Stage.FOUNDATION, Stage.WORKLOAD, Stage.CLEANUP, Stage.CAUSE, Stage.STATUS]
 
 
 def test_an_attempt_is_a_step_and_an_answer() -> None:

@@ -10,6 +10,7 @@ from hypothesis import example, given
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
+from grove_core.resources.keys import GATE, POD_INDEX
 from grove_core.resources.pod import Pod, pod_of
 from tests.property.resources.manifests import (
     SINCE,
@@ -273,6 +274,9 @@ class TestFaults:
             (pod(metadata={"deletionTimestamp": 5}), ["metadata.deletionTimestamp"]),
             ({**pod(), "spec": "a"}, ["spec"]),
             (pod(spec={"nodeName": 5}), ["spec.nodeName"]),
+            (pod(spec={"schedulingGates": [{}]}), ["spec.schedulingGates[0].name"]),
+            (pod(spec={"schedulingGates": [5]}), ["spec.schedulingGates[0]", "spec.schedulingGates[0].name"]),
+            (pod(spec={"schedulingGates": 5}), ["spec.schedulingGates"]),
             ({**pod(), "status": ["a"]}, ["status"]),
             (pod(phase=5), ["status.phase"]),
             (pod(reason=5), ["status.reason"]),
@@ -318,7 +322,7 @@ class TestFaults:
         known = outcome(read, raw)
         if isinstance(known, Pod):
             assert known.name
-            assert all(isinstance(getattr(known, name), str | bool) for name in Pod.__slots__)
+            assert all(isinstance(getattr(known, name), str | bool | int) for name in Pod.__slots__)
             assert not (known.gated and known.scheduled)
             return
         assert known
@@ -333,6 +337,18 @@ class TestFaults:
         first = outcome(read, raw)
         assert repr(raw) == before
         assert outcome(read, raw) == first
+
+
+@pytest.mark.req("WL-083")
+@pytest.mark.parametrize(("label", "index"), [("0", 0), ("12", 12), ("", -1), ("one", -1), (None, -1)])
+def test_wl083_the_index_is_read_from_its_label(label: str | None, index: int) -> None:
+    labels = {} if label is None else {POD_INDEX: label}
+    assert read(pod(metadata={"labels": labels})).index == index
+
+
+@pytest.mark.parametrize(("gates", "held"), [([], False), (["foreign"], False), (["foreign", GATE], True)])
+def test_wl097_only_grove_s_own_gate_is_ours(gates: list[str], *, held: bool) -> None:
+    assert read(pod(spec={"schedulingGates": [{"name": name} for name in gates]})).held is held
 
 
 def test_the_name_of_the_namespace_may_be_left_out() -> None:

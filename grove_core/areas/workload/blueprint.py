@@ -1,0 +1,170 @@
+"""What a set should consist of, as a tree of names and places; no manifests yet.
+
+Replica counts are those of the objects where they exist: they are scaled by people and autoscalers, and the template's
+counts are only what they begin with (WL-010).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from grove_core.resources.names import (
+    member_clique_name,
+    replica_name,
+    scaled_gang_name,
+    scaling_group_name,
+    standalone_clique_name,
+)
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.template import CliqueTemplate, GroupTemplate
+from grove_core.snapshot.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CliquePart:
+    """One PodClique.
+
+    Attributes:
+        replica: of the set.
+        group, group_replica: the scaling group's full name and its replica; empty and -1 for a standalone clique.
+        gang: the PodGang its pods belong to.
+        base_gang: the one it waits for; empty for cliques of a base gang.
+        replicas: pods.
+        group_pods: in one replica of its scaling group, by the template; 0 for a standalone clique.
+    """
+
+    name: str
+    template: CliqueTemplate
+    replica: int
+    group: str = ""
+    group_replica: int = -1
+    gang: str
+    base_gang: str = ""
+    replicas: int
+    group_pods: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupPart:
+    """One PodCliqueScalingGroup with its cliques, replica by replica, in the order of its ``cliqueNames``."""
+
+    name: str
+    template: GroupTemplate
+    replica: int
+    replicas: int
+    cliques: tuple[CliquePart, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GangPart:
+    """One PodGang: the cliques that are placed as one, in template order.
+
+    Attributes:
+        group, group_replica: of a gang beyond a scaling group's minimum; empty and -1 for a base gang.
+    """
+
+    name: str
+    replica: int
+    group: str = ""
+    group_replica: int = -1
+    cliques: tuple[CliquePart, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaPart:
+    """One replica of the set."""
+
+    index: int
+    cliques: tuple[CliquePart, ...]
+    groups: tuple[GroupPart, ...]
+
+    @property
+    def gangs(self) -> Iterator[GangPart]:
+        """The base gang, then one for each replica of a scaling group beyond its minimum (WL-016, WL-017)."""
+        members = [clique for group in self.groups for clique in group.cliques]
+        base = (*self.cliques, *(clique for clique in members if not clique.base_gang))
+        if base:
+            yield GangPart(name=base[0].gang, replica=self.index, cliques=base)
+        scaled: dict[str, list[CliquePart]] = {}
+        for clique in members:
+            if clique.base_gang:
+                scaled.setdefault(clique.gang, []).append(clique)
+        for name, cliques in scaled.items():
+            first = cliques[0]
+            yield GangPart(
+                name=name,
+                replica=self.index,
+                group=first.group,
+                group_replica=first.group_replica,
+                cliques=tuple(cliques),
+            )
+
+    @property
+    def all_cliques(self) -> Iterator[CliquePart]:
+        """Standalone cliques, then those of the groups."""
+        yield from self.cliques
+        for group in self.groups:
+            yield from group.cliques
+
+
+def blueprint_of(snapshot: Snapshot) -> tuple[ReplicaPart, ...]:
+    """The tree of a set. Linear in what it consists of."""
+    root = snapshot.root
+    templates = {clique.name: clique for clique in root.spec.template.cliques}
+    group_replicas = {group.ref.name: group.replicas for group in snapshot.groups}
+    pods = {clique.ref.name: clique.replicas for clique in snapshot.cliques}
+    standalone = root.spec.standalone_cliques
+    return tuple(
+        ReplicaPart(
+            index=index,
+            cliques=tuple(_standalone(root, index, clique, pods) for clique in standalone),
+            groups=tuple(
+                _group(root, index, group, templates, group_replicas, pods)
+                for group in root.spec.template.pod_clique_scaling_groups
+            ),
+        )
+        for index in range(root.spec.replicas)
+    )
+
+
+def _standalone(root: PodCliqueSet, index: int, template: CliqueTemplate, pods: dict[str, int]) -> CliquePart:
+    name = standalone_clique_name(root.ref.name, index, template.name)
+    return CliquePart(
+        name=name,
+        template=template,
+        replica=index,
+        gang=replica_name(root.ref.name, index),
+        replicas=pods.get(name, template.spec.replicas),
+    )
+
+
+def _group(
+    root: PodCliqueSet,
+    index: int,
+    template: GroupTemplate,
+    cliques: dict[str, CliqueTemplate],
+    group_replicas: dict[str, int],
+    pods: dict[str, int],
+) -> GroupPart:
+    name, base = scaling_group_name(root.ref.name, index, template.name), replica_name(root.ref.name, index)
+    replicas = group_replicas.get(name, template.replicas)
+    group_pods = sum(cliques[short].spec.replicas for short in template.clique_names if short in cliques)
+    members = []
+    for own_index in range(replicas):
+        in_base = own_index < template.min_available
+        gang = base if in_base else scaled_gang_name(name, own_index, template.min_available)
+        for short in (short for short in template.clique_names if short in cliques):
+            clique = member_clique_name(name, own_index, short)
+            members.append(
+                CliquePart(
+                    name=clique,
+                    template=cliques[short],
+                    replica=index,
+                    group=name,
+                    group_replica=own_index,
+                    gang=gang,
+                    base_gang="" if in_base else base,
+                    replicas=pods.get(clique, cliques[short].spec.replicas),
+                    group_pods=group_pods,
+                )
+            )
+    return GroupPart(name=name, template=template, replica=index, replicas=replicas, cliques=tuple(members))

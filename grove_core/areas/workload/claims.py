@@ -1,0 +1,115 @@
+"""Shared ResourceClaims, at the three levels where sharing is written: set, scaling group, clique (WL-019, WL-070)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from grove_core.areas.workload.blueprint import CliquePart, GroupPart
+from grove_core.areas.workload.environment import in_containers
+from grove_core.areas.workload.manifests import Blank, labels_of_replica, labels_of_set, wanted
+from grove_core.areas.workload.rules import Why
+from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.wants import HeldBack, Present
+from grove_core.resources.keys import CLAIMS, CLIQUE, COMPONENT, GROUP, GROUP_REPLICA, POD_INDEX
+from grove_core.resources.meta import Resource
+from grove_core.resources.names import claim_name
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.template import ResourceSharing
+
+ALL: Final = "AllReplicas"
+PER_REPLICA: Final = "PerReplica"
+
+
+def claims_of_set(root: PodCliqueSet) -> Iterator[Present | HeldBack]:
+    """The claims that a set owns: one for all its replicas, or one for each."""
+    for entry in root.spec.template.resource_sharing:
+        for index in _indices(entry, root.spec.replicas):
+            labels = {} if index is None else labels_of_replica(index)
+            yield _claim(root, root, entry, index, labels)
+
+
+def claims_of_group(root: PodCliqueSet, group: ScalingGroup, part: GroupPart) -> Iterator[Present | HeldBack]:
+    """The claims that a scaling group owns: one for all its replicas, or one for each."""
+    for entry in part.template.resource_sharing:
+        for index in _indices(entry, part.replicas):
+            labels = {**labels_of_replica(part.replica), **dict.fromkeys(GROUP, part.name)}
+            if index is not None:
+                labels |= dict.fromkeys(GROUP_REPLICA, str(index))
+            yield _claim(root, group, entry, index, labels)
+
+
+def claims_of_clique(root: PodCliqueSet, clique: PodClique, part: CliquePart) -> Iterator[Present | HeldBack]:
+    """The claims that a PodClique owns: one for all its pods, or one for each."""
+    for entry in part.template.resource_sharing:
+        for index in _indices(entry, part.replicas):
+            labels = {**labels_of_replica(part.replica), **dict.fromkeys(CLIQUE, part.name)}
+            if index is not None:
+                labels[POD_INDEX] = str(index)
+            yield _claim(root, clique, entry, index, labels)
+
+
+def with_claims(pod_spec: FrozenMap, root: PodCliqueSet, part: CliquePart, pod_index: int) -> FrozenMap:
+    """The pod spec with every claim its pod shares, in the pod and in each of its containers (WL-070)."""
+    names = tuple(dict.fromkeys(_claims_of_pod(root, part, pod_index)))
+    if not names:
+        return pod_spec
+    own = pod_spec.get("resourceClaims")
+    in_pod = tuple(FrozenMap({"name": name, "resourceClaimName": name}) for name in names)
+    claimed = FrozenMap({**pod_spec, "resourceClaims": (*(own if isinstance(own, tuple) else ()), *in_pod)})
+
+    def using(container: FrozenMap) -> Json:
+        resources = container.get("resources")
+        resources = resources if isinstance(resources, FrozenMap) else FrozenMap({})
+        used = resources.get("claims")
+        claims = (*(used if isinstance(used, tuple) else ()), *(FrozenMap({"name": name}) for name in names))
+        return FrozenMap({**container, "resources": FrozenMap({**resources, "claims": claims})})
+
+    return in_containers(claimed, using)
+
+
+def _claims_of_pod(root: PodCliqueSet, part: CliquePart, pod_index: int) -> Iterator[str]:
+    short = part.template.name
+    group = next(
+        (group for group in root.spec.template.pod_clique_scaling_groups if part.group and short in group.clique_names),
+        None,
+    )
+    levels: list[tuple[str, int, tuple[ResourceSharing, ...]]] = [
+        (root.ref.name, part.replica, root.spec.template.resource_sharing),
+        (part.group, part.group_replica, group.resource_sharing if group else ()),
+        (part.name, pod_index, part.template.resource_sharing),
+    ]
+    for owner, index, entries in levels:
+        for scope in (ALL, PER_REPLICA):
+            for entry in entries:
+                if entry.scope == scope and _is_for(entry, short, group.name if group else ""):
+                    yield claim_name(owner, None if scope == ALL else index, entry.name)
+
+
+def _is_for(entry: ResourceSharing, clique: str, group: str) -> bool:
+    chosen = entry.filter
+    return chosen is None or clique in chosen.child_clique_names or group in chosen.child_scaling_group_names
+
+
+def _indices(entry: ResourceSharing, replicas: int) -> tuple[int | None, ...]:
+    return (None,) if entry.scope == ALL else tuple(range(replicas))
+
+
+def _claim(
+    root: PodCliqueSet, owner: Resource, entry: ResourceSharing, index: int | None, labels: Mapping[str, str]
+) -> Present | HeldBack:
+    blank = Blank(
+        api_version=CLAIMS,
+        kind="ResourceClaim",
+        name=claim_name(owner.ref.name, index, entry.name),
+        owner=owner,
+        labels={**labels_of_set(root.ref.name), COMPONENT: "resource-claim", **labels},
+    )
+    inline = {template.name: template.template_spec for template in root.spec.template.resource_claim_templates}
+    if entry.namespace or entry.name not in inline:
+        held = Why.CLAIM_TEMPLATE_ELSEWHERE.because(
+            blank.ref, template=f"{entry.namespace or root.ref.namespace}/{entry.name}"
+        )
+        return HeldBack(blank.ref, (held,))
+    because = Why.SHARED_CLAIM.because(owner.ref, template=entry.name, scope=entry.scope)
+    return wanted(blank, {"spec": inline[entry.name].get("spec")}, (because,), is_foundation=True)

@@ -1,0 +1,76 @@
+"""Environment variables that Grove puts before those of the user; one of the same name gives way (WL-060, WL-061)."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from grove_core.areas.workload.blueprint import CliquePart
+from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.resources.keys import GROUP, GROUP_REPLICA, POD_INDEX
+from grove_core.resources.names import replica_name
+
+Variable = dict[str, Any]
+
+
+def with_group_variables(pod_spec: FrozenMap, pods: int) -> FrozenMap:
+    """The pod spec of a member of a scaling group, as its PodClique stores it.
+
+    Args:
+        pods: in one replica of the group, by its template.
+    """
+    return _with_variables(
+        pod_spec,
+        (
+            _from_label("GROVE_PCSG_NAME", GROUP[0]),
+            {"name": "GROVE_PCSG_TEMPLATE_NUM_PODS", "value": str(pods)},
+            _from_label("GROVE_PCSG_INDEX", GROUP_REPLICA[0]),
+        ),
+    )
+
+
+def with_pod_variables(pod_spec: FrozenMap, set_name: str, namespace: str, part: CliquePart) -> FrozenMap:
+    """The pod spec of a pod: who it is, and under which domain its siblings are found."""
+    domain = f"{replica_name(set_name, part.replica)}.{namespace}.svc.cluster.local"
+    return _with_variables(
+        pod_spec,
+        (
+            {"name": "GROVE_PCS_NAME", "value": set_name},
+            {"name": "GROVE_PCS_INDEX", "value": str(part.replica)},
+            {"name": "GROVE_PCLQ_NAME", "value": part.name},
+            {"name": "GROVE_HEADLESS_SERVICE", "value": domain},
+            _from_label("GROVE_PCLQ_POD_INDEX", POD_INDEX),
+        ),
+    )
+
+
+def _from_label(name: str, label: str) -> Variable:
+    return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": f"metadata.labels['{label}']"}}}
+
+
+def _with_variables(pod_spec: FrozenMap, variables: Iterable[Variable]) -> FrozenMap:
+    given = tuple(variables)
+    names = {variable["name"] for variable in given}
+
+    def filled(container: FrozenMap) -> Json:
+        own = container.get("env")
+        kept = [
+            variable
+            for variable in (own if isinstance(own, tuple) else ())
+            if not (isinstance(variable, FrozenMap) and variable.get("name") in names)
+        ]
+        return FrozenMap({**container, "env": (*map(_frozen, given), *kept)})
+
+    return in_containers(pod_spec, filled)
+
+
+def _frozen(variable: Variable) -> Json:
+    return FrozenMap({key: _frozen(item) if isinstance(item, dict) else item for key, item in variable.items()})
+
+
+def in_containers(pod_spec: FrozenMap, change: Callable[[FrozenMap], Json]) -> FrozenMap:
+    """The pod spec with every container and init container changed; what is no container stays as it is."""
+    changed = dict(pod_spec)
+    for key in ("initContainers", "containers"):
+        containers = pod_spec.get(key)
+        if isinstance(containers, tuple):
+            changed[key] = tuple(change(item) if isinstance(item, FrozenMap) else item for item in containers)
+    return FrozenMap(changed)

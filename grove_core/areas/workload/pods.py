@@ -1,0 +1,104 @@
+"""Manifests of pods: the template's pod spec, and everything Grove adds to it (WL-020, WL-080 to WL-084)."""
+
+from typing import Final
+
+from grove_core.areas.workload.blueprint import CliquePart
+from grove_core.areas.workload.claims import with_claims
+from grove_core.areas.workload.environment import with_group_variables, with_pod_variables
+from grove_core.areas.workload.manifests import Blank, labels_of_clique, wanted
+from grove_core.areas.workload.ordering import Ordering
+from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.template_hash import short_hash, template_hash
+from grove_core.kernel.frozen import FrozenMap, Json, freeze
+from grove_core.kernel.wants import Present
+from grove_core.resources.keys import CLIQUE, CORE, GATE, POD_GANG, POD_INDEX
+from grove_core.resources.names import pod_name, replica_name, token_secret_name
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.version import VERSION
+
+_SUFFIX: Final = 5
+_IMAGE: Final = f"grove-initc:{VERSION}"
+_TOKEN_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 - a path, and no secret
+_INFO_PATH: Final = "/var/grove/pod-info"
+_READABLE: Final = 0o644
+
+
+def pod_for(root: PodCliqueSet, clique: PodClique, part: CliquePart, index: int, ordering: Ordering) -> Present:
+    """One pod of a PodClique.
+
+    Args:
+        root: the set.
+        clique: the PodClique, which will own it.
+        part: the same as the template has it.
+        index: lowest free one among the clique's pods (WL-083).
+        ordering: of the set.
+    """
+    template, priority = part.template, root.spec.template.priority_class_name
+    spec = template.spec.pod_spec
+    if part.group:
+        spec = with_group_variables(spec, part.group_pods)
+    spec = with_pod_variables(spec, root.ref.name, root.ref.namespace, part)
+    spec = FrozenMap(
+        {
+            **spec,
+            **({"priorityClassName": priority} if priority else {}),
+            "schedulingGates": (FrozenMap({"name": GATE}),),
+            "hostname": f"{part.name}-{index}",
+            "subdomain": replica_name(root.ref.name, part.replica),
+        }
+    )
+    spec = with_claims(spec, root, part, index)
+    parents = ordering.parents_of(part)
+    if parents:
+        spec = _waiting_for(spec, parents, token_secret_name(root.ref.name))
+    labels = labels_of_clique(root.ref.name, part, template_hash(template, priority))
+    labels |= dict.fromkeys(CLIQUE, part.name)
+    labels[POD_INDEX] = str(index)
+    blank = Blank(
+        api_version=CORE,
+        kind="Pod",
+        name=pod_name(part.name, short_hash(f"{clique.uid}/{index}", _SUFFIX)),
+        owner=clique,
+        labels=labels,
+        annotations=template.annotations,
+    )
+    because = Why.POD_OF_CLIQUE.because(clique.ref, index=index, replicas=part.replicas)
+    return wanted(blank, {"spec": spec}, (because,))
+
+
+def _waiting_for(pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secret: str) -> FrozenMap:
+    """The pod spec with an init container, the last one, that waits for the parents' pods (WL-084)."""
+    container = {
+        "name": "grove-initc",
+        "image": _IMAGE,
+        "args": [f"--podcliques={name}:{pods}" for name, pods in parents],
+        "volumeMounts": [
+            {"name": "pod-info-vol", "mountPath": _INFO_PATH, "readOnly": True},
+            {"name": "sa-token-secret-vol", "mountPath": _TOKEN_PATH, "readOnly": True},
+        ],
+    }
+    gang = f"metadata.labels['{POD_GANG}']"
+    fields = [("namespace", "metadata.namespace"), ("podgangname", gang)]
+    volumes = [
+        {"name": "sa-token-secret-vol", "secret": {"secretName": secret, "defaultMode": _READABLE}},
+        {
+            "name": "pod-info-vol",
+            "downwardAPI": {
+                "defaultMode": _READABLE,
+                "items": [{"path": path, "fieldRef": {"fieldPath": field}} for path, field in fields],
+            },
+        },
+    ]
+    return FrozenMap(
+        {
+            **pod_spec,
+            "initContainers": (*_list(pod_spec, "initContainers"), freeze(container)),
+            "volumes": (*_list(pod_spec, "volumes"), *map(freeze, volumes)),
+        }
+    )
+
+
+def _list(pod_spec: FrozenMap, key: str) -> tuple[Json, ...]:
+    found = pod_spec.get(key)
+    return found if isinstance(found, tuple) else ()

@@ -1,0 +1,43 @@
+"""Manifests of HorizontalPodAutoscalers: they scale a PodClique or a scaling group through its scale subresource."""
+
+from grove_core.areas.workload.manifests import Blank, Json, labels_of, wanted
+from grove_core.areas.workload.rules import Why
+from grove_core.kernel.wants import Present
+from grove_core.resources.keys import AUTOSCALING, GROVE
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.template import AutoScaling
+
+
+def autoscaler_for(root: PodCliqueSet, kind: str, name: str, scaling: AutoScaling, replicas: int) -> Present:
+    """The autoscaler of a clique or a scaling group, which has its target's name (WL-018).
+
+    Args:
+        root: the set, which owns it.
+        kind, name: of the target.
+        scaling: what the user wrote.
+        replicas: the template's, where no lower bound is written.
+    """
+    bounds = bounds_of(scaling, replicas)
+    spec = {"scaleTargetRef": {"apiVersion": GROVE, "kind": kind, "name": name}, **bounds}
+    blank = Blank(
+        api_version=AUTOSCALING,
+        kind="HorizontalPodAutoscaler",
+        name=name,
+        owner=root,
+        labels=labels_of(root.ref.name, name, "pcs-hpa"),
+    )
+    because = Why.AUTOSCALED.because(
+        root.ref, name=f"{kind}/{name}", least=bounds["minReplicas"], most=scaling.max_replicas
+    )
+    return wanted(blank, {"spec": spec}, (because,))
+
+
+def bounds_of(scaling: AutoScaling, replicas: int) -> Json:
+    """What an autoscaler works with, as PodCliques and autoscalers say it; ``replicas`` is the template's."""
+    bounds: Json = {
+        "minReplicas": replicas if scaling.min_replicas is None else scaling.min_replicas,
+        "maxReplicas": scaling.max_replicas,
+    }
+    if scaling.metrics:
+        bounds["metrics"] = list(scaling.metrics)
+    return bounds

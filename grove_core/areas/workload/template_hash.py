@@ -1,0 +1,76 @@
+"""The hash of a pod template: what tells pods of one template from those of another (WL-040 to WL-042).
+
+Our own, and a function of what was written alone: no type names, no defaults of a library, no order of keys.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from grove_core.kernel.frozen import FrozenMap, Json, canonical
+from grove_core.resources.template import CliqueTemplate
+
+_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+_LENGTH: Final = 10
+
+# Lists in which the API merges by a key, so that their order says nothing: the name of the list -> its keys.
+_KEYED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "containers": ("name",),
+        "hostAliases": ("ip",),
+        "imagePullSecrets": ("name",),
+        "ports": ("containerPort", "protocol"),
+        "resourceClaims": ("name",),
+        "volumeDevices": ("devicePath",),
+        "volumeMounts": ("mountPath",),
+        "volumes": ("name",),
+    }
+)
+
+
+def template_hash(clique: CliqueTemplate, priority_class_name: str) -> str:
+    """Ten letters that name the pods a clique's template makes.
+
+    Args:
+        clique: its labels, annotations and pod spec count, and nothing else of it (WL-040).
+        priority_class_name: the set's; it stands in the place of the pod spec's own where it is not empty.
+    """
+    spec: dict[str, Any] = dict(clique.spec.pod_spec)
+    if priority_class_name:
+        spec["priorityClassName"] = priority_class_name
+    made_of = {
+        "annotations": clique.annotations,
+        "labels": clique.labels,
+        "spec": _settled(FrozenMap(spec), ""),
+    }
+    return short_hash(canonical(made_of))
+
+
+def short_hash(text: str, length: int = _LENGTH) -> str:
+    """The first letters of the SHA-256 of a text, written in 27 letters and digits that form no words (WL-042)."""
+    number = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), "big")
+    letters = []
+    for _ in range(length):
+        number, digit = divmod(number, len(_ALPHABET))
+        letters.append(_ALPHABET[digit])
+    return "".join(letters)
+
+
+def _settled(value: Json, key: str) -> Json:
+    """The value with every list that the API reads by key in the order of its keys (WL-041)."""
+    if isinstance(value, FrozenMap):
+        return FrozenMap({name: _settled(inner, name) for name, inner in value.items()})
+    if not isinstance(value, tuple):
+        return value
+    items = tuple(_settled(item, "") for item in value)
+    keys = _KEYED.get(key)
+    if keys is None or not all(isinstance(item, FrozenMap) for item in items):
+        return items
+    return tuple(sorted(items, key=lambda item: _place(item, keys)))
+
+
+def _place(item: Json, keys: tuple[str, ...]) -> tuple[str, ...]:
+    """By the keys, then by all of it: where a key is missing or repeated the order is still a function of content."""
+    found = item if isinstance(item, FrozenMap) else FrozenMap({})
+    return (*(canonical(found.get(key)) for key in keys), canonical(item))

@@ -1,0 +1,1 @@
+"""The JSON plan, written and read back."""

@@ -1,0 +1,58 @@
+"""The JSON plan: a public, versioned format. Additions are minor, anything else is a new major version."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, assert_never
+
+from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, SetStatus
+from grove_core.plan.forecast import Forecast
+
+FORMAT_VERSION: Final = "1.0"
+ACTIONS: Final = ("create", "apply", "setStatus", "delete", "holdFinalizer", "dropFinalizer")
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """Forecasts of one input at one moment.
+
+    Attributes:
+        rules: name of the rule set that judged.
+        as_of: the clock of the first rounds.
+        not_collected: kinds (``Pod``, or ``Pod in ml``) that the input left out.
+        forecasts: one for each root, sorted by namespace and name.
+    """
+
+    rules: str
+    as_of: datetime
+    not_collected: tuple[str, ...]
+    forecasts: tuple[Forecast, ...]
+
+
+def summary_of(forecasts: Iterable[Forecast]) -> Json:
+    """How many steps of each action there are in all rounds, and how many withheld ones."""
+    counts: Counter[str] = Counter()
+    for forecast in forecasts:
+        for round_ in forecast.rounds:
+            counts.update(action_name(step.action) for step in round_.steps)
+            counts["withheld"] += len(round_.withheld)
+    return {name: counts[name] for name in (*ACTIONS, "withheld")}
+
+
+def action_name(action: Action) -> str:
+    """The action as the format calls it."""
+    match action:
+        case Create():
+            return "create"
+        case Apply():
+            return "apply"
+        case SetStatus():
+            return "setStatus"
+        case Delete():
+            return "delete"
+        case DropFinalizer():
+            return "dropFinalizer"
+        case _:
+            assert_never(action)

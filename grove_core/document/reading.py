@@ -1,0 +1,155 @@
+"""Documents and attempts read back from JSON to equal values (PL-009).
+
+Rule for this file: whatever the JSON is, the only exception is MalformedObject.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Final
+
+from grove_core.areas.gang_termination import rules as gang_termination
+from grove_core.areas.workload import rules as workload
+from grove_core.document.document import FORMAT_VERSION, Document, Json
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.reasons import Reason, Rule
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import (
+    Action,
+    Apply,
+    Attempt,
+    Create,
+    Delete,
+    DropFinalizer,
+    Outcome,
+    SetStatus,
+    Stage,
+    Step,
+)
+from grove_core.kernel.times import parse_time
+from grove_core.plan import rules as planning
+from grove_core.plan.forecast import Forecast, Round
+from grove_core.plan.plan import Withheld
+
+_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
+    {
+        rule.requirement: rule
+        for rules in (gang_termination.Why, gang_termination.Refuse, workload.Why, planning.Why)
+        for rule in rules
+    }
+)
+_STAGES: Final[Mapping[str, Stage]] = MappingProxyType(
+    {"apply": Stage.WORKLOAD, "setStatus": Stage.STATUS, "delete": Stage.CLEANUP, "dropFinalizer": Stage.CLEANUP}
+)
+
+
+def document_from_json(raw: Json) -> Document:
+    """Read a document back. Raises MalformedObject where it is none of ours, or of another major version."""
+    version = raw.get("formatVersion")
+    if not isinstance(version, str) or version.split(".")[0] != FORMAT_VERSION.split(".")[0]:
+        expected = f"a plan of format {FORMAT_VERSION}"
+        raise MalformedObject((Problem(path="formatVersion", expected=expected, got=str(version)),))
+    try:
+        return Document(
+            rules=raw["rules"],
+            as_of=_time(raw["asOf"]),
+            not_collected=tuple(raw["notCollected"]),
+            forecasts=tuple(_forecast_from_json(plan, raw["rules"]) for plan in raw["plans"]),
+        )
+    except (KeyError, TypeError, AttributeError) as fault:
+        raise MalformedObject((Problem(path="", expected="a whole plan", got=f"trouble at {fault}"),)) from fault
+
+
+def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any JSON
+    """Read recorded attempts: a list of steps as a plan has them, each with ``outcome`` and ``detail``.
+
+    Raises MalformedObject where it is none of that.
+    """
+    items = raw if isinstance(raw, list) else [raw]
+    try:
+        return tuple(Attempt(_step(item), Outcome(item["outcome"]), _text(item.get("detail", ""))) for item in items)
+    except (KeyError, TypeError, AttributeError, ValueError) as fault:
+        raise MalformedObject((Problem(path="", expected="a list of attempts", got=f"trouble at {fault}"),)) from fault
+
+
+def _forecast_from_json(raw: Json, rules: str) -> Forecast:
+    return Forecast(
+        root=_ref(raw["root"]),
+        root_uid=raw["root"]["uid"],
+        rules=rules,
+        rounds=tuple(
+            Round(
+                round_["round"],
+                _time(round_["at"]),
+                tuple(_step(step) for step in round_["steps"]),
+                tuple(Withheld(_ref(held["target"]), _reasons(held["because"])) for held in round_["withheld"]),
+                None if round_["wakeAt"] is None else _time(round_["wakeAt"]),
+            )
+            for round_ in raw["rounds"]
+        ),
+        findings=tuple(
+            Finding(_ref(item["subject"]), item["question"], item["verdict"], _reasons(item["because"]))
+            for item in raw.get("decisions", ())
+        ),
+        complete=raw["complete"],
+    )
+
+
+def _step(raw: Json) -> Step:
+    name = raw["action"]
+    target, because = _ref(raw["target"]), _reasons(raw["because"])
+    if name == "create":
+        return Step(Stage[_text(raw["stage"])], target, Create(_object(raw["object"])), because)
+    guard = _guard(raw["guard"])
+    stage = _STAGES[name]
+    action: Action
+    if name == "apply":
+        action = Apply(_object(raw["object"]), guard)
+    elif name == "setStatus":
+        action = SetStatus(_object(raw["object"]), guard)
+    elif name == "dropFinalizer":
+        action = DropFinalizer(_text(raw["object"]["finalizer"]), guard)
+    else:
+        action = Delete(guard, tuple((_ref(item["target"]), _guard(item["guard"])) for item in raw["restsOn"]))
+        stage = Stage.CAUSE if raw["isCause"] else stage
+    return Step(stage, target, action, because)
+
+
+def _object(raw: object) -> FrozenMap:
+    frozen = freeze(raw)
+    if not isinstance(frozen, FrozenMap):
+        raise TypeError(f"{raw!r} instead of an object")
+    return frozen
+
+
+def _guard(raw: Json) -> Guard:
+    return Guard(_text(raw["uid"]), _text(raw["resourceVersion"]))
+
+
+def _reasons(raw: Iterable[Json]) -> tuple[Reason, ...]:
+    return tuple(
+        Reason(_RULES[item["requirement"]], _ref(item["subject"]), tuple(sorted(item["facts"].items()))) for item in raw
+    )
+
+
+def _ref(raw: Json) -> Ref:
+    replica = raw.get("replica")
+    if replica is not None and type(replica) is not int:
+        raise TypeError(f"replica {replica!r}")
+    return Ref(_text(raw["apiVersion"]), _text(raw["kind"]), _text(raw["namespace"]), _text(raw["name"]), replica)
+
+
+def _text(value: object) -> str:
+    """A string, or a TypeError that becomes a report: hashing anything else would end in one anyway, later."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} instead of a string")
+    return value
+
+
+def _time(text: str) -> datetime:
+    moment = parse_time(text)
+    if moment is None:
+        raise MalformedObject((Problem(path="", expected="an RFC 3339 time", got=text),))
+    return moment

@@ -1,0 +1,116 @@
+"""Documents as JSON. ``sentence`` and ``summary`` are there for readers only; the rest can be read back (PL-009)."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from grove_core.document.document import FORMAT_VERSION, Document, Json, action_name, summary_of
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, SetStatus, Stage, Step
+from grove_core.kernel.times import format_time
+from grove_core.plan.forecast import Forecast, Round
+from grove_core.version import VERSION
+
+
+def document_as_json(document: Document, *, decisions: bool) -> Json:
+    """Write a document; ``decisions`` adds every verdict, the "do nothing" ones included."""
+    return {
+        "formatVersion": FORMAT_VERSION,
+        "coreVersion": VERSION,
+        "rules": document.rules,
+        "asOf": format_time(document.as_of),
+        "notCollected": list(document.not_collected),
+        "summary": summary_of(document.forecasts),
+        "plans": [_forecast_as_json(forecast, decisions=decisions) for forecast in document.forecasts],
+    }
+
+
+def reason_as_json(reason: Reason) -> Json:
+    """A reason with its rule, number, subject, facts and sentence."""
+    return {
+        "rule": reason.rule.code,
+        "requirement": reason.rule.requirement,
+        "subject": ref_as_json(reason.subject),
+        "facts": dict(reason.facts),
+        "sentence": reason.sentence,
+    }
+
+
+def finding_as_json(finding: Finding) -> Json:
+    """A verdict with its subject, question and reasons."""
+    return {
+        "subject": ref_as_json(finding.subject),
+        "question": finding.question,
+        "verdict": finding.verdict,
+        "because": _reasons_as_json(finding.because),
+    }
+
+
+def ref_as_json(ref: Ref) -> Json:
+    """An address; ``replica`` only where one is meant."""
+    shown: Json = {"apiVersion": ref.api_version, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
+    return shown if ref.replica is None else {**shown, "replica": ref.replica}
+
+
+def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
+    shown: Json = {
+        "root": {**ref_as_json(forecast.root), "uid": forecast.root_uid},
+        "rounds": [_round_as_json(round_) for round_ in forecast.rounds],
+        "complete": forecast.complete,
+        "wakeAt": _time_as_json(forecast.rounds[0].wake_at),
+    }
+    if decisions:
+        shown["decisions"] = [finding_as_json(finding) for finding in forecast.findings]
+    return shown
+
+
+def _round_as_json(round_: Round) -> Json:
+    return {
+        "round": round_.number,
+        "at": format_time(round_.at),
+        "steps": [_step_as_json(step) for step in round_.steps],
+        "withheld": [
+            {"target": ref_as_json(held.target), "because": _reasons_as_json(held.because)} for held in round_.withheld
+        ],
+        "wakeAt": _time_as_json(round_.wake_at),
+    }
+
+
+def _time_as_json(moment: datetime | None) -> str | None:
+    return format_time(moment) if moment is not None else None
+
+
+def _step_as_json(step: Step) -> Json:
+    body = None
+    if isinstance(step.action, Create):
+        body = thaw(step.action.manifest)
+    elif isinstance(step.action, Apply | SetStatus):
+        body = thaw(step.action.fields)
+    elif isinstance(step.action, DropFinalizer):
+        body = {"finalizer": step.action.finalizer}
+    guard = step.action.guard
+    shown: Json = {
+        "action": action_name(step.action),
+        "target": ref_as_json(step.target),
+        "guard": None if guard is None else _guard_as_json(guard),
+        "object": body,
+        "because": _reasons_as_json(step.because),
+    }
+    if isinstance(step.action, Create):
+        shown["stage"] = step.stage.name
+    if isinstance(step.action, Delete):
+        shown["restsOn"] = [
+            {"target": ref_as_json(ref), "guard": _guard_as_json(held)} for ref, held in step.action.rests_on
+        ]
+        shown["isCause"] = step.stage is Stage.CAUSE
+    return shown
+
+
+def _guard_as_json(guard: Guard) -> Json:
+    return {"uid": guard.uid, "resourceVersion": guard.resource_version}
+
+
+def _reasons_as_json(reasons: Iterable[Reason]) -> list[Json]:
+    return [reason_as_json(reason) for reason in reasons]

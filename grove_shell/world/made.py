@@ -1,0 +1,41 @@
+"""What an API server makes of a manifest: an object with a uid and a version, as it would be listed."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.resources.fields import Fields
+from grove_core.resources.meta import Resource, read_identity
+from grove_core.resources.pod import Pod, pod_of
+from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
+from grove_core.resources.podgang import PodGang, podgang_of
+from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
+
+Made: TypeAlias = ScalingGroup | PodClique | PodGang | Pod | Resource
+
+_PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], Made]]] = MappingProxyType(
+    {
+        GROUP_KIND: scaling_group_of,
+        "PodClique": podclique_of,
+        "PodGang": podgang_of,
+        "Pod": lambda raw: pod_of(_admitted(raw), {}),
+    }
+)
+
+
+def made_of(manifest: FrozenMap, uid: str) -> Made:
+    """The object that a creation of this manifest leads to. Raises MalformedObject where a server would refuse it."""
+    raw = thaw(manifest)
+    raw["metadata"] |= {"uid": uid, "resourceVersion": "1"}
+    project = _PROJECTIONS.get(raw["kind"])
+    if project is not None:
+        return project(raw)
+    return Resource(**read_identity(Fields(raw, "", []), raw["apiVersion"], raw["kind"], None))
+
+
+def _admitted(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """A new pod as an API server stores it: pending, and not to be scheduled while it is gated."""
+    gated = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}
+    conditions = [gated] if raw["spec"].get("schedulingGates") else []
+    return {**raw, "status": {"phase": "Pending", "conditions": conditions}}

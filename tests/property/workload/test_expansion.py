@@ -1,0 +1,271 @@
+"""From a bare manifest to rest: everything is made once, whole, owned and named; nothing else is."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.rulesets import DESIGN
+from grove_core.document.document import Document
+from grove_core.document.reading import document_from_json
+from grove_core.document.writing import document_as_json
+from grove_core.kernel.steps import Attempt, Create, Outcome
+from grove_core.plan.laws import problems_in
+from grove_core.reconcile import reconcile
+from grove_core.resources.keys import (
+    CLIQUE_FINALIZER,
+    GATE,
+    GROUP_FINALIZER,
+    GROUP_REPLICA,
+    MANAGED_BY,
+    SET,
+    SET_REPLICA,
+)
+from grove_shell.controller.rounds import forecasts
+from grove_shell.world.memory import MemoryWorld
+from tests.property.workload.sets import (
+    NOW,
+    Json,
+    applied,
+    at_rest,
+    clique_raw,
+    manifests_of,
+    of_kind,
+    pods_of,
+    raw_sets,
+    rounds_of,
+    set_raw,
+)
+
+
+class Expected:
+    """What a set consists of, read off the documents: kind and name, pods by clique."""
+
+    def __init__(self, raw: Json) -> None:
+        template = raw["spec"]["template"]
+        self.names: Counter[tuple[str, str]] = Counter()
+        self.cliques = {clique["name"]: clique for clique in template["cliques"]}
+        self.inline = {entry["name"] for entry in template["resourceClaimTemplates"]}
+        groups = template["podCliqueScalingGroups"]
+        grouped = {name for group in groups for name in group["cliqueNames"]}
+        once = [("ServiceAccount", "llm"), ("Secret", "llm-ic-sat")]
+        self.names.update([*once, ("Role", "grove.io:pcs:llm"), ("RoleBinding", "grove.io:pcs:llm")])
+        self.share("llm", template["resourceSharing"], raw["spec"]["replicas"])
+        for replica in range(raw["spec"]["replicas"]):
+            base = f"llm-{replica}"
+            self.names.update([("Service", base), ("PodGang", base)])
+            for short in (short for short in self.cliques if short not in grouped):
+                self.clique(f"{base}-{short}", short)
+                self.scale(f"{base}-{short}", self.cliques[short]["spec"]["autoScalingConfig"])
+            for group in groups:
+                self.group(f"{base}-{group['name']}", group)
+
+    def group(self, name: str, group: Json) -> None:
+        self.names["PodCliqueScalingGroup", name] += 1
+        self.share(name, group["resourceSharing"], group["replicas"])
+        self.scale(name, group["scaleConfig"])
+        for beyond in range(group["replicas"] - group["minAvailable"]):
+            self.names["PodGang", f"{name}-{beyond}"] += 1
+        for index in range(group["replicas"]):
+            for short in group["cliqueNames"]:
+                self.clique(f"{name}-{index}-{short}", short)
+
+    def clique(self, name: str, short: str) -> None:
+        self.names["PodClique", name] += 1
+        self.names["Pod", name] += self.cliques[short]["spec"]["replicas"]
+        self.share(name, self.cliques[short]["resourceSharing"], self.cliques[short]["spec"]["replicas"])
+
+    def scale(self, name: str, config: Json | None) -> None:
+        if config:
+            self.names["HorizontalPodAutoscaler", name] += 1
+
+    def share(self, owner: str, entries: list[Json], replicas: int) -> None:
+        for entry in (entry for entry in entries if entry["name"] in self.inline):
+            for index in ["all"] if entry["scope"] == "AllReplicas" else list(map(str, range(replicas))):
+                self.names["ResourceClaim", f"{owner}-{index}-{entry['name']}"] += 1
+
+
+@given(raw_sets())
+@pytest.mark.req("WL-011", "WL-012", "WL-018", "WL-019", "WL-020")
+def test_wl010_everything_is_made_once_and_nothing_else(raw: Json) -> None:
+    made: Counter[tuple[str, str]] = Counter()
+    for item in manifests_of(raw):
+        owner = item["metadata"]["ownerReferences"][0]["name"]
+        made[item["kind"], owner if item["kind"] == "Pod" else item["metadata"]["name"]] += 1
+    assert made == Expected(raw).names
+
+
+@given(raw_sets())
+@pytest.mark.req("PL-002", "PL-003", "PL-005", "PL-006")
+def test_pl016_every_plan_on_the_way_is_legal(raw: Json) -> None:
+    for seen, plan in rounds_of(applied(raw)):
+        assert problems_in(plan, seen) == ()
+
+
+@given(raw=raw_sets())
+@pytest.mark.parametrize("crime", ["taken", "stranger", "homeless"])
+def test_pl016_an_illegal_creation_is_seen(raw: Json, crime: str) -> None:
+    *_, (last, _) = rounds_of(applied(raw))
+    first, plan = next(rounds_of(applied(raw)))
+    step = next(step for step in plan.steps if isinstance(step.action, Create))
+    seen = {"taken": last, "homeless": replace(first, root=replace(first.root, uid="another"))}.get(crime, first)
+    if crime == "stranger":
+        step = replace(step, target=replace(step.target, name="stranger"))
+    assert problems_in(replace(plan, steps=(step,)), seen)
+
+
+@given(raw_sets(), st.booleans())
+def test_pl009_plans_that_create_survive_json(raw: Json, decisions: bool) -> None:
+    told = next(forecasts((applied(raw),), DESIGN, limit=None, until=None))
+    told = told if decisions else replace(told, findings=())
+    document = Document(rules="design", as_of=NOW, not_collected=(), forecasts=(told,))
+    written = json.loads(json.dumps(document_as_json(document, decisions=decisions)))
+    assert document_from_json(written) == document
+
+
+@given(raw_sets())
+def test_pl017_what_was_created_is_not_created_again(raw: Json) -> None:
+    for seen, plan in rounds_of(applied(raw)):
+        done = tuple(Attempt(step, Outcome.DONE) for step in plan.steps if isinstance(step.action, Create))
+        again = reconcile(replace(seen, attempts=done)).steps
+        assert not any(isinstance(step.action, Create) for step in again)
+
+
+@given(raw_sets())
+def test_pl010_a_restart_between_any_two_writes_is_survived(raw: Json) -> None:
+    start = applied(raw)
+    whole = at_rest(start)
+    world, seen = MemoryWorld((start,)), start
+    for _ in range(200):
+        steps = reconcile(seen).steps
+        if not steps:
+            break
+        world.attempt(steps[0])
+        observed = world.observe(start.root.ref, start.now)
+        assert observed is not None
+        seen = observed
+    assert {ref.short for ref in seen.targets()} == {ref.short for ref in whole.targets()}
+    assert {pod.name for _, pod in seen.pods()} == {pod.name for _, pod in whole.pods()}
+
+
+@given(raw_sets())
+@pytest.mark.req("WL-031", "WL-033")
+def test_wl030_every_object_has_its_owner_finalizer_and_labels(raw: Json) -> None:
+    finalizers = {"PodClique": [CLIQUE_FINALIZER], "PodCliqueScalingGroup": [GROUP_FINALIZER]}
+    for item in manifests_of(raw):
+        meta = item["metadata"]
+        (owner,) = meta["ownerReferences"]
+        assert owner["controller"]
+        assert owner["blockOwnerDeletion"]
+        assert owner["uid"]
+        assert meta.get("finalizers", []) == finalizers.get(item["kind"], [])
+        assert {meta["labels"].get(key) for key in SET} == {"llm"}
+        assert meta["labels"][MANAGED_BY] == "grove-operator"
+        for family in (SET_REPLICA, GROUP_REPLICA):
+            assert len({meta["labels"].get(key) for key in family}) == 1
+
+
+def test_wl032_grove_s_labels_lie_over_the_user_s() -> None:
+    raw = set_raw(clique_raw("a", labels={"team": "ml", "grove.io/podgang": "mine"}))
+    for item in (of_kind(raw, "PodClique")["llm-0-a"], pods_of(raw)["llm-0-a-0"]):
+        labels = item["metadata"]["labels"]
+        assert (labels["team"], labels["grove.io/podgang"]) == ("ml", "llm-0")
+        assert labels["app.kubernetes.io/component"] == "pcs-podclique"
+
+
+def test_wl016_a_set_lends_its_gangs_its_own_labels() -> None:
+    meta = {"labels": {"team": "ml", "grove.io/x": "1"}, "annotations": {"queue": "q", "grove.io/y": "1"}}
+    (gang,) = of_kind(set_raw(clique_raw("a", pod_spec={"schedulerName": "kai"}), meta=meta), "PodGang").values()
+    assert gang["metadata"]["annotations"] == {"queue": "q"}
+    assert gang["metadata"]["labels"]["team"] == "ml"
+    assert "grove.io/x" not in gang["metadata"]["labels"]
+    assert gang["metadata"]["labels"]["grove.io/scheduler-name"] == "kai"
+
+
+def test_wl023_a_gang_refers_to_its_pods() -> None:
+    raw = set_raw(clique_raw("a", 2), priorityClassName="high")
+    (gang,) = at_rest(applied(raw)).gangs
+    assert [(group.name, group.min_replicas, len(group.pods)) for group in gang.groups] == [("llm-0-a", 2, 2)]
+    assert of_kind(raw, "PodGang")["llm-0"]["spec"]["priorityClassName"] == "high"
+
+
+@given(raw_sets())
+@pytest.mark.req("WL-081", "WL-085")
+def test_wl080_pods_are_born_gated_with_names_of_their_own(raw: Json) -> None:
+    pods = [item for item in manifests_of(raw) if item["kind"] == "Pod"]
+    assert len({item["metadata"]["name"] for item in pods}) == len(pods) == len({i["spec"]["hostname"] for i in pods})
+    for item in pods:
+        clique = item["metadata"]["ownerReferences"][0]["name"]
+        index = item["metadata"]["labels"]["grove.io/podclique-pod-index"]
+        assert item["spec"]["schedulingGates"] == [{"name": GATE}]
+        assert item["spec"]["hostname"] == f"{clique}-{index}"
+        assert item["spec"]["subdomain"] == f"llm-{item['metadata']['labels'][SET_REPLICA[0]]}"
+        assert item["metadata"]["name"].startswith(f"{clique}-")
+    assert manifests_of(raw) == manifests_of(raw)
+
+
+def test_wl082_priority_reaches_the_pods() -> None:
+    raw = set_raw(clique_raw("a", pod_spec={"priorityClassName": "low"}), priorityClassName="high")
+    assert pods_of(raw)["llm-0-a-0"]["spec"]["priorityClassName"] == "high"
+    own = set_raw(clique_raw("a", pod_spec={"priorityClassName": "low"}))
+    assert pods_of(own)["llm-0-a-0"]["spec"]["priorityClassName"] == "low"
+
+
+@pytest.mark.parametrize(
+    ("lost", "fresh"),
+    [([], []), ([0], [0]), ([1], [1]), ([0, 2], [0, 2]), ([0, 1, 2], [0, 1, 2])],
+)
+@pytest.mark.parametrize("how", ["gone", "deleting", "ended"])
+def test_wl083_holes_are_filled_first(lost: list[int], fresh: list[int], how: str) -> None:
+    seen = at_rest(applied(set_raw(clique_raw("a", 3))))
+    (clique,) = seen.cliques
+    states: dict[str, dict[str, Any]] = {"gone": {}, "deleting": {"deleting": True}, "ended": {"phase": "Failed"}}
+    pods = [
+        pod if pod.index not in lost else replace(pod, **states[how])
+        for pod in seen.pods_of[clique.uid]
+        if how != "gone" or pod.index not in lost
+    ]
+    steps = reconcile(replace(seen, pods_of={clique.uid: pods})).steps
+    created = [step for step in steps if isinstance(step.action, Create)]
+    assert sorted(dict(step.because[0].facts)["index"] for step in created) == fresh
+
+
+def test_wl020_too_many_pods_are_no_reason_to_make_more() -> None:
+    seen = at_rest(applied(set_raw(clique_raw("a", 2))))
+    (clique,) = seen.cliques
+    fewer = replace(seen, cliques=(replace(clique, replicas=1),))
+    assert not any(isinstance(step.action, Create) for step in reconcile(fewer).steps)
+
+
+def test_wl015_the_object_s_replicas_count_not_the_template_s() -> None:
+    group = {"name": "pool", "cliqueNames": ["a"], "replicas": 1}
+    seen = at_rest(applied(set_raw(clique_raw("a"), groups=(group,))))
+    scaled = replace(seen, groups=(replace(seen.groups[0], replicas=2),))
+    made = {step.target.name for step in reconcile(scaled).steps if isinstance(step.action, Create)}
+    assert made == {"llm-0-pool-1-a", "llm-0-pool-0"}
+
+
+def test_wl010_a_set_being_deleted_gets_nothing() -> None:
+    start = applied(set_raw(clique_raw("a")))
+    going = replace(start, root=replace(start.root, deleting=True))
+    assert not any(isinstance(step.action, Create) for step in reconcile(going).steps)
+
+
+def test_wl022_the_other_object_of_a_name_is_held_back() -> None:
+    raw = set_raw(clique_raw("pool-0-a"), clique_raw("a"), groups=({"name": "pool", "cliqueNames": ["a"]},))
+    held = {why.rule.code for _, plan in rounds_of(applied(raw)) for one in plan.withheld for why in one.because[:1]}
+    assert "NameWantedTwice" in held
+    assert list(of_kind(raw, "PodClique")) == ["llm-0-pool-0-a"]
+
+
+def test_wl014_cliques_that_a_group_names_and_nobody_wrote_are_left_out() -> None:
+    raw = set_raw(clique_raw("a"), groups=({"name": "pool", "cliqueNames": ["a", "ghost"]},))
+    assert list(of_kind(raw, "PodClique")) == ["llm-0-pool-0-a"]
+
+
+def test_wl016_a_replica_without_cliques_has_no_gang() -> None:
+    assert of_kind(set_raw(), "PodGang") == {}

@@ -1,0 +1,121 @@
+"""When a gate opens, what it waits for, and what is said of it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from grove_core.areas.workload.gates import GATE_QUESTION
+from grove_core.areas.workload.rules import Why
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.steps import Apply
+from grove_core.reconcile import reconcile
+from grove_core.resources.keys import GATE
+from grove_core.resources.pod import Pod
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.workload.sets import applied, at_rest, clique_raw, rounds_of, set_raw
+
+RAW: Final = set_raw(
+    clique_raw("a", 2, minAvailable=1),
+    clique_raw("b"),
+    groups=({"name": "pool", "cliqueNames": ["b"], "replicas": 2, "minAvailable": 1},),
+)
+BASE: Final = {"llm-0-a", "llm-0-pool-0-b"}
+
+
+def with_pods(seen: Snapshot, change: Callable[[str, Pod], Pod]) -> Snapshot:
+    pods = {c.uid: [change(c.ref.name, pod) for pod in seen.pods_of[c.uid]] for c in seen.cliques}
+    return replace(seen, pods_of=pods)
+
+
+def opened(seen: Snapshot) -> set[str]:
+    """Cliques of the pods whose gates a plan opens."""
+    steps = [step for step in reconcile(seen).steps if isinstance(step.action, Apply) and step.target.kind == "Pod"]
+    for step in steps:
+        assert isinstance(step.action, Apply)
+        assert thaw(step.action.fields) == {"spec": {"schedulingGates": [{"$patch": "delete", "name": GATE}]}}
+    return {step.target.name.rpartition("-")[0] for step in steps}
+
+
+def verdicts(seen: Snapshot) -> dict[str, tuple[str, Why]]:
+    """Clique -> what is said of its gated pods."""
+    found = {}
+    for finding in reconcile(seen).findings:
+        if finding.question == GATE_QUESTION:
+            rule = finding.because[0].rule
+            assert isinstance(rule, Why)
+            found[finding.subject.name.rpartition("-")[0]] = (finding.verdict, rule)
+    return found
+
+
+def gated() -> Snapshot:
+    """Every pod exists, every gang refers to its pods, and every gate is closed."""
+    return with_pods(at_rest(applied(RAW)), lambda _, pod: replace(pod, held=True, gated=True))
+
+
+def test_wl090_gates_of_a_complete_base_gang_open() -> None:
+    assert opened(gated()) == BASE
+    assert verdicts(gated())["llm-0-a"] == ("Open", Why.GANG_COMPLETE)
+
+
+@pytest.mark.req("WL-095", "WL-096")
+def test_wl094_a_scaled_gang_follows_when_enough_of_its_base_is_placed() -> None:
+    assert verdicts(gated())["llm-0-pool-1-b"] == ("Hold", Why.BASE_GANG_NOT_PLACED)
+    placed: set[str] = set()
+
+    def place(name: str, pod: Pod) -> Pod:
+        enough = name in BASE and name not in placed
+        placed.update({name} if enough else ())
+        return replace(pod, scheduled=enough, gated=not enough, held=not enough)
+
+    seen = with_pods(gated(), place)
+    assert verdicts(seen)["llm-0-pool-1-b"] == ("Open", Why.BASE_GANG_PLACED)
+
+
+def test_wl096_the_cliques_that_are_not_placed_are_named() -> None:
+    seen = with_pods(gated(), lambda name, pod: replace(pod, scheduled=name == "llm-0-a", gated=False))
+    (held,) = [one for one in reconcile(seen).withheld if one.target.name == "llm-0-pool-1-b"]
+    assert [(why.rule, why.subject.name) for why in held.because] == [
+        (Why.BASE_GANG_NOT_PLACED, held.because[0].subject.name),
+        (Why.TOO_FEW_PLACED, "llm-0-pool-0-b"),
+    ]
+
+
+def test_wl095_a_missing_base_gang_is_waited_for() -> None:
+    seen = gated()
+    without = replace(seen, gangs=tuple(gang for gang in seen.gangs if gang.ref.name != "llm-0"))
+    assert verdicts(without)["llm-0-pool-1-b"] == ("Hold", Why.BASE_GANG_NOT_PLACED)
+    assert verdicts(without)["llm-0-a"] == ("Hold", Why.NOT_IN_GANG_YET)
+
+
+def test_wl091_a_pod_that_its_gang_does_not_name_waits() -> None:
+    seen = gated()
+    stranger = with_pods(seen, lambda name, pod: replace(pod, name=f"{pod.name}x") if name == "llm-0-a" else pod)
+    assert verdicts(stranger)["llm-0-a"] == ("Hold", Why.NOT_IN_GANG_YET)
+
+
+@pytest.mark.req("WL-093")
+def test_wl092_a_gang_short_of_pods_waits_as_a_whole() -> None:
+    seen = gated()
+    gangs = tuple(
+        replace(gang, groups=tuple(replace(one, pods=() if one.name == "llm-0-a" else one.pods) for one in gang.groups))
+        for gang in seen.gangs
+    )
+    held = [one for one in reconcile(replace(seen, gangs=gangs)).withheld if one.target.name == "llm-0-pool-0-b"]
+    assert [[why.rule for why in one.because] for one in held] == [[Why.GANG_INCOMPLETE, Why.TOO_FEW_PODS]]
+
+
+def test_wl090_no_gate_opens_before_the_whole_gang_can() -> None:
+    """Pods of two cliques that come in different rounds get their gates off in the same one."""
+    rounds = [opened(seen) for seen, _ in rounds_of(applied(RAW))]
+    assert [names for names in rounds if names] == [BASE]
+
+
+def test_wl091_a_source_without_gangs_says_nothing_of_gates() -> None:
+    assert verdicts(replace(gated(), gangs=(), whole=False)) == {}
+
+
+def test_wl097_pods_on_their_way_out_and_without_our_gate_are_left_alone() -> None:
+    assert opened(with_pods(gated(), lambda _, pod: replace(pod, deleting=True))) == set()
+    assert opened(with_pods(gated(), lambda _, pod: replace(pod, held=False))) == set()

@@ -1,0 +1,168 @@
+"""What Grove adds to a pod, and who waits for whom."""
+
+from typing import Any, Final
+
+import pytest
+
+from tests.property.workload.sets import Json, clique_raw, of_kind, pods_of, set_raw
+
+IN_ORDER: Final = "CliqueStartupTypeInOrder"
+EXPLICIT: Final = "CliqueStartupTypeExplicit"
+POOL: Final[Json] = {"name": "pool", "cliqueNames": ["b", "c"], "replicas": 3, "minAvailable": 2}
+
+
+def three(kind: str, **after: list[str]) -> Json:
+    cliques = [clique_raw(name, 2, minAvailable=1, startsAfter=after.get(name, [])) for name in "abc"]
+    return set_raw(*cliques, groups=(POOL,), cliqueStartupType=kind)
+
+
+def waits(raw: Json) -> dict[str, list[str]]:
+    """Clique -> what its pods wait for, as the init container is told; the same stands on the PodClique."""
+    found = {}
+    for name, item in pods_of(raw).items():
+        told = [arg for one in item["spec"].get("initContainers", []) for arg in one.get("args", [])]
+        found[name.rpartition("-")[0]] = [arg.removeprefix("--podcliques=") for arg in told]
+    for name, item in of_kind(raw, "PodClique").items():
+        assert [f"{parent}:1" for parent in item["spec"].get("startsAfter", [])] == found[name]
+    return found
+
+
+def test_wl050_any_order() -> None:
+    assert set(map(tuple, waits(three("CliqueStartupTypeAnyOrder", b=["a"])).values())) == {()}
+
+
+@pytest.mark.req("WL-053")
+def test_wl051_in_order() -> None:
+    assert waits(three(IN_ORDER)) == {
+        "llm-0-a": [],
+        "llm-0-pool-0-b": ["llm-0-a:1"],
+        "llm-0-pool-1-b": ["llm-0-a:1"],
+        "llm-0-pool-2-b": [],
+        "llm-0-pool-0-c": ["llm-0-pool-0-b:1", "llm-0-pool-1-b:1"],
+        "llm-0-pool-1-c": ["llm-0-pool-0-b:1", "llm-0-pool-1-b:1"],
+        "llm-0-pool-2-c": ["llm-0-pool-2-b:1"],
+    }
+
+
+@pytest.mark.req("WL-053")
+def test_wl052_explicit_order() -> None:
+    found = waits(three(EXPLICIT, a=["c", "ghost"], b=["a", "c"]))
+    assert found["llm-0-a"] == ["llm-0-pool-0-c:1", "llm-0-pool-1-c:1"]
+    assert found["llm-0-pool-0-b"] == ["llm-0-a:1", "llm-0-pool-0-c:1", "llm-0-pool-1-c:1"]
+    assert found["llm-0-pool-2-b"] == ["llm-0-pool-2-c:1"]
+    assert found["llm-0-pool-0-c"] == []
+
+
+def test_wl053_a_scaled_replica_waits_for_no_other_group() -> None:
+    groups = (
+        {"name": "one", "cliqueNames": ["a"], "replicas": 2},
+        {"name": "two", "cliqueNames": ["b"], "replicas": 2},
+    )
+    raw = set_raw(clique_raw("a"), clique_raw("b"), groups=groups, cliqueStartupType=IN_ORDER)
+    assert waits(raw) == {
+        "llm-0-one-0-a": [],
+        "llm-0-one-1-a": [],
+        "llm-0-two-0-b": ["llm-0-one-0-a:1"],
+        "llm-0-two-1-b": [],
+    }
+
+
+def test_wl084_the_init_container_comes_last_and_can_see_its_gang() -> None:
+    spec = {"containers": [{"name": "main"}], "initContainers": [{"name": "mine"}], "volumes": [{"name": "v"}]}
+    pod = pods_of(set_raw(clique_raw("a"), clique_raw("b", pod_spec=spec), cliqueStartupType=IN_ORDER))["llm-0-b-0"]
+    assert [one["name"] for one in pod["spec"]["initContainers"]] == ["mine", "grove-initc"]
+    volumes = {one["name"]: one for one in pod["spec"]["volumes"]}
+    assert list(volumes) == ["v", "sa-token-secret-vol", "pod-info-vol"]
+    assert volumes["sa-token-secret-vol"]["secret"]["secretName"] == "llm-ic-sat"
+    fields = [one["fieldRef"]["fieldPath"] for one in volumes["pod-info-vol"]["downwardAPI"]["items"]]
+    assert fields == ["metadata.namespace", "metadata.labels['grove.io/podgang']"]
+    mounted = {one["name"] for one in pod["spec"]["initContainers"][1]["volumeMounts"]}
+    assert mounted == {"sa-token-secret-vol", "pod-info-vol"}
+
+
+def variables(item: Json, which: str = "containers") -> dict[str, Any]:
+    return {one["name"]: one.get("value", one.get("valueFrom")) for one in item["spec"][which][0].get("env", [])}
+
+
+def test_wl061_variables_of_a_pod() -> None:
+    own = [{"name": "GROVE_PCS_NAME", "value": "mine"}, {"name": "OTHER", "value": "kept"}]
+    spec = {"containers": [{"name": "main", "env": own}], "initContainers": [{"name": "first"}]}
+    pod = pods_of(set_raw(clique_raw("a", pod_spec=spec)))["llm-0-a-0"]
+    index = {"fieldRef": {"fieldPath": "metadata.labels['grove.io/podclique-pod-index']"}}
+    grove = {
+        "GROVE_PCS_NAME": "llm",
+        "GROVE_PCS_INDEX": "0",
+        "GROVE_PCLQ_NAME": "llm-0-a",
+        "GROVE_HEADLESS_SERVICE": "llm-0.ml.svc.cluster.local",
+        "GROVE_PCLQ_POD_INDEX": index,
+    }
+    assert variables(pod) == {**grove, "OTHER": "kept"}
+    assert list(variables(pod)) == [*grove, "OTHER"]
+    assert variables(pod, "initContainers") == grove
+
+
+def test_wl060_variables_of_a_scaling_group_stand_on_its_cliques() -> None:
+    raw = set_raw(clique_raw("a"), clique_raw("b", 1), clique_raw("c", 4), groups=(POOL,))
+    stored = of_kind(raw, "PodClique")
+    (main,) = stored["llm-0-pool-2-c"]["spec"]["podSpec"]["containers"]
+    assert [one["name"] for one in main["env"]] == [
+        "GROVE_PCSG_NAME",
+        "GROVE_PCSG_TEMPLATE_NUM_PODS",
+        "GROVE_PCSG_INDEX",
+    ]
+    assert main["env"][1]["value"] == "5"
+    assert "env" not in stored["llm-0-a"]["spec"]["podSpec"]["containers"][0]
+    assert "GROVE_PCSG_INDEX" in variables(pods_of(raw)["llm-0-pool-2-c-3"])
+
+
+@pytest.mark.parametrize("spec", [{}, {"containers": "none"}, {"containers": [5]}, {"containers": [{"env": "none"}]}])
+def test_wl061_odd_pod_specs_are_carried_along(spec: Json) -> None:
+    pod = pods_of(set_raw(clique_raw("a", pod_spec={"x": 1, **spec})))["llm-0-a-0"]
+    assert pod["spec"]["x"] == 1
+
+
+def claims(pod: Json) -> list[str]:
+    named = [one["resourceClaimName"] for one in pod["spec"].get("resourceClaims", []) if "resourceClaimName" in one]
+    for container in (*pod["spec"]["containers"], *pod["spec"].get("initContainers", [])):
+        assert [one["name"] for one in container.get("resources", {}).get("claims", [])][-len(named) or None :] == named
+    return named
+
+
+def sharing(name: str, scope: str = "AllReplicas", **only: list[str]) -> Json:
+    return {"name": name, "scope": scope, **({"filter": only} if only else {})}
+
+
+def test_wl070_claims_of_all_levels_in_their_order() -> None:
+    spec = {
+        "containers": [{"name": "main", "resources": {"limits": {}, "claims": [{"name": "own"}]}}],
+        "initContainers": [{"name": "first"}],
+        "resourceClaims": [{"name": "own"}],
+    }
+    templates = [{"name": name, "templateSpec": {"spec": {}}} for name in "wxyz"]
+    pool = {**POOL, "resourceSharing": [sharing("x", "PerReplica"), sharing("y", childCliqueNames=["c"])]}
+    raw = set_raw(
+        clique_raw("a", pod_spec=spec),
+        clique_raw("b", 2, pod_spec=spec, resourceSharing=[sharing("z", "PerReplica")]),
+        clique_raw("c", pod_spec=spec),
+        groups=(pool,),
+        resourceClaimTemplates=templates,
+        resourceSharing=[
+            sharing("w", "PerReplica", childScalingGroupNames=["pool"]),
+            sharing("z"),
+            sharing("y", childCliqueNames=["a"]),
+        ],
+    )
+    pods = pods_of(raw)
+    assert claims(pods["llm-0-a-0"]) == ["llm-all-z", "llm-all-y"]
+    assert claims(pods["llm-0-pool-1-b-1"]) == ["llm-all-z", "llm-0-w", "llm-0-pool-1-x", "llm-0-pool-1-b-1-z"]
+    assert claims(pods["llm-0-pool-2-c-0"]) == ["llm-all-z", "llm-0-w", "llm-0-pool-all-y", "llm-0-pool-2-x"]
+    assert of_kind(raw, "ResourceClaim")["llm-all-z"]["spec"] == {}
+
+
+def test_wl018_a_lower_bound_that_is_not_written_is_the_template_s() -> None:
+    metrics = [{"type": "Resource"}]
+    raw = set_raw(clique_raw("a", 3, autoScalingConfig={"maxReplicas": 5, "metrics": metrics}))
+    bounds = {"minReplicas": 3, "maxReplicas": 5, "metrics": metrics}
+    assert of_kind(raw, "PodClique")["llm-0-a"]["spec"]["autoScalingConfig"] == bounds
+    target = {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "name": "llm-0-a"}
+    assert of_kind(raw, "HorizontalPodAutoscaler")["llm-0-a"]["spec"] == {"scaleTargetRef": target, **bounds}
