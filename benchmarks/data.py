@@ -299,6 +299,14 @@ def _set(clique: Clique, available: int) -> Raw:
     }
 
 
+def bare_set(replicas: int) -> Raw:
+    """A set as a user wrote it, with that many replicas of 40 pods each; no cluster has seen it."""
+    (first, *_) = _cliques_of_set(0)
+    written = _set(first, 0)
+    metadata = {"name": first.set_name, "namespace": NAMESPACE}
+    return {**written, "metadata": metadata, "spec": {**written["spec"], "replicas": replicas}, "status": {}}
+
+
 def _group(members: list[Clique]) -> Raw:
     first = members[0]
     replicas = [[clique for clique in members if clique.group_replica == index] for index in range(_GROUP_REPLICAS)]

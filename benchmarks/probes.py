@@ -15,12 +15,16 @@ from random import Random
 from time import process_time
 from typing import Any, Final, TypeAlias
 
-from benchmarks.data import NOW, Owners, owner_facts, pod_facts, texts_of_pods
+from benchmarks.data import NOW, Owners, bare_set, owner_facts, pod_facts, texts_of_pods
 from grove_core.areas.gang_termination.desire import wake_of_termination
 from grove_core.areas.gang_termination.rulesets import DESIGN
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod, pod_of
+from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.snapshot.cluster import Cluster, cluster_of
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.controller.rounds import as_applied, run_to_rest
+from grove_shell.world.memory import MemoryWorld
 
 Numbers: TypeAlias = dict[str, float]
 _STATUS: Final = Path("/proc/self/status")
@@ -166,10 +170,32 @@ def _plan(cluster: Cluster) -> Cluster:
     return cluster
 
 
+# -------------------------------------------------------------------------------------------------- expanding
+
+
+def expansion(replicas: int, rounds: int) -> dict[str, list[float]]:
+    """Processor seconds for the first plan of a bare set, and for all rounds until it rests; and how many steps."""
+    gc.disable()  # as the program does
+    found: dict[str, list[float]] = {"first": [], "all": [], "steps": []}
+    for measured in range(-1, rounds):  # the first round warms up
+        start = process_time()
+        bare = podcliqueset_of(bare_set(replicas))
+        snapshot = as_applied(Snapshot(root=bare, pods_of={}, now=NOW))
+        reconcile(snapshot)
+        first = process_time() - start
+        told = run_to_rest(MemoryWorld((snapshot,)), snapshot, DESIGN, limit=None, until=None)
+        if measured >= 0:
+            found["first"].append(first)
+            found["all"].append(process_time() - start)
+            found["steps"].append(sum(len(round_.steps) for round_ in told.rounds))
+    return found
+
+
 # -------------------------------------------------------------------------------------------------- being called
 
 PROBES: Final[dict[str, Callable[..., Any]]] = {
-    probe.__name__: probe for probe in (load_facts, json_loads, yaml_load, kept_facts, kept_models, decisions)
+    probe.__name__: probe
+    for probe in (load_facts, json_loads, yaml_load, kept_facts, kept_models, decisions, expansion)
 }
 
 if __name__ == "__main__":

@@ -411,6 +411,26 @@ def p11_plan(bench: Bench) -> Iterator[Row]:
     yield _ratio("P11", "the same with -o json, in processor time", machine.processor, theirs.processor)
 
 
+def w1_expansion(bench: Bench) -> Iterator[Row]:
+    """How planning a set from nothing grows with its replicas."""
+    few, most = max(1, bench.sizes.few // 100), max(2, bench.sizes.many // 100)
+    small, large = (
+        bench.probe("expansion", {"replicas": count, "rounds": bench.sizes.rounds}) for count in (few, most)
+    )
+    for way, what in (("first", "the first round"), ("all", "all rounds to rest")):
+        less, more = (Samples(found[way], "s") for found in (small, large))
+        yield Row(
+            id="W1",
+            what=f"a set from nothing, {what}, exponent from {few:,} to {most:,} replicas of 40 pods",
+            candidate=str(more),
+            baseline=str(less),
+            value=_exponent(less.median, more.median, most / few),
+            unit="",
+            bounds=(1.1, 1.2),
+            n=len(more.values),
+        )
+
+
 def _processor_time_of_children() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -427,4 +447,5 @@ ROWS: Final[Mapping[str, Callable[[Bench], Iterator[Row]]]] = {
     "P8": p8_growth,
     "P10": p10_start,
     "P11": p11_plan,
+    "W1": w1_expansion,
 }

@@ -35,6 +35,7 @@ class MemoryWorld:
         """Start from what some roots can see."""
         self.items: dict[Ref, Stored] = {}
         self.pods: dict[str, list[Pod]] = {}
+        self.homes: dict[Ref, str] = {}  # a pod -> uid of its clique; made again where somebody is not found
         self.owned: defaultdict[str, set[Ref]] = defaultdict(set)
         self.not_collected: frozenset[str] = frozenset()
         self.whole = True
@@ -109,12 +110,14 @@ class MemoryWorld:
 
     def _open_gate(self, step: Step, action: Apply) -> Attempt:
         """The one change that pods see so far: Grove's gate goes, and with it the word that the pod is gated."""
-        pods = next((pods for pods in self.pods.values() if any(pod.ref == step.target for pod in pods)), [])
+        if step.target not in self.homes:
+            self.homes = {pod.ref: uid for uid, pods in self.pods.items() for pod in pods}
+        pods = self.pods.get(self.homes.get(step.target, ""), [])
         for place, pod in enumerate(pods):
             if pod.ref == step.target and pod.guard == action.guard:
                 pods[place] = replace(pod, held=False, gated=False, resource_version=bumped(pod.resource_version))
                 return Attempt(step, Outcome.DONE)
-        return Attempt(step, Outcome.CONFLICT, "the object has been modified" if pods else "not found")
+        return Attempt(step, Outcome.CONFLICT, "the object has been modified, or is gone")
 
     def add(self, item: Stored) -> None:
         """Take in an object as it is."""
