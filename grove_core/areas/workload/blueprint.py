@@ -106,6 +106,20 @@ class ReplicaPart:
             yield from group.cliques
 
 
+def size_of(snapshot: Snapshot) -> int:
+    """How many PodCliques and pods a set consists of. Linear in what is there, whatever the numbers say."""
+    root = snapshot.root
+    weights = {clique.name: 1 + clique.spec.replicas for clique in root.spec.template.cliques}
+    live = max((group.replicas for group in snapshot.groups), default=0)
+    grown = max((clique.replicas for clique in snapshot.cliques), default=0)
+    standalone = sum(weights[clique.name] for clique in root.spec.standalone_cliques)
+    grouped = sum(
+        max(group.replicas, live) * sum(weights.get(name, 0) for name in group.clique_names)
+        for group in root.spec.template.pod_clique_scaling_groups
+    )
+    return max(0, root.spec.replicas) * (standalone + grouped) + grown
+
+
 def blueprint_of(snapshot: Snapshot) -> tuple[ReplicaPart, ...]:
     """The tree of a set. Linear in what it consists of."""
     root = snapshot.root

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final
 
 from grove_core.areas.workload.access import access_for, service_for
-from grove_core.areas.workload.blueprint import CliquePart, ReplicaPart, blueprint_of
+from grove_core.areas.workload.blueprint import CliquePart, ReplicaPart, blueprint_of, size_of
 from grove_core.areas.workload.claims import claims_of_clique, claims_of_group, claims_of_set
 from grove_core.areas.workload.cliques import podclique_for, scaling_group_for
 from grove_core.areas.workload.gangs import change_of_podgang, podgang_for
@@ -23,6 +23,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
+MOST: Final = 1_000_000
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 
@@ -33,6 +34,10 @@ def wants_of_expansion(snapshot: Snapshot) -> Desired:
     """
     if not snapshot.whole or snapshot.root.deleting:
         return Desired()
+    size = size_of(snapshot)
+    if size > MOST:
+        because = Why.TOO_LARGE.because(snapshot.root.ref, objects=size, most=MOST)
+        return Desired((), (HeldBack(snapshot.root.ref, (because,)),))
     there = snapshot.targets().keys()
     wants: list[Present | Applied] = []
     held: list[HeldBack] = []

@@ -22,6 +22,7 @@ class Why(Rule):
     SHARED_CLAIM = Clause("WL-019", "pods share what {template} describes; scope {scope}")
     POD_OF_CLIQUE = Clause("WL-020", "pod {index} of {replicas} of the clique")
     GANG_FOLLOWS_PODS = Clause("WL-023", "{pods} of its pods exist")
+    TOO_LARGE = Clause("WL-024", "{objects} PodCliques and pods are more than the {most} that are planned for one set")
     NAME_WANTED_TWICE = Clause("WL-022", "another object has that name: {other}")
     CLAIM_TEMPLATE_ELSEWHERE = Clause(
         "WL-021", "its template {template} is no inline one, and objects of that kind were not collected"

@@ -10,6 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.rulesets import DESIGN
+from grove_core.areas.workload.blueprint import size_of
+from grove_core.areas.workload.expansion import MOST
+from grove_core.areas.workload.rules import Why
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
@@ -260,6 +263,24 @@ def test_wl022_the_other_object_of_a_name_is_held_back() -> None:
     held = {why.rule.code for _, plan in rounds_of(applied(raw)) for one in plan.withheld for why in one.because[:1]}
     assert "NameWantedTwice" in held
     assert list(of_kind(raw, "PodClique")) == ["llm-0-pool-0-a"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "held"),
+    [
+        (set_raw(clique_raw("a", 999_999)), False),
+        (set_raw(clique_raw("a", 1_000_000)), True),
+        (set_raw(clique_raw("a"), replicas=2_000_000_000), True),
+        (set_raw(clique_raw("a"), groups=({"name": "g", "cliqueNames": ["a", "ghost"], "replicas": 10**9},)), True),
+        (set_raw(clique_raw("a"), replicas=-5), False),
+    ],
+)
+def test_wl024_a_set_too_large_is_held_back(raw: Json, *, held: bool) -> None:
+    start = applied(raw)
+    assert (size_of(start) > MOST) is held
+    if held:
+        (word,) = reconcile(start).withheld
+        assert [why.rule for why in word.because] == [Why.TOO_LARGE]
 
 
 def test_wl014_cliques_that_a_group_names_and_nobody_wrote_are_left_out() -> None:
