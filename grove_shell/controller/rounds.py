@@ -60,7 +60,7 @@ def run_to_rest(
         if seen is None:
             break
         plan = reconcile(seen, rules)
-        if plan.steps:
+        if plan.steps or any(held not in rounds[-1].withheld for held in plan.withheld):
             if limit is not None and len(rounds) >= limit:
                 return replace(told, rounds=tuple(rounds), complete=False)
             rounds.append(round_of(plan, len(rounds) + 1, now))

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias, assert_never
 
+from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Outcome, SetStatus, Stage, Step
 from grove_core.resources.meta import Resource
@@ -94,7 +95,10 @@ class MemoryWorld:
         ref = step.target
         self.made[ref] += 1
         serial = self.made[ref]
-        item = made_of(action.manifest, f"(uid of {ref.short}{f' no. {serial}' if serial > 1 else ''})")
+        try:
+            item = made_of(action.manifest, f"(uid of {ref.short}{f' no. {serial}' if serial > 1 else ''})")
+        except MalformedObject as fault:
+            return Attempt(step, Outcome.REFUSED, "; ".join(map(str, fault.problems)))
         if not isinstance(item, Pod):
             if ref in self.items:
                 return Attempt(step, Outcome.CONFLICT, "already exists")

@@ -3,10 +3,10 @@
 import json
 from collections import Counter
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.rulesets import DESIGN
@@ -28,8 +28,11 @@ from grove_core.resources.keys import (
     SET,
     SET_REPLICA,
 )
-from grove_shell.controller.rounds import forecasts
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.controller.rounds import as_applied, forecasts
 from grove_shell.world.memory import MemoryWorld
+from tests.property.resources.manifests import almost, outcome
 from tests.property.workload.sets import (
     NOW,
     Json,
@@ -42,6 +45,29 @@ from tests.property.workload.sets import (
     raw_sets,
     rounds_of,
     set_raw,
+)
+
+ODD: Final = set_raw(
+    clique_raw("a", labels={"l": "1"}, annotations={"grove.io/topology-name": "t"}, startsAfter=["b"]),
+    clique_raw(
+        "b",
+        pod_spec={
+            "containers": [{"name": "main", "env": [{"name": "X"}], "resources": {"claims": [{"name": "own"}]}}],
+            "initContainers": [{"name": "first"}],
+            "volumes": [{"name": "v"}],
+            "resourceClaims": [{"name": "own"}],
+            "schedulerName": "kai",
+        },
+        autoScalingConfig={"minReplicas": 1, "maxReplicas": 2, "metrics": [{"type": "Resource"}]},
+        resourceSharing=[{"name": "x", "scope": "PerReplica"}],
+    ),
+    groups=({"name": "pool", "cliqueNames": ["a"], "scaleConfig": {"maxReplicas": 2}},),
+    resourceClaimTemplates=[{"name": "x", "templateSpec": {"spec": {"devices": {}}}}],
+    resourceSharing=[{"name": "x", "scope": "AllReplicas", "filter": {"childCliqueNames": ["a"]}}],
+    cliqueStartupType="CliqueStartupTypeExplicit",
+    headlessServiceConfig={"publishNotReadyAddresses": False},
+    updateStrategy={"type": "OnDelete"},
+    meta={"labels": {"x": "y"}, "annotations": {"x": "y"}},
 )
 
 
@@ -290,3 +316,14 @@ def test_wl014_cliques_that_a_group_names_and_nobody_wrote_are_left_out() -> Non
 
 def test_wl016_a_replica_without_cliques_has_no_gang() -> None:
     assert of_kind(set_raw(), "PodGang") == {}
+
+
+@given(almost(ODD))
+@example(raw=ODD)
+def test_wl010_whatever_reads_as_a_set_is_planned_to_rest(raw: Any) -> None:
+    root = outcome(podcliqueset_of, raw)
+    if isinstance(root, PodCliqueSet):
+        start = as_applied(Snapshot(root=root, pods_of={}, now=NOW))
+        if size_of(start) < 200:
+            for seen, plan in rounds_of(start):
+                assert problems_in(plan, seen) == ()
