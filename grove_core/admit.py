@@ -1,7 +1,8 @@
 """Admission on one page: a manifest (and what it was before) goes in, a verdict with every objection comes out."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any, Final
 
 from grove_core.areas.gang_termination import admit as gang_termination
 from grove_core.areas.gang_termination.rules import Refuse
@@ -15,6 +16,9 @@ from grove_core.resources.keys import GROVE
 from grove_core.resources.manifest import Manifest, manifest_of
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.resources.stand_ins import made_readable
+
+_COMPARED_WHOLE: Final = ("cliqueNames", "startsAfter", "resourceSharing", "resourceClaimTemplates")
+"""Lists that an update must leave as they are; with one part of them unread nobody knows whether it does."""
 
 
 def admit(new: Mapping[str, Any], old: Mapping[str, Any] | None = None) -> Decision[AdmissionVerdict]:
@@ -49,26 +53,31 @@ def _found_in(subject: Ref, raw: Mapping[str, Any], before: Manifest | None) -> 
         objections, warnings = objections & certain[0], warnings & certain[1]
     problems = dict.fromkeys((*faults, *more))
     unread |= {problem.path for problem in more}
+    above = {part for path in unread for part in _down_to(path)}
     return (
         [
-            *(objection for objection in objections if not _is_within(objection.path, unread)),
+            *(objection for objection in objections if not _is_open(objection.path, unread, above)),
             *(_objection(subject, problem) for problem in problems),
         ],
-        [warning for warning in warnings if not _is_within(warning.path, unread)],
+        [warning for warning in warnings if not _is_open(warning.path, unread, above)],
     )
 
 
 def _judged(
     subject: Ref, manifest: Manifest | None, before: Manifest | None
 ) -> tuple[frozenset[Objection], frozenset[Caution]]:
-    if manifest is None:
-        return frozenset(), frozenset()
+    """All objections and warnings; there is a manifest by construction, as what did not read has been replaced."""
+    sound = () if manifest is None else (manifest,)
     earlier = before.spec if before is not None else None
     objections = (
-        *gang_termination.objections_to(subject, manifest.spec, earlier),
-        *workload.objections_to(subject, manifest, before),
+        (
+            *gang_termination.objections_to(subject, new.spec, earlier),
+            *workload.objections_to(subject, new, before),
+        )
+        for new in sound
     )
-    return frozenset(objections), frozenset(workload.warnings_to(subject, manifest))
+    warnings = (workload.warnings_to(subject, new) for new in sound)
+    return frozenset(chain.from_iterable(objections)), frozenset(chain.from_iterable(warnings))
 
 
 def _problems_of(raw: Mapping[str, Any]) -> tuple[Problem, ...]:
@@ -85,10 +94,18 @@ def _objection(subject: Ref, problem: Problem) -> Objection:
     return Objection(problem.path, problem.got, Refuse.MALFORMED.because(subject, expected=problem.expected))
 
 
-def _is_within(path: str, unread: set[str]) -> bool:
-    """Whether a field is one that does not read, or a part of one. Cost: linear in the path."""
-    ends = (place for place, char in enumerate(path) if char in ".[")
-    return path in unread or any(path[:end] in unread for end in ends)
+def _is_open(path: str, unread: set[str], above: set[str]) -> bool:
+    """Whether a field is one that does not read, a part of one, or a list that must be known whole.
+
+    Cost: linear in the path.
+    """
+    return (path in above and path.endswith(_COMPARED_WHOLE)) or not unread.isdisjoint(_down_to(path))
+
+
+def _down_to(path: str) -> Iterator[str]:
+    """A field and everything it is a part of."""
+    yield path
+    yield from (path[:place] for place, char in enumerate(path) if char in ".[")
 
 
 def _sort_key(found: Objection | Caution) -> tuple[str, str, str, str]:

@@ -43,8 +43,9 @@ _FIELDS: Final[Mapping[str, str]] = MappingProxyType(
 
 def made_readable(raw: Mapping[str, Any], paths: Iterable[str], *, highest: bool) -> Json:
     """A copy in which stand-ins, the lowest or the highest, are at these paths (``spec.template.cliques[0].name``)."""
-    whole: Json = _copied(raw)
-    for path in paths:
+    unread = tuple(paths)
+    whole: Json = _copied(raw) if unread else dict(raw)
+    for path in unread:
         steps = [int(part) if part.isdecimal() else part for part in _PART.findall(path)]
         if steps[:1] == ["spec"]:
             _replace(whole, steps, highest=highest)

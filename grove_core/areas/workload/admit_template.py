@@ -40,9 +40,8 @@ def _clique_scaling(clique: CliqueTemplate, scaling: AutoScaling, above: str, ho
     if home is not None:
         yield Found(path, scaling.model_dump(exclude_unset=True), Refuse.MEMBER_SCALES_ITSELF, {"group": home})
     floor = replicas if scaling.min_replicas is None else scaling.min_replicas
-    # A threshold above the replicas is refused itself; a floor that follows the replicas is not to blame for it.
-    needed = min(clique.min_available, replicas)
-    if floor < needed:
+    needed = clique.min_available
+    if floor < needed <= replicas:  # a threshold above the replicas is to blame itself
         yield Found(f"{path}.minReplicas", floor, Refuse.FLOOR_BELOW_THRESHOLD, {"least": needed})
     if scaling.max_replicas < max(floor, replicas):
         least = max(floor, replicas)
@@ -51,8 +50,8 @@ def _clique_scaling(clique: CliqueTemplate, scaling: AutoScaling, above: str, ho
 
 def _group_scaling(group: GroupTemplate, scaling: AutoScaling, path: str) -> Iterator[Found]:
     floor = group.replicas if scaling.min_replicas is None else scaling.min_replicas
-    needed = min(group.min_available, group.replicas)
-    if floor < needed:
+    needed = group.min_available
+    if floor < needed <= group.replicas:  # as above
         yield Found(f"{path}.minReplicas", floor, Refuse.FLOOR_BELOW_THRESHOLD, {"least": needed})
     if scaling.max_replicas < floor:
         yield Found(f"{path}.maxReplicas", scaling.max_replicas, Refuse.GROUP_CEILING_TOO_LOW, {"least": floor})
