@@ -59,6 +59,17 @@ def test_wl157_a_change_and_a_mistake_are_one_report(tmp_path: Path, capsys: pyt
     assert validate(capsys, "-f", old, "--old", old)[0] == 0
 
 
+@pytest.mark.parametrize("file", ["real-cluster.yaml", "degraded.yaml", "manifests/disaggregated.yaml"])
+def test_wl157_sets_that_run_are_admitted_as_they_are(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(Path(__file__).parent.parent.parent / "examples" / file)
+    code, text = validate(capsys, "-f", path, "--old", path, "-o", "json")
+    assert code == 0
+    verdicts = json.loads(text)["verdicts"]
+    assert verdicts
+    assert {verdict["verdict"] for verdict in verdicts} == {"Admit"}
+    assert [verdict["warnings"] for verdict in verdicts] == [[]] * len(verdicts)
+
+
 def test_wl190_what_is_left_out_is_judged_by_its_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     raw = {
         "kind": "PodCliqueSet",
