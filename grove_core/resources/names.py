@@ -23,11 +23,6 @@ def member_clique_name(group_name: str, replica_index: int, clique: str) -> str:
     return f"{group_name}-{replica_index}-{clique}"
 
 
-def base_gang_name(set_name: str, replica_index: int) -> str:
-    """What a replica of the set needs at least, as one PodGang; also its Service and subdomain: ``llama-0``."""
-    return f"{set_name}-{replica_index}"
-
-
 def scaled_gang_name(group_name: str, beyond: int) -> str:
     """The PodGang of a group replica above ``minAvailable``, counted from there: ``llama-0-decode-0``."""
     return f"{group_name}-{beyond}"

@@ -14,7 +14,6 @@ from grove_core.kernel.reasons import Fact
 from grove_core.resources.fields import shown
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.names import (
-    base_gang_name,
     claim_name,
     member_clique_name,
     pod_hostname,
@@ -44,7 +43,7 @@ class _Owner(NamedTuple):
 def length_faults(manifest: Manifest) -> Iterator[Found]:
     """WL-110 and WL-111, the field's own rule; nothing where the set's name alone is too long (WL-112)."""
     name, spec = manifest.name, manifest.spec
-    if not name or _set_excess(manifest)[0] > 0:
+    if not name or _role_excess(name) > 0:
         return
     grouped = {member for group in spec.template.pod_clique_scaling_groups for member in group.clique_names}
     for index, clique in enumerate(spec.template.cliques):
@@ -66,9 +65,8 @@ def derived_faults(manifest: Manifest) -> Iterator[Found]:
     yield from _hosts(manifest)
     if not manifest.name:
         return
-    excess, derived, name = _set_excess(manifest)
-    if excess > 0:
-        yield _too_long("metadata.name", manifest.name, derived, name)
+    if _role_excess(manifest.name) > 0:
+        yield _too_long("metadata.name", manifest.name, "label of the Role", role_label(manifest.name))
         return
     last = max(manifest.spec.replicas, 1) - 1
     template = manifest.spec.template
@@ -81,11 +79,13 @@ def derived_faults(manifest: Manifest) -> Iterator[Found]:
     yield from _collisions(manifest, homes)
 
 
-def _set_excess(manifest: Manifest) -> tuple[int, str, str]:
-    """By how much the set's name alone is too long, for what, and how that would be called."""
-    gang = base_gang_name(manifest.name, max(manifest.spec.replicas, 1) - 1)
-    names = (("headless Service and PodGang", gang), ("label of the Role", role_label(manifest.name)))
-    return max((len(name) - LONGEST_LABEL, derived, name) for derived, name in names)
+def _role_excess(set_name: str) -> int:
+    """By how much the set's name alone is too long.
+
+    The label of the Role is the longest name made of it: those of Services and PodGangs add an index of at most ten
+    digits, that of the Secret fewer characters still.
+    """
+    return len(role_label(set_name)) - LONGEST_LABEL
 
 
 def _hosts(manifest: Manifest) -> Iterator[Found]:

@@ -43,8 +43,8 @@ def _clique_scaling(clique: CliqueTemplate, scaling: AutoScaling, above: str, ho
     needed = clique.min_available
     if floor < needed <= replicas:  # a threshold above the replicas is to blame itself
         yield Found(f"{path}.minReplicas", floor, Refuse.FLOOR_BELOW_THRESHOLD, {"least": needed})
-    if scaling.max_replicas < max(floor, replicas):
-        least = max(floor, replicas)
+    least = max(floor, replicas)
+    if scaling.max_replicas < least:
         yield Found(f"{path}.maxReplicas", scaling.max_replicas, Refuse.CEILING_TOO_LOW, {"least": least})
 
 

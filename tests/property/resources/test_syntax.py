@@ -75,13 +75,11 @@ def test_an_index_is_found_after_its_owner(owner: str, index: int, group: str, i
     assert names.index_after(owner, scaled) == index
     assert names.index_after(owner, names.standalone_clique_name(owner, index, clique)) == index
     assert names.index_after(scaled, names.member_clique_name(scaled, inner, clique)) == inner
-    for made in (names.base_gang_name(owner, index), names.pod_hostname(owner, index)):
-        assert names.index_from(made.removeprefix(f"{owner}-")) == index
+    assert names.index_from(names.pod_hostname(owner, index).removeprefix(f"{owner}-")) == index
     assert names.index_from(names.scaled_gang_name(scaled, inner).removeprefix(f"{scaled}-")) == inner
 
 
 def test_names_are_those_of_the_existing_operator() -> None:
-    assert names.base_gang_name("inf", 1) == "inf-1"
     assert names.scaled_gang_name("inf-1-pool", 0) == "inf-1-pool-0"
     assert names.pod_hostname("inf-1-pool-2-worker", 0) == "inf-1-pool-2-worker-0"
     assert names.claim_name("inf-1-pool", None, "cache") == "inf-1-pool-all-cache"

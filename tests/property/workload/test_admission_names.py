@@ -331,6 +331,11 @@ class TestWL115:
     def test_others_only_look_alike(self, name: str) -> None:
         assert objections(self.named(name)) == []
 
+    def test_a_member_has_its_group_s_name_before_it(self) -> None:
+        new = self.named("g-0-c")
+        new["spec"]["template"]["podCliqueScalingGroups"].append(group_template("h", "g-0-c"))
+        assert objections(new) == []
+
     def test_a_replica_that_only_the_autoscaler_makes_counts(self) -> None:
         new = self.named("g-11-c", scaleConfig={"maxReplicas": 12})
         assert [found.rule for found in objections(new)] == [Refuse.CLIQUES_COLLIDE]

@@ -182,6 +182,11 @@ def test_wl130_what_a_set_has_already_may_stay_and_come() -> None:
         assert objections(changed(place, value), FULL) == []
 
 
+def test_wl136_the_least_ceiling_is_told() -> None:
+    for scaling, least in (({"minReplicas": 5, "maxReplicas": 4}, 5), ({"minReplicas": 2, "maxReplicas": 1}, 3)):
+        assert facts(changed(SCALING, scaling)) == [{"least": least}]
+
+
 def test_wl135_a_floor_that_follows_the_replicas_is_not_to_blame() -> None:
     cliques = [clique_template("a", replicas=2, minAvailable=3, autoScalingConfig={"maxReplicas": 5})]
     groups = [group_template("g", replicas=1, minAvailable=2, scaleConfig={"maxReplicas": 5})]
