@@ -1,4 +1,4 @@
-"""Names that others are made of: whether everything a set becomes can be named (WL-109 to WL-115).
+"""Names that others are made of: whether everything a set becomes can be named (WL-106, WL-109 to WL-115).
 
 One fault is reported once: a name of the set that is too long by itself, else names that are too long together, else
 the longest name derived from them.
@@ -61,7 +61,7 @@ def length_faults(manifest: Manifest) -> Iterator[Found]:
 
 
 def derived_faults(manifest: Manifest) -> Iterator[Found]:
-    """WL-109 and WL-112 to WL-115: what the field's rule leaves open."""
+    """WL-106, WL-109 and WL-112 to WL-115: what the field's rule leaves open."""
     yield from _hosts(manifest)
     if not manifest.name:
         return
