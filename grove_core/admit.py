@@ -1,54 +1,83 @@
 """Admission on one page: a manifest (and what it was before) goes in, a verdict with every objection comes out."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, Final
 
-from grove_core.areas.gang_termination.admit import objections_to
+from grove_core.areas.gang_termination import admit as gang_termination
 from grove_core.areas.gang_termination.rules import Refuse
-from grove_core.kernel.admission import AdmissionVerdict, Admit, Deny, Objection
+from grove_core.areas.workload import admit as workload
+from grove_core.areas.workload.defaults import with_defaults
+from grove_core.kernel.admission import AdmissionVerdict, Admit, Caution, Deny, Objection
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import GROVE
+from grove_core.resources.manifest import Manifest, manifest_of
 from grove_core.resources.podcliqueset import podcliqueset_of
-from grove_core.resources.template import SetSpec
+from grove_core.resources.stand_ins import made_readable
 
-_LOWEST: Final[Mapping[str, object]] = MappingProxyType({})
-_HIGHEST: Final[Mapping[str, object]] = MappingProxyType({"replicas": 2**31 - 1, "terminationDelay": "1h"})
+_COMPARED_WHOLE: Final = ("cliqueNames", "startsAfter", "resourceSharing", "resourceClaimTemplates")
+"""Lists that an update must leave as they are; with one part of them unread nobody knows whether it does."""
 
 
 def admit(new: Mapping[str, Any], old: Mapping[str, Any] | None = None) -> Decision[AdmissionVerdict]:
     """Judge a PodCliqueSet manifest, as an update where the old one is given; all objections at once.
 
-    Total: a manifest that does not read is refused (GT-103), and what can be read of it is judged all the same. An old
-    manifest that does not read has nothing to compare with.
+    Both are judged with their defaults written out (WL-196). Total: a manifest that does not read is refused (GT-103),
+    and what can be read of it is judged all the same. An old manifest that does not read has nothing to compare with.
     """
-    subject = _subject(new)
-    problems = _problems_of(new)
-    before = _spec_of(old) if old is not None else None
-    objections = [_objection(subject, problem) for problem in problems]
-    unreadable = frozenset(problem.path for problem in problems)
-    objections.extend(_certain_objections(subject, new, before, unreadable))
+    subject, raw = _subject(new), with_defaults(new)
+    before = manifest_of(with_defaults(old))[0] if old is not None else None
+    objections, warnings = _found_in(subject, raw, before)
+    cautions = tuple(sorted(warnings, key=_sort_key))
     if not objections:
-        return Decision(Admit(), (Refuse.ADMITTED.because(subject),))
-    ordered = tuple(sorted(objections, key=lambda objection: (objection.path, objection.reason.rule.requirement)))
-    return Decision(Deny(ordered), tuple(objection.reason for objection in ordered))
+        return Decision(Admit(cautions), (Refuse.ADMITTED.because(subject),))
+    ordered = tuple(sorted(objections, key=_sort_key))
+    return Decision(Deny(ordered, cautions), tuple(objection.reason for objection in ordered))
 
 
-def _certain_objections(
-    subject: Ref, new: Mapping[str, Any], before: SetSpec | None, unreadable: frozenset[str]
-) -> Iterator[Objection]:
-    """The objections that hold whatever the unreadable fields were meant to say, to other fields than these.
+def _found_in(subject: Ref, raw: Mapping[str, Any], before: Manifest | None) -> tuple[list[Objection], list[Caution]]:
+    """What does not read, and what holds for the other fields whatever the unreadable ones were meant to say.
 
     An unreadable count of replicas must not make a sound ``minAvailable`` beside it look too high, nor an unreadable
     delay of the set make an override look as if there were nothing to override.
     """
-    found = []
-    for stand_ins in (_LOWEST, _HIGHEST) if unreadable else (_LOWEST,):
-        spec = _spec_of(_filled(new, unreadable, stand_ins))
-        found.append(tuple(objections_to(subject, spec, before)) if spec is not None else ())
-    return (objection for objection in found[0] if objection in found[-1] and objection.path not in unreadable)
+    faults = _problems_of(raw)
+    unread = {problem.path for problem in faults}
+    lowest, more = manifest_of(made_readable(raw, unread, highest=False))
+    objections, warnings = _judged(subject, lowest, before)
+    if unread:
+        highest, _ = manifest_of(made_readable(raw, unread, highest=True))
+        certain = _judged(subject, highest, before)
+        objections, warnings = objections & certain[0], warnings & certain[1]
+    problems = dict.fromkeys((*faults, *more))
+    unread |= {problem.path for problem in more}
+    above = {part for path in unread for part in _down_to(path)}
+    return (
+        [
+            *(objection for objection in objections if not _is_open(objection.path, unread, above)),
+            *(_objection(subject, problem) for problem in problems),
+        ],
+        [warning for warning in warnings if not _is_open(warning.path, unread, above)],
+    )
+
+
+def _judged(
+    subject: Ref, manifest: Manifest | None, before: Manifest | None
+) -> tuple[frozenset[Objection], frozenset[Caution]]:
+    """All objections and warnings; there is a manifest by construction, as what did not read has been replaced."""
+    sound = () if manifest is None else (manifest,)
+    earlier = before.spec if before is not None else None
+    objections = (
+        (
+            *gang_termination.objections_to(subject, new.spec, earlier),
+            *workload.objections_to(subject, new, before),
+        )
+        for new in sound
+    )
+    warnings = (workload.warnings_to(subject, new) for new in sound)
+    return frozenset(chain.from_iterable(objections)), frozenset(chain.from_iterable(warnings))
 
 
 def _problems_of(raw: Mapping[str, Any]) -> tuple[Problem, ...]:
@@ -59,37 +88,28 @@ def _problems_of(raw: Mapping[str, Any]) -> tuple[Problem, ...]:
     return ()
 
 
-def _spec_of(raw: Mapping[str, Any]) -> SetSpec | None:
-    """The spec alone, which is all that rules look at; None where it does not read."""
-    try:
-        return podcliqueset_of({"metadata": {"name": "any"}, "spec": raw.get("spec")}).spec
-    except MalformedObject:
-        return None
-
-
 def _objection(subject: Ref, problem: Problem) -> Objection:
     if problem.path.endswith("terminationDelay"):
         return Objection(problem.path, problem.got, Refuse.DELAY_MALFORMED.because(subject))
     return Objection(problem.path, problem.got, Refuse.MALFORMED.because(subject, expected=problem.expected))
 
 
-def _filled(raw: Mapping[str, Any], paths: Iterable[str], stand_ins: Mapping[str, object]) -> dict[str, Any]:
-    """A copy in which the fields at these paths (``spec.template.cliques[0].spec.replicas``) are replaced or absent."""
-    gone = {tuple(path.replace("]", "").replace("[", ".").split(".")) for path in paths}
+def _is_open(path: str, unread: set[str], above: set[str]) -> bool:
+    """Whether a field is one that does not read, a part of one, or a list that must be known whole.
 
-    def copied(value: Any, place: tuple[str, ...]) -> Any:  # noqa: ANN401 - any JSON
-        if isinstance(value, Mapping):
-            return {
-                key: stand_ins.get(key) if inner in gone else copied(item, inner)
-                for key, item in value.items()
-                for inner in ((*place, str(key)),)
-            }
-        if isinstance(value, list):
-            return [copied(item, (*place, str(index))) for index, item in enumerate(value)]
-        return value
+    Cost: linear in the path.
+    """
+    return (path in above and path.endswith(_COMPARED_WHOLE)) or not unread.isdisjoint(_down_to(path))
 
-    whole: dict[str, Any] = copied(raw, ())
-    return whole
+
+def _down_to(path: str) -> Iterator[str]:
+    """A field and everything it is a part of."""
+    yield path
+    yield from (path[:place] for place, char in enumerate(path) if char in ".[")
+
+
+def _sort_key(found: Objection | Caution) -> tuple[str, str, str, str]:
+    return (found.path, found.reason.rule.requirement, found.got, found.reason.sentence)
 
 
 def _subject(raw: Mapping[str, Any]) -> Ref:

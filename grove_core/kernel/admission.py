@@ -1,4 +1,4 @@
-"""What admission can answer: yes, or no with every objection and where it is."""
+"""What admission can answer: yes, or no with every objection and where it is; both with warnings."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -19,15 +19,30 @@ class Objection:
 
 
 @dataclass(frozen=True, slots=True)
+class Caution:
+    """One thing that is allowed and probably not meant: the field, what stands there, and the rule that says so."""
+
+    path: str
+    got: str
+    reason: Reason
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason.sentence}, got {self.got}"
+
+
+@dataclass(frozen=True, slots=True)
 class Admit:
-    """The object is accepted as it is."""
+    """The object is accepted as it is, perhaps with warnings."""
+
+    warnings: tuple[Caution, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """The object is refused; never without an objection, sorted by path."""
+    """The object is refused; never without an objection. Objections and warnings are sorted by path."""
 
     objections: tuple[Objection, ...]
+    warnings: tuple[Caution, ...] = ()
 
 
 AdmissionVerdict: TypeAlias = Admit | Deny

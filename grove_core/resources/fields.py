@@ -3,7 +3,7 @@
 Rule for this file: a look-up never raises, so that one pass finds every problem of an object (IN-030).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final
@@ -124,10 +124,10 @@ class Fields:
                 part.note("", "an object", value)
             yield part
 
-    def _list(self, key: str) -> list[Any]:
+    def _list(self, key: str) -> Sequence[Any]:
         value = self.raw.get(key)
-        if isinstance(value, list):
+        if isinstance(value, list) or isinstance(value, tuple):  # noqa: SIM101 - frozen JSON has tuples, and is rare
             return value
         if value is not None:
             self.note(key, "a list", value)
-        return []
+        return ()

@@ -1,9 +1,11 @@
 """Every naming rule, and its inverse (source: the existing operator's names)."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 _INDEX: Final = re.compile(r"[0-9]{1,10}")
+_MOST_LISTED: Final = 20
 
 
 def standalone_clique_name(set_name: str, replica_index: int, clique: str) -> str:
@@ -21,11 +23,38 @@ def member_clique_name(group_name: str, replica_index: int, clique: str) -> str:
     return f"{group_name}-{replica_index}-{clique}"
 
 
+def scaled_gang_name(group_name: str, beyond: int) -> str:
+    """The PodGang of a group replica above ``minAvailable``, counted from there: ``llama-0-decode-0``."""
+    return f"{group_name}-{beyond}"
+
+
+def pod_hostname(clique_name: str, pod_index: int) -> str:
+    """What a pod of a PodClique calls itself: ``llama-0-router-2``."""
+    return f"{clique_name}-{pod_index}"
+
+
+def claim_name(owner: str, index: int | None, template: str) -> str:
+    """A shared ResourceClaim: one for all (``llama-all-cache``), or one for a replica or pod (``llama-0-cache``)."""
+    return f"{owner}-{'all' if index is None else index}-{template}"
+
+
+def role_label(set_name: str) -> str:
+    """How the labels of a set's Role name it, ``grove.io:pcs:llama``: a label has no colons."""
+    return f"grove.io-pcs-{set_name}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in order, for a sentence: the first twenty, and how many more there are."""
+    ordered = sorted(names)
+    more = f" and {len(ordered) - _MOST_LISTED} more" if len(ordered) > _MOST_LISTED else ""
+    return (", ".join(ordered[:_MOST_LISTED]) or "none") + more
+
+
 def index_after(owner: str, name: str) -> int | None:
     """The replica index that follows the owner's name in ``name``; None where there is none.
 
-    The inverse of the three above, where a label is missing: ``index_after("llama-0-decode", "llama-0-decode-1-dw")``
-    is 1.
+    The inverse of the names of cliques and groups, where a label is missing:
+    ``index_after("llama-0-decode", "llama-0-decode-1-dw")`` is 1.
     """
     rest = name.removeprefix(f"{owner}-")
     digits, dash, _ = rest.partition("-")
@@ -42,11 +71,6 @@ def replica_name(set_name: str, replica_index: int) -> str:
     return f"{set_name}-{replica_index}"
 
 
-def scaled_gang_name(group_name: str, replica_index: int, min_available: int) -> str:
-    """The PodGang of a scaling group's replica beyond the minimum; counted from the first of these."""
-    return f"{group_name}-{replica_index - min_available}"
-
-
 def role_name(set_name: str) -> str:
     """The Role, and its RoleBinding, with which the pods of a set see each other."""
     return f"grove.io:pcs:{set_name}"
@@ -55,11 +79,6 @@ def role_name(set_name: str) -> str:
 def token_secret_name(set_name: str) -> str:
     """The Secret with the token of a set's ServiceAccount."""
     return f"{set_name}-ic-sat"
-
-
-def claim_name(owner: str, index: int | None, template: str) -> str:
-    """A shared ResourceClaim: one for all replicas of its owner, or one for each."""
-    return f"{owner}-{'all' if index is None else index}-{template}"
 
 
 def pod_name(clique: str, suffix: str) -> str:

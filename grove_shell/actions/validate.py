@@ -6,7 +6,7 @@ from typing import Any
 
 from grove_core.admit import admit
 from grove_core.document.writing import reason_as_json
-from grove_core.kernel.admission import AdmissionVerdict, Deny
+from grove_core.kernel.admission import AdmissionVerdict, Caution, Deny, Objection
 from grove_core.kernel.decisions import Decision
 from grove_shell.exits import DONE, ERROR
 from grove_shell.reading.faults import Fault
@@ -68,15 +68,21 @@ def _page(judged: list[Judged]) -> Page:
     if not judged:
         page.add(("no PodCliqueSet in the input", "bold"))
     for item, decision in judged:
-        name, verdict = f"{item.file}: PodCliqueSet {_name(item.value)}: ", decision.verdict
-        if not isinstance(verdict, Deny):
-            page.add(name, ("admitted", "bold green"))
-            continue
-        page.add(name, ("refused", "bold red"), f", {plural(len(verdict.objections), 'problem')}")
-        for objection in verdict.objections:
-            rule = objection.reason.rule
-            page.add("  ", str(objection), (f"  {rule.code} {rule.requirement}", "dim"))
+        verdict, warnings = decision.verdict, decision.verdict.warnings
+        refusals = verdict.objections if isinstance(verdict, Deny) else ()
+        word = ("refused", "bold red") if refusals else ("admitted", "bold green")
+        problems = f", {plural(len(refusals), 'problem')}" if refusals else ""
+        cautions = f", {plural(len(warnings), 'warning')}" if warnings else ""
+        page.add(f"{item.file}: PodCliqueSet {_name(item.value)}: ", word, problems + cautions)
+        for objection in refusals:
+            page.add("  ", str(objection), (_rule(objection), "dim"))
+        for warning in warnings:
+            page.add("  ", ("warning: ", "yellow"), str(warning), (_rule(warning), "dim"))
     return page
+
+
+def _rule(found: Objection | Caution) -> str:
+    return f"  {found.reason.rule.code} {found.reason.rule.requirement}"
 
 
 def _as_json(item: Item, decision: Decision[AdmissionVerdict]) -> dict[str, Any]:
@@ -86,8 +92,10 @@ def _as_json(item: Item, decision: Decision[AdmissionVerdict]) -> dict[str, Any]
         "document": item.document,
         "object": f"PodCliqueSet {_name(item.value)}",
         "verdict": type(decision.verdict).__name__,
-        "objections": [
-            {"path": objection.path, "got": objection.got, **reason_as_json(objection.reason)}
-            for objection in objections
-        ],
+        "objections": [_found_as_json(objection) for objection in objections],
+        "warnings": [_found_as_json(warning) for warning in decision.verdict.warnings],
     }
+
+
+def _found_as_json(found: Objection | Caution) -> dict[str, Any]:
+    return {"path": found.path, "got": found.got, **reason_as_json(found.reason)}

@@ -17,7 +17,7 @@ def command(filenames: tuple[str, ...], old: tuple[str, ...], output: str) -> in
       grove validate -f pcs.yaml
       grove validate -f new.yaml --old cluster.yaml     # may this be changed on a running set?
 
-    Exit codes: 0 admitted, 1 refused or bad input, 64 usage.
+    Warnings are printed and do not fail. Exit codes: 0 admitted, 1 refused or bad input, 64 usage.
     """
     from grove_shell.actions.validate import validate
 

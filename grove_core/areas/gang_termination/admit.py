@@ -10,6 +10,7 @@ from grove_core.kernel.durations import short_duration
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import shown
+from grove_core.resources.names import listed
 from grove_core.resources.template import CliqueTemplate, GroupTemplate, SetSpec
 
 TEMPLATE: Final = "spec.template"
@@ -39,6 +40,7 @@ def _to_spec(spec: SetSpec) -> Iterator[_Found]:
     for index, clique in enumerate(template.cliques):
         yield from _to_clique(clique, f"{TEMPLATE}.cliques[{index}]", names)
         names.add(clique.name)
+    known = listed(names)
     group_names: set[str] = set()
     homes: dict[str, str] = {}
     for index, group in enumerate(template.pod_clique_scaling_groups):
@@ -47,7 +49,7 @@ def _to_spec(spec: SetSpec) -> Iterator[_Found]:
             yield f"{path}.name", group.name, Refuse.NAME_REPEATED, {}
         group_names.add(group.name)
         yield from _to_group(group, path, delay)
-        yield from _to_membership(group, path, names, homes)
+        yield from _to_membership(group, path, names, known, homes)
 
 
 def _to_clique(clique: CliqueTemplate, path: str, names: set[str]) -> Iterator[_Found]:
@@ -74,11 +76,13 @@ def _to_group(group: GroupTemplate, path: str, delay: timedelta | None) -> Itera
         yield f"{path}.terminationDelay", own, Refuse.OVERRIDE_NOT_POSITIVE, {}
 
 
-def _to_membership(group: GroupTemplate, path: str, names: set[str], homes: dict[str, str]) -> Iterator[_Found]:
+def _to_membership(
+    group: GroupTemplate, path: str, names: set[str], known: str, homes: dict[str, str]
+) -> Iterator[_Found]:
     for position, name in enumerate(group.clique_names):
         place = f"{path}.cliqueNames[{position}]"
         if name not in names:
-            yield place, name, Refuse.CLIQUE_UNKNOWN, {"known": ", ".join(sorted(names)) or "none"}
+            yield place, name, Refuse.CLIQUE_UNKNOWN, {"known": known}
         elif name in homes:
             yield place, name, Refuse.CLIQUE_IN_TWO_GROUPS, {"group": homes[name]}
         homes.setdefault(name, group.name)

@@ -165,7 +165,7 @@ def _group(
     members = []
     for own_index in range(replicas):
         in_base = own_index < template.min_available
-        gang = base if in_base else scaled_gang_name(name, own_index, template.min_available)
+        gang = base if in_base else scaled_gang_name(name, own_index - template.min_available)
         for short in (short for short in template.clique_names if short in cliques):
             clique = member_clique_name(name, own_index, short)
             members.append(

@@ -88,9 +88,7 @@ class _Expansion:
             yield _Sketch("Service", name, partial(service_for, self._root, replica.index))
             yield from self._autoscalers(replica)
             for part in replica.cliques:
-                yield _Sketch(
-                    "PodClique", part.name, partial(podclique_for, self._root, self._root, part, self._ordering)
-                )
+                yield self._clique(self._root, part)
             for group in replica.groups:
                 yield from self._group(group)
             for gang in replica.gangs:
@@ -119,9 +117,7 @@ class _Expansion:
         if group is not None:
             yield from _made(claims_of_group(self._root, group, part))
             for member in part.cliques:
-                yield _Sketch(
-                    "PodClique", member.name, partial(podclique_for, self._root, group, member, self._ordering)
-                )
+                yield self._clique(group, member)
 
     def _gang(self, part: GangPart) -> Iterator[_Sketch | Applied]:
         pods = {clique.name: self._pods_named(clique) for clique in part.cliques}

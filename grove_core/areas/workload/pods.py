@@ -12,7 +12,7 @@ from grove_core.areas.workload.template_hash import short_hash, template_hash
 from grove_core.kernel.frozen import FrozenMap, Json, freeze
 from grove_core.kernel.wants import Present
 from grove_core.resources.keys import CLIQUE, CORE, GATE, POD_GANG, POD_INDEX
-from grove_core.resources.names import pod_name, replica_name, token_secret_name
+from grove_core.resources.names import pod_hostname, pod_name, replica_name, token_secret_name
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.version import VERSION
@@ -44,7 +44,7 @@ def pod_for(root: PodCliqueSet, clique: PodClique, part: CliquePart, index: int,
             **spec,
             **({"priorityClassName": priority} if priority else {}),
             "schedulingGates": (FrozenMap({"name": GATE}),),
-            "hostname": f"{part.name}-{index}",
+            "hostname": pod_hostname(part.name, index),
             "subdomain": replica_name(root.ref.name, part.replica),
         }
     )

@@ -35,3 +35,99 @@ class Why(Rule):
     BASE_GANG_PLACED = Clause("WL-094", "its gang is complete, and the base gang {gang} has been placed")
     BASE_GANG_NOT_PLACED = Clause("WL-095", "it waits for the base gang {gang} to be placed")
     TOO_FEW_PLACED = Clause("WL-096", "{placed} of its pods are placed and the gang needs {needed}")
+
+
+_SUBDOMAIN = (
+    "must be lower-case letters, digits, '-' and '.', with a letter or digit at both ends, at most 253 characters"
+)
+_KEY = "has the key {key}; it must be at most 63 letters, digits, '-', '_' and '.', perhaps after a domain and '/'"
+
+
+@unique
+class Refuse(Rule):
+    """Why a PodCliqueSet manifest is refused."""
+
+    SET_NAME_INVALID = Clause("WL-100", _SUBDOMAIN)
+    NAMESPACE_INVALID = Clause(
+        "WL-101",
+        "must be lower-case letters, digits and '-', with a letter or digit at both ends, at most 63 characters",
+    )
+    LABEL_KEY_INVALID = Clause("WL-102", _KEY)
+    LABEL_VALUE_INVALID = Clause(
+        "WL-103",
+        "must have for {key} at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends",
+    )
+    ANNOTATION_KEY_INVALID = Clause("WL-104", _KEY)
+    ANNOTATIONS_TOO_LARGE = Clause("WL-105", "must have at most {most} bytes in all keys and values")
+    SET_NAME_UNFIT_FOR_SERVICES = Clause(
+        "WL-106", "must begin with a letter and have no '.': Services are named after it"
+    )
+    CLIQUE_NAME_INVALID = Clause("WL-107", _SUBDOMAIN)
+    GROUP_NAME_INVALID = Clause("WL-108", _SUBDOMAIN)
+    PART_NAME_UNFIT_FOR_HOSTS = Clause("WL-109", "must have no '.': it is part of the host names of pods")
+    STANDALONE_NAMES_TOO_LONG = Clause(
+        "WL-110", "must be shorter by {excess}: it and the set's name have at most {most} characters together"
+    )
+    MEMBER_NAMES_TOO_LONG = Clause(
+        "WL-111", "must be shorter by {excess}: it, {group} and the set's name have at most {most} characters together"
+    )
+    DERIVED_NAME_TOO_LONG = Clause(
+        "WL-112", "must be shorter by {excess}: it makes the {derived} {name}, which may have {most} characters"
+    )
+    CLAIM_NAME_INVALID = Clause(
+        "WL-113", "must be lower-case letters, digits and '-': pods name the claim {name} after it"
+    )
+    AUTOSCALERS_COLLIDE = Clause(
+        "WL-114", "must differ from the name of the standalone clique that has an autoscaler too"
+    )
+    CLIQUES_COLLIDE = Clause("WL-115", "must differ from what replica {replica} of {group} calls its clique {clique}")
+
+    STARTUP_TYPE_UNKNOWN = Clause("WL-120", "must be one of {allowed}")
+    STARTS_AFTER_UNKNOWN = Clause("WL-121", "must name a clique of the template; known: {known}")
+    STARTS_AFTER_NOTHING = Clause("WL-122", "must not be empty")
+    STARTS_AFTER_ITSELF = Clause("WL-123", "must not be the clique itself")
+    STARTS_AFTER_TWICE = Clause("WL-124", "must be named once")
+    STARTUP_CYCLE = Clause("WL-125", "must not wait for itself: {cycle}")
+    UPDATE_STRATEGY_UNKNOWN = Clause("WL-126", "must be one of {allowed}")
+
+    ROLE_REPEATED = Clause("WL-128", "must be unique, is the role of {clique} already")
+    SCHEDULERS_DIFFER = Clause("WL-129", "must be the same for all cliques, is {other} for {clique}")
+    SPREAD_CONSTRAINTS = Clause("WL-130", "must not be set: Grove decides how pods are spread")
+    NODE_NAME = Clause("WL-131", "must not be set: the scheduler decides where pods run")
+    VARIABLE_NAME_INVALID = Clause("WL-132", "must be letters, digits, '-', '_' and '.', no digit first and no '..'")
+    VARIABLE_REPEATED = Clause("WL-133", "must be unique in its container")
+
+    FLOOR_BELOW_THRESHOLD = Clause("WL-135", "must be at least minAvailable ({least})")
+    CEILING_TOO_LOW = Clause("WL-136", "must be at least minReplicas and replicas ({least})")
+    GROUP_CEILING_TOO_LOW = Clause("WL-137", "must be at least minReplicas ({least})")
+    MEMBER_SCALES_ITSELF = Clause("WL-138", "must not be set: the clique is in {group}, which scales as a whole")
+
+    CLAIM_TEMPLATE_NAMELESS = Clause("WL-140", "must not be empty")
+    CLAIM_TEMPLATE_REPEATED = Clause("WL-141", "must be unique")
+    CLAIM_TEMPLATE_EMPTY = Clause("WL-142", "must have at least one request")
+    SHARING_NAMELESS = Clause("WL-143", "must not be empty")
+    SHARING_REPEATED = Clause("WL-144", "must be unique in its list")
+    SHARING_NAMESPACE = Clause("WL-145", "must be empty: {name} is one of resourceClaimTemplates")
+    SCOPE_UNKNOWN = Clause("WL-146", "must be one of {allowed}")
+    FILTER_EMPTY = Clause("WL-147", "must name who takes part, or be left out")
+    FILTER_NAME_UNKNOWN = Clause("WL-148", "must be one of {known}")
+    FILTER_OUT_OF_PLACE = Clause("WL-149", "must not be set here")
+
+    ROLE_IMMUTABLE = Clause("WL-150", "must not change; was {before}")
+    STARTS_AFTER_IMMUTABLE = Clause("WL-151", "must not change; was {before}")
+    SCHEDULER_IMMUTABLE = Clause("WL-152", "must not change; was {before}")
+    SHARING_IMMUTABLE = Clause("WL-153", "must not change; was {before}")
+    CLAIM_TEMPLATES_IMMUTABLE = Clause("WL-154", "must not change; was {before}")
+    STARTUP_TYPE_IMMUTABLE = Clause("WL-155", "must not change; was {before}")
+    CLIQUE_ORDER_IMMUTABLE = Clause("WL-156", "must keep their order, in which they start; was {before}")
+
+
+@unique
+class Warn(Rule):
+    """What is admitted and probably not meant."""
+
+    RESTART_POLICY_NOT_ALWAYS = Clause(
+        "WL-180", "should be Always: a clique needs pods that start again after they ended"
+    )
+    SCHEDULER_LEFT_OUT = Clause("WL-181", "should be {other}, as for {clique}, unless that is the operator's default")
+    STARTS_AFTER_UNUSED = Clause("WL-182", "has no effect without CliqueStartupTypeExplicit")

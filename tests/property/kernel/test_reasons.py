@@ -16,7 +16,11 @@ from grove_core.kernel.refs import Ref
 from grove_core.plan import rules as planning
 
 SUBJECT: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-router")
-RULES: Final[tuple[type[Rule], ...]] = (termination.Why, termination.Refuse, workload.Why, planning.Why)
+RULES: Final[tuple[type[Rule], ...]] = (
+    *(termination.Why, termination.Refuse),
+    *(workload.Why, workload.Refuse, workload.Warn),
+    planning.Why,
+)
 MEMBERS: Final = tuple(rule for rules in RULES for rule in rules)
 
 

@@ -1,0 +1,50 @@
+"""Admission of a set, all of it but gang termination: WL-100 to WL-156, and the warnings WL-180 to WL-182."""
+
+from collections.abc import Iterator
+
+from grove_core.areas.workload.admit_change import change_faults
+from grove_core.areas.workload.admit_found import Found
+from grove_core.areas.workload.admit_metadata import metadata_faults
+from grove_core.areas.workload.admit_names import derived_faults, length_faults
+from grove_core.areas.workload.admit_pods import placement_faults, pod_faults, pod_warnings
+from grove_core.areas.workload.admit_sharing import sharing_faults
+from grove_core.areas.workload.admit_template import template_faults
+from grove_core.areas.workload.startup import startup_faults, startup_warnings
+from grove_core.kernel.admission import Caution, Objection
+from grove_core.kernel.refs import Ref
+from grove_core.resources.fields import shown
+from grove_core.resources.manifest import Manifest
+
+
+def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Objection]:
+    """Every objection to a set and, where there is an old one, to the change; one does not hide the other."""
+    found = (
+        metadata_faults(new),
+        length_faults(new),
+        template_faults(new),
+        startup_faults(new.spec),
+        pod_faults(new),
+        sharing_faults(new),
+        _newly_derived(new, old),
+        placement_faults(new) if old is None else change_faults(old, new),
+    )
+    for faults in found:
+        for fault in faults:
+            yield Objection(fault.path, shown(fault.got), fault.rule.because(subject, **fault.facts))
+
+
+def warnings_to(subject: Ref, new: Manifest) -> Iterator[Caution]:
+    """Every warning about a set."""
+    for found in (pod_warnings(new), startup_warnings(new.spec)):
+        for fault in found:
+            yield Caution(fault.path, shown(fault.got), fault.rule.because(subject, **fault.facts))
+
+
+def _newly_derived(new: Manifest, old: Manifest | None) -> Iterator[Found]:
+    """Names that make trouble, unless they made as much before: they cannot be changed, others must be (WL-116)."""
+    known = {(fault.rule, fault.got): _excess(fault) for fault in derived_faults(old)} if old is not None else {}
+    return (fault for fault in derived_faults(new) if _excess(fault) > known.get((fault.rule, fault.got), -1))
+
+
+def _excess(fault: Found) -> int:
+    return int(fault.facts.get("excess", 0))

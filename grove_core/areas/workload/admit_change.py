@@ -1,0 +1,79 @@
+"""What an update may not change (WL-150 to WL-156); names, thresholds and membership are GT-101's.
+
+Cliques and scaling groups are compared by name: who comes or goes is reported once, elsewhere.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from grove_core.areas.workload.admit_found import CLIQUES, GROUPS, TEMPLATE, Found
+from grove_core.areas.workload.rules import Refuse
+from grove_core.areas.workload.startup import EXPLICIT, IN_ORDER
+from grove_core.resources.fields import shown
+from grove_core.resources.manifest import Manifest
+from grove_core.resources.template import CliqueTemplate, ResourceSharing, SetTemplate
+
+_ORDERED: Final = frozenset({IN_ORDER, EXPLICIT})
+_MOST_QUOTED: Final = 10
+
+
+def change_faults(old: Manifest, new: Manifest) -> Iterator[Found]:
+    """WL-150 to WL-156: fields of what is in both."""
+    before, after = old.spec.template, new.spec.template
+    if before.clique_startup_type != after.clique_startup_type:
+        facts = {"before": before.clique_startup_type}
+        yield Found(f"{TEMPLATE}.cliqueStartupType", after.clique_startup_type, Refuse.STARTUP_TYPE_IMMUTABLE, facts)
+    yield from _order(before, after)
+    claims = before.resource_claim_templates
+    if claims != after.resource_claim_templates:
+        path = f"{TEMPLATE}.resourceClaimTemplates"
+        facts = {"before": _texts(tuple(claim.name for claim in claims))}
+        yield Found(path, after.resource_claim_templates, Refuse.CLAIM_TEMPLATES_IMMUTABLE, facts)
+    yield from _sharing(before.resource_sharing, after.resource_sharing, TEMPLATE)
+    held = {clique.name: index for index, clique in enumerate(before.cliques)}
+    for index, clique in enumerate(after.cliques):
+        if clique.name in held:
+            was = held[clique.name]
+            yield from _clique(before.cliques[was], clique, f"{CLIQUES}[{index}]")
+            schedulers = (old.pods[was].scheduler_name, new.pods[index].scheduler_name)
+            if schedulers[0] != schedulers[1]:
+                path, facts = f"{CLIQUES}[{index}].spec.podSpec.schedulerName", {"before": shown(schedulers[0])}
+                yield Found(path, schedulers[1], Refuse.SCHEDULER_IMMUTABLE, facts)
+    groups = {group.name: group for group in before.pod_clique_scaling_groups}
+    for index, group in enumerate(after.pod_clique_scaling_groups):
+        if group.name in groups:
+            yield from _sharing(groups[group.name].resource_sharing, group.resource_sharing, f"{GROUPS}[{index}]")
+
+
+def _clique(before: CliqueTemplate, after: CliqueTemplate, path: str) -> Iterator[Found]:
+    was, now = before.spec, after.spec
+    if was.role_name != now.role_name:
+        facts = {"before": shown(was.role_name)}
+        yield Found(f"{path}.spec.roleName", now.role_name, Refuse.ROLE_IMMUTABLE, facts)
+    if was.starts_after != now.starts_after:
+        facts = {"before": _texts(was.starts_after)}
+        yield Found(f"{path}.spec.startsAfter", _texts(now.starts_after), Refuse.STARTS_AFTER_IMMUTABLE, facts)
+    yield from _sharing(before.resource_sharing, after.resource_sharing, path)
+
+
+def _sharing(before: tuple[ResourceSharing, ...], after: tuple[ResourceSharing, ...], path: str) -> Iterator[Found]:
+    if before != after:
+        facts = {"before": _texts(tuple(entry.name for entry in before))}
+        yield Found(f"{path}.resourceSharing", after, Refuse.SHARING_IMMUTABLE, facts)
+
+
+def _order(before: SetTemplate, after: SetTemplate) -> Iterator[Found]:
+    """The order counts where cliques start by it; of those that stay, should some come or go."""
+    if before.clique_startup_type not in _ORDERED:
+        return
+    held, kept = ({clique.name: None for clique in template.cliques} for template in (before, after))
+    was = tuple(name for name in held if name in kept)
+    now = tuple(name for name in kept if name in held)
+    if was != now:
+        yield Found(CLIQUES, _texts(now), Refuse.CLIQUE_ORDER_IMMUTABLE, {"before": _texts(was)})
+
+
+def _texts(names: tuple[str, ...]) -> str:
+    """Names in their own order, the first ten."""
+    more = f" and {len(names) - _MOST_QUOTED} more" if len(names) > _MOST_QUOTED else ""
+    return (", ".join(names[:_MOST_QUOTED]) or "none") + more

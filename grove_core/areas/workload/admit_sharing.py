@@ -1,0 +1,65 @@
+"""Shared ResourceClaims and the templates they are made of (WL-140 to WL-149)."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from grove_core.areas.workload.admit_found import TEMPLATE, Found, Sharers, sharers_in
+from grove_core.areas.workload.rules import Refuse
+from grove_core.resources.manifest import Manifest
+from grove_core.resources.names import listed
+from grove_core.resources.template import SharingFilter
+
+SCOPES: Final = ("AllReplicas", "PerReplica")
+
+
+def sharing_faults(manifest: Manifest) -> Iterator[Found]:
+    """WL-140 to WL-149."""
+    inline: set[str] = set()
+    for index, template in enumerate(manifest.spec.template.resource_claim_templates):
+        path = f"{TEMPLATE}.resourceClaimTemplates[{index}]"
+        if not template.name:
+            yield Found(f"{path}.name", template.name, Refuse.CLAIM_TEMPLATE_NAMELESS, {})
+        elif template.name in inline:
+            yield Found(f"{path}.name", template.name, Refuse.CLAIM_TEMPLATE_REPEATED, {})
+        inline.add(template.name)
+        if not manifest.device_requests[index]:
+            yield Found(f"{path}.templateSpec.spec.devices.requests", (), Refuse.CLAIM_TEMPLATE_EMPTY, {})
+    for sharers in sharers_in(manifest):
+        yield from _entries(sharers, inline)
+
+
+def _entries(sharers: Sharers, inline: set[str]) -> Iterator[Found]:
+    seen: set[str] = set()
+    for index, entry in enumerate(sharers.entries):
+        path = f"{sharers.path}[{index}]"
+        if not entry.name:
+            yield Found(f"{path}.name", entry.name, Refuse.SHARING_NAMELESS, {})
+        elif entry.name in seen:
+            yield Found(f"{path}.name", entry.name, Refuse.SHARING_REPEATED, {})
+        seen.add(entry.name)
+        if entry.namespace and entry.name in inline:
+            yield Found(f"{path}.namespace", entry.namespace, Refuse.SHARING_NAMESPACE, {"name": entry.name})
+        if entry.scope not in SCOPES:
+            yield Found(f"{path}.scope", entry.scope, Refuse.SCOPE_UNKNOWN, {"allowed": ", ".join(SCOPES)})
+        if entry.filter is not None:
+            yield from _filter(entry.filter, f"{path}.filter", sharers)
+
+
+def _filter(chosen: SharingFilter, path: str, sharers: Sharers) -> Iterator[Found]:
+    if sharers.cliques is None:
+        yield Found(path, chosen.model_dump(exclude_unset=True), Refuse.FILTER_OUT_OF_PLACE, {})
+        return
+    cliques, groups = chosen.child_clique_names, chosen.child_scaling_group_names
+    if groups and sharers.groups is None:
+        yield Found(f"{path}.childScalingGroupNames", groups, Refuse.FILTER_OUT_OF_PLACE, {})
+    elif not (cliques or groups):
+        yield Found(path, chosen.model_dump(exclude_unset=True), Refuse.FILTER_EMPTY, {})
+    yield from _unknown(cliques, sharers.cliques, f"{path}.childCliqueNames")
+    yield from _unknown(groups, sharers.groups, f"{path}.childScalingGroupNames")
+
+
+def _unknown(names: tuple[str, ...], known: frozenset[str] | None, path: str) -> Iterator[Found]:
+    strange = [index for index, name in enumerate(names) if known is not None and name not in known]
+    facts = {"known": listed(known or ())} if strange else {}
+    for index in strange:
+        yield Found(f"{path}[{index}]", names[index], Refuse.FILTER_NAME_UNKNOWN, facts)

@@ -1,0 +1,93 @@
+"""A manifest that does not read, made readable: what is wrong is replaced, so that the rest can be judged.
+
+A stand-in must not decide anything. So there are two of each kind, as different as they can be, and only what holds
+with either of them is said: numbers are the lowest and the highest, names are such that nobody has them, and whoever
+quotes one of them quotes another one the second time.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+Json = dict[str, Any]
+
+_PART: Final = re.compile(r"[^.\[\]]+")
+_LISTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "cliques": "clique",
+        "podCliqueScalingGroups": "group",
+        "cliqueNames": "name",
+        "startsAfter": "name",
+        "childCliqueNames": "name",
+        "childScalingGroupNames": "name",
+        "resourceSharing": "sharing",
+        "resourceClaimTemplates": "claim",
+        "metrics": "object",
+    }
+)
+_FIELDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "spec": "object",
+        "templateSpec": "object",
+        "name": "name",
+        "scope": "name",
+        "replicas": "count",
+        "minAvailable": "count",
+        "minReplicas": "count",
+        "maxReplicas": "count",
+        "terminationDelay": "delay",
+    }
+)
+
+
+def made_readable(raw: Mapping[str, Any], paths: Iterable[str], *, highest: bool) -> Json:
+    """A copy in which stand-ins, the lowest or the highest, are at these paths (``spec.template.cliques[0].name``)."""
+    unread = tuple(paths)
+    whole: Json = _copied(raw) if unread else dict(raw)
+    for path in unread:
+        steps = [int(part) if part.isdecimal() else part for part in _PART.findall(path)]
+        if steps[:1] == ["spec"]:
+            _replace(whole, steps, highest=highest)
+    return whole
+
+
+def _replace(whole: Json, steps: list[str | int], *, highest: bool) -> None:
+    place: Any = whole
+    for step in steps[:-1]:
+        place = place[step]
+    last = steps[-1]
+    if isinstance(last, int):
+        place[last] = _stand_in(_LISTS[str(steps[-2])], highest=highest)
+    elif steps == ["spec"]:
+        place[last] = {"template": {"cliques": [_stand_in("clique", highest=highest)]}}
+    elif last == "template":
+        place[last] = {"cliques": [_stand_in("clique", highest=highest)]}
+    elif last in _LISTS and last != "metrics":
+        place[last] = [_stand_in(_LISTS[last], highest=highest)]
+    else:
+        place[last] = _stand_in(_FIELDS.get(last, "nothing"), highest=highest)
+
+
+def _stand_in(kind: str, *, highest: bool) -> object:
+    """No name begins with a space, so these stand first in any list of names, and nobody means them."""
+    name = " b" if highest else " a"
+    sorts: dict[str, object] = {
+        "name": name,
+        "clique": {"name": name, "spec": {}},
+        "group": {"name": name, "cliqueNames": [name]},
+        "sharing": {"name": name, "scope": "AllReplicas"},
+        "claim": {"name": name, "templateSpec": {}},
+        "count": 2**31 - 1 if highest else 1,
+        "delay": "1h" if highest else None,
+        "object": {},
+    }
+    return sorts.get(kind)
+
+
+def _copied(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    if isinstance(value, Mapping):
+        return {key: _copied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_copied(item) for item in value]
+    return value

@@ -1,0 +1,93 @@
+"""What Kubernetes takes for names, labels, annotations and variables; and the names that are made of others."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.resources import names
+from grove_core.resources.syntax import (
+    annotation_bytes,
+    is_annotation_key,
+    is_dns_label,
+    is_dns_subdomain,
+    is_label_key,
+    is_label_value,
+    is_variable_name,
+)
+
+ALPHABET = st.text(st.sampled_from("aZ09-._/é\n ="), max_size=8)
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "subdomain", "key", "value", "variable"),
+    [
+        ("a", True, True, True, True, True),
+        ("", False, False, False, True, False),
+        ("a-b", True, True, True, True, True),
+        ("0", True, True, True, True, False),
+        ("a.b", False, True, True, True, True),
+        ("a..b", False, False, True, True, True),
+        ("a_b", False, False, True, True, True),
+        ("A", False, False, True, True, True),
+        ("-a", False, False, False, False, True),
+        ("a-", False, False, False, False, True),
+        ("a/b", False, False, True, False, False),
+        ("a_/b", False, False, False, False, False),
+        ("a.b/C", False, False, True, False, False),
+        ("a\n", False, False, False, False, False),
+        ("é", False, False, False, False, False),
+        ("x" * 63, True, True, True, True, True),
+        ("x" * 64, False, True, False, False, True),
+        ("x" * 253, False, True, False, False, True),
+        ("x" * 254, False, False, False, False, True),
+        (".", False, False, False, False, False),
+        ("..a", False, False, False, False, False),
+        (".a", False, False, False, False, True),
+    ],
+)
+def test_each_has_its_own_alphabet(
+    text: str, label: bool, subdomain: bool, key: bool, value: bool, variable: bool
+) -> None:
+    found = (is_dns_label(text), is_dns_subdomain(text), is_label_key(text), is_label_value(text))
+    assert (*found, is_variable_name(text)) == (label, subdomain, key, value, variable)
+
+
+@given(ALPHABET)
+def test_what_is_stricter_is_included(text: str) -> None:
+    assert is_dns_label(text) <= is_dns_subdomain(text)
+    assert is_dns_label(text) <= is_label_value(text)
+    assert (is_label_value(text) and bool(text)) <= is_label_key(text)
+    assert is_label_key(text) <= is_annotation_key(text)
+
+
+def test_the_size_of_annotations_is_in_bytes() -> None:
+    assert annotation_bytes({}) == 0
+    assert annotation_bytes({"a": "é", "b": "\ud800"}) == 7
+
+
+SHORT = st.from_regex(r"[a-z]([-a-z0-9]{0,6}[a-z0-9])?", fullmatch=True)
+INDEX = st.integers(0, 2**31 - 1)
+
+
+@given(SHORT, INDEX, SHORT, INDEX, SHORT)
+def test_an_index_is_found_after_its_owner(owner: str, index: int, group: str, inner: int, clique: str) -> None:
+    scaled = names.scaling_group_name(owner, index, group)
+    assert names.index_after(owner, scaled) == index
+    assert names.index_after(owner, names.standalone_clique_name(owner, index, clique)) == index
+    assert names.index_after(scaled, names.member_clique_name(scaled, inner, clique)) == inner
+    assert names.index_from(names.pod_hostname(owner, index).removeprefix(f"{owner}-")) == index
+    assert names.index_from(names.scaled_gang_name(scaled, inner).removeprefix(f"{scaled}-")) == inner
+
+
+def test_names_are_those_of_the_existing_operator() -> None:
+    assert names.scaled_gang_name("inf-1-pool", 0) == "inf-1-pool-0"
+    assert names.pod_hostname("inf-1-pool-2-worker", 0) == "inf-1-pool-2-worker-0"
+    assert names.claim_name("inf-1-pool", None, "cache") == "inf-1-pool-all-cache"
+    assert names.claim_name("inf", 0, "cache") == "inf-0-cache"
+    assert names.role_label("inf") == "grove.io-pcs-inf"
+
+
+def test_many_names_are_counted() -> None:
+    assert names.listed([]) == "none"
+    assert names.listed(["b", "a"]) == "a, b"
+    assert names.listed(f"{number:02}" for number in range(21)).endswith("18, 19 and 1 more")

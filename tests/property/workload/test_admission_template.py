@@ -1,0 +1,299 @@
+"""Closed lists, roles, pods, autoscalers and shared claims (WL-120 to WL-149): each rule, and the smallest change."""
+
+from typing import Final
+
+import pytest
+
+from grove_core.areas.workload.rules import Refuse, Warn
+from grove_core.kernel.reasons import Rule
+from tests.property.resources.manifests import Json, clique_set, clique_template, group_template
+from tests.property.workload.verdicts import (
+    CLAIMS,
+    FULL,
+    LEADER,
+    POOL,
+    ROUTER,
+    TEMPLATE,
+    Found,
+    Place,
+    changed,
+    facts,
+    objections,
+    path_of,
+    warnings,
+)
+
+POD: Final[Place] = (*LEADER, "spec", "podSpec")
+ENV: Final[Place] = (*POD, "containers", 0, "env")
+INIT: Final[Place] = (*POD, "initContainers", 0, "env")
+SHARING: Final[Place] = (*TEMPLATE, "resourceSharing")
+POOL_SHARING: Final[Place] = (*POOL, "resourceSharing", 0)
+SCALING: Final[Place] = (*ROUTER, "spec", "autoScalingConfig")
+POOL_SCALING: Final[Place] = (*POOL, "scaleConfig")
+FILTER: Final = {"childCliqueNames": ["leader"]}
+
+ROWS: Final[list[tuple[Place, object, object, str, Rule, str]]] = [
+    (
+        (*TEMPLATE, "cliqueStartupType"),
+        "Explicit",
+        "CliqueStartupTypeExplicit",
+        "",
+        Refuse.STARTUP_TYPE_UNKNOWN,
+        '"Explicit"',
+    ),
+    (
+        ("spec", "updateStrategy", "type"),
+        "Recreate",
+        "RollingRecreate",
+        "",
+        Refuse.UPDATE_STRATEGY_UNKNOWN,
+        '"Recreate"',
+    ),
+    (("spec", "updateStrategy", "type"), "", "OnDelete", "", Refuse.UPDATE_STRATEGY_UNKNOWN, '""'),
+    ((*LEADER, "spec", "roleName"), "router", "route", "", Refuse.ROLE_REPEATED, '"router"'),
+    ((*POD, "schedulerName"), "volcano", "kai-scheduler", "", Refuse.SCHEDULERS_DIFFER, '"volcano"'),
+    ((*POD, "topologySpreadConstraints"), [{}], [], "", Refuse.SPREAD_CONSTRAINTS, "a list of 1"),
+    ((*POD, "nodeName"), "node-1", "", "", Refuse.NODE_NAME, '"node-1"'),
+    (ENV, [{"name": "1A"}], [{"name": "A1"}], "[0].name", Refuse.VARIABLE_NAME_INVALID, '"1A"'),
+    (ENV, [{"name": "A=B"}], [{"name": "A.B"}], "[0].name", Refuse.VARIABLE_NAME_INVALID, '"A=B"'),
+    (ENV, [{"name": ".."}], [{"name": "._."}], "[0].name", Refuse.VARIABLE_NAME_INVALID, '".."'),
+    (ENV, [{"name": "."}], [{"name": "_"}], "[0].name", Refuse.VARIABLE_NAME_INVALID, '"."'),
+    (INIT, [{"name": ""}], [{"name": "a"}], "[0].name", Refuse.VARIABLE_NAME_INVALID, "nothing"),
+    (INIT, [{}], [], "[0].name", Refuse.VARIABLE_NAME_INVALID, "nothing"),
+    (ENV, [{"name": "A"}] * 2, [{"name": "A"}, {"name": "a"}], "[1].name", Refuse.VARIABLE_REPEATED, '"A"'),
+    (INIT, [{"name": "A"}] * 2, [{"name": "A"}, {"name": "MODE"}], "[1].name", Refuse.VARIABLE_REPEATED, '"A"'),
+    ((*SCALING, "minReplicas"), 1, 2, "", Refuse.FLOOR_BELOW_THRESHOLD, "1"),
+    ((*POOL_SCALING, "minReplicas"), 1, 2, "", Refuse.FLOOR_BELOW_THRESHOLD, "1"),
+    ((*SCALING, "maxReplicas"), 2, 3, "", Refuse.CEILING_TOO_LOW, "2"),
+    (
+        SCALING,
+        {"minReplicas": 5, "maxReplicas": 4},
+        {"minReplicas": 5, "maxReplicas": 5},
+        ".maxReplicas",
+        Refuse.CEILING_TOO_LOW,
+        "4",
+    ),
+    (SCALING, {"maxReplicas": 2}, {"maxReplicas": 3}, ".maxReplicas", Refuse.CEILING_TOO_LOW, "2"),
+    (POOL_SCALING, {"maxReplicas": 2}, {"maxReplicas": 3}, ".maxReplicas", Refuse.GROUP_CEILING_TOO_LOW, "2"),
+    (
+        POOL_SCALING,
+        {"minReplicas": 2, "maxReplicas": 1},
+        {"minReplicas": 2, "maxReplicas": 2},
+        ".maxReplicas",
+        Refuse.GROUP_CEILING_TOO_LOW,
+        "1",
+    ),
+    (
+        (*LEADER, "spec", "autoScalingConfig"),
+        {"maxReplicas": 5},
+        None,
+        "",
+        Refuse.MEMBER_SCALES_ITSELF,
+        "an object with 2 keys",
+    ),
+    (
+        (*CLAIMS, 1, "templateSpec"),
+        {},
+        FULL["spec"]["template"]["resourceClaimTemplates"][0]["templateSpec"],
+        ".spec.devices.requests",
+        Refuse.CLAIM_TEMPLATE_EMPTY,
+        "a list of 0",
+    ),
+    ((*SHARING, 1, "name"), "", "other", "", Refuse.SHARING_NAMELESS, '""'),
+    ((*SHARING, 0, "namespace"), "ml", "", "", Refuse.SHARING_NAMESPACE, '"ml"'),
+    ((*POOL_SHARING, "namespace"), "shared", None, "", Refuse.SHARING_NAMESPACE, '"shared"'),
+    ((*SHARING, 0, "scope"), "All", "PerReplica", "", Refuse.SCOPE_UNKNOWN, '"All"'),
+    ((*POOL_SHARING, "scope"), "", "AllReplicas", "", Refuse.SCOPE_UNKNOWN, '""'),
+    ((*LEADER, "resourceSharing", 0, "scope"), "perReplica", "PerReplica", "", Refuse.SCOPE_UNKNOWN, '"perReplica"'),
+    ((*SHARING, 0, "filter"), {}, None, "", Refuse.FILTER_EMPTY, "an object with 0 keys"),
+    (
+        (*SHARING, 0, "filter"),
+        {"childCliqueNames": []},
+        {"childScalingGroupNames": ["pool"]},
+        "",
+        Refuse.FILTER_EMPTY,
+        "an object with 1 keys",
+    ),
+    ((*POOL_SHARING, "filter"), {}, None, "", Refuse.FILTER_EMPTY, "an object with 0 keys"),
+    (
+        (*SHARING, 0, "filter"),
+        {"childCliqueNames": ["pool"]},
+        FILTER,
+        ".childCliqueNames[0]",
+        Refuse.FILTER_NAME_UNKNOWN,
+        '"pool"',
+    ),
+    (
+        (*SHARING, 1, "filter", "childScalingGroupNames"),
+        ["leader"],
+        ["pool"],
+        "[0]",
+        Refuse.FILTER_NAME_UNKNOWN,
+        '"leader"',
+    ),
+    (
+        (*POOL_SHARING, "filter", "childCliqueNames"),
+        ["leader", "router"],
+        ["leader", "worker"],
+        "[1]",
+        Refuse.FILTER_NAME_UNKNOWN,
+        '"router"',
+    ),
+    ((*LEADER, "resourceSharing", 0, "filter"), FILTER, None, "", Refuse.FILTER_OUT_OF_PLACE, "an object with 1 keys"),
+    (
+        (*POOL_SHARING, "filter"),
+        {"childScalingGroupNames": ["pool"]},
+        FILTER,
+        ".childScalingGroupNames",
+        Refuse.FILTER_OUT_OF_PLACE,
+        "a list of 1",
+    ),
+]
+
+
+@pytest.mark.req(
+    "WL-126", "WL-128", "WL-129", "WL-130", "WL-131", "WL-132", "WL-133", "WL-135", "WL-136", "WL-137", "WL-138"
+)
+@pytest.mark.req("WL-142", "WL-143", "WL-145", "WL-146", "WL-147", "WL-148", "WL-149")
+@pytest.mark.parametrize(
+    ("place", "bad", "fine", "below", "rule", "got"),
+    ROWS,
+    ids=lambda value: value.name if isinstance(value, Rule) else "",
+)
+def test_wl120_each_rule_has_a_smallest_change(
+    place: Place, bad: object, fine: object, below: str, rule: Rule, got: str
+) -> None:
+    assert objections(changed(place, bad)) == [Found(path_of(place) + below, rule, got)]
+    assert objections(changed(place, fine)) == []
+
+
+def test_wl128_an_absent_role_is_nobody_else_s() -> None:
+    assert (
+        objections(
+            clique_set(cliques=[clique_template("a"), clique_template("b", roleName="")], podCliqueScalingGroups=[])
+        )
+        == []
+    )
+
+
+@pytest.mark.req("WL-131")
+def test_wl130_what_a_set_has_already_may_stay_and_come() -> None:
+    for place, value in (((*POD, "topologySpreadConstraints"), [{}]), ((*POD, "nodeName"), "node-1")):
+        assert objections(changed(place, value), FULL) == []
+
+
+def test_wl136_the_least_ceiling_is_told() -> None:
+    for scaling, least in (({"minReplicas": 5, "maxReplicas": 4}, 5), ({"minReplicas": 2, "maxReplicas": 1}, 3)):
+        assert facts(changed(SCALING, scaling)) == [{"least": least}]
+
+
+def test_wl135_a_floor_that_follows_the_replicas_is_not_to_blame() -> None:
+    cliques = [clique_template("a", replicas=2, minAvailable=3, autoScalingConfig={"maxReplicas": 5})]
+    groups = [group_template("g", replicas=1, minAvailable=2, scaleConfig={"maxReplicas": 5})]
+    found = objections(clique_set(cliques=cliques, podCliqueScalingGroups=groups))
+    assert [rule.requirement for _, rule, _ in found] == ["GT-094", "GT-095"]
+
+
+class TestWL140:
+    """Entries of ``resourceClaimTemplates`` and ``resourceSharing`` have names, each its own."""
+
+    def test_no_name(self) -> None:
+        place = (*CLAIMS, 1, "name")
+        new = changed(place, "", changed((*LEADER, "resourceSharing"), []))
+        assert objections(new) == [Found(path_of(place), Refuse.CLAIM_TEMPLATE_NAMELESS, '""')]
+
+    @pytest.mark.req("WL-141")
+    def test_a_name_twice(self) -> None:
+        place = (*CLAIMS, 1, "name")
+        assert objections(changed(place, "cache")) == [Found(path_of(place), Refuse.CLAIM_TEMPLATE_REPEATED, '"cache"')]
+        assert objections(changed(place, "disc")) == []
+
+    @pytest.mark.req("WL-144")
+    @pytest.mark.parametrize("owner", [TEMPLATE, LEADER, POOL])
+    def test_a_claim_shared_twice(self, owner: Place) -> None:
+        entry, other = {"name": "disk", "scope": "AllReplicas"}, {"name": "disc", "scope": "AllReplicas"}
+        place = (*owner, "resourceSharing")
+        assert objections(changed(place, [other, entry])) == []
+        assert objections(changed(place, [entry, other, entry])) == [
+            Found(f"{path_of(place)}[2].name", Refuse.SHARING_REPEATED, '"disk"')
+        ]
+
+    @pytest.mark.req("WL-143")
+    def test_two_without_a_name_are_each_without_a_name(self) -> None:
+        place = (*LEADER, "resourceSharing")
+        entry = {"name": "", "scope": "AllReplicas"}
+        assert [found.rule for found in objections(changed(place, [entry, entry]))] == [Refuse.SHARING_NAMELESS] * 2
+
+
+@pytest.mark.parametrize("value", [5, ["x"], {"spec": {"devices": {"requests": "x"}}}])
+@pytest.mark.req("GT-103")
+def test_wl142_requests_that_do_not_read_are_reported_as_such(value: object) -> None:
+    (found,) = objections(changed((*CLAIMS, 0, "templateSpec"), value))
+    assert found.rule.requirement == "GT-103"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "below"),
+    [
+        ("schedulerName", 5, ""),
+        ("nodeName", ["a"], ""),
+        ("restartPolicy", {}, ""),
+        ("topologySpreadConstraints", {}, ""),
+        ("containers", "main", ""),
+        ("containers", [None], "[0]"),
+        ("initContainers", [{"env": {}}], "[0].env"),
+        ("containers", [{"env": [{"name": 5}]}], "[0].env[0].name"),
+    ],
+)
+def test_wl132_what_does_not_read_in_a_pod_is_told_once(field: str, value: object, below: str) -> None:
+    ((path, rule, _),) = objections(changed((*POD, field), value))
+    assert (path, rule.requirement) == (f"{path_of(POD)}.{field}{below}", "GT-103")
+
+
+class TestWarnings:
+    """What is admitted and probably not meant."""
+
+    def test_wl180_only_what_somebody_wrote(self) -> None:
+        place = (*POD, "restartPolicy")
+        for policy in ("Never", "OnFailure"):
+            new = changed(place, policy)
+            assert objections(new) == []
+            assert warnings(new) == [Found(path_of(place), Warn.RESTART_POLICY_NOT_ALWAYS, f'"{policy}"')]
+        for silent in ("Always", "", None):
+            assert warnings(changed(place, silent)) == []
+
+    def test_wl181_a_scheduler_left_out_beside_one(self) -> None:
+        place = (*POD, "schedulerName")
+        new = changed(place, None)
+        assert objections(new) == []
+        assert warnings(new) == [Found(path_of(place), Warn.SCHEDULER_LEFT_OUT, "nothing")]
+        assert warnings(clique_set()) == []
+
+    def test_wl182_a_list_that_nobody_reads(self) -> None:
+        place = (*TEMPLATE, "cliqueStartupType")
+        expected = [f"{path_of(clique)}.spec.startsAfter" for clique in (ROUTER, (*TEMPLATE, "cliques", 2))]
+        for kind in ("CliqueStartupTypeInOrder", "CliqueStartupTypeAnyOrder", ...):
+            new = changed(place, kind)
+            assert objections(new) == []
+            assert [(found.path, found.rule) for found in warnings(new)] == [
+                (path, Warn.STARTS_AFTER_UNUSED) for path in expected
+            ]
+        assert warnings(changed(place, "Explicit")) == []
+
+    def test_wl183_a_refusal_comes_with_the_warnings(self) -> None:
+        new: Json = changed((*POD, "restartPolicy"), "Never", changed(("spec", "replicas"), -1))
+        assert [found.rule.requirement for found in objections(new)] == ["GT-096"]
+        assert [found.rule for found in warnings(new)] == [Warn.RESTART_POLICY_NOT_ALWAYS]
+
+
+def test_wl148_the_known_names_are_told_but_not_thousands_of_them() -> None:
+    place = (*SHARING, 0, "filter")
+    assert facts(changed(place, {"childCliqueNames": ["x"]})) == [{"known": "leader, router, worker"}]
+    many = [clique_template(f"c{number:04}") for number in range(1000)]
+    new = changed(
+        place,
+        {"childCliqueNames": ["x"]},
+        changed((*TEMPLATE, "cliques"), [*FULL["spec"]["template"]["cliques"], *many]),
+    )
+    ((_, known),) = facts(new)[0].items()
+    assert str(known).endswith("c0018, c0019 and 983 more")
