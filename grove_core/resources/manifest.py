@@ -7,6 +7,7 @@ from typing import Any
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.fields import Fields
+from grove_core.resources.meta import read_texts
 from grove_core.resources.pod_template import PodTemplate, read_device_requests, read_pod_template
 from grove_core.resources.template import SetSpec, read_spec
 
@@ -37,7 +38,7 @@ def manifest_of(raw: Mapping[str, Any]) -> tuple[Manifest | None, tuple[Problem,
     problems = list(faults)
     meta = Fields(raw, "", problems).part("metadata")
     name, namespace = meta.text("name", required=True), meta.text("namespace")
-    labels, annotations = _texts(meta, "labels"), _texts(meta, "annotations")
+    labels, annotations = read_texts(meta, "labels"), read_texts(meta, "annotations")
     if spec is None:
         return None, tuple(problems)
     path = "spec.template"
@@ -59,14 +60,3 @@ def manifest_of(raw: Mapping[str, Any]) -> tuple[Manifest | None, tuple[Problem,
         ),
     )
     return manifest, tuple(problems)
-
-
-def _texts(meta: Fields, key: str) -> FrozenMap:
-    """A map of strings; what is no string is noted and left out."""
-    part, found = meta.part(key), {}
-    for name, value in part.raw.items():
-        if isinstance(value, str):
-            found[str(name)] = value
-        else:
-            part.note(f"[{name}]", "a string", value)
-    return FrozenMap(found)

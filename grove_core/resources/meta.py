@@ -133,9 +133,14 @@ def read_labels(top: Fields) -> Fields:
 
 
 def read_texts(part: Fields, key: str) -> FrozenMap:
-    """A map of strings, such as ``annotations``."""
-    texts = part.part(key)
-    return FrozenMap({name: texts.text(name) for name in texts.raw}) if texts.raw else NO_TEXTS
+    """A map of strings, such as ``annotations``; what is no string is noted and left out."""
+    texts, found = part.part(key), {}
+    for name, value in texts.raw.items():
+        if isinstance(value, str):
+            found[str(name)] = value
+        else:
+            texts.note(f"[{name}]", "a string", value)
+    return FrozenMap(found) if found else NO_TEXTS
 
 
 def read_label(labels: Fields, *keys: str) -> str:
