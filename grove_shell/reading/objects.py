@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
+from grove_core.kernel.admission import Deny
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import CORE
@@ -110,8 +111,12 @@ class _Loading:
     def _take_ours(self, item: Item, kind: str) -> None:
         """Project an object of a kind that decisions read."""
         project, shelf = self.kinds[kind]
+        raw = item.value if kind != "PodCliqueSet" or _uid(item.value) else self._admitted(item)
+        if raw is None:
+            self._miss(kind, item.value)
+            return
         try:
-            resource = project(item.value, self.shared)
+            resource = project(raw, self.shared)
         except MalformedObject as fault:
             for problem in fault.problems:
                 self._note(item, problem.path, problem.expected, problem.got)
@@ -125,6 +130,18 @@ class _Loading:
         if before is not resource and not _same(before, resource.uid, resource.resource_version):
             self._note(item, "metadata.name", "one object of this kind and name", "a second one that differs")
             self._miss(kind, item.value)
+
+    def _admitted(self, item: Item) -> Mapping[str, Any] | None:
+        """A set that no cluster has seen, with its defaults; None where admission would refuse it (IN-039)."""
+        from grove_core.admit import admit  # noqa: PLC0415 - dumps of clusters have no such sets and need no rules
+        from grove_core.areas.workload.defaults import with_defaults  # noqa: PLC0415 - the same
+
+        verdict = admit(item.value).verdict
+        if not isinstance(verdict, Deny):
+            return with_defaults(item.value)
+        for objection in verdict.objections:
+            self._note(item, objection.path, _expected_by(objection.reason.sentence), objection.got)
+        return None
 
     def _identify(self, item: Item, kind: str, resource: Resource) -> bool:
         """Whether an object can be told from every other one (IN-038); its place is remembered for later faults."""
@@ -233,6 +250,18 @@ class _Loading:
 def _reports_pods(clique: PodClique) -> bool:
     status = clique.status
     return bool(status.replicas or status.ready or status.scheduled)
+
+
+def _expected_by(sentence: str) -> str:
+    """What an objection asks for, as a fault says it."""
+    if sentence.startswith("must be "):
+        return sentence.removeprefix("must be ")
+    return f"it to {sentence.removeprefix('must ')}" if sentence.startswith("must ") else f"something else ({sentence})"
+
+
+def _uid(raw: Mapping[str, Any]) -> object:
+    meta = raw.get("metadata")
+    return meta.get("uid") if isinstance(meta, Mapping) else None
 
 
 def _same(before: Resource | Pod, uid: str, resource_version: str) -> bool:

@@ -297,3 +297,47 @@ def test_cl005_nothing_is_decided_on_bad_input(
     assert said.out == ""
     assert f"{path}: document 1, PodClique inference/qwen-0-decode, spec.replicas" in said.err
     assert "--keep-going" in said.err
+
+
+class TestIN039:
+    """A set that no cluster has seen is read as a server would take it."""
+
+    def bare(self, **clique: object) -> Json:
+        cliques = [{"name": "a", "spec": {"podSpec": {"containers": [{"name": "main"}]}, **clique}}]
+        return {
+            "apiVersion": "grove.io/v1alpha1",
+            "kind": "PodCliqueSet",
+            "metadata": {"name": "llm"},
+            "spec": {"replicas": 1, "template": {"cliques": cliques}},
+        }
+
+    def read(self, tmp_path: Path, raw: Json) -> Loaded:
+        path = tmp_path / "set.json"
+        path.write_text(json.dumps(raw), encoding="utf-8")
+        return load([str(path)], io.BytesIO())
+
+    def test_with_its_defaults(self, tmp_path: Path) -> None:
+        (root,) = self.read(tmp_path, self.bare()).cluster.sets
+        (clique,) = root.spec.template.cliques
+        assert (root.ref.namespace, clique.spec.replicas, clique.spec.min_available) == ("default", 1, 1)
+        assert clique.spec.pod_spec["restartPolicy"] == "Always"
+
+    def test_with_every_objection_to_it(self, tmp_path: Path) -> None:
+        raw = self.bare(replicas=2, minAvailable=3, startsAfter=["ghost"])
+        raw["spec"]["template"] |= {"cliqueStartupType": "CliqueStartupTypeExplicit"}
+        raw["spec"]["template"]["podCliqueScalingGroups"] = [
+            {"name": "g", "cliqueNames": ["a"], "terminationDelay": "1h"}
+        ]
+        found = self.read(tmp_path, raw)
+        assert found.cluster.sets == ()
+        assert {fault.path: fault.expected.split()[0] for fault in found.faults} == {
+            "spec.template.cliques[0].spec.minAvailable": "between",
+            "spec.template.cliques[0].spec.startsAfter[0]": "it",
+            "spec.template.podCliqueScalingGroups[0].terminationDelay": "something",
+        }
+
+    def test_not_where_a_cluster_has_it(self, tmp_path: Path) -> None:
+        raw = self.bare(replicas=2, minAvailable=3)
+        raw["metadata"] |= {"uid": "u", "resourceVersion": "1"}
+        found = self.read(tmp_path, raw)
+        assert (len(found.cluster.sets), found.faults) == (1, ())
