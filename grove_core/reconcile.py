@@ -4,8 +4,7 @@ from grove_core.areas.gang_termination.desire import wake_of_termination, wants_
 from grove_core.areas.gang_termination.findings import findings_of_termination
 from grove_core.areas.gang_termination.rulesets import DESIGN, RuleSet
 from grove_core.areas.gang_termination.status import tally_of
-from grove_core.areas.workload.desire import wants_of_release
-from grove_core.areas.workload.expansion import wants_of_expansion
+from grove_core.areas.workload.desire import wants_of_completion, wants_of_release
 from grove_core.areas.workload.gates import findings_of_gates, judge_gates, wants_of_gates
 from grove_core.kernel.wants import Desired
 from grove_core.plan.difference import difference
@@ -33,7 +32,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     desired = Desired.union(
         (
             wants_of_release(seen),  # WL
-            wants_of_expansion(seen),  # WL
+            wants_of_completion(seen),  # WL
             wants_of_gates(gates),  # WL
             wants_of_termination(seen, judgement, tally),  # GT
         )

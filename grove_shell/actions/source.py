@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from grove_core.document.reading import attempts_from_json
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Attempt
 from grove_core.snapshot.snapshot import Snapshot
@@ -79,6 +78,8 @@ def situation_of(source: Source) -> Situation:
 
 
 def _attempts(path: str) -> tuple[tuple[Attempt, ...], tuple[Fault, ...]]:
+    from grove_core.document.reading import attempts_from_json  # noqa: PLC0415 - few plans come with attempts (P11)
+
     faults: list[Fault] = []
     found: list[Attempt] = []
     for item in items_of(path, faults, standard_input()):

@@ -1,4 +1,4 @@
-"""What the workload area wishes: that objects on their way out are let go."""
+"""What the workload area wishes: that a set is complete, and that objects on their way out are let go."""
 
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.wants import Desired, Released
@@ -20,3 +20,16 @@ def wants_of_release(snapshot: Snapshot) -> Desired:
             if owned.deleting and finalizer in owned.finalizers
         )
     )
+
+
+def wants_of_completion(snapshot: Snapshot) -> Desired:
+    """Everything a set should consist of that is nowhere yet should be there (WL-010).
+
+    Nothing where the source may have left something out, and nothing for a set that is being deleted.
+    """
+    if not snapshot.whole or snapshot.root.deleting:
+        return Desired()
+    # A dozen modules that a dump of a cluster does not need: a tenth of the time in which its plan is there (P11).
+    from grove_core.areas.workload.expansion import wants_of_expansion  # noqa: PLC0415
+
+    return wants_of_expansion(snapshot)

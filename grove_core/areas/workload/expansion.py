@@ -30,12 +30,11 @@ _ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 
 def wants_of_expansion(snapshot: Snapshot) -> Desired:
-    """Everything a set should consist of that is not there, if its owner is (WL-010 to WL-020). Linear.
+    """Everything a set should consist of that is not there, if its owner is (WL-010 to WL-024). Linear.
 
-    Nothing where the source may have left something out, and nothing for a set that is being deleted.
+    Args:
+        snapshot: of a set that is not being deleted, with everything it owns.
     """
-    if not snapshot.whole or snapshot.root.deleting:
-        return Desired()
     size = size_of(snapshot)
     if size > MOST:
         because = Why.TOO_LARGE.because(snapshot.root.ref, objects=size, most=MOST)
