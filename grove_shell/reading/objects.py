@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
-from grove_core.kernel.admission import Deny
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import CORE
@@ -135,6 +134,7 @@ class _Loading:
         """A set that no cluster has seen, with its defaults; None where admission would refuse it (IN-039)."""
         from grove_core.admit import admit  # noqa: PLC0415 - dumps of clusters have no such sets and need no rules
         from grove_core.areas.workload.defaults import with_defaults  # noqa: PLC0415 - the same
+        from grove_core.kernel.admission import Deny  # noqa: PLC0415 - the same
 
         verdict = admit(item.value).verdict
         if not isinstance(verdict, Deny):

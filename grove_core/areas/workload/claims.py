@@ -1,6 +1,6 @@
 """Shared ResourceClaims, at the three levels where sharing is written: set, scaling group, clique (WL-019, WL-070)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from grove_core.areas.workload.blueprint import CliquePart, GroupPart
@@ -9,7 +9,7 @@ from grove_core.areas.workload.manifests import Blank, labels_of_replica, labels
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.wants import HeldBack, Present
-from grove_core.resources.keys import CLAIMS, CLIQUE, COMPONENT, GROUP, GROUP_REPLICA, POD_INDEX
+from grove_core.resources.keys import CLAIMS, CLIQUE, COMPONENT, GROUP, GROUP_REPLICA, POD_INDEX, SET_REPLICA
 from grove_core.resources.meta import Resource
 from grove_core.resources.names import claim_name
 from grove_core.resources.podclique import PodClique
@@ -23,30 +23,19 @@ PER_REPLICA: Final = "PerReplica"
 
 def claims_of_set(root: PodCliqueSet) -> Iterator[Present | HeldBack]:
     """The claims that a set owns: one for all its replicas, or one for each."""
-    for entry in root.spec.template.resource_sharing:
-        for index in _indices(entry, root.spec.replicas):
-            labels = {} if index is None else labels_of_replica(index)
-            yield _claim(root, root, entry, index, labels)
+    return _claims(root, root, root.spec.template.resource_sharing, root.spec.replicas, {}, SET_REPLICA)
 
 
 def claims_of_group(root: PodCliqueSet, group: ScalingGroup, part: GroupPart) -> Iterator[Present | HeldBack]:
     """The claims that a scaling group owns: one for all its replicas, or one for each."""
-    for entry in part.template.resource_sharing:
-        for index in _indices(entry, part.replicas):
-            labels = {**labels_of_replica(part.replica), **dict.fromkeys(GROUP, part.name)}
-            if index is not None:
-                labels |= dict.fromkeys(GROUP_REPLICA, str(index))
-            yield _claim(root, group, entry, index, labels)
+    labels = {**labels_of_replica(part.replica), **dict.fromkeys(GROUP, part.name)}
+    return _claims(root, group, part.template.resource_sharing, part.replicas, labels, GROUP_REPLICA)
 
 
 def claims_of_clique(root: PodCliqueSet, clique: PodClique, part: CliquePart) -> Iterator[Present | HeldBack]:
     """The claims that a PodClique owns: one for all its pods, or one for each."""
-    for entry in part.template.resource_sharing:
-        for index in _indices(entry, part.replicas):
-            labels = {**labels_of_replica(part.replica), **dict.fromkeys(CLIQUE, part.name)}
-            if index is not None:
-                labels[POD_INDEX] = str(index)
-            yield _claim(root, clique, entry, index, labels)
+    labels = {**labels_of_replica(part.replica), **dict.fromkeys(CLIQUE, part.name)}
+    return _claims(root, clique, part.template.resource_sharing, part.replicas, labels, (POD_INDEX,))
 
 
 def with_claims(pod_spec: FrozenMap, root: PodCliqueSet, part: CliquePart, pod_index: int) -> FrozenMap:
@@ -91,8 +80,21 @@ def _is_for(entry: ResourceSharing, clique: str, group: str) -> bool:
     return chosen is None or clique in chosen.child_clique_names or group in chosen.child_scaling_group_names
 
 
-def _indices(entry: ResourceSharing, replicas: int) -> tuple[int | None, ...]:
-    return (None,) if entry.scope == ALL else tuple(range(replicas))
+def _claims(
+    root: PodCliqueSet,
+    owner: Resource,
+    entries: Iterable[ResourceSharing],
+    replicas: int,
+    labels: Mapping[str, str],
+    index_keys: Iterable[str],
+) -> Iterator[Present | HeldBack]:
+    """The claims of one owner; those of a single replica of it carry its index under ``index_keys``."""
+    for entry in entries:
+        if entry.scope == ALL:
+            yield _claim(root, owner, entry, None, labels)
+        else:
+            for index in range(replicas):
+                yield _claim(root, owner, entry, index, {**labels, **dict.fromkeys(index_keys, str(index))})
 
 
 def _claim(

@@ -11,7 +11,7 @@ from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Create
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
 from grove_shell.controller.rounds import as_applied
@@ -135,7 +135,3 @@ def raw_sets(draw: st.DrawFn) -> Json:
         resourceSharing=sharing(),
         priorityClassName=draw(st.sampled_from(["", "high"])),
     )
-
-
-def root_of(raw: Json) -> PodCliqueSet:
-    return podcliqueset_of(raw)
