@@ -1,5 +1,6 @@
 """Manifests of pods: the template's pod spec, and everything Grove adds to it (WL-020, WL-080 to WL-084)."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from grove_core.areas.workload.blueprint import CliquePart
@@ -24,7 +25,9 @@ _INFO_PATH: Final = "/var/grove/pod-info"
 _READABLE: Final = 0o644
 
 
-def pod_for(root: PodCliqueSet, clique: PodClique, part: CliquePart, index: int, ordering: Ordering) -> Present:
+def pod_for(
+    root: PodCliqueSet, clique: PodClique, part: CliquePart, index: int, before: Sequence[str], ordering: Ordering
+) -> Present:
     """One pod of a PodClique.
 
     Args:
@@ -32,6 +35,7 @@ def pod_for(root: PodCliqueSet, clique: PodClique, part: CliquePart, index: int,
         clique: the PodClique, which will own it.
         part: the same as the template has it.
         index: lowest free one among the clique's pods (WL-083).
+        before: uids of the pods that had the index and are not gone yet, sorted; their names are taken (WL-085).
         ordering: of the set.
     """
     template, priority = part.template, root.spec.template.priority_class_name
@@ -58,7 +62,7 @@ def pod_for(root: PodCliqueSet, clique: PodClique, part: CliquePart, index: int,
     blank = Blank(
         api_version=CORE,
         kind="Pod",
-        name=pod_name(part.name, short_hash(f"{clique.uid}/{index}", _SUFFIX)),
+        name=pod_name(part.name, short_hash("/".join((clique.uid, str(index), *before)), _SUFFIX)),
         owner=clique,
         labels=labels,
         annotations=template.annotations,

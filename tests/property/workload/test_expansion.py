@@ -258,8 +258,10 @@ def test_wl083_holes_are_filled_first(lost: list[int], fresh: list[int], how: st
         for pod in seen.pods_of[clique.uid]
         if how != "gone" or pod.index not in lost
     ]
-    steps = reconcile(replace(seen, pods_of={clique.uid: pods})).steps
-    created = [step for step in steps if isinstance(step.action, Create)]
+    world = replace(seen, pods_of={clique.uid: pods})
+    plan = reconcile(world)
+    assert problems_in(plan, world) == ()
+    created = [step for step in plan.steps if isinstance(step.action, Create)]
     assert sorted(dict(step.because[0].facts)["index"] for step in created) == fresh
 
 
