@@ -7,8 +7,8 @@ from grove_core.kernel.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
-class Objection:
-    """One thing that is refused: the field, what stood there, and the rule against it."""
+class Remark:
+    """One thing that is said of a field: where it is, what stands there, and the rule that says it."""
 
     path: str
     got: str
@@ -18,16 +18,16 @@ class Objection:
         return f"{self.path}: {self.reason.sentence}, got {self.got}"
 
 
-@dataclass(frozen=True, slots=True)
-class Caution:
-    """One thing that is allowed and probably not meant: the field, what stands there, and the rule that says so."""
+class Objection(Remark):
+    """One thing that is refused."""
 
-    path: str
-    got: str
-    reason: Reason
+    __slots__ = ()
 
-    def __str__(self) -> str:
-        return f"{self.path}: {self.reason.sentence}, got {self.got}"
+
+class Caution(Remark):
+    """One thing that is allowed and probably not meant."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)

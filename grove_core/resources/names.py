@@ -40,7 +40,7 @@ def claim_name(owner: str, index: int | None, template: str) -> str:
 
 def role_label(set_name: str) -> str:
     """How the labels of a set's Role name it, ``grove.io:pcs:llama``: a label has no colons."""
-    return f"grove.io-pcs-{set_name}"
+    return role_name(set_name).replace(":", "-")
 
 
 def listed(names: Iterable[str]) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from grove_core.resources.template import ALL_REPLICAS
+
 Json = dict[str, Any]
 
 _PART: Final = re.compile(r"[^.\[\]]+")
@@ -76,7 +78,7 @@ def _stand_in(kind: str, *, highest: bool) -> object:
         "name": name,
         "clique": {"name": name, "spec": {}},
         "group": {"name": name, "cliqueNames": [name]},
-        "sharing": {"name": name, "scope": "AllReplicas"},
+        "sharing": {"name": name, "scope": ALL_REPLICAS},
         "claim": {"name": name, "templateSpec": {}},
         "count": 2**31 - 1 if highest else 1,
         "delay": "1h" if highest else None,

@@ -19,6 +19,17 @@ from grove_core.kernel.errors import Problem
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.resources.fields import shown
 
+ANY_ORDER: Final = "CliqueStartupTypeAnyOrder"
+IN_ORDER: Final = "CliqueStartupTypeInOrder"
+EXPLICIT: Final = "CliqueStartupTypeExplicit"
+STARTUP_TYPES: Final = (ANY_ORDER, IN_ORDER, EXPLICIT)
+ALL_REPLICAS: Final = "AllReplicas"
+PER_REPLICA: Final = "PerReplica"
+SCOPES: Final = (ALL_REPLICAS, PER_REPLICA)
+ROLLING_RECREATE: Final = "RollingRecreate"
+ON_DELETE: Final = "OnDelete"
+UPDATE_STRATEGIES: Final = (ROLLING_RECREATE, ON_DELETE)
+
 _INT32: Final = 2**31 - 1
 _EXPECTED: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -177,7 +188,7 @@ class SetTemplate(_Delayed):
     """``spec.template``; without a ``delay`` gang termination is off (GT-031)."""
 
     cliques: tuple[CliqueTemplate, ...]
-    clique_startup_type: StrictStr = "CliqueStartupTypeAnyOrder"
+    clique_startup_type: StrictStr = ANY_ORDER
     priority_class_name: StrictStr = ""
     headless_service_config: HeadlessService = HeadlessService()
     resource_claim_templates: tuple[ClaimTemplate, ...] = ()
@@ -188,7 +199,7 @@ class SetTemplate(_Delayed):
 class UpdateStrategy(_Resource):
     """``spec.updateStrategy``."""
 
-    type: StrictStr = "RollingRecreate"
+    type: StrictStr = ROLLING_RECREATE
 
 
 class SetSpec(_Resource):

@@ -6,7 +6,7 @@ from typing import Any
 
 from grove_core.admit import admit
 from grove_core.document.writing import reason_as_json
-from grove_core.kernel.admission import AdmissionVerdict, Caution, Deny, Objection
+from grove_core.kernel.admission import AdmissionVerdict, Deny, Remark
 from grove_core.kernel.decisions import Decision
 from grove_shell.exits import DONE, ERROR
 from grove_shell.reading.faults import Fault
@@ -81,7 +81,7 @@ def _page(judged: list[Judged]) -> Page:
     return page
 
 
-def _rule(found: Objection | Caution) -> str:
+def _rule(found: Remark) -> str:
     return f"  {found.reason.rule.code} {found.reason.rule.requirement}"
 
 
@@ -97,5 +97,5 @@ def _as_json(item: Item, decision: Decision[AdmissionVerdict]) -> dict[str, Any]
     }
 
 
-def _found_as_json(found: Objection | Caution) -> dict[str, Any]:
+def _found_as_json(found: Remark) -> dict[str, Any]:
     return {"path": found.path, "got": found.got, **reason_as_json(found.reason)}

@@ -2,20 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Final
 
 from grove_core.explain import Tone, is_gated
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Create, Step
 from grove_core.plan.forecast import Forecast
+from grove_shell.views.layout import INDENT, NAMES, STYLES, label
 from grove_shell.views.page import Page
 from grove_shell.views.words import listed, plural
-
-_WIDTH: Final = max(len(tone.value) for tone in Tone)
-_INDENT: Final = " " * (_WIDTH + 4)
-_NAMES: Final = 8
-_WAITING: Final = "yellow"
-_HELD: Final = "bold magenta"
 
 
 def add_creations(page: Page, forecast: Forecast) -> None:
@@ -28,14 +22,14 @@ def add_creations(page: Page, forecast: Forecast) -> None:
         if opened:
             done.append(f"gates of {plural(opened, 'pod')} open")
         if done:
-            label = "CREATE" if kinds else "PLACE"
+            word = "CREATE" if kinds else "PLACE"
             text = f"round {round_.number}: {', '.join(done)}"
-            page.add((f"  {'' if label == before else label:<{_WIDTH}}  ", "bold"), text)
-            before = label
+            page.add((label("" if word == before else word), "bold"), text)
+            before = word
     told = {(held.target, held.because) for held in forecast.rounds[0].withheld}
     late = [held for held in forecast.rounds[-1].withheld if (held.target, held.because) not in told]
     for held in (held for held in late if not is_gated(held)):
-        tone = (f"  {Tone.HELD.value:<{_WIDTH}}  ", _HELD)
+        tone = (label(Tone.HELD.value), STYLES[Tone.HELD])
         page.add(tone, f"{held.target.kind} {held.target.name}: {held.because[0].sentence}")
     add_gated(
         page,
@@ -55,7 +49,7 @@ def add_gated(page: Page, gated: Iterable[tuple[Ref, tuple[tuple[Ref, str], ...]
         (_, first), *behind = reasons
         alike.setdefault(((Ref("", "", "", ""), first), *behind), []).append(ref.name)
     for ((_, first), *behind), names in alike.items():
-        tone = (f"  {Tone.GATED.value:<{_WIDTH}}  ", _WAITING)
-        page.add(tone, f"{listed(names, _NAMES)}: {first}")
-        for subject, sentence in behind[:_NAMES]:
-            page.add(_INDENT, f"  {subject.name}: {sentence}")
+        tone = (label(Tone.GATED.value), STYLES[Tone.GATED])
+        page.add(tone, f"{listed(names, NAMES)}: {first}")
+        for subject, sentence in behind[:NAMES]:
+            page.add(INDENT, f"  {subject.name}: {sentence}")

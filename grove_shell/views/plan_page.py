@@ -12,20 +12,10 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.forecast import Forecast, Round
 from grove_shell.views.growth import add_creations, add_gated, created_by
+from grove_shell.views.layout import INDENT, NAMES, STYLES, label
 from grove_shell.views.page import Page, Span
 from grove_shell.views.words import clock, distance, listed, named, plural
 
-_STYLES: Final[Mapping[Tone, str]] = {
-    Tone.ENDS: "bold red",
-    Tone.WAITS: "bold yellow",
-    Tone.HELD: "bold magenta",
-    Tone.UNKNOWN: "bold magenta",
-    Tone.GATED: "yellow",
-    Tone.KEEPS: "green",
-}
-_WIDTH: Final = max(len(tone.value) for tone in Tone)
-_INDENT: Final = " " * (_WIDTH + 4)
-_NAMES: Final = 8
 _ENTRIES: Final = 20
 _OLD: Final = timedelta(minutes=10)
 _ACTIONS: Final[Mapping[str, str]] = {
@@ -89,15 +79,15 @@ def _headline(page: Page, document: Document, stories: Sequence[Story]) -> None:
     counts = Counter(entry.tone for entry in entries)
     verdicts: list[Span] = []
     if counts[Tone.ENDS]:
-        verdicts.append((f"{plural(counts[Tone.ENDS], 'replica')} to terminate now", _STYLES[Tone.ENDS]))
+        verdicts.append((f"{plural(counts[Tone.ENDS], 'replica')} to terminate now", STYLES[Tone.ENDS]))
     untils = [entry.until for entry in entries if entry.tone is Tone.WAITS and entry.until is not None]
     if untils:
         text = f"{plural(counts[Tone.WAITS], 'replica')} waiting, the first until {clock(min(untils), now)}"
-        verdicts.append((text, _STYLES[Tone.WAITS]))
+        verdicts.append((text, STYLES[Tone.WAITS]))
     if counts[Tone.HELD]:
-        verdicts.append((f"{plural(counts[Tone.HELD], 'write')} held back", _STYLES[Tone.HELD]))
+        verdicts.append((f"{plural(counts[Tone.HELD], 'write')} held back", STYLES[Tone.HELD]))
     if counts[Tone.UNKNOWN]:
-        verdicts.append((f"{plural(counts[Tone.UNKNOWN], 'PodCliqueSet')} undecided", _STYLES[Tone.UNKNOWN]))
+        verdicts.append((f"{plural(counts[Tone.UNKNOWN], 'PodCliqueSet')} undecided", STYLES[Tone.UNKNOWN]))
     if not stories:
         verdicts.append(("no PodCliqueSet in the input, so there is nothing to decide", "bold"))
     created = created_by(step for forecast in document.forecasts for round_ in forecast.rounds for step in round_.steps)
@@ -106,7 +96,7 @@ def _headline(page: Page, document: Document, stories: Sequence[Story]) -> None:
     if not verdicts:
         verdicts.append((f"nothing to terminate in {plural(len(stories), 'PodCliqueSet')}", "bold green"))
     if counts[Tone.GATED]:
-        verdicts.append((f"{plural(counts[Tone.GATED], 'PodClique')} gated", _STYLES[Tone.GATED]))
+        verdicts.append((f"{plural(counts[Tone.GATED], 'PodClique')} gated", STYLES[Tone.GATED]))
     page.add(*((text if index == 0 else f"; {text}", style) for index, (text, style) in enumerate(verdicts)))
     page.add((f"as of {now.date().isoformat()} {clock(now, now)}, by the rules '{document.rules}'", "dim"))
 
@@ -150,18 +140,18 @@ def _root(page: Page, forecast: Forecast, story: Story, now: datetime, *, full: 
         for entry in shown:
             _entry(page, entry, now, full=full)
         if rest:
-            page.add((f"  {tone.value:<{_WIDTH}}  ", _STYLES[tone]), f"and {_rest(rest, now)} (-v lists all)")
+            page.add((label(tone.value), STYLES[tone]), f"and {_rest(rest, now)} (-v lists all)")
     for round_, names in _later_deletions(forecast, now):
         when = f"{clock(round_.at, now)} ({distance(round_.at, now)})"
-        page.add((f"  {'THEN':<{_WIDTH}}  ", "yellow"), f"{when}: ends {listed(names, _NAMES)}")
+        page.add((label("THEN"), "yellow"), f"{when}: ends {listed(names, NAMES)}")
     add_creations(page, forecast)
     writes = _counted(forecast.rounds[0].steps)
     if writes:
         others = len(forecast.rounds) - 1
         more = f", then {plural(others, 'more round')}" if others else ""
-        page.add(_INDENT, (f"writes now: {writes}{more}", "dim"))
+        page.add(INDENT, (f"writes now: {writes}{more}", "dim"))
     if not forecast.complete:
-        page.add(_INDENT, ("not at rest yet: the number of rounds was limited", "dim"))
+        page.add(INDENT, ("not at rest yet: the number of rounds was limited", "dim"))
 
 
 def _rest(entries: Sequence[Entry], now: datetime) -> str:
@@ -180,16 +170,16 @@ def _cut(items: Sequence[T], most: int | None) -> tuple[Sequence[T], Sequence[T]
 
 
 def _entry(page: Page, entry: Entry, now: datetime, *, full: bool) -> None:
-    most = None if full else _NAMES
-    tone = (f"  {entry.tone.value:<{_WIDTH}}  ", _STYLES[entry.tone])
+    most = None if full else NAMES
+    tone = (label(entry.tone.value), STYLES[entry.tone])
     head = named(entry.subject)
     if entry.tone is Tone.KEEPS:
         page.add(tone, head, ": ", "; ".join(cause.sentences[0] for cause in entry.causes))
         shown, rest = _cut(entry.degraded, most)
         for cause in shown:
-            page.add(_INDENT, f"{cause.subject.kind} {cause.subject.name}: {'; '.join(cause.sentences)}")
+            page.add(INDENT, f"{cause.subject.kind} {cause.subject.name}: {'; '.join(cause.sentences)}")
         if rest:
-            page.add(_INDENT, f"and {plural(len(rest), 'more such PodClique')}")
+            page.add(INDENT, f"and {plural(len(rest), 'more such PodClique')}")
         return
     if entry.tone is Tone.HELD:
         page.add(tone, (head, "bold"), ": ", entry.causes[0].sentences[0])
@@ -203,26 +193,26 @@ def _entry(page: Page, entry: Entry, now: datetime, *, full: bool) -> None:
     for cause in entry.causes:
         _cause(page, cause, most)
     if entry.deletes:
-        page.add(_INDENT, "ends: ", listed([ref.name for ref in entry.deletes], most))
+        page.add(INDENT, "ends: ", listed([ref.name for ref in entry.deletes], most))
 
 
 def _cause(page: Page, cause: Cause, most: int | None) -> None:
     first, *more = cause.sentences
-    page.add(_INDENT, f"{cause.subject.kind} {cause.subject.name}: {first}")
+    page.add(INDENT, f"{cause.subject.kind} {cause.subject.name}: {first}")
     shown, rest = _cut(cause.below, most)
     for below in shown:
-        page.add(_INDENT, f"  {below.subject.name}: {below.sentences[0]}")
+        page.add(INDENT, f"  {below.subject.name}: {below.sentences[0]}")
     if rest:
-        page.add(_INDENT, f"  and {plural(len(rest), 'more such PodClique')}")
+        page.add(INDENT, f"  and {plural(len(rest), 'more such PodClique')}")
     for sentence in more:
-        page.add(_INDENT, "  ", sentence)
+        page.add(INDENT, "  ", sentence)
 
 
 def _calm(page: Page, calm: Sequence[Told]) -> None:
     """The sets with nothing to fear share one line."""
     names = [f"{story.root.namespace}/{story.root.name}" for _, story in calm]
     writes = _counted(step for forecast, _ in calm for step in forecast.rounds[0].steps)
-    page.add(("all well: ", "green"), listed(names, _NAMES), (f"  ({writes})" if writes else "", "dim"))
+    page.add(("all well: ", "green"), listed(names, NAMES), (f"  ({writes})" if writes else "", "dim"))
 
 
 def _rounds(page: Page, forecast: Forecast, now: datetime) -> None:

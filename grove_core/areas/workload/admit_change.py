@@ -8,10 +8,9 @@ from typing import Final
 
 from grove_core.areas.workload.admit_found import CLIQUES, GROUPS, TEMPLATE, Found
 from grove_core.areas.workload.rules import Refuse
-from grove_core.areas.workload.startup import EXPLICIT, IN_ORDER
 from grove_core.resources.fields import shown
 from grove_core.resources.manifest import Manifest
-from grove_core.resources.template import CliqueTemplate, ResourceSharing, SetTemplate
+from grove_core.resources.template import EXPLICIT, IN_ORDER, CliqueTemplate, ResourceSharing, SetTemplate
 
 _ORDERED: Final = frozenset({IN_ORDER, EXPLICIT})
 _MOST_QUOTED: Final = 10

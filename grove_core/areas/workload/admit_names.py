@@ -23,7 +23,7 @@ from grove_core.resources.names import (
     standalone_clique_name,
 )
 from grove_core.resources.syntax import LONGEST_LABEL, is_dns_label, is_dns_subdomain
-from grove_core.resources.template import CliqueTemplate, GroupTemplate, ResourceSharing
+from grove_core.resources.template import PER_REPLICA, CliqueTemplate, GroupTemplate, ResourceSharing
 
 MOST_TOGETHER: Final = 45
 """What the existing operator leaves for the names of set, group and clique."""
@@ -141,7 +141,7 @@ def _of_group(manifest: Manifest, last: int, group: GroupTemplate, path: str) ->
 def _claims(owner: _Owner) -> Iterator[Found]:
     for index, entry in enumerate(owner.entries):
         path = f"{owner.path}.resourceSharing[{index}].name"
-        name = claim_name(owner.name, owner.last if entry.scope == "PerReplica" else None, entry.name)
+        name = claim_name(owner.name, owner.last if entry.scope == PER_REPLICA else None, entry.name)
         if len(name) > LONGEST_LABEL:
             yield _too_long(path, entry.name, "ResourceClaim", name)
         elif entry.name and not is_dns_label(entry.name):

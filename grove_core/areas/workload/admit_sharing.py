@@ -1,15 +1,12 @@
 """Shared ResourceClaims and the templates they are made of (WL-140 to WL-149)."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from grove_core.areas.workload.admit_found import TEMPLATE, Found, Sharers, sharers_in
 from grove_core.areas.workload.rules import Refuse
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.names import listed
-from grove_core.resources.template import SharingFilter
-
-SCOPES: Final = ("AllReplicas", "PerReplica")
+from grove_core.resources.template import SCOPES, SharingFilter
 
 
 def sharing_faults(manifest: Manifest) -> Iterator[Found]:

@@ -1,15 +1,11 @@
 """The template as a whole and what its parts have in common: closed lists, roles, autoscaling (WL-120 to WL-138)."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from grove_core.areas.workload.admit_found import CLIQUES, GROUPS, TEMPLATE, Found
 from grove_core.areas.workload.rules import Refuse
-from grove_core.areas.workload.startup import STARTUP_TYPES
 from grove_core.resources.manifest import Manifest
-from grove_core.resources.template import AutoScaling, CliqueTemplate, GroupTemplate
-
-UPDATE_STRATEGIES: Final = ("RollingRecreate", "OnDelete")
+from grove_core.resources.template import STARTUP_TYPES, UPDATE_STRATEGIES, AutoScaling, CliqueTemplate, GroupTemplate
 
 
 def template_faults(manifest: Manifest) -> Iterator[Found]:

@@ -1,7 +1,6 @@
 """Shared ResourceClaims, at the three levels where sharing is written: set, scaling group, clique (WL-019, WL-070)."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
 
 from grove_core.areas.workload.blueprint import CliquePart, GroupPart
 from grove_core.areas.workload.environment import in_containers
@@ -15,10 +14,7 @@ from grove_core.resources.names import claim_name
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.template import ResourceSharing
-
-ALL: Final = "AllReplicas"
-PER_REPLICA: Final = "PerReplica"
+from grove_core.resources.template import ALL_REPLICAS, SCOPES, ResourceSharing
 
 
 def claims_of_set(root: PodCliqueSet) -> Iterator[Present | HeldBack]:
@@ -69,10 +65,10 @@ def _claims_of_pod(root: PodCliqueSet, part: CliquePart, pod_index: int) -> Iter
         (part.name, pod_index, part.template.resource_sharing),
     ]
     for owner, index, entries in levels:
-        for scope in (ALL, PER_REPLICA):
+        for scope in SCOPES:
             for entry in entries:
                 if entry.scope == scope and _is_for(entry, short, group.name if group else ""):
-                    yield claim_name(owner, None if scope == ALL else index, entry.name)
+                    yield claim_name(owner, None if scope == ALL_REPLICAS else index, entry.name)
 
 
 def _is_for(entry: ResourceSharing, clique: str, group: str) -> bool:
@@ -90,7 +86,7 @@ def _claims(
 ) -> Iterator[Present | HeldBack]:
     """The claims of one owner; those of a single replica of it carry its index under ``index_keys``."""
     for entry in entries:
-        if entry.scope == ALL:
+        if entry.scope == ALL_REPLICAS:
             yield _claim(root, owner, entry, None, labels)
         else:
             for index in range(replicas):

@@ -7,8 +7,8 @@ admission to report. Only what is absent or null is filled in, never what is wri
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from grove_core.areas.workload.startup import ANY_ORDER
 from grove_core.kernel.frozen import canonical
+from grove_core.resources.template import ANY_ORDER, ROLLING_RECREATE
 
 Json = dict[str, Any]
 _INT32: Final = 2**31 - 1
@@ -53,7 +53,7 @@ def _spec(spec: Json) -> Json:
     whole = _filled(spec, replicas=0)
     return {
         **whole,
-        **_part(whole, "updateStrategy", lambda strategy: _filled(strategy, type="RollingRecreate")),
+        **_part(whole, "updateStrategy", lambda strategy: _filled(strategy, type=ROLLING_RECREATE)),
         **_part(whole, "template", _template),
     }
 

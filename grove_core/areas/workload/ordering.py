@@ -1,14 +1,11 @@
 """Who starts after whom: start-up types and their parents, as full names (WL-050 to WL-053)."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from grove_core.areas.workload.blueprint import CliquePart
 from grove_core.resources.names import member_clique_name, scaling_group_name, standalone_clique_name
 from grove_core.resources.podcliqueset import PodCliqueSet
-
-IN_ORDER: Final = "CliqueStartupTypeInOrder"
-EXPLICIT: Final = "CliqueStartupTypeExplicit"
+from grove_core.resources.template import EXPLICIT, IN_ORDER
 
 
 class Ordering:

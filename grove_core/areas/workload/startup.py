@@ -4,17 +4,11 @@ Rule for this file: every function is linear in the cliques and the names they w
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
 from grove_core.areas.workload.admit_found import CLIQUES, Found
 from grove_core.areas.workload.rules import Refuse, Warn
 from grove_core.resources.names import listed
-from grove_core.resources.template import CliqueTemplate, SetSpec
-
-ANY_ORDER: Final = "CliqueStartupTypeAnyOrder"
-IN_ORDER: Final = "CliqueStartupTypeInOrder"
-EXPLICIT: Final = "CliqueStartupTypeExplicit"
-STARTUP_TYPES: Final = (ANY_ORDER, IN_ORDER, EXPLICIT)
+from grove_core.resources.template import ANY_ORDER, EXPLICIT, IN_ORDER, CliqueTemplate, SetSpec
 
 Waits = Mapping[str, Sequence[str]]
 """Whom each clique waits for; every name is a key."""
