@@ -127,7 +127,8 @@ class TestLegality:
     def test_pl003_every_verdict_has_a_reason(self, world: World) -> None:
         assert all(finding.because for finding in reconcile(world.snapshot).findings)
 
-    @given(worlds(), st.sampled_from(["twice", "reasonless", "stranger", "stale", "unsorted", "release", "empty"]))
+    @given(world=worlds())
+    @pytest.mark.parametrize("crime", ["twice", "reasonless", "stranger", "stale", "unsorted", "release", "empty"])
     def test_pl004_the_checker_sees_what_is_illegal(self, world: World, crime: str) -> None:
         snapshot = world.snapshot
         plan = reconcile(snapshot)
