@@ -9,7 +9,8 @@ from grove_core.areas.workload.gates import findings_of_gates, judge_gates, want
 from grove_core.kernel.wants import Desired
 from grove_core.plan.difference import difference
 from grove_core.plan.plan import Plan
-from grove_core.snapshot.snapshot import Snapshot, with_own_writes
+from grove_core.snapshot.expectations import with_own_writes
+from grove_core.snapshot.snapshot import Snapshot
 
 
 def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:

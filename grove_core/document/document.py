@@ -10,6 +10,7 @@ from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer
 from grove_core.plan.forecast import Forecast
 
 FORMAT_VERSION: Final = "1.0"
+FOREGROUND: Final = "Foreground"
 ACTIONS: Final = ("create", "apply", "setStatus", "delete", "holdFinalizer", "dropFinalizer")
 Json = dict[str, Any]
 

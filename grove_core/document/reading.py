@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from grove_core.areas.gang_termination import rules as gang_termination
 from grove_core.areas.workload import rules as workload
-from grove_core.document.document import FORMAT_VERSION, Document, Json
+from grove_core.document.document import FOREGROUND, FORMAT_VERSION, Document, Json
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap, freeze
@@ -112,7 +112,8 @@ def _step(raw: Json) -> Step:
     elif name == "dropFinalizer":
         action = DropFinalizer(_text(raw["object"]["finalizer"]), guard)
     else:
-        action = Delete(guard, tuple((_ref(item["target"]), _guard(item["guard"])) for item in raw["restsOn"]))
+        rests_on = tuple((_ref(item["target"]), _guard(item["guard"])) for item in raw["restsOn"])
+        action = Delete(guard, rests_on, foreground=raw.get("propagationPolicy") == FOREGROUND)
         stage = Stage.CAUSE if raw["isCause"] else stage
     return Step(stage, target, action, because)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from grove_core.document.document import FORMAT_VERSION, Document, Json, action_name, summary_of
+from grove_core.document.document import FOREGROUND, FORMAT_VERSION, Document, Json, action_name, summary_of
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.reasons import Reason
@@ -105,6 +105,8 @@ def _step_as_json(step: Step) -> Json:
             {"target": ref_as_json(ref), "guard": _guard_as_json(held)} for ref, held in step.action.rests_on
         ]
         shown["isCause"] = step.stage is Stage.CAUSE
+        if step.action.foreground:
+            shown["propagationPolicy"] = FOREGROUND
     return shown
 
 

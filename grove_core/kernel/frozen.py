@@ -19,6 +19,13 @@ class FrozenMap(Mapping[str, Json]):
     def __init__(self, items: Mapping[str, Json]) -> None:
         object.__setattr__(self, "_items", dict(items))
 
+    @classmethod
+    def over(cls, raw: Mapping[str, Any]) -> "FrozenMap":
+        """A view of JSON as a reader made it, which nobody changes any more: nothing is copied until a look."""
+        view = cls.__new__(cls)
+        object.__setattr__(view, "_items", raw)
+        return view
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(name)
 
@@ -26,7 +33,8 @@ class FrozenMap(Mapping[str, Json]):
         raise AttributeError(name)
 
     def __getitem__(self, key: str) -> Json:
-        return self._items[key]
+        value: Any = self._items[key]
+        return _view(value) if value.__class__ is dict or value.__class__ is list else value
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)
@@ -56,6 +64,12 @@ def freeze(value: Any) -> Json:  # noqa: ANN401 - any JSON
     if isinstance(value, list | tuple):
         return tuple(freeze(item) for item in value)
     raise TypeError(type(value).__name__)
+
+
+def _view(value: Any) -> Json:  # noqa: ANN401 - JSON as a reader made it
+    if value.__class__ is dict:
+        return FrozenMap.over(value)
+    return tuple([_view(item) for item in value]) if value.__class__ is list else value
 
 
 def thaw(value: Json) -> Any:  # noqa: ANN401 - any JSON

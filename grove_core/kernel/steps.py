@@ -54,10 +54,12 @@ class Delete:
 
     ``rests_on`` names the cause. A companion (stage CLEANUP) goes only while all of it is as it was judged (PL-015);
     for the cause itself (stage CAUSE) it only says whose companions must be gone before (PL-014).
+    With ``foreground`` the object stays until everything it controls is gone, pods included.
     """
 
     guard: Guard
     rests_on: tuple[tuple[Ref, Guard], ...] = ()
+    foreground: bool = False
 
 
 def rest_on_one_cause(first: "Action", second: "Action") -> bool:

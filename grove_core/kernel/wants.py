@@ -52,6 +52,7 @@ class Absent:
     Attributes:
         rests_on: the objects whose state is the cause, as they were judged (PL-015).
         is_cause: whether the cause would be gone with the object, so that it goes last (GT-063).
+        foreground: whether it should stay until everything it controls is gone.
     """
 
     target: Ref
@@ -59,6 +60,7 @@ class Absent:
     because: tuple[Reason, ...]
     rests_on: tuple[tuple[Ref, Guard], ...] = ()
     is_cause: bool = False
+    foreground: bool = False
 
 
 @dataclass(frozen=True, slots=True)

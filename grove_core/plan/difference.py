@@ -80,7 +80,7 @@ def _action_for(want: Want) -> tuple[Stage, Action]:
         case Status():
             return Stage.STATUS, SetStatus(want.fields, want.guard)
         case Absent():
-            return Stage.CAUSE if want.is_cause else Stage.CLEANUP, Delete(want.guard, want.rests_on)
+            return Stage.CAUSE if want.is_cause else Stage.CLEANUP, Delete(want.guard, want.rests_on, want.foreground)
         case Released():
             return Stage.CLEANUP, DropFinalizer(want.finalizer, want.guard)
         case _:

@@ -143,6 +143,11 @@ def read_texts(part: Fields, key: str) -> FrozenMap:
     return FrozenMap(found) if found else NO_TEXTS
 
 
+def view_of(part: Fields) -> FrozenMap:
+    """An object below the one that is read, as it stands there; empty where it is absent."""
+    return FrozenMap.over(part.raw) if part.raw else NO_TEXTS
+
+
 def read_label(labels: Fields, *keys: str) -> str:
     """The value of the first of these label keys that is set; empty where none is (decision D3)."""
     return next((text for key in keys if (text := labels.text(key))), "")

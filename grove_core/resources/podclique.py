@@ -7,9 +7,11 @@ from typing import Any, ClassVar, Final
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import BASE_GANG, GROUP_REPLICA, GROVE, SET_REPLICA, TEMPLATE_HASH
 from grove_core.resources.meta import (
+    NO_TEXTS,
     Resource,
     read_conditions,
     read_identity,
@@ -17,6 +19,7 @@ from grove_core.resources.meta import (
     read_label,
     read_labels,
     read_update,
+    view_of,
 )
 from grove_core.resources.names import index_after
 
@@ -31,7 +34,11 @@ class CliqueStatus:
         recorded: whether any operator has written a status yet (GT-015, GT-061).
         updating: GT-018.
         update_hash: template hash that the update progress aims at; empty without progress.
+        progress: of the last update, as stored; empty where there was none.
         current_hash: template hash the clique has fully converged to.
+        set_hash: generation hash of the set that it has fully converged to.
+        selector: of its pods, for autoscalers.
+        observed: generation of the clique that the status is about.
     """
 
     FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType(
@@ -42,6 +49,11 @@ class CliqueStatus:
             "scheduleGatedReplicas": "gated",
             "updatedReplicas": "updated",
             "wasAvailable": "was_available",
+            "hpaPodSelector": "selector",
+            "observedGeneration": "observed",
+            "currentPodTemplateHash": "current_hash",
+            "currentPodCliqueSetGenerationHash": "set_hash",
+            "updateProgress": "progress",
         }
     )
 
@@ -54,7 +66,11 @@ class CliqueStatus:
     was_available: bool | None = None
     updating: bool = False
     update_hash: str = ""
+    progress: FrozenMap = NO_TEXTS
     current_hash: str = ""
+    set_hash: str = ""
+    selector: str = ""
+    observed: int | None = None
     conditions: tuple[Condition, ...] = ()
 
 
@@ -68,6 +84,9 @@ class PodClique(Resource):
         min_available: GT-025.
         template_hash: label on the object; empty where absent.
         base_gang: the PodGang that has to be placed before its pods are; empty where there is none.
+        generation: moves with every change of the spec; None where the source does not say.
+        labels, annotations, pod_spec: as stored; its pods are made of them.
+        auto_scaling: ``autoScalingConfig`` as stored.
     """
 
     replica_index: int
@@ -76,6 +95,11 @@ class PodClique(Resource):
     min_available: int
     template_hash: str
     base_gang: str = ""
+    generation: int | None = None
+    labels: FrozenMap = NO_TEXTS
+    annotations: FrozenMap = NO_TEXTS
+    pod_spec: FrozenMap = NO_TEXTS
+    auto_scaling: FrozenMap = NO_TEXTS
     status: CliqueStatus
 
     @property
@@ -112,11 +136,20 @@ def podclique_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None
         min_available=replicas if min_available is None else min_available,
         template_hash=read_label(labels, TEMPLATE_HASH),
         base_gang=read_label(labels, BASE_GANG),
+        generation=top.part("metadata").integer("generation"),
+        labels=view_of(labels),
+        annotations=view_of(top.part("metadata").part("annotations")),
+        pod_spec=view_of(spec.part("podSpec")),
+        auto_scaling=view_of(spec.part("autoScalingConfig")),
         status=CliqueStatus(
             recorded=bool(status.raw),
             updating=updating,
             update_hash=progress.text("podTemplateHash"),
+            progress=view_of(progress),
             current_hash=status.text("currentPodTemplateHash"),
+            set_hash=status.text("currentPodCliqueSetGenerationHash"),
+            selector=status.text("hpaPodSelector"),
+            observed=status.integer("observedGeneration"),
             conditions=read_conditions(status),
             was_available=status.flag("wasAvailable"),
             replicas=status.integer("replicas"),

@@ -11,18 +11,50 @@ from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import GROVE
-from grove_core.resources.meta import NO_TEXTS, Resource, read_conditions, read_identity, read_texts
+from grove_core.resources.meta import (
+    NO_TEXTS,
+    Resource,
+    read_conditions,
+    read_identity,
+    read_texts,
+    read_update,
+    view_of,
+)
 from grove_core.resources.template import SetSpec, read_spec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetStatus:
-    """A PodCliqueSet's stored status; None where a field is absent."""
+    """A PodCliqueSet's stored status; None where a field is absent.
 
-    FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType({"replicas": "replicas", "availableReplicas": "available"})
+    Attributes:
+        updating: whether a rollout of the set runs.
+        progress: of the last rollout, as stored; empty where there was none.
+        current_hash: generation hash of the set that is being reached.
+        selector: of its pods, for autoscalers.
+        observed: generation of the set that the status is about.
+    """
+
+    FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "replicas": "replicas",
+            "availableReplicas": "available",
+            "updatedReplicas": "updated",
+            "hpaPodSelector": "selector",
+            "observedGeneration": "observed",
+            "currentGenerationHash": "current_hash",
+            "updateProgress": "progress",
+        }
+    )
 
     replicas: int | None = None
     available: int | None = None
+    updated: int | None = None
+    selector: str = ""
+    observed: int | None = None
+    current_hash: str = ""
+    progress: FrozenMap = NO_TEXTS
+    updating: bool = False
     conditions: tuple[Condition, ...] = ()
 
 
@@ -61,11 +93,13 @@ class PodCliqueSet(Resource):
 
     Attributes:
         labels, annotations: as the user wrote them.
+        generation: moves with every change of the spec; None where the source does not say.
         shape: follows from the spec; taken from it once, because every look at the set needs it.
     """
 
     labels: FrozenMap = NO_TEXTS
     annotations: FrozenMap = NO_TEXTS
+    generation: int | None = None
     spec: SetSpec
     status: SetStatus
     shape: Shape = field(init=False, repr=False, compare=False)
@@ -88,14 +122,25 @@ def podcliqueset_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | N
     top = Fields(raw, "", problems)
     identity = read_identity(top, GROVE, "PodCliqueSet", shared)
     status = top.part("status")
+    updating, progress = read_update(status)
     read = SetStatus(
+        updating=updating,
+        progress=view_of(progress),
+        updated=status.integer("updatedReplicas"),
+        selector=status.text("hpaPodSelector"),
+        observed=status.integer("observedGeneration"),
+        current_hash=status.text("currentGenerationHash"),
         replicas=status.integer("replicas"),
         available=status.integer("availableReplicas"),
         conditions=read_conditions(status),
     )
-    labels, annotations = (read_texts(top.part("metadata"), key) for key in ("labels", "annotations"))
+    meta = top.part("metadata")
+    labels, annotations = (read_texts(meta, key) for key in ("labels", "annotations"))
+    generation = meta.integer("generation")
     spec, found = read_spec(top.raw.get("spec"))
     problems.extend(found)
     if problems or spec is None:
         raise MalformedObject(tuple(problems))
-    return PodCliqueSet(**identity, labels=labels, annotations=annotations, spec=spec, status=read)
+    return PodCliqueSet(
+        **identity, labels=labels, annotations=annotations, generation=generation, spec=spec, status=read
+    )

@@ -1,14 +1,16 @@
 """PodGang: what the scheduler places as one."""
 
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar
 
+from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import SCHEDULER
-from grove_core.resources.meta import Resource, read_identity
+from grove_core.resources.meta import NO_TEXTS, Resource, read_conditions, read_identity, read_labels, view_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +23,29 @@ class PodGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GangStatus:
+    """A PodGang's stored status; empty where a field is absent."""
+
+    FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType({"phase": "phase"})
+
+    phase: str = ""
+    conditions: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PodGang(Resource):
-    """A PodGang as far as decisions look at it."""
+    """A PodGang as far as decisions look at it.
 
+    Attributes:
+        labels, annotations: as stored; those of the set that are not Grove's are mirrored here.
+        priority: ``priorityClassName``; empty where absent.
+    """
+
+    labels: FrozenMap = NO_TEXTS
+    annotations: FrozenMap = NO_TEXTS
+    priority: str = ""
     groups: tuple[PodGroup, ...]
-
-
-def with_groups(gang: PodGang, fields: FrozenMap) -> PodGang:
-    """The gang after its ``spec.podgroups`` were applied."""
-    return replace(gang, groups=_groups_in(Fields(thaw(fields), "", []).part("spec")))
+    status: GangStatus = GangStatus()
 
 
 def podgang_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodGang:
@@ -45,13 +61,22 @@ def podgang_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None =
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
     identity = read_identity(top, SCHEDULER, "PodGang", shared)
-    groups = _groups_in(top.part("spec"))
+    spec, status = top.part("spec"), top.part("status")
+    gang = PodGang(
+        **identity,
+        labels=view_of(read_labels(top)),
+        annotations=view_of(top.part("metadata").part("annotations")),
+        priority=spec.text("priorityClassName"),
+        groups=groups_in(spec),
+        status=GangStatus(phase=status.text("phase"), conditions=read_conditions(status)),
+    )
     if problems:
         raise MalformedObject(tuple(problems))
-    return PodGang(**identity, groups=groups)
+    return gang
 
 
-def _groups_in(spec: Fields) -> tuple[PodGroup, ...]:
+def groups_in(spec: Fields) -> tuple[PodGroup, ...]:
+    """The ``podgroups`` of a gang's spec, as they stand there."""
     return tuple(
         PodGroup(
             group.text("name", required=True),

@@ -7,23 +7,55 @@ from typing import Any, ClassVar
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import GROVE, SET_REPLICA
-from grove_core.resources.meta import Resource, read_conditions, read_identity, read_index, read_labels, read_update
+from grove_core.resources.meta import (
+    NO_TEXTS,
+    Resource,
+    read_conditions,
+    read_identity,
+    read_index,
+    read_labels,
+    read_update,
+    view_of,
+)
 from grove_core.resources.names import index_after
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupStatus:
-    """A scaling group's stored status; None where a field is absent."""
+    """A scaling group's stored status; None where a field is absent.
+
+    Attributes:
+        updating: GT-018.
+        progress: of the last update, as stored; empty where there was none.
+        set_hash: generation hash of the set that it has fully converged to.
+        selector: of its pods, for autoscalers.
+        observed: generation of the group that the status is about.
+    """
 
     FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {"replicas": "replicas", "scheduledReplicas": "scheduled", "availableReplicas": "available"}
+        {
+            "replicas": "replicas",
+            "scheduledReplicas": "scheduled",
+            "availableReplicas": "available",
+            "updatedReplicas": "updated",
+            "selector": "selector",
+            "observedGeneration": "observed",
+            "currentPodCliqueSetGenerationHash": "set_hash",
+            "updateProgress": "progress",
+        }
     )
 
     replicas: int | None = None
     scheduled: int | None = None
     available: int | None = None
+    updated: int | None = None
+    selector: str = ""
+    observed: int | None = None
+    set_hash: str = ""
+    progress: FrozenMap = NO_TEXTS
     updating: bool = False
     conditions: tuple[Condition, ...] = ()
 
@@ -36,12 +68,16 @@ class ScalingGroup(Resource):
         replica_index: of the set's replica it belongs to.
         replicas, min_available: of the object, not of the template; an absent ``minAvailable`` is 1 (GT-025).
         clique_names: short names of its cliques, in order.
+        generation: moves with every change of the spec; None where the source does not say.
+        annotations: as stored.
     """
 
     replica_index: int
     replicas: int
     min_available: int
     clique_names: tuple[str, ...]
+    generation: int | None = None
+    annotations: FrozenMap = NO_TEXTS
     status: GroupStatus
 
 
@@ -60,6 +96,7 @@ def scaling_group_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | 
     identity = read_identity(top, GROVE, "PodCliqueScalingGroup", shared)
     spec, status = top.part("spec"), top.part("status")
     replicas = spec.integer("replicas")
+    updating, progress = read_update(status)
     in_owner = index_after(identity["owner_name"], identity["ref"].name) if identity["owner_name"] else None
     group = ScalingGroup(
         **identity,
@@ -67,8 +104,15 @@ def scaling_group_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | 
         replicas=1 if replicas is None else replicas,
         min_available=spec.integer("minAvailable", at_least=1) or 1,
         clique_names=spec.texts("cliqueNames"),
+        generation=top.part("metadata").integer("generation"),
+        annotations=view_of(top.part("metadata").part("annotations")),
         status=GroupStatus(
-            updating=read_update(status)[0],
+            updating=updating,
+            progress=view_of(progress),
+            updated=status.integer("updatedReplicas"),
+            selector=status.text("selector"),
+            observed=status.integer("observedGeneration"),
+            set_hash=status.text("currentPodCliqueSetGenerationHash"),
             conditions=read_conditions(status),
             replicas=status.integer("replicas"),
             scheduled=status.integer("scheduledReplicas"),

@@ -7,16 +7,17 @@ from typing import Any, Final, TypeAlias, TypeVar
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import FrozenMap, Json, thaw
 from grove_core.resources.fields import Fields
-from grove_core.resources.meta import read_conditions
+from grove_core.resources.meta import read_conditions, read_update
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, SetStatus
+from grove_core.resources.podgang import GangStatus, PodGang
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 
-StoredStatus: TypeAlias = CliqueStatus | GroupStatus | SetStatus
-HasStatus = TypeVar("HasStatus", bound=PodClique | ScalingGroup | PodCliqueSet)
-
+StoredStatus: TypeAlias = CliqueStatus | GroupStatus | SetStatus | GangStatus
+HasStatus = TypeVar("HasStatus", bound=PodClique | ScalingGroup | PodCliqueSet | PodGang)
 
 _UNCHANGED: Final = FrozenMap({})
+_PROGRESS: Final = "updateProgress"
 
 
 def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: tuple[Condition, ...]) -> FrozenMap:
@@ -35,6 +36,21 @@ def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: 
     return FrozenMap(changed) if changed else _UNCHANGED
 
 
+def joined(first: FrozenMap, second: FrozenMap) -> FrozenMap | None:
+    """Two changes of one status as one; None where both set one field, or conditions of one type (PL-013)."""
+    if (first.keys() & second.keys()) - {"conditions"}:
+        return None
+    conditions = (*_conditions_in(first), *_conditions_in(second))
+    if len({condition["type"] for condition in conditions}) < len(conditions):
+        return None
+    return FrozenMap({**first, **second, **({"conditions": conditions} if conditions else {})})
+
+
+def _conditions_in(fields: FrozenMap) -> tuple[FrozenMap, ...]:
+    found = fields.get("conditions", ())
+    return tuple(item for item in found if isinstance(item, FrozenMap)) if isinstance(found, tuple) else ()
+
+
 def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:
     """The resource after a status write: given fields replaced, conditions merged by type, the rest kept."""
     stored: StoredStatus = resource.status
@@ -43,6 +59,11 @@ def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:
         written = {condition.type: condition for condition in read_conditions(Fields(thaw(fields), "", []))}
         kept = tuple(written.pop(condition.type, condition) for condition in stored.conditions)
         changes["conditions"] = kept + tuple(written.values())
+    if _PROGRESS in fields:
+        updating, progress = read_update(Fields({_PROGRESS: fields[_PROGRESS]}, "", []))
+        changes["updating"] = updating
+        if isinstance(stored, CliqueStatus):
+            changes["update_hash"] = progress.text("podTemplateHash")
     if isinstance(stored, CliqueStatus):
         changes["recorded"] = True
     # mypy cannot see that each kind is given back its own kind of status.

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.meta import Resource
+from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -15,7 +16,7 @@ from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 
-Gap: TypeAlias = tuple[str, str]  # (kind, namespace): of these something is missing in the source
+Gap: TypeAlias = tuple[str, str]  # (kind, namespace)
 EVERYWHERE: Final = ""  # as the namespace of a gap
 
 
@@ -30,15 +31,17 @@ class Cluster:
 
     Attributes:
         gaps: of which kinds the source left something out, and in which namespace (GT-024).
+        complete: of which kinds it has everything, and in which namespace (WL-010).
     """
 
     sets: tuple[PodCliqueSet, ...]
     groups_of: Mapping[str, tuple[ScalingGroup, ...]]
     cliques_of: Mapping[str, tuple[PodClique, ...]]
     gangs_of: Mapping[str, tuple[PodGang, ...]]
-    others_of: Mapping[str, tuple[Resource, ...]]
+    others_of: Mapping[str, tuple[Owned, ...]]
     pods_of: Mapping[str, list[Pod]]
     gaps: frozenset[Gap] = frozenset()
+    complete: frozenset[Gap] = frozenset()
 
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
         """What a decision about ``root`` may look at. A view: pods are shared, nothing is copied."""
@@ -55,14 +58,12 @@ class Cluster:
             pods_of=self.pods_of,
             now=now,
             attempts=attempts,
-            not_collected=self._not_collected_in(root.ref.namespace) if self.gaps else frozenset(),
+            not_collected=_kinds_in(root.ref.namespace, self.gaps) if self.gaps else frozenset(),
+            complete=_kinds_in(root.ref.namespace, self.complete) if self.complete else frozenset(),
         )
 
-    def _others_of(self, owners: Iterable[Resource]) -> tuple[Resource, ...]:
+    def _others_of(self, owners: Iterable[Resource]) -> tuple[Owned, ...]:
         return tuple(other for owner in owners for other in self.others_of.get(owner.uid, ()))
-
-    def _not_collected_in(self, namespace: str) -> frozenset[str]:
-        return frozenset(kind for kind, of in self.gaps if of in {EVERYWHERE, namespace})
 
 
 def cluster_of(
@@ -71,9 +72,10 @@ def cluster_of(
     groups: Iterable[ScalingGroup] = (),
     cliques: Iterable[PodClique] = (),
     gangs: Iterable[PodGang] = (),
-    others: Iterable[Resource] = (),
+    others: Iterable[Owned] = (),
     pods: Iterable[Pod] = (),
     gaps: frozenset[Gap] = frozenset(),
+    complete: frozenset[Gap] = frozenset(),
 ) -> Cluster:
     """Index the objects of a cluster. Linear in their number; objects without an owner belong to nobody."""
     pods_of: defaultdict[str, list[Pod]] = defaultdict(list)
@@ -90,7 +92,12 @@ def cluster_of(
         others_of=_by_owner(others),
         pods_of=pods_of,
         gaps=gaps,
+        complete=complete,
     )
+
+
+def _kinds_in(namespace: str, pairs: frozenset[Gap]) -> frozenset[str]:
+    return frozenset(kind for kind, of in pairs if of in {EVERYWHERE, namespace})
 
 
 def _by_owner(owned: Iterable[R]) -> dict[str, tuple[R, ...]]:

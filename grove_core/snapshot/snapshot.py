@@ -1,18 +1,35 @@
 """What one root can see at one moment; every decision about it is a function of this value alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus
+from grove_core.kernel.steps import Attempt
 from grove_core.resources.meta import Resource
+from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import HasStatus, with_status
+
+EVERY_KIND: Final = frozenset(
+    {
+        "HorizontalPodAutoscaler",
+        "Pod",
+        "PodClique",
+        "PodCliqueScalingGroup",
+        "PodGang",
+        "ResourceClaim",
+        "Role",
+        "RoleBinding",
+        "Secret",
+        "Service",
+        "ServiceAccount",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,19 +43,19 @@ class Snapshot:
         now: aware UTC; the only clock there is.
         attempts: what was tried last, and how the world answered.
         not_collected: kinds the source left out (GT-024).
-        whole: whether the source has everything the root owns, of every kind, so that what is not here is nowhere.
+        complete: kinds of which the source has everything the root owns, so that what is not here is nowhere.
     """
 
     root: PodCliqueSet
     groups: tuple[ScalingGroup, ...] = ()
     cliques: tuple[PodClique, ...] = ()
     gangs: tuple[PodGang, ...] = ()
-    others: tuple[Resource, ...] = ()
+    others: tuple[Owned, ...] = ()
     pods_of: Mapping[str, Sequence[Pod]]
     now: datetime
     attempts: tuple[Attempt, ...] = ()
     not_collected: frozenset[str] = frozenset()
-    whole: bool = False
+    complete: frozenset[str] = frozenset()
 
     def pods(self) -> Iterator[tuple[PodClique, Pod]]:
         """Every pod of the root with the clique that controls it (GT-001)."""
@@ -51,31 +68,3 @@ class Snapshot:
         return {
             resource.ref: resource for resource in (self.root, *self.groups, *self.cliques, *self.gangs, *self.others)
         }
-
-
-def with_own_writes(snapshot: Snapshot) -> Snapshot:
-    """The same snapshot with accepted writes that the listing does not show yet (GT-062).
-
-    A deletion counts until the object with that uid is gone; a status until the listed version moves on.
-    """
-    done = {
-        attempt.step.target: attempt.step.action for attempt in snapshot.attempts if attempt.outcome is Outcome.DONE
-    }
-    if not done:
-        return snapshot
-
-    def seen(item: HasStatus) -> HasStatus:
-        match done.get(item.ref):
-            case Delete(guard) if guard.uid == item.uid:
-                return replace(item, deleting=True)
-            case SetStatus(fields, guard) if guard == item.guard:
-                return with_status(item, fields)
-            case _:
-                return item
-
-    return replace(
-        snapshot,
-        root=seen(snapshot.root),
-        groups=tuple(map(seen, snapshot.groups)),
-        cliques=tuple(map(seen, snapshot.cliques)),
-    )

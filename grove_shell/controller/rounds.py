@@ -8,7 +8,7 @@ from grove_core.areas.gang_termination.rulesets import RuleSet
 from grove_core.plan.forecast import Forecast, forecast_of, round_of
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import SET_FINALIZER
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.act import act
 from grove_shell.world.memory import MemoryWorld
 from grove_shell.world.protocol import World
@@ -30,8 +30,8 @@ def forecasts(
 def as_applied(snapshot: Snapshot) -> Snapshot:
     """A set that is in no cluster yet, a moment after somebody applied it: it has an identity, and owns nothing."""
     uid = f"(uid of {snapshot.root.ref.short})"
-    root = replace(snapshot.root, uid=uid, resource_version="1", finalizers=(SET_FINALIZER,))
-    return Snapshot(root=root, pods_of={}, now=snapshot.now, attempts=snapshot.attempts, whole=True)
+    root = replace(snapshot.root, uid=uid, resource_version="1", generation=1, finalizers=(SET_FINALIZER,))
+    return Snapshot(root=root, pods_of={}, now=snapshot.now, attempts=snapshot.attempts, complete=EVERY_KIND)
 
 
 def run_to_rest(

@@ -5,14 +5,13 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap, thaw
-from grove_core.resources.fields import Fields
-from grove_core.resources.meta import Resource, read_identity
+from grove_core.resources.owned import Owned, owned_of
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 
-Made: TypeAlias = ScalingGroup | PodClique | PodGang | Pod | Resource
+Made: TypeAlias = ScalingGroup | PodClique | PodGang | Pod | Owned
 
 _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], Made]]] = MappingProxyType(
     {
@@ -27,11 +26,11 @@ _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], Made]]] = Mapping
 def made_of(manifest: FrozenMap, uid: str) -> Made:
     """The object that a creation of this manifest leads to. Raises MalformedObject where a server would refuse it."""
     raw = thaw(manifest)
-    raw["metadata"] |= {"uid": uid, "resourceVersion": "1"}
+    raw["metadata"] |= {"uid": uid, "resourceVersion": "1", "generation": 1}
     project = _PROJECTIONS.get(raw["kind"])
     if project is not None:
         return project(raw)
-    return Resource(**read_identity(Fields(raw, "", []), raw["apiVersion"], raw["kind"], None))
+    return owned_of(raw)
 
 
 def _admitted(raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,52 +1,70 @@
 """An API server in memory: uids, resource versions, owners, finalizers, conflicts, garbage collection.
 
 It is the model of a real one: a write must find the object as it was judged, an object with finalizers stays until
-they are dropped, and what it controlled goes with it. Versions after a write are written ``<version>+<writes>``, so
-nobody takes them for real ones.
+they are dropped, and what it controlled goes with it, or before it where it is deleted in the foreground. Versions
+after a write are written ``<version>+<writes>``, so nobody takes them for real ones.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Outcome, SetStatus, Stage, Step
-from grove_core.resources.meta import Resource
+from grove_core.resources.applied import with_fields
 from grove_core.resources.names import index_from
+from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podgang import PodGang, with_groups
+from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import with_status
 from grove_core.snapshot.cluster import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.world.made import made_of
 
-Stored: TypeAlias = PodCliqueSet | ScalingGroup | PodClique | PodGang | Resource
+Stored: TypeAlias = PodCliqueSet | ScalingGroup | PodClique | PodGang | Owned
+
+_FOREGROUND: Final = "foregroundDeletion"
 
 
 class MemoryWorld:
-    """Objects by address; mutable on purpose, unlike everything in the core."""
+    """Objects by address; mutable on purpose, unlike everything in the core.
 
-    def __init__(self, snapshots: Iterable[Snapshot]) -> None:
-        """Start from what some roots can see."""
+    Attributes:
+        items: everything but pods.
+        pods: uid of a clique -> its pods, those that outlive it included.
+        manifests: of what was created here.
+    """
+
+    def __init__(self, snapshots: Iterable[Snapshot], *, lingering: bool = False) -> None:
+        """Start from what some roots can see.
+
+        Args:
+            snapshots: of the roots.
+            lingering: a deleted pod stays, being deleted, until somebody says that it ended (:meth:`end_pod`).
+        """
         self.items: dict[Ref, Stored] = {}
         self.pods: dict[str, list[Pod]] = {}
-        self.homes: dict[Ref, str] = {}  # a pod -> uid of its clique; made again where somebody is not found
-        self.owned: defaultdict[str, set[Ref]] = defaultdict(set)
+        self.manifests: dict[Ref, FrozenMap] = {}
+        self.lingering = lingering
         self.not_collected: frozenset[str] = frozenset()
-        self.whole = True
+        self.complete: frozenset[str] | None = None
         self.made: Counter[Ref] = Counter()
+        self._homes: dict[Ref, str] = {}  # a pod -> uid of its clique; made again where somebody is not found
+        self._owned: defaultdict[str, set[Ref]] = defaultdict(set)
+        self._refs: dict[str, Ref] = {}  # by uid
         for snapshot in snapshots:
-            self.whole &= snapshot.whole
+            self.complete = snapshot.complete if self.complete is None else self.complete & snapshot.complete
             self.not_collected |= snapshot.not_collected
-            self.add(snapshot.root)
-            for owned in (*snapshot.groups, *snapshot.gangs, *snapshot.others):
-                self.add(owned)
+            items: tuple[Stored, ...] = (snapshot.root, *snapshot.groups, *snapshot.gangs, *snapshot.others)
+            for item in items:
+                self.add(item)
             for clique in snapshot.cliques:
                 self.add(clique)
                 self.pods[clique.uid] = list(snapshot.pods_of.get(clique.uid, ()))
@@ -67,92 +85,163 @@ class MemoryWorld:
             groups=(item for item in self.items.values() if isinstance(item, ScalingGroup)),
             cliques=(item for item in self.items.values() if isinstance(item, PodClique)),
             gangs=(item for item in self.items.values() if isinstance(item, PodGang)),
-            others=(item for item in self.items.values() if type(item) is Resource),
+            others=(item for item in self.items.values() if isinstance(item, Owned)),
         )
-        snapshot = cluster.snapshot_of(found, now, attempts)
-        return replace(snapshot, pods_of=dict(self.pods), not_collected=self.not_collected, whole=self.whole)
+        return replace(
+            cluster.snapshot_of(found, now, attempts),
+            pods_of=dict(self.pods),
+            not_collected=self.not_collected,
+            complete=self.complete or frozenset(),
+        )
 
     def attempt(self, step: Step) -> Attempt:
         """Try one write: refused as a conflict where the object is gone or not the one that was judged."""
-        if isinstance(step.action, Create):
-            return self._create(step, step.action)
-        if isinstance(step.action, Apply) and step.target.kind == "Pod":
-            return self._open_gate(step, step.action)
-        item = self.items.get(step.target)
+        action = step.action
+        if isinstance(action, Create):
+            return self._create(step, action)
+        item = self.pod(step.target) if step.target.kind == "Pod" else self.items.get(step.target)
         if item is None:
             return Attempt(step, Outcome.CONFLICT, "not found")
-        if item.guard != step.action.guard:
+        if item.guard != action.guard:
             return Attempt(step, Outcome.CONFLICT, "the object has been modified")
-        if isinstance(step.action, Delete) and step.stage is not Stage.CAUSE:
-            for ref, guard in step.action.rests_on:
+        if isinstance(action, Delete) and step.stage is not Stage.CAUSE:
+            for ref, guard in action.rests_on:
                 cause = self.items.get(ref)
                 if cause is None or cause.guard != guard:
                     return Attempt(step, Outcome.CONFLICT, f"{ref.short}, the cause, has been modified")
-        self._write(item, step.action)
+        if isinstance(item, Pod):
+            self._write_pod(item, action)
+        else:
+            self._write(item, action)
         return Attempt(step, Outcome.DONE)
 
     def _create(self, step: Step, action: Create) -> Attempt:
         ref = step.target
-        self.made[ref] += 1
-        serial = self.made[ref]
+        if (self.pod(ref) if ref.kind == "Pod" else self.items.get(ref)) is not None:
+            return Attempt(step, Outcome.CONFLICT, "already exists")
+        serial = self.made[ref] + 1
         try:
             item = made_of(action.manifest, f"(uid of {ref.short}{f' no. {serial}' if serial > 1 else ''})")
         except MalformedObject as fault:
             return Attempt(step, Outcome.REFUSED, "; ".join(map(str, fault.problems)))
-        if not isinstance(item, Pod):
-            if ref in self.items:
-                return Attempt(step, Outcome.CONFLICT, "already exists")
+        if item.owner_uid and item.owner_uid not in self._refs:
+            return Attempt(step, Outcome.CONFLICT, "its owner is gone")
+        self.made[ref] = serial
+        self.manifests[ref] = action.manifest
+        if isinstance(item, Pod):
+            self.pods.setdefault(item.owner_uid, []).append(item)
+            self._homes[ref] = item.owner_uid
+        else:
             self.add(item)
-            if isinstance(item, PodClique):
-                self.pods[item.uid] = []
-            return Attempt(step, Outcome.DONE)
-        siblings = self.pods.setdefault(item.owner_uid, [])
-        if any(pod.name == item.name for pod in siblings):
-            return Attempt(step, Outcome.CONFLICT, "already exists")
-        siblings.append(item)
         return Attempt(step, Outcome.DONE)
 
-    def _open_gate(self, step: Step, action: Apply) -> Attempt:
-        """The one change that pods see so far: Grove's gate goes, and with it the word that the pod is gated."""
-        if step.target not in self.homes:
-            self.homes = {pod.ref: uid for uid, pods in self.pods.items() for pod in pods}
-        pods = self.pods.get(self.homes.get(step.target, ""), [])
-        for place, pod in enumerate(pods):
-            if pod.ref == step.target and pod.guard == action.guard:
-                pods[place] = replace(pod, held=False, gated=False, resource_version=bumped(pod.resource_version))
-                return Attempt(step, Outcome.DONE)
-        return Attempt(step, Outcome.CONFLICT, "the object has been modified, or is gone")
+    # as somebody else would
 
     def add(self, item: Stored) -> None:
         """Take in an object as it is."""
         self.items[item.ref] = item
-        self.owned[item.owner_uid].add(item.ref)
+        self._refs[item.uid] = item.ref
+        self._owned[item.owner_uid].add(item.ref)
+        if isinstance(item, PodClique):
+            self.pods.setdefault(item.uid, [])
 
     def put(self, item: Stored) -> None:
-        """Write an object as somebody else would: stored as given, with a version of its own."""
+        """Write an object: stored as given, with a version of its own."""
         self.items[item.ref] = replace(item, resource_version=bumped(item.resource_version))
 
     def delete(self, ref: Ref) -> None:
-        """Delete an object as somebody else would; finalizers are waited for, what it controlled goes with it."""
-        item = self.items.get(ref)
-        if item is not None:
-            self._write(item, Delete(item.guard))
+        """Delete an object or a pod; finalizers are waited for, what it controlled goes with it."""
+        if ref.kind == "Pod":
+            pod = self.pod(ref)
+            if pod is not None:
+                self._delete_pod(pod)
+        elif ref in self.items:
+            self._delete(self.items[ref], foreground=False)
+
+    def pod(self, ref: Ref) -> Pod | None:
+        """The pod of that address; None if there is none."""
+        for attempt in (1, 2):
+            pods = self.pods.get(self._homes.get(ref, ""), ())
+            for pod in pods:
+                if pod.name == ref.name and pod.namespace == ref.namespace:
+                    return pod
+            if attempt == 1 and ref not in self._homes and ref not in self.manifests:
+                self._homes = {pod.ref: uid for uid, pods in self.pods.items() for pod in pods}
+        return None
+
+    def put_pod(self, pod: Pod) -> None:
+        """Write a pod: stored as given, with a version of its own."""
+        pods = self.pods[pod.owner_uid]
+        place = next(place for place, other in enumerate(pods) if other.uid == pod.uid)
+        pods[place] = replace(pod, resource_version=bumped(pod.resource_version))
+
+    def end_pod(self, ref: Ref) -> None:
+        """A deleted pod has stopped: it is gone."""
+        pod = self.pod(ref)
+        if pod is None:
+            return
+        left = [other for other in self.pods[pod.owner_uid] if other.uid != pod.uid]
+        self._homes.pop(ref, None)
+        self.manifests.pop(ref, None)
+        self.pods[pod.owner_uid] = left
+        if pod.owner_uid in self._refs:
+            self._let_go_of_owner(pod.owner_uid)
+        elif not left:
+            del self.pods[pod.owner_uid]
+
+    # what writes do
+
+    def _write_pod(self, pod: Pod, action: Apply | SetStatus | Delete | DropFinalizer) -> None:
+        """Pods see two changes: Grove's gate goes, and with it the word that the pod is gated; or the pod goes."""
+        if isinstance(action, Delete):
+            self._delete_pod(pod)
+        elif isinstance(action, Apply):
+            self.put_pod(replace(pod, held=False, gated=False))
+
+    def _delete_pod(self, pod: Pod) -> None:
+        if not self.lingering or not pod.node:
+            self.end_pod(pod.ref)
+        elif not pod.deleting:
+            self.put_pod(replace(pod, deleting=True))
 
     def _write(self, item: Stored, action: Apply | SetStatus | Delete | DropFinalizer) -> None:
         match action:
             case Apply(fields):
-                if isinstance(item, PodGang):
-                    self.put(with_groups(item, fields))
+                if not isinstance(item, PodCliqueSet):
+                    self.put(with_fields(item, fields))
             case SetStatus(fields):
-                if isinstance(item, PodCliqueSet | ScalingGroup | PodClique):
+                if not isinstance(item, Owned):
                     self.put(with_status(item, fields))
-            case Delete():
-                self._settle(replace(item, deleting=True))
+            case Delete(foreground=foreground):
+                self._delete(item, foreground=foreground)
             case DropFinalizer(finalizer):
-                left = tuple(name for name in item.finalizers if name != finalizer)
-                self._settle(replace(item, finalizers=left))
+                self._settle(_without(item, finalizer))
             case _:
                 assert_never(action)
+
+    def _delete(self, item: Stored, *, foreground: bool) -> None:
+        if not foreground:
+            self._settle(replace(item, deleting=True))
+            return
+        self.put(replace(item, deleting=True, finalizers=(*_without(item, _FOREGROUND).finalizers, _FOREGROUND)))
+        for ref in sorted(self._owned.get(item.uid, ()), key=lambda ref: ref.sort_key):
+            if not self.items[ref].deleting:
+                self._delete(self.items[ref], foreground=True)
+        for pod in tuple(self.pods.get(item.uid, ())):
+            self._delete_pod(pod)
+        self._let_go(item.ref)
+
+    def _let_go_of_owner(self, uid: str) -> None:
+        if uid in self._refs:
+            self._let_go(self._refs[uid])
+
+    def _let_go(self, ref: Ref) -> None:
+        """An object that waits for what it controlled has nothing left to wait for."""
+        item = self.items.get(ref)
+        if item is None or _FOREGROUND not in item.finalizers:
+            return
+        if not self._owned.get(item.uid) and not self.pods.get(item.uid):
+            self._settle(_without(item, _FOREGROUND))
 
     def _settle(self, item: Stored) -> None:
         """Keep an object, or let it and everything it controls go."""
@@ -160,10 +249,20 @@ class MemoryWorld:
             self.put(item)
             return
         del self.items[item.ref]
-        self.pods.pop(item.uid, None)
-        self.owned[item.owner_uid].discard(item.ref)
-        for ref in sorted(self.owned.pop(item.uid, ()), key=lambda ref: ref.sort_key):
+        del self._refs[item.uid]
+        self.manifests.pop(item.ref, None)
+        self._owned[item.owner_uid].discard(item.ref)
+        for ref in sorted(self._owned.pop(item.uid, ()), key=lambda ref: ref.sort_key):
             self.delete(ref)
+        for pod in tuple(self.pods.get(item.uid, ())):
+            self._delete_pod(pod)
+        if not self.pods.get(item.uid):
+            self.pods.pop(item.uid, None)
+        self._let_go_of_owner(item.owner_uid)
+
+
+def _without(item: Stored, finalizer: str) -> Stored:
+    return replace(item, finalizers=tuple(name for name in item.finalizers if name != finalizer))
 
 
 def bumped(resource_version: str) -> str:

@@ -23,6 +23,7 @@ ALLOWED_MODULES: Final = frozenset(
         "dataclasses",
         "datetime",
         "enum",
+        "fractions",
         "functools",
         "hashlib",
         "itertools",

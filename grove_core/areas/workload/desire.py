@@ -27,7 +27,7 @@ def wants_of_completion(snapshot: Snapshot) -> Desired:
 
     Nothing where the source may have left something out, and nothing for a set that is being deleted.
     """
-    if not snapshot.whole or snapshot.root.deleting:
+    if not snapshot.complete or snapshot.root.deleting:
         return Desired()
     # A dozen modules that a dump of a cluster does not need: a tenth of the time in which its plan is there (P11).
     from grove_core.areas.workload.expansion import wants_of_expansion  # noqa: PLC0415

@@ -34,7 +34,7 @@ def judge_gates(snapshot: Snapshot) -> tuple[GateJudgement, ...]:
 
     Nothing where the source has no gangs and may have left them out: a gang that was not collected refers to nobody.
     """
-    if not (snapshot.whole or snapshot.gangs):
+    if not ("PodGang" in snapshot.complete or snapshot.gangs):
         return ()
     cliques = {clique.ref.name: clique for clique in snapshot.cliques if not clique.deleting}
     gangs = {gang.ref.name: _Gang(snapshot, gang, cliques) for gang in snapshot.gangs if not gang.deleting}

@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.keys import GROUP_REPLICA, SET_REPLICA
 from grove_core.resources.podclique import CliqueStatus, PodClique, podclique_of
@@ -78,6 +79,7 @@ class TestFields:
             was_available=True,
             updating=True,
             update_hash="h2",
+            progress=FrozenMap(RUNNING),
             current_hash="h0",
             conditions=known.status.conditions,
         )

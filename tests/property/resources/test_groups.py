@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import SET_REPLICA
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup, scaling_group_of
@@ -36,7 +37,12 @@ class TestFields:
         assert known.replica_index == 0
         assert (known.replicas, known.min_available, known.clique_names) == (3, 2, ("leader", "worker"))
         assert known.status == GroupStatus(
-            replicas=3, scheduled=3, available=2, updating=True, conditions=known.status.conditions
+            replicas=3,
+            scheduled=3,
+            available=2,
+            updating=True,
+            progress=FrozenMap({"updateStartedAt": SINCE}),
+            conditions=known.status.conditions,
         )
         assert [stored.type for stored in known.status.conditions] == ["MinAvailableBreached"]
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import Condition, Truth, condition_of
 from grove_core.kernel.frozen import FrozenMap, Json, thaw
+from grove_core.kernel.times import format_time
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
@@ -42,10 +43,17 @@ COUNTS: Final = st.integers(0, 3)
 def values_of(resource: Resource) -> st.SearchStrategy[dict[str, Json]]:
     """Any of the fields that its status may be written with."""
     names = sorted(resource.status.FIELDS)
-    value: dict[str, st.SearchStrategy[Json]] = {
-        name: st.booleans() if name == "wasAvailable" else COUNTS for name in names
-    }
+    value = {name: COUNTS.map(partial(sample, name)) for name in names}
     return st.fixed_dictionaries({}, optional=value)
+
+
+def sample(name: str, number: int) -> Json:
+    """A value that a status field of that name may have, another one for each number."""
+    if name == "wasAvailable":
+        return bool(number % 2)
+    if name == "updateProgress":
+        return FrozenMap({"updateStartedAt": format_time(START), "podTemplateHash": f"h{number}"})
+    return f"t{number}" if name.lower().endswith(("hash", "selector")) else number
 
 
 @st.composite
@@ -123,9 +131,7 @@ class TestPL011:
     @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.ref.kind)
     def test_fields_are_named_as_the_api_names_them(self, resource: Resource) -> None:
         reader: Any = {PodClique: podclique_of, ScalingGroup: scaling_group_of, PodCliqueSet: podcliqueset_of}
-        wanted: dict[str, Json] = {
-            name: True if name == "wasAvailable" else number for number, name in enumerate(resource.status.FIELDS, 1)
-        }
+        wanted = {name: sample(name, number) for number, name in enumerate(resource.status.FIELDS, 1)}
         raw = {PodClique: clique(), ScalingGroup: group(), PodCliqueSet: clique_set()}[type(resource)]
         change = status_change(resource.status, wanted, (Condition("Any", Truth.TRUE, "A", "", START),))
         assert reader[type(resource)]({**raw, "status": thaw(change)}) == with_status(resource, change)

@@ -113,7 +113,7 @@ def test_wl090_no_gate_opens_before_the_whole_gang_can() -> None:
 
 
 def test_wl091_a_source_without_gangs_says_nothing_of_gates() -> None:
-    assert verdicts(replace(gated(), gangs=(), whole=False)) == {}
+    assert verdicts(replace(gated(), gangs=(), complete=frozenset())) == {}
 
 
 def test_wl097_pods_on_their_way_out_and_without_our_gate_are_left_alone() -> None:

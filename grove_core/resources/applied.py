@@ -1,0 +1,65 @@
+"""What a write of some fields makes of an object (the model of a patch: null removes, lists are replaced)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.resources.fields import Fields
+from grove_core.resources.keys import TEMPLATE_HASH
+from grove_core.resources.meta import NO_TEXTS, read_label, read_labels
+from grove_core.resources.overlay import overlaid
+from grove_core.resources.owned import NOT_BODY, Owned
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podgang import PodGang, groups_in
+from grove_core.resources.scaling_group import ScalingGroup
+
+Applicable: TypeAlias = PodClique | ScalingGroup | PodGang | Owned
+
+
+def with_fields(item: Applicable, fields: FrozenMap) -> Applicable:
+    """The object after these fields were applied; its generation moves where it has one and its spec was written."""
+    match item:
+        case PodClique():
+            return _clique(item, fields)
+        case ScalingGroup():
+            return replace(item, annotations=_merged(item.annotations, fields, "metadata", "annotations"))
+        case PodGang():
+            return _gang(item, fields)
+        case Owned():
+            body = FrozenMap({key: value for key, value in fields.items() if key not in NOT_BODY})
+            return replace(item, body=overlaid(item.body, body))
+
+
+def _clique(clique: PodClique, fields: FrozenMap) -> PodClique:
+    changed = replace(
+        clique,
+        labels=_merged(clique.labels, fields, "metadata", "labels"),
+        annotations=_merged(clique.annotations, fields, "metadata", "annotations"),
+        pod_spec=_merged(clique.pod_spec, fields, "spec", "podSpec"),
+        auto_scaling=_merged(clique.auto_scaling, fields, "spec", "autoScalingConfig"),
+        generation=None if clique.generation is None else clique.generation + ("spec" in fields),
+    )
+    labels = Fields({"metadata": {"labels": changed.labels}}, "", [])
+    return replace(changed, template_hash=read_label(read_labels(labels), TEMPLATE_HASH))
+
+
+def _gang(gang: PodGang, fields: FrozenMap) -> PodGang:
+    spec = Fields(thaw(fields), "", []).part("spec")
+    return replace(
+        gang,
+        labels=_merged(gang.labels, fields, "metadata", "labels"),
+        annotations=_merged(gang.annotations, fields, "metadata", "annotations"),
+        priority=spec.text("priorityClassName") if "priorityClassName" in spec else gang.priority,
+        groups=groups_in(spec) if "podgroups" in spec else gang.groups,
+    )
+
+
+def _merged(stored: FrozenMap, fields: Mapping[str, Any], *path: str) -> FrozenMap:
+    """The part of an object at a path after the fields of that path were applied."""
+    part: Any = fields
+    for step in path:
+        part = part.get(step, NO_TEXTS)
+        if part is None:
+            return NO_TEXTS
+    return overlaid(stored, part) if part else stored

@@ -1,0 +1,86 @@
+"""What is wanted of an object against what is stored: which fields differ, and what a write makes of them.
+
+A server fills in defaults and writes quantities its own way. So what is stored beyond the wanted fields is no
+difference, and ``1000m`` is no other value than ``"1"``: a write that changes nothing would be made for ever.
+"""
+
+import re
+from fractions import Fraction
+from typing import Final
+
+from grove_core.kernel.frozen import FrozenMap, Json, canonical
+
+_BINARY: Final = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+_DECIMAL: Final = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
+_QUANTITY: Final = re.compile(r"(?P<number>[+-]?[0-9]+(\.[0-9]*)?)(?P<suffix>[KMGTPE]i|[numkMGTPE]?)")
+_LONGEST: Final = 40
+_NOTHING: Final = FrozenMap({})
+
+
+def differing(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
+    """The wanted fields that are not stored so; lists are whole. Empty where there is nothing to write."""
+    changed: dict[str, Json] = {}
+    for key, value in wanted.items():
+        there = stored.get(key)
+        if isinstance(value, FrozenMap) and isinstance(there, FrozenMap):
+            below = differing(value, there)
+            if below:
+                changed[key] = below
+        elif not _holds(there, value):
+            changed[key] = value
+    return FrozenMap(changed)
+
+
+def replacing(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
+    """The fields that turn the stored object into exactly the wanted one; null takes a field away."""
+    changed: dict[str, Json] = {key: None for key in stored if key not in wanted}
+    for key, value in wanted.items():
+        there = stored.get(key)
+        if isinstance(value, FrozenMap) and isinstance(there, FrozenMap):
+            below = replacing(value, there)
+            if below:
+                changed[key] = below
+        elif canonical(value) != canonical(there):
+            changed[key] = value
+    return FrozenMap(changed)
+
+
+def overlaid(stored: FrozenMap, fields: FrozenMap) -> FrozenMap:
+    """The stored object after these fields were applied: objects are merged, null removes, the rest is replaced."""
+    merged: dict[str, Json] = dict(stored.items())
+    for key, value in fields.items():
+        there = merged.get(key)
+        if value is None:
+            merged.pop(key, None)
+        elif isinstance(value, FrozenMap):
+            merged[key] = overlaid(there if isinstance(there, FrozenMap) else _NOTHING, value)
+        else:
+            merged[key] = value
+    return FrozenMap(merged)
+
+
+def _holds(stored: Json, wanted: Json) -> bool:
+    """Whether a stored value is the wanted one, but for what a server adds."""
+    if isinstance(wanted, FrozenMap):
+        return isinstance(stored, FrozenMap) and all(
+            key in stored and _holds(stored[key], value) for key, value in wanted.items()
+        )
+    if isinstance(wanted, tuple):
+        same_length = isinstance(stored, tuple) and len(stored) == len(wanted)
+        return same_length and all(map(_holds, stored, wanted))  # type: ignore[arg-type]  # same_length says so
+    if canonical(stored) == canonical(wanted):
+        return True
+    left, right = quantity_of(stored), quantity_of(wanted)
+    return left is not None and left == right
+
+
+def quantity_of(value: Json) -> Fraction | None:
+    """A Kubernetes quantity (``500m``, ``1Gi``, 2) as a number; None for what is none."""
+    text = str(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else ""
+    found = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
+    if found is None:
+        return None
+    suffix = found["suffix"]
+    if suffix in _BINARY:
+        return Fraction(found["number"]) * 1024 ** (_BINARY.index(suffix) + 1)
+    return Fraction(found["number"]) * Fraction(1000) ** (_DECIMAL.index(suffix) - _DECIMAL.index(""))

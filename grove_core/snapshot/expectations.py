@@ -1,0 +1,107 @@
+"""Own writes that a lagging listing does not show yet: they count as seen, and are remembered until they are."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final, TypeVar
+
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Outcome, SetStatus
+from grove_core.resources.applied import with_fields
+from grove_core.resources.meta import Resource
+from grove_core.resources.pod import Pod, pod_of
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podgang import PodGang
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import HasStatus, with_status
+from grove_core.snapshot.snapshot import Snapshot
+
+Seen = TypeVar("Seen", bound=Resource)
+_POD: Final = "Pod"
+
+
+def unseen(attempts: tuple[Attempt, ...], snapshot: Snapshot) -> tuple[Attempt, ...]:
+    """The accepted writes that a listing does not show yet; whoever lists hands them to the next look.
+
+    Args:
+        attempts: everything remembered so far, the answers of the last round included.
+        snapshot: the listing.
+    """
+    done = [attempt for attempt in attempts if attempt.outcome is Outcome.DONE]
+    if not done:
+        return ()
+    there: dict[Ref, Resource | Pod] = dict(snapshot.targets())
+    if any(attempt.step.target.kind == _POD for attempt in done):
+        there |= {pod.ref: pod for _, pod in snapshot.pods()}
+    return tuple(attempt for attempt in done if not _shown(attempt.step.action, there.get(attempt.step.target)))
+
+
+def _shown(action: Action, found: Resource | Pod | None) -> bool:
+    if isinstance(action, Create):
+        return found is not None
+    if found is None or found.uid != action.guard.uid:
+        return True
+    return found.deleting if isinstance(action, Delete) else found.guard != action.guard
+
+
+def with_own_writes(snapshot: Snapshot) -> Snapshot:
+    """The same snapshot with accepted writes that the listing does not show yet (GT-062).
+
+    A deletion counts until the object with that uid is gone, anything else until the listed version moves on. A pod
+    that was created counts as there; it has no uid yet, so nothing can be done to it.
+    """
+    done = {
+        attempt.step.target: attempt.step.action for attempt in snapshot.attempts if attempt.outcome is Outcome.DONE
+    }
+    if not done:
+        return snapshot
+
+    def deleted(item: Seen) -> Seen:
+        match done.get(item.ref):
+            case Delete(guard) if guard.uid == item.uid:
+                return replace(item, deleting=True)
+            case _:
+                return item
+
+    def seen(item: HasStatus) -> HasStatus:
+        match done.get(item.ref):
+            case SetStatus(fields, guard) if guard == item.guard:
+                return with_status(item, fields)
+            case Apply(fields, guard) if guard == item.guard and isinstance(item, PodClique | ScalingGroup | PodGang):
+                return with_fields(item, fields)  # type: ignore[return-value]  # the kind stays
+            case _:
+                return deleted(item)
+
+    pods = {ref: action for ref, action in done.items() if ref.kind == _POD}
+    return replace(
+        snapshot,
+        root=seen(snapshot.root),
+        groups=tuple(map(seen, snapshot.groups)),
+        cliques=tuple(map(seen, snapshot.cliques)),
+        gangs=tuple(map(seen, snapshot.gangs)),
+        others=tuple(map(deleted, snapshot.others)),
+        pods_of=_with_own_pods(snapshot, pods) if pods else snapshot.pods_of,
+    )
+
+
+def _with_own_pods(snapshot: Snapshot, done: Mapping[Ref, Action]) -> dict[str, list[Pod]]:
+    """The pods of the root with what was done to them; linear in the pods of its cliques."""
+    pods_of = {clique.uid: list(snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques}
+    there = set[Ref]()
+    for pods in pods_of.values():
+        for place, pod in enumerate(pods):
+            ref = pod.ref
+            there.add(ref)
+            match done.get(ref):
+                case Delete(guard) if guard.uid == pod.uid:
+                    pods[place] = replace(pod, deleting=True)
+                case Apply(_, guard) if guard == pod.guard:
+                    pods[place] = replace(pod, held=False, gated=False)
+                case _:
+                    pass
+    for ref, action in done.items():
+        if isinstance(action, Create) and ref not in there:
+            made = pod_of(thaw(action.manifest), {})
+            if made.owner_uid in pods_of:
+                pods_of[made.owner_uid].append(made)
+    return pods_of
