@@ -14,6 +14,8 @@ _BINARY: Final = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _DECIMAL: Final = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
 _QUANTITY: Final = re.compile(r"(?P<number>[+-]?[0-9]+(\.[0-9]*)?)(?P<suffix>[KMGTPE]i|[numkMGTPE]?)")
 _LONGEST: Final = 40
+_KIBI: Final = 1024
+_KILO: Final = 1000
 _NOTHING: Final = FrozenMap({})
 
 
@@ -80,7 +82,7 @@ def quantity_of(value: Json) -> Fraction | None:
     found = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
     if found is None:
         return None
-    suffix = found["suffix"]
+    number, suffix = found["number"], found["suffix"]
     if suffix in _BINARY:
-        return Fraction(found["number"]) * 1024 ** (_BINARY.index(suffix) + 1)
-    return Fraction(found["number"]) * Fraction(1000) ** (_DECIMAL.index(suffix) - _DECIMAL.index(""))
+        return Fraction(number) * Fraction(_KIBI ** (_BINARY.index(suffix) + 1))
+    return Fraction(number) * Fraction(_KILO ** _DECIMAL.index(suffix), _KILO ** _DECIMAL.index(""))
