@@ -236,7 +236,7 @@ class _Loading:
         if (owner is not None and owner.namespace == namespace) or (resource.owner_kind, namespace) in self.gaps:
             return True
         if resource.deleting:
-            return False
+            return isinstance(resource, PodClique)
         item = self.places[resource.uid]
         if not resource.owner_uid:
             self._note(item, "metadata.ownerReferences", "a controller owner", "none")

@@ -89,13 +89,11 @@ def _no_longer_part(scene: Scene, expected: set[tuple[str, str]]) -> Iterator[Ab
     for gang in scene.snapshot.gangs:
         named = gang.labels.get(MANAGED_BY) is not None or not gang.labels
         if named and not gang.deleting and ("PodGang", gang.ref.name) not in expected:
-            yield Absent(
-                gang.ref, gang.guard, (Why.NO_LONGER_PART.because(gang.ref, replicas=scene.root.spec.replicas),)
-            )
+            yield Absent(gang.ref, gang.guard, (Why.NO_LONGER_PART.because(gang.ref),))
     for other in scene.snapshot.others:
         kind = other.ref.kind
         if kind in _COUNTED and other.managed and not other.deleting and (kind, other.ref.name) not in expected:
-            because = Why.NO_LONGER_PART.because(other.ref, replicas=scene.root.spec.replicas)
+            because = Why.NO_LONGER_PART.because(other.ref)
             yield Absent(other.ref, other.guard, (because,))
 
 

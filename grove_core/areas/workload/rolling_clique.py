@@ -12,8 +12,9 @@ from grove_core.resources.podclique import PodClique
 
 
 def outdated_in(clique: PodClique, pods: Sequence[Pod]) -> list[Pod]:
-    """The living pods that are not of the template the clique holds; none where it does not say which it is."""
-    return [pod for pod in living(pods) if pod.template_hash != clique.template_hash] if clique.template_hash else []
+    """The living pods of another template than the clique holds; none where one of the two does not say which."""
+    target = clique.template_hash
+    return [pod for pod in living(pods) if pod.template_hash not in {"", target}] if target else []
 
 
 def roll_clique(clique: PodClique, pods: Sequence[Pod]) -> Roll:

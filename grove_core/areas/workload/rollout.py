@@ -1,4 +1,4 @@
-"""Updates of a set: one replica at a time, each part of it as its own update allows (WL-210 to WL-225)."""
+"""Updates of a set: one replica at a time, each part of it as its own update allows (WL-210 to WL-224)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -72,7 +72,7 @@ class Rollout:
 
 
 def judge_rollout(scene: Scene, replicas: Sequence[ReplicaPart]) -> Rollout:
-    """Judge the update of a set (WL-210 to WL-225).
+    """Judge the update of a set (WL-210 to WL-224).
 
     Args:
         scene: of a snapshot that has all cliques and pods of the set.
@@ -125,7 +125,7 @@ def _roll(
         held += roll.held
     others = [state for state in states if state.outdated and state is not current]
     if others and not current.outdated and not held:
-        because = Why.ROLLOUT_WAITS.because(scene.root.ref, replica=current.part.index, left=len(others))
+        because = Why.ROLLOUT_WAITS.because(scene.root.ref.at_replica(current.part.index), left=len(others))
         held.append(HeldBack(scene.root.ref.at_replica(current.part.index), (because,)))
     return Rollout(
         generation=generation,
@@ -185,7 +185,7 @@ def _state_of(scene: Scene, part: ReplicaPart) -> ReplicaState:
 def _may_roll(clique: PodClique, pods: Sequence[Pod]) -> bool:
     """A quick look that spares most cliques the thorough one."""
     target = clique.template_hash
-    return clique.status.updating or any(pod.template_hash != target for pod in pods)
+    return clique.status.updating or any(pod.template_hash not in {"", target} for pod in pods)
 
 
 def _is_breached(item: PodClique | ScalingGroup) -> bool:

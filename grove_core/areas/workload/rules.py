@@ -30,9 +30,9 @@ class Why(Rule):
         "WL-021", "its template {template} is no inline one, and objects of that kind were not collected"
     )
 
-    SURPLUS_REPLICA = Clause("WL-200", "the set wants {replicas} replicas, and it is of replica {replica}")
-    SURPLUS_GROUP_REPLICA = Clause("WL-201", "the group wants {replicas} replicas, and it is of replica {replica}")
-    NO_LONGER_PART = Clause("WL-202", "nothing of the set's {replicas} replicas needs it any more")
+    SURPLUS_REPLICA = Clause("WL-200", "replica {replica} is beyond the {replicas} that the set wants")
+    SURPLUS_GROUP_REPLICA = Clause("WL-201", "replica {replica} is beyond the {replicas} that the group wants")
+    NO_LONGER_PART = Clause("WL-202", "no replica of the set needs it any more")
     EXCESS_POD = Clause("WL-203", "{pod} is one too many: {wanted} are wanted, and it serves least")
     ENDED_POD = Clause("WL-204", "{pod} has ended ({phase}) and will not be ready again")
 
@@ -41,7 +41,7 @@ class Why(Rule):
     OUTDATED_POD = Clause("WL-215", "{pod} is not of template {template}, and enough others are ready")
     SURGE_POD = Clause("WL-216", "pod {index}, one more than {replicas} while an update runs that can spare none")
     UPDATE_WAITS = Clause(
-        "WL-217", "{left} pods are still to be updated; {ready} of {replicas} are ready and {needed} have to stay so"
+        "WL-217", "pods still to be updated: {left}; ready are {ready} of {replicas}, and {needed} have to stay so"
     )
     POD_NOT_READY = Clause("WL-226", "it waits for {pod}: {trouble}")
     OUTDATED_NOT_AVAILABLE = Clause(
@@ -55,13 +55,13 @@ class Why(Rule):
     )
     GROUP_UPDATE_WAITS = Clause(
         "WL-221",
-        "{left} replicas are still to be updated; {available} of {replicas} are available and {needed} have to stay so",
+        "replicas still to be updated: {left}; available are {available} of {replicas}, and {needed} have to stay so",
     )
     ON_DELETE = Clause("WL-222", "pods made from now on are of template {hash}; those that run stay (OnDelete)")
-    ROLLOUT_WAITS = Clause("WL-223", "{left} replicas are still to be updated; they wait until this one is available")
+    ROLLOUT_WAITS = Clause("WL-223", "replicas still to be updated: {left}; they wait until this one is available")
 
     GOES_WITH_SET = Clause("WL-230", "the set is being deleted; its pods go first")
-    PARTS_REMAIN = Clause("WL-231", "{remaining} PodCliques and scaling groups of it are not gone yet")
+    PARTS_REMAIN = Clause("WL-231", "it waits for its PodCliques and scaling groups to be gone: {remaining}")
     PARTS_NOT_COLLECTED = Clause("WL-232", "PodCliques were not collected, so nobody knows whether any is left")
 
     CLIQUE_STATE = Clause("WL-240", "template {hash}; {outdated} of its pods are of another one")

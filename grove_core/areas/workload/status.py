@@ -75,7 +75,9 @@ class _Told:
             wanted[_PROGRESS] = FrozenMap({_STARTED: self._now, _ENDED: self._now, **hashes})
         else:
             same = clique.status.updating and progress.get("podTemplateHash") == clique.template_hash
-            waits = part.name not in self._rollout.updated or bool(outdated)
+            waits = not self._on_delete and (
+                part.name not in self._rollout.updated or bool(outdated) or not self._serves(part.name)
+            )
             wanted |= self._progress(progress, clique.status.updating, runs=runs, same=same, waits=waits, fields=hashes)
         if clique.generation is not None:
             wanted["observedGeneration"] = clique.generation
@@ -92,6 +94,7 @@ class _Told:
             by_replica.setdefault(clique.group_replica, []).append(clique.name)
         updated = [names for names in by_replica.values() if self._current.issuperset(names)]
         serving = [names for names in updated if all(map(self._serves, names))]
+        serving_now = sum(all(map(self._serves, names)) for names in by_replica.values())
         wanted: dict[str, Json] = {
             "updatedReplicas": len(serving),
             "selector": self._selector({GROUP[0]: group.ref.name}),
@@ -111,7 +114,12 @@ class _Told:
             group.status.updating,
             runs=roll is not None and roll.runs,
             same=same,
-            waits=len(updated) < len(by_replica),
+            waits=not self._on_delete
+            and (
+                len(updated) < len(by_replica)
+                or serving_now < group.min_available
+                or not all(self._has_served(clique.name) for clique in part.cliques)
+            ),
             fields=fields,
         )
         if group.generation is not None:
@@ -228,8 +236,13 @@ class _Told:
         return all(part.name in self._current for part in state.part.all_cliques)
 
     def _serves(self, name: str) -> bool:
-        clique = self._scene.cliques[name]
-        return self._scene.ready[clique.uid] >= clique.min_available
+        clique = self._scene.cliques.get(name)
+        return clique is not None and self._scene.ready[clique.uid] >= clique.min_available
+
+    def _has_served(self, name: str) -> bool:
+        """Whether the clique is available, or was before: what an update made has come up once."""
+        clique = self._scene.cliques.get(name)
+        return clique is not None and (clique.status.was_available is True or self._serves(name))
 
     def _selector(self, more: Mapping[str, str]) -> str:
         labels = {MANAGED_BY: OPERATOR, SET[0]: self._scene.root.ref.name, **more}
