@@ -41,7 +41,7 @@ def judge_gates(snapshot: Snapshot) -> tuple[GateJudgement, ...]:
     return tuple(
         GateJudgement(clique, pod, _judge(clique, pod, gangs))
         for clique, pod in snapshot.pods()
-        if pod.held and not pod.deleting
+        if pod.held and not pod.deleting and pod.uid
     )
 
 
@@ -60,8 +60,10 @@ class _Gang:
             clique = cliques.get(group.name)
             pods = snapshot.pods_of.get(clique.uid, ()) if clique is not None else ()
             placed, needed = sum(pod.scheduled for pod in pods), group.min_replicas
-            if len(group.pods) < needed:
-                incomplete.append(Why.TOO_FEW_PODS.because(ref, pods=len(group.pods), needed=needed))
+            alive = {pod.name for pod in pods if not pod.deleting}
+            named = sum(name in alive for name in group.pods)
+            if named < needed:
+                incomplete.append(Why.TOO_FEW_PODS.because(ref, pods=named, needed=needed))
             if placed < needed:
                 unplaced.append(Why.TOO_FEW_PLACED.because(ref, placed=placed, needed=needed))
         self.pods = {name for group in gang.groups for name in group.pods}

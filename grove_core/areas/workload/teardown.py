@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 from grove_core.areas.workload.rules import Why
+from grove_core.kernel.steps import Create, Outcome
 from grove_core.kernel.wants import Absent, Desired, HeldBack, Released
 from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, SET_FINALIZER
+from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -25,7 +27,7 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
     ]
     if not root.deleting or SET_FINALIZER not in root.finalizers:
         return Desired(tuple(released))
-    remaining = len(snapshot.groups) + len(snapshot.cliques)
+    remaining = len(snapshot.groups) + len(snapshot.cliques) + _made_unseen(snapshot)
     if remaining:
         held = HeldBack(root.ref, (Why.PARTS_REMAIN.because(root.ref, remaining=remaining),))
         return Desired((*_parts_of(snapshot), *released), (held,))
@@ -33,6 +35,18 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
         return Desired(tuple(released), (HeldBack(root.ref, (Why.PARTS_NOT_COLLECTED.because(root.ref),)),))
     let_go = Released(root.ref, root.guard, SET_FINALIZER, (Why.LET_GO.because(root.ref, finalizer=SET_FINALIZER),))
     return Desired((*released, let_go))
+
+
+def _made_unseen(snapshot: Snapshot) -> int:
+    """Parts that were made a moment ago and that the listing does not show yet (PL-018)."""
+    seen = {part.ref for part in (*snapshot.groups, *snapshot.cliques)}
+    return sum(
+        attempt.outcome is Outcome.DONE
+        and isinstance(attempt.step.action, Create)
+        and attempt.step.target.kind in {"PodClique", GROUP_KIND}
+        and attempt.step.target not in seen
+        for attempt in snapshot.attempts
+    )
 
 
 def _parts_of(snapshot: Snapshot) -> Iterator[Absent]:
