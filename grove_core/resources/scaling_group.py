@@ -80,6 +80,11 @@ class ScalingGroup(Resource):
     annotations: FrozenMap = NO_TEXTS
     status: GroupStatus
 
+    @property
+    def needed(self) -> int:
+        """How many replicas have to be left: ``minAvailable``, or all where there are to be fewer (GT-057)."""
+        return min(self.min_available, self.replicas)
+
 
 def scaling_group_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ScalingGroup:
     """Project a scaling group as the API writes it.

@@ -47,7 +47,7 @@ def judge_group(
     breach = Truth.FALSE
     if group.status.updating:
         breach = Truth.UNKNOWN
-    elif group.replicas - len(breached) < group.min_available:
+    elif group.replicas - len(breached) < group.needed:
         breach = Truth.TRUE
     delay = delay_of(root, group)
     since = since_when(group.status.conditions, breach, now)
@@ -116,7 +116,7 @@ def because_of_breach(judged: GroupJudgement) -> tuple[Reason, ...]:
             if judged.breach is Truth.TRUE
             else Why.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
         )
-        own = why.because(group.ref, left=judged.left, replicas=group.replicas, needed=group.min_available)
+        own = why.because(group.ref, left=judged.left, replicas=group.replicas, needed=group.needed)
     return (own, *(clique.reason for cliques in judged.breached.values() for clique in cliques))
 
 
@@ -137,7 +137,7 @@ def because_of_replica(judged: GroupJudgement, index: int, now: datetime) -> tup
         case Suspend():
             return (Why.SUSPENDED_BY_UPDATE.because(group.ref),)
         case Delegate():
-            counts = {"left": judged.left, "replicas": group.replicas, "needed": group.min_available}
+            counts = {"left": judged.left, "replicas": group.replicas, "needed": group.needed}
             return (Why.DELEGATED_TO_SET.because(group.ref, **counts),)
         case Keep():
             return ((Why.TERMINATION_DISABLED if delay is None else Why.SET_BEING_DELETED).because(group.ref),)

@@ -55,7 +55,7 @@ def roll_group(group: ScalingGroup, replicas: list[GroupReplica], extra: GroupRe
     """
     outdated = [replica for replica in replicas if replica.outdated]
     lacking = [replica for replica in replicas if not replica.available]
-    needed = min(group.min_available, group.replicas)
+    needed = group.needed
     stands_in = group.status.updating and extra is not None and bool(outdated or lacking)
     is_open = group.status.updating and group.status.progress.get("podCliqueSetGenerationHash") == generation
     if not is_open:

@@ -175,7 +175,7 @@ def _state_of(scene: Scene, part: ReplicaPart) -> ReplicaState:
         outdated = outdated or not scene.revision.is_current(clique, clique_part)
         breached = breached or _is_breached(clique)
         if not clique_part.group:
-            available = available and scene.ready[clique.uid] >= clique.min_available
+            available = available and scene.ready[clique.uid] >= min(clique.min_available, clique.replicas)
             outdated = outdated or (_may_roll(clique, pods) and roll_clique(clique, pods).runs)
     for group_part in part.groups:
         group = scene.groups.get(group_part.name)
@@ -183,7 +183,7 @@ def _state_of(scene: Scene, part: ReplicaPart) -> ReplicaState:
             available = False
             continue
         serving = sum(replica.available for replica in replicas_of(group_part, scene))
-        available = available and serving >= group.min_available
+        available = available and serving >= group.needed
         breached = breached or _is_breached(group)
     return ReplicaState(part, outdated, available, placed, breached)
 

@@ -125,7 +125,7 @@ class _Told:
             waits=not self._on_delete
             and (
                 len(updated) < len(by_replica)
-                or serving_now < group.min_available
+                or serving_now < group.needed
                 or not all(self._has_served(clique.name) for clique in part.cliques)
             ),
             fields=fields,
@@ -245,7 +245,7 @@ class _Told:
 
     def _serves(self, name: str) -> bool:
         clique = self._scene.cliques.get(name)
-        return clique is not None and self._scene.ready[clique.uid] >= clique.min_available
+        return clique is not None and self._scene.ready[clique.uid] >= min(clique.min_available, clique.replicas)
 
     def _has_served(self, name: str) -> bool:
         """Whether the clique is available, or was before: what an update made has come up once."""

@@ -85,7 +85,7 @@ def breached_replicas(world: World, group: ScalingGroup, verdict: Verdict) -> di
 
 def judge_group(world: World, group: ScalingGroup, verdict: Verdict) -> None:
     healthy = group.replicas - len(breached_replicas(world, group, verdict))
-    truth = Truth.TRUE if healthy < group.min_available else Truth.FALSE
+    truth = Truth.TRUE if healthy < min(group.min_available, group.replicas) else Truth.FALSE
     if group.status.updating:
         truth = Truth.UNKNOWN
     verdict.breach[group.ref.name] = truth
@@ -123,7 +123,7 @@ def replica_is_due(world: World, replica: int, verdict: Verdict) -> bool:
 
 def end_replicas_of(world: World, group: ScalingGroup, verdict: Verdict, *, silent: bool) -> None:
     breached = breached_replicas(world, group, verdict)
-    if group.status.updating or group.replicas - len(breached) < group.min_available:
+    if group.status.updating or group.replicas - len(breached) < min(group.min_available, group.replicas):
         return
     for index, names in breached.items():
         first = min(verdict.since[name] + delay_of(world, group) for name in names)

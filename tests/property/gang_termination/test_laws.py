@@ -25,6 +25,8 @@ from grove_shell.controller.act import act
 from grove_shell.world.memory import MemoryWorld
 from tests.property.gang_termination.oracle import verdict_of
 from tests.property.strategies.worlds import START, World, is_termination, storms, world_of, worlds
+from tests.property.workload.life import Life
+from tests.property.workload.sets import clique_raw, set_raw
 
 
 def deleted(plan: Plan) -> set[str]:
@@ -337,6 +339,39 @@ class TestGT063:
         for clique in world.cliques:
             if clique.replica_index in ended and clique.ref in now:
                 assert later[clique.ref] == now[clique.ref]
+
+
+def plan_of(life: Life) -> Plan:
+    plan = life.round()
+    assert plan is not None
+    return plan
+
+
+class TestGT057:
+    """A group that is short only because somebody scaled it ends nothing (B1)."""
+
+    def test_a_group_scaled_below_its_minimum_ends_nothing_until_it_loses_something(self) -> None:
+        raw = set_raw(
+            clique_raw("a"),
+            clique_raw("b"),
+            groups=({"name": "pool", "cliqueNames": ["b"], "replicas": 2, "minAvailable": 2},),
+            terminationDelay="1m",
+        )
+        life = Life(raw)
+        life.settle()
+        life.scale("llm-0-pool", 1)
+        life.settle()
+        (condition,) = life.group("llm-0-pool").status.conditions
+        assert condition.status is Truth.FALSE
+        life.now += timedelta(hours=1)
+        assert not [step for plan in life.settle() for step in plan.steps if is_termination(step)]
+        pods = life.pods("llm-0-pool-0-b")
+        life.world.put_pod(replace(pods[0], ready=False))
+        assert not [step for step in plan_of(life).steps if is_termination(step)]
+        life.now += timedelta(hours=1)
+        ended = life.round()
+        assert ended is not None
+        assert {step.target.name for step in ended.steps if is_termination(step)} == {"llm-0-a", "llm-0-pool-0-b"}
 
 
 class TestPL015:
