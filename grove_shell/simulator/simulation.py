@@ -1,0 +1,257 @@
+"""One run: a world, its actors, what happens to them, until nothing more will happen."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grove_core.reconcile import reconcile
+from grove_core.snapshot.cluster import Cluster as Dump
+from grove_core.snapshot.snapshot import EVERY_KIND
+from grove_shell.simulator.agenda import Agenda
+from grove_shell.simulator.changes import Change
+from grove_shell.simulator.checks.checks import Checks
+from grove_shell.simulator.cluster import Cluster
+from grove_shell.simulator.deeds import Users
+from grove_shell.simulator.events import Event, NodeAt
+from grove_shell.simulator.expectations import Judge, Miss
+from grove_shell.simulator.history import Actor, History, What
+from grove_shell.simulator.kubelet import Kubelet
+from grove_shell.simulator.mischief import Mischief
+from grove_shell.simulator.node_controller import NodeController
+from grove_shell.simulator.nodes import Node, nodes_of
+from grove_shell.simulator.operator import Decide, Operator
+from grove_shell.simulator.scenario import Scenario
+from grove_shell.simulator.scheduler import Scheduler
+from grove_shell.simulator.spans import MINUTE
+from grove_shell.simulator.storyteller import Storyteller
+from grove_shell.simulator.violation import Violated, Violation
+from grove_shell.world.memory import MemoryWorld
+
+CALM_AFTER: Final = 5 * MINUTE
+"""Faults that are left over stop so long after the last event has ended."""
+_LONGEST: Final = 30 * 24 * 60 * MINUTE
+_MOST_MOMENTS: Final = 500_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a scenario is run.
+
+    Attributes:
+        seed: of what is left to chance: only the order of permuted lists.
+        decide: the operator's mind.
+        check: watch what may never happen.
+        deaf: write no history.
+        until: when to stop, in milliseconds; None for the scenario's own word.
+    """
+
+    seed: int = 0
+    decide: Decide = reconcile
+    check: bool = False
+    deaf: bool = False
+    until: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What became of it.
+
+    Attributes:
+        end: when nothing more happened, in milliseconds.
+        log: every change of the cluster.
+        violation: what may never happen, and did; the run ended there.
+        misses: expectations that were not met.
+        rested: whether it ended because nothing was left to happen.
+        writes: tried by the operator.
+        rounds: of the operator.
+    """
+
+    scenario: Scenario
+    end: int
+    history: History
+    log: list[Change]
+    violation: Violation | None
+    misses: tuple[Miss, ...]
+    rested: bool
+    writes: int
+    rounds: int
+
+    @property
+    def sound(self) -> bool:
+        """Whether everything was as expected."""
+        return self.violation is None and not self.misses
+
+
+class Simulation:
+    """A scenario, set up and ready to run."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        options: Options | None = None,
+        *,
+        dump: Dump | None = None,
+        manifests: Mapping[tuple[str, str], Mapping[str, Any]] | None = None,
+    ) -> None:
+        options = options or Options()
+        spec = scenario.spec
+        self.scenario, self.options = scenario, options
+        self.until = options.until if options.until is not None else spec.until
+        self.agenda = Agenda()
+        self.history = History(deaf=options.deaf)
+        roots = () if dump is None else tuple(dump.snapshot_of(root, spec.start) for root in dump.sets)
+        world = MemoryWorld(roots, lingering=True)
+        world.complete = EVERY_KIND
+        self.cluster = Cluster(world, self.agenda)
+        self.nodes: dict[str, Node] = {node.name: node for pool in spec.nodes for node in nodes_of(pool)}
+        for pod in self.cluster.pods():
+            if pod.node and pod.node not in self.nodes:
+                self.nodes[pod.node] = Node(pod.node, {}, {}, cordoned=True)
+        self.scheduler = Scheduler(self.cluster, self.nodes, spec.scheduler, self.history)
+        self.kubelet = Kubelet(self.cluster, self.nodes, spec.kubelet, self.history)
+        self.controller = NodeController(self.cluster, self.nodes, self.scheduler, self.kubelet, self.history)
+        self.storyteller = Storyteller(self.cluster, self.history)
+        self.checks = Checks(self.cluster, self.nodes, spec.start) if options.check else None
+        followers = (self.storyteller, self.checks) if self.checks is not None else (self.storyteller,)
+        self.operator = Operator(self.cluster, spec.start, spec.operator, options.decide, followers=followers)
+        self.users = Users(self.cluster, self.kubelet, self.history, spec.start)
+        self.users.manifests.update(manifests or {})
+        self.mischief = Mischief(self.cluster, self.operator, self.history, options.seed)
+        self.judge = Judge(self.cluster, self.history, spec.expect)
+        self._acts = self._acts_by_name()
+        self.cluster.listeners = [
+            *([self.checks.hear] if self.checks is not None else []),
+            self.storyteller.hear,
+            self.scheduler.hear,
+            self.kubelet.hear,
+            self.operator.hear,
+            self.judge.hear,
+        ]
+
+    def run(self) -> Run:
+        """Let everything happen."""
+        violation = None
+        try:
+            rested = self._play()
+            if self.checks is not None and rested:
+                self.checks.at_rest(self.operator)
+        except Violated as found:
+            violation, rested = found.violation, False
+        if violation is None:
+            self.judge.before(None)
+        return Run(
+            scenario=self.scenario,
+            end=self.agenda.now,
+            history=self.history,
+            log=self.cluster.log,
+            violation=violation,
+            misses=tuple(self.judge.misses),
+            rested=rested,
+            writes=self.operator.wire.tried,
+            rounds=self.operator.rounds,
+        )
+
+    def _play(self) -> bool:
+        """Go from moment to moment; returns whether nothing was left to happen."""
+        for manifest in self.scenario.spec.sets:
+            self.users.admit(manifest)
+        end = 0
+        for event in self.scenario.spec.events:
+            end = max(end, event.at + getattr(event.deed, "span", 0))
+            self.agenda.at(event.at, self._act_of(event))
+        if any(event.what in _FAULTS for event in self.scenario.spec.events):
+            self.agenda.at(end + CALM_AFTER, self._calm)
+        self.operator.wake(0)
+        limit = end + _LONGEST
+        self._tell()
+        for _ in range(_MOST_MOMENTS):
+            following = self.agenda.following
+            if following is None:
+                return True
+            self.judge.before(following)
+            if self.until is not None and following > self.until:
+                self.agenda.now = self.until
+                return False
+            if following > limit:
+                break
+            self.agenda.step()
+            self._tell()
+        self._never_rests()
+        return False
+
+    def _tell(self) -> None:
+        while self.cluster.tell():
+            pass
+
+    def _calm(self) -> None:
+        self.mischief.calm()
+        if self.checks is not None:
+            self.checks.calm = True
+
+    def _never_rests(self) -> None:
+        if self.checks is not None:
+            says = f"the world does not come to rest, after {self.operator.rounds} rounds of the operator"
+            raise Violated(Violation("O1", self.agenda.now, (), says))
+
+    def _act_of(self, event: Event) -> Callable[[], None]:
+        act, deed = self._acts[event.what], event.deed
+
+        def happen() -> None:
+            if self.checks is not None:
+                self.checks.happened(event)
+            act(deed)
+            if self.checks is not None:
+                self.checks.clock_slack = self.mischief.worst_clock
+
+        return happen
+
+    def _acts_by_name(self) -> dict[str, Callable[[Any], None]]:
+        users, mischief, controller = self.users, self.mischief, self.controller
+
+        def node(act: Callable[[str], None], word: str) -> Callable[[NodeAt], None]:
+            def do(where: NodeAt) -> None:
+                name = users.node_of(where)
+                if name in self.nodes:
+                    self.history.note(self.agenda.now, Actor.NODES, What.NODE, detail=f"node {name} {word}")
+                act(name)
+
+            return do
+
+        def add(pool: Any) -> None:  # noqa: ANN401 - the event's own type
+            count = pool.count or 1
+            word = f"{count} nodes {pool.name} are added" if count > 1 else f"node {pool.name} is added"
+            self.history.note(self.agenda.now, Actor.NODES, What.NODE, detail=word)
+            controller.add(pool)
+
+        return {
+            "apply_set": users.apply,
+            "scale": users.scale,
+            "autoscale": users.autoscale,
+            "delete_set": users.delete_set,
+            "delete_pod": users.delete_pod,
+            "fail_pod": users.fail_pod,
+            "crash_pod": users.crash_pod,
+            "lose_node": node(controller.lose, "is lost"),
+            "restore_node": node(controller.restore, "is back"),
+            "add_nodes": add,
+            "remove_node": node(controller.remove, "is removed"),
+            "cordon": node(lambda name: controller.cordon(name, closed=True), "is cordoned"),
+            "uncordon": node(lambda name: controller.cordon(name, closed=False), "is open again"),
+            **{name: getattr(mischief, name) for name in _FAULTS},
+        }
+
+
+_FAULTS: Final = (
+    "crash_operator",
+    "lag_cache",
+    "relist",
+    "touch",
+    "lose_answers",
+    "refuse_writes",
+    "second_leader",
+    "jump_clock",
+    "hold_foreign",
+    "gate_foreign",
+    "edit_status",
+    "permute_lists",
+)
