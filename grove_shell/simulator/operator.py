@@ -96,6 +96,8 @@ class Operator:
 
     def wake(self, moment: int) -> None:
         """Look at a moment, unless a look comes earlier anyway."""
+        if self.actor is not Actor.OPERATOR:
+            return  # an old leader looks when it is told to
         moment = max(moment, self._not_before, self._down_until)
         if self._due is None or moment < self._due:
             self._due = moment
@@ -244,4 +246,3 @@ class _Followed:
         for follower in self.operator.followers:
             follower.wrote(self.operator.actor, self.snapshot, answer)
         return answer
-

@@ -26,7 +26,9 @@ _FACTORS: Final = MappingProxyType(
         "Ei": Decimal(2**60),
     }
 )
-_QUANTITY: Final = re.compile(r"\+?(?P<number>\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e(?P<power>[+-]?\d{1,2})|(?P<unit>[a-zA-Z]*))")
+_QUANTITY: Final = re.compile(
+    r"\+?(?P<number>\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e(?P<power>[+-]?\d{1,2})|(?P<unit>[a-zA-Z]*))"
+)
 
 
 @lru_cache(maxsize=1024)

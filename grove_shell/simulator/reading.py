@@ -217,5 +217,3 @@ def _got(problem: Mapping[str, Any]) -> str:
         given = problem["input"]
         return ", ".join(map(str, given)) if isinstance(given, Mapping) else shown(given)
     return shown(problem["input"])
-
-

@@ -77,9 +77,7 @@ class Scheduler:
         """One pass over everything that waits."""
         self._noted = False
         count_pods(self.nodes.values(), ((pod, self.asks(pod)) for pod in self.cluster.pods() if pod.node))
-        cliques = {
-            item.uid: item for item in self.cluster.world.items.values() if isinstance(item, PodClique)
-        }
+        cliques = {item.uid: item for item in self.cluster.world.items.values() if isinstance(item, PodClique)}
         gangs: defaultdict[tuple[str, str], list[Pod]] = defaultdict(list)
         for pod in self.pending.values():
             if pod.owner_uid in cliques:
@@ -108,7 +106,9 @@ class Scheduler:
             missing = max(group.min_replicas - placed, 0)
             needed += waiting[group.name][:missing]
             if missing > len(waiting[group.name]):
-                self._tell(gang.ref.name, pods, f"it needs {missing} pods of {group.name}, {len(waiting[group.name])} wait")
+                self._tell(
+                    gang.ref.name, pods, f"it needs {missing} pods of {group.name}, {len(waiting[group.name])} wait"
+                )
                 return self._refuse(pods)
         needed.sort(key=lambda pod: sorted(self.asks(pod).amounts.items()), reverse=True)
         found: list[tuple[Pod, Node]] = []
@@ -122,7 +122,7 @@ class Scheduler:
                 return self._refuse(pods)
             node.take(self.asks(pod).amounts)
             found.append((pod, node))
-        for pod, node in sorted(found, key=lambda pair: (pair[0].name)):
+        for pod, node in sorted(found, key=lambda pair: pair[0].name):
             self._bind(pod, node, cliques)
         chosen = {pod.uid for pod in needed}
         return [pod for pod in pods if pod.uid not in chosen]

@@ -70,9 +70,7 @@ class Storyteller:
                 waits[finding.subject] = "; ".join(dict.fromkeys(why.sentence for why in finding.because))
         for subject, sentence in waits.items():
             if self._waits.get(subject) != sentence:
-                self.history.note(
-                    self.cluster.agenda.now, actor, What.WAITS, subject, because=(sentence,)
-                )
+                self.history.note(self.cluster.agenda.now, actor, What.WAITS, subject, because=(sentence,))
         self._waits = waits
         held = {word.target: tuple(why.sentence for why in word.because) for word in plan.withheld}
         for target, sentences in held.items():
@@ -148,5 +146,3 @@ def _conditions(item: object) -> dict[str, Condition]:
     if isinstance(item, PodClique | ScalingGroup | PodCliqueSet):
         return {condition.type: condition for condition in item.status.conditions}
     return {}
-
-
