@@ -235,7 +235,7 @@ def _refuse_writes(dice: Random, cast: Cast, at: int) -> list[Event]:
 
 def _second_leader(dice: Random, cast: Cast, at: int) -> list[Event]:
     del cast
-    return [Event(at=at, second_leader=SecondLeader(span=_span(dice, 30 * SECOND), every=dice.choice((500, 3000))))]
+    return [Event(at=at, second_leader=SecondLeader(span=_span(dice, 30 * SECOND), every=dice.choice((1000, 3000))))]
 
 
 def _jump_clock(dice: Random, cast: Cast, at: int) -> list[Event]:

@@ -26,6 +26,7 @@ class Informers:
         view: what has arrived so far.
         frozen: kind -> until when nothing of it arrives.
         shuffle: order in which lists come; None for the order of arrival.
+        version: moves with everything that arrives.
     """
 
     def __init__(self, cluster: Cluster, watch: int) -> None:
@@ -33,10 +34,12 @@ class Informers:
         self.watch = watch
         self.frozen: dict[str, int] = {}
         self.shuffle: Random | None = None
+        self.version = 0
         self.relist(0)
 
     def relist(self, back: int) -> None:
         """Forget everything and list what there was so long ago."""
+        self.version += 1
         self.view = MemoryWorld(())
         self.view.complete = EVERY_KIND
         self._queues: defaultdict[str, deque[Change]] = defaultdict(deque)
@@ -78,6 +81,7 @@ class Informers:
                 self._apply(queue.popleft())
 
     def _apply(self, change: Change) -> None:
+        self.version += 1
         item = change.object
         if isinstance(item, Pod):
             pods = [pod for pod in self.view.pods.get(item.owner_uid, ()) if pod.uid != item.uid]
@@ -96,6 +100,7 @@ class Informers:
                 self.view.pods.setdefault(item.uid, [])
 
     def _permute(self, order: Random) -> None:
+        self.version += 1
         items = list(self.view.items.items())
         order.shuffle(items)
         self.view.items = dict(items)

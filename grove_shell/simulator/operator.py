@@ -81,6 +81,7 @@ class Operator:
         self.rounds = 0
         self.memory: dict[Ref, tuple[_Remembered, ...]] = {}
         self.retired = False
+        self._settled: dict[Ref, tuple[int, int, int | None]] = {}
         self._doom: CrashOperator | None = None
         self._doom_left = 0
         self._patience: dict[Ref, int] = {}
@@ -137,6 +138,7 @@ class Operator:
         self._doom_left -= 1
         self.memory.clear()
         self._patience.clear()
+        self._settled.clear()
         self.wire.crash_at = None
         self._down_until = self.cluster.agenda.now + fault.down
         self._due = None
@@ -172,6 +174,8 @@ class Operator:
     def _round(self, root: Ref) -> None:
         now = self.cluster.agenda.now
         clock = moment_of(self.start, now + self.clock_off)
+        if self._would_say_the_same(root):
+            return
         listed = self.informers.view.observe(root, clock)
         if listed is None:
             return
@@ -191,6 +195,17 @@ class Operator:
             raise
         self._remember(root, remembered, answers)
         self._wake_after(root, plan, snapshot, answers)
+
+    def _would_say_the_same(self, root: Ref) -> bool:
+        """Whether nothing arrived since a look that had nothing to do, and time alone changes nothing yet (PL-008)."""
+        version, off, wake_at = self._settled.get(root, (-1, 0, None))
+        if version != self.informers.version or off != self.clock_off:
+            return False
+        if wake_at is None or self.cluster.agenda.now < wake_at:
+            if wake_at is not None:
+                self.wake(wake_at)
+            return True
+        return False
 
     def _still_unseen(self, root: Ref, listed: Snapshot) -> tuple[_Remembered, ...]:
         """What was answered and is not listed yet; of the last round also what failed.
@@ -215,8 +230,12 @@ class Operator:
     def _wake_after(self, root: Ref, plan: Plan, snapshot: Snapshot, answers: tuple[Attempt, ...]) -> None:
         """Look again when time alone may change something, and when what failed may be tried again."""
         now = self.cluster.agenda.now
-        if plan.wake_at is not None:
-            self.wake(millis_until(self.start, plan.wake_at) - self.clock_off)
+        wake_at = None if plan.wake_at is None else millis_until(self.start, plan.wake_at) - self.clock_off
+        if wake_at is not None:
+            self.wake(wake_at)
+        self._settled.pop(root, None)
+        if not plan.steps and not snapshot.attempts:
+            self._settled[root] = (self.informers.version, self.clock_off, wake_at)
         failed = any(answer.outcome is not Outcome.DONE for answer in answers)
         waits = any(attempt.outcome is not Outcome.DONE for attempt in snapshot.attempts)
         if failed or waits:
