@@ -23,6 +23,7 @@ from grove_shell.simulator.operator import Decide, Operator
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.scheduler import Scheduler
 from grove_shell.simulator.spans import MINUTE
+from grove_shell.simulator.standing import Standing, standings_of
 from grove_shell.simulator.storyteller import Storyteller
 from grove_shell.simulator.violation import Violated, Violation
 from grove_shell.world.memory import MemoryWorld
@@ -64,6 +65,8 @@ class Run:
         rested: whether it ended because nothing was left to happen.
         writes: tried by the operator.
         rounds: of the operator.
+        standings: of the cliques, at the end.
+        expected: how many expectations there were.
     """
 
     scenario: Scenario
@@ -75,6 +78,8 @@ class Run:
     rested: bool
     writes: int
     rounds: int
+    standings: tuple[Standing, ...]
+    expected: int
 
     @property
     def sound(self) -> bool:
@@ -149,6 +154,8 @@ class Simulation:
             rested=rested,
             writes=self.operator.wire.tried,
             rounds=self.operator.rounds,
+            standings=standings_of(self.cluster),
+            expected=len(self.scenario.spec.expect),
         )
 
     def _play(self) -> bool:
