@@ -29,6 +29,7 @@ from grove_shell.simulator.events import (
     SecondLeader,
     Touch,
 )
+from grove_shell.simulator.fields import Kind
 from grove_shell.simulator.informers import KINDS
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.spans import MINUTE, SECOND
@@ -206,7 +207,7 @@ def _crash_operator(dice: Random, cast: Cast, at: int) -> list[Event]:
 
 def _lag_cache(dice: Random, cast: Cast, at: int) -> list[Event]:
     del cast
-    kinds = tuple(dice.sample(KINDS, dice.randint(1, 3)))
+    kinds: tuple[Kind, ...] = tuple(dice.sample(KINDS, dice.randint(1, 3)))
     return [Event(at=at, lag_cache=LagCache(kinds=kinds, span=_span(dice, MINUTE)))]
 
 
@@ -247,7 +248,9 @@ def _jump_clock(dice: Random, cast: Cast, at: int) -> list[Event]:
 
 def _hold_foreign(dice: Random, cast: Cast, at: int) -> list[Event]:
     return [
-        Event(at=at, hold_foreign=HoldForeign(kind="PodClique", name=dice.choice(cast.cliques), span=_span(dice, MINUTE)))
+        Event(
+            at=at, hold_foreign=HoldForeign(kind="PodClique", name=dice.choice(cast.cliques), span=_span(dice, MINUTE))
+        )
     ]
 
 
@@ -263,7 +266,7 @@ def _edit_status(dice: Random, cast: Cast, at: int) -> list[Event]:
 
 def _permute_lists(dice: Random, cast: Cast, at: int) -> list[Event]:
     del cast
-    return [Event(at=at, permute_lists=PermuteLists(span=_span(dice, MINUTE)))]
+    return [Event(at=at, permute_lists=PermuteLists(span=_span(dice, MINUTE), seed=dice.randrange(1000)))]
 
 
 _DRAWS: Final[Mapping[str, Drawn]] = {

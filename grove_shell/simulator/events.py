@@ -1,8 +1,8 @@
-"""What may happen in a scenario: what users and hardware do, and what goes wrong between the operator and the server."""
+"""What may happen in a scenario: what users and hardware do, and what goes wrong on the way to the server."""
 
 from typing import Literal, TypeAlias
 
-from pydantic import StrictBool, StrictStr, model_validator
+from pydantic import Field, StrictBool, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
 from grove_shell.simulator.fields import Amount, Count, Kind, Model, Name, Raw, Several, Span
@@ -68,8 +68,8 @@ class NodePool(Model):
 
     name: Name
     count: Several | None = None
-    labels: dict[str, StrictStr] = {}
-    capacity: dict[str, Amount] = {}
+    labels: dict[str, StrictStr] = Field(default_factory=dict)
+    capacity: dict[str, Amount] = Field(default_factory=dict)
 
 
 class NodeAt(Model):
@@ -131,7 +131,7 @@ class LoseAnswers(Model):
 
 
 class RefuseWrites(Model):
-    """The server refuses the operator's next writes of a kind: 429 and 503 for now, 403 and 422 for a reason (F6, F7)."""
+    """The server refuses the operator's next writes: 429 and 503 for now, 403 and 422 for a reason (F6, F7)."""
 
     code: Literal[403, 422, 429, 503] = 403
     kind: Kind | None = None
@@ -174,9 +174,10 @@ class EditStatus(Model):
 
 
 class PermuteLists(Model):
-    """The operator's lists come in another order at each look (F12)."""
+    """The operator's lists come in another order at each look (F12); which ones, is what the seed says."""
 
     span: Span = 60 * SECOND
+    seed: Count = 0
 
 
 Deed: TypeAlias = (

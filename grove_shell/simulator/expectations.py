@@ -94,17 +94,18 @@ class Judge:
                     yield f"{what} of {clique}", number, count[clique]
             elif wanted is not None:
                 yield what, wanted, count.total()
-        if expected.terminations is not None:
-            yield "terminations", expected.terminations, self.history.terminations
-        if expected.refused is not None:
-            yield "refused", expected.refused, self.history.refused
-        if expected.objects is not None:
-            yield "objects", expected.objects, len(self.cluster.world.items) + sum(1 for _ in self.cluster.pods())
-        if expected.nodes is not None:
-            yield "nodes with pods", expected.nodes, len({pod.node for _, pod in live if pod.node})
-        for name in expected.exists:
+        numbers = {
+            "terminations": self.history.terminations,
+            "refused": self.history.refused,
+            "objects": len(self.cluster.world.items) + sum(1 for _ in self.cluster.pods()),
+            "nodes": len({pod.node for _, pod in live if pod.node}),
+        }
+        for what, number in numbers.items():
+            if getattr(expected, what) is not None:
+                yield what, getattr(expected, what), number
+        for name, wanted in (
+            *((name, "there") for name in expected.exists),
+            *((name, "gone") for name in expected.gone),
+        ):
             kind, _, short = name.partition("/")
-            yield name, "there", "there" if self.cluster.named(kind, short) else "nowhere"
-        for name in expected.gone:
-            kind, _, short = name.partition("/")
-            yield name, "gone", "there" if self.cluster.named(kind, short) else "gone"
+            yield name, wanted, "there" if self.cluster.named(kind, short) else "gone"

@@ -9,9 +9,10 @@ from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.cluster import Cluster
+from grove_shell.simulator.fields import Kind
 from grove_shell.world.memory import MemoryWorld
 
-KINDS: Final = ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", "Pod", "other")
+KINDS: Final[tuple[Kind, ...]] = ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", "Pod", "other")
 
 
 def kind_of(kind: str) -> str:
@@ -44,7 +45,7 @@ class Informers:
         self.view.complete = EVERY_KIND
         self._queues: defaultdict[str, deque[Change]] = defaultdict(deque)
         self._read = 0
-        self._horizon = dict.fromkeys(KINDS, -1)
+        self._horizon: dict[str, int] = dict.fromkeys(KINDS, -1)
         self._take(self.cluster.agenda.now - back, thaw=True)
 
     def catch_up(self) -> None:

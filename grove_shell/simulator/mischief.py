@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from random import Random
+from typing import Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DropFinalizer, Stage, Step
@@ -28,8 +29,8 @@ from grove_shell.simulator.operator import Operator
 from grove_shell.simulator.spans import span_text
 from grove_shell.simulator.wire import Trouble
 
-_FOREIGN: str = "example.com/held"
-_NEVER: int = 1 << 60
+_FOREIGN: Final = "example.com/held"
+_NEVER: Final = 1 << 60
 
 
 class Mischief:
@@ -40,14 +41,12 @@ class Mischief:
         old: the leaders that were replaced.
     """
 
-    def __init__(self, cluster: Cluster, operator: Operator, history: History, seed: int) -> None:
+    def __init__(self, cluster: Cluster, operator: Operator, history: History) -> None:
         self.cluster = cluster
         self.operator = operator
         self.history = history
-        self.seed = seed
         self.worst_clock = 0
         self.old: list[Operator] = []
-        self._lists = 0
 
     def calm(self) -> None:
         """All faults stop."""
@@ -106,7 +105,7 @@ class Mischief:
             followers=self.operator.followers,
         )
         old.informers.relist(self.operator.spec.watch)
-        old.informers.frozen = dict.fromkeys(KINDS, _NEVER)
+        old.informers.frozen = dict.fromkeys(map(str, KINDS), _NEVER)
         self.old.append(old)
         for moment in range(fault.every, fault.span, fault.every):
             self.cluster.agenda.after(moment, old.look)
@@ -150,8 +149,7 @@ class Mischief:
     def permute_lists(self, fault: PermuteLists) -> None:
         """F12."""
         self._tell(f"the operator's lists come in any order for {span_text(fault.span)}")
-        self._lists += 1
-        mine = self.operator.informers.shuffle = Random(f"{self.seed}/{self._lists}")
+        mine = self.operator.informers.shuffle = Random(fault.seed)  # noqa: S311 - an order is no secret
 
         def stop() -> None:
             if self.operator.informers.shuffle is mine:

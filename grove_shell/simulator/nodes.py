@@ -55,11 +55,16 @@ class Node:
             self.used[resource] = self.used.get(resource, 0) + times * amount
 
     def room_after(self, asked: Amounts) -> tuple[int, ...]:
-        """What would be left of the scarcest kinds of resources; the best fit leaves least."""
-        return tuple(
+        """What would be left of the scarcest kinds of resources; the best fit leaves least.
+
+        A node with something scarce that is not asked for comes last, however full it is.
+        """
+        spared = sum(resource not in asked and resource not in _ENDLESS for resource in self.capacity)
+        left = (
             whole - self.used.get(resource, 0) - asked.get(resource, 0)
             for resource, whole in sorted(self.capacity.items(), key=_scarcest_first)
         )
+        return (spared, *left)
 
 
 def nodes_of(pool: NodePool) -> list[Node]:

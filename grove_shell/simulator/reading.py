@@ -39,11 +39,13 @@ class Read:
         scenario: with every set as it is after admission; None where there are faults.
         cluster: the dump to start from, where one is named.
         faults: everything that is wrong, in order of place.
+        manifests: namespace and name -> the manifest of each set of the dump, which updates are judged against.
     """
 
     scenario: Scenario | None
     cluster: Cluster | None
     faults: tuple[Fault, ...]
+    manifests: Mapping[tuple[str, str], Mapping[str, Any]]
 
 
 def read_scenario(path: str) -> Read:
@@ -53,12 +55,12 @@ def read_scenario(path: str) -> Read:
     if len(items) != 1 and not faults:
         faults.append(Fault(file=path, expected="one Scenario", got=f"{len(items)} objects"))
     if faults:
-        return Read(None, None, tuple(faults))
+        return Read(None, None, tuple(faults), {})
     reading = _Reading(path, items[0])
     scenario = reading.scenario()
     cluster = reading.cluster(scenario) if scenario is not None else None
     ordered = tuple(sorted(reading.faults, key=lambda fault: fault.sort_key))
-    return Read(None if ordered else scenario, cluster, ordered)
+    return Read(None if ordered else scenario, cluster, ordered, reading.manifests)
 
 
 class _Reading:
@@ -68,6 +70,7 @@ class _Reading:
         self.path = path
         self.item = item
         self.faults: list[Fault] = []
+        self.manifests: dict[tuple[str, str], Mapping[str, Any]] = {}
 
     def scenario(self) -> Scenario | None:
         raw = self.item.value
@@ -90,8 +93,13 @@ class _Reading:
             return None
         from grove_shell.reading.objects import load  # noqa: PLC0415 - few scenarios begin with a dump
 
-        loaded = load([str(self._beside(scenario.spec.cluster))], standard_input())
+        path = str(self._beside(scenario.spec.cluster))
+        loaded = load([path], standard_input())
         self.faults.extend(loaded.faults)
+        for item in items_of(path, [], standard_input()):
+            meta = _part(item.value, "metadata")
+            if item.value.get("kind") == "PodCliqueSet":
+                self.manifests[str(meta.get("namespace") or "default"), str(meta.get("name"))] = item.value
         return loaded.cluster
 
     def _sets(self, raw: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:

@@ -33,7 +33,7 @@ class KubeletSpec(Model):
     start: Span = 2 * SECOND
     ready: Span = 5 * SECOND
     stop: Span = 3 * SECOND
-    cliques: dict[str, Pace] = {}
+    cliques: dict[str, Pace] = Field(default_factory=dict)
 
 
 class SchedulerSpec(Model):
@@ -97,9 +97,9 @@ class Spec(Model):
     sets: tuple[Raw, ...] = ()
     cluster: StrictStr | None = None
     nodes: tuple[NodePool, ...] = ()
-    kubelet: KubeletSpec = KubeletSpec.model_construct()
-    scheduler: SchedulerSpec = SchedulerSpec.model_construct()
-    operator: OperatorSpec = OperatorSpec.model_construct()
+    kubelet: KubeletSpec = Field(default_factory=KubeletSpec)
+    scheduler: SchedulerSpec = Field(default_factory=SchedulerSpec)
+    operator: OperatorSpec = Field(default_factory=OperatorSpec)
     until: Span | None = None
     events: tuple[Event, ...] = ()
     expect: tuple[Expectation, ...] = ()

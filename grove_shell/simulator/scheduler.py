@@ -79,11 +79,14 @@ class Scheduler:
         count_pods(self.nodes.values(), ((pod, self.asks(pod)) for pod in self.cluster.pods() if pod.node))
         cliques = {item.uid: item for item in self.cluster.world.items.values() if isinstance(item, PodClique)}
         gangs: defaultdict[tuple[str, str], list[Pod]] = defaultdict(list)
-        for pod in self.pending.values():
-            if pod.owner_uid in cliques:
-                gangs[pod.namespace, pod.gang].append(pod)
-        for (namespace, name), pods in sorted(gangs.items()):
-            pods.sort(key=lambda pod: (cliques[pod.owner_uid].ref.name, pod.index, pod.name))
+        for uid, pod in tuple(self.pending.items()):
+            stored = self.cluster.world.pod(pod.ref)
+            if stored is None or stored.uid != uid or stored.owner_uid not in cliques:
+                del self.pending[uid]  # it went in this very moment
+            else:
+                gangs[stored.namespace, stored.gang].append(stored)
+        for (namespace, name), waiting in sorted(gangs.items()):
+            pods = sorted(waiting, key=lambda pod: (cliques[pod.owner_uid].ref.name, pod.index, pod.name))
             gang = self.cluster.world.items.get(Ref(SCHEDULER, "PodGang", namespace, name))
             if isinstance(gang, PodGang) and self.spec.gang_aware and not gang.deleting:
                 pods = self._place_gang(gang, pods, cliques)

@@ -60,7 +60,7 @@ class _Search:
         place = 0
         while place < len(self.best.spec.events):
             for change in (_earlier, *(_smaller(name) for name in (*_SPANS, *_NUMBERS))):
-                while (event := self.best.spec.events[place]) and (less := change(event)) is not None:
+                while (less := change(self.best.spec.events[place])) is not None:
                     events = self.best.spec.events
                     if not self._try(self._replaced(events, place, less)):
                         break

@@ -39,14 +39,12 @@ class Options:
     """How a scenario is run.
 
     Attributes:
-        seed: of what is left to chance: only the order of permuted lists.
         decide: the operator's mind.
         check: watch what may never happen.
         deaf: write no history.
         until: when to stop, in milliseconds; None for the scenario's own word.
     """
 
-    seed: int = 0
     decide: Decide = reconcile
     check: bool = False
     deaf: bool = False
@@ -121,7 +119,7 @@ class Simulation:
         self.operator = Operator(self.cluster, spec.start, spec.operator, options.decide, followers=followers)
         self.users = Users(self.cluster, self.kubelet, self.history, spec.start)
         self.users.manifests.update(manifests or {})
-        self.mischief = Mischief(self.cluster, self.operator, self.history, options.seed)
+        self.mischief = Mischief(self.cluster, self.operator, self.history)
         self.judge = Judge(self.cluster, self.history, spec.expect)
         self._acts = self._acts_by_name()
         self.cluster.listeners = [

@@ -1,7 +1,7 @@
 """What happened at one moment, as few lines: equal things are counted, with the reasons that they share."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -64,74 +64,114 @@ def _bunch(happening: Happening, *, verbose: bool) -> tuple[object, ...]:
             return (*key, happening.detail)
         case What.CONDITION:
             return (*key, happening.subject)
+        case What.CHANGED if not happening.detail:
+            return (*key, happening.because)
         case _:
             return (*key, happening.subject, happening.detail)
 
 
-def _words(bunch: Sequence[Happening], *, verbose: bool) -> tuple[str, tuple[str, ...]]:  # noqa: C901 - one line each
+def _words(bunch: Sequence[Happening], *, verbose: bool) -> tuple[str, tuple[str, ...]]:
+    """The words for a bunch of equal happenings, and the lines below them."""
     first = bunch[0]
-    subject = f"{first.subject.kind} {first.subject.name}" if first.subject is not None else ""
-    reason = f": {'; '.join(dict.fromkeys(first.because))}" if first.because else ""
-    match first.what:
-        case What.CREATED:
-            return _created(bunch, verbose=verbose)
-        case What.PLACED:
-            nodes = sorted({happening.detail for happening in bunch})
-            return f"{_pods(bunch)} placed on {nodes[0] if len(nodes) == 1 else plural(len(nodes), 'node')}", ()
-        case What.STARTED:
-            return f"{_pods(bunch)} started", ()
-        case What.READY:
-            return f"{_pods(bunch)} ready", ()
-        case What.GONE:
-            return f"{_pods(bunch)} gone{f': {first.detail}' if first.actor is Actor.NODES else ''}", ()
-        case What.UNREADY:
-            return f"{_pods(bunch)} not ready: {first.detail}", ()
-        case What.FAILED:
-            return f"{_pods(bunch)} ends by itself", ()
-        case What.CRASHED:
-            return f"{_pods(bunch)} crashes", ()
-        case What.UNPLACED:
-            return f"{first.detail} pods of {subject} not placed{reason}", ()
-        case What.OPENED:
-            return f"opens the {'gate' if len(bunch) == 1 else 'gates'} of {_pods(bunch)}{reason}", ()
-        case What.TERMINATED:
-            names = [happening.subject.name for happening in bunch if happening.subject is not None]
-            return f"TERMINATES {listed(names, None if verbose else _NAMES)}", first.because
-        case What.DELETED:
-            who = _pods(bunch) if first.clique else _objects(bunch, verbose=verbose)
-            return f"deletes {who}{reason}{f': {first.detail}' if first.detail else ''}", ()
-        case What.STATUS:
-            return f"writes {_objects(bunch, verbose=verbose, noun='status', plural_noun='statuses')}", ()
-        case What.RELEASED:
-            return f"lets go of {_objects(bunch, verbose=verbose)}", ()
-        case What.CONDITION:
-            rule, message, _ = first.because
-            return f"{subject}: {first.detail} ({rule}): {message}", ()
-        case What.WAITS:
-            return f"{_replica(first)} is breached and waits{reason}", ()
-        case What.HOLDS:
-            return f"holds back {subject}{reason}", ()
-        case What.CHANGED:
-            return f"{subject}: {first.detail}" if first.detail else f"changes {subject}{reason}", ()
-        case What.DENIED:
-            return f"{plural(len(bunch), 'write')} of {_objects(bunch, verbose=verbose)} not done: {first.detail}", ()
-        case What.APPLIED:
-            return f"applies {subject}", ()
-        case What.REFUSED:
-            return f"{first.detail} is refused" if first.because else first.detail, first.because
-        case What.SCALED:
-            return f"scales {subject}: {first.detail}", ()
-        case _:
-            return first.detail or subject, ()
+    told = _Told(
+        bunch=bunch,
+        subject=f"{first.subject.kind} {first.subject.name}" if first.subject is not None else "",
+        reason=f": {'; '.join(dict.fromkeys(first.because))}" if first.because else "",
+        verbose=verbose,
+    )
+    words = _WORDS.get(first.what)
+    text = words(told) if words is not None else first.detail or told.subject
+    return text, first.because if first.what in _REASONS_BELOW else ()
 
 
-def _created(bunch: Sequence[Happening], *, verbose: bool) -> tuple[str, tuple[str, ...]]:
-    first = bunch[0]
-    if first.clique:
-        return f"creates {_pods(bunch)}", ()
-    if verbose and first.subject is not None:
-        return f"creates {first.subject.kind} {first.subject.name}: {'; '.join(first.because)}", ()
-    return f"creates {_objects(bunch, verbose=False)}", ()
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A bunch of equal happenings, and what is said of the first of them.
+
+    Attributes:
+        subject: ``Kind name``; empty where there is none.
+        reason: with a colon before it; empty where there is none.
+    """
+
+    bunch: Sequence[Happening]
+    subject: str
+    reason: str
+    verbose: bool
+
+    @property
+    def first(self) -> Happening:
+        return self.bunch[0]
+
+    @property
+    def detail(self) -> str:
+        return self.first.detail
+
+    @property
+    def pods(self) -> str:
+        return _pods(self.bunch)
+
+    @property
+    def objects(self) -> str:
+        return _objects(self.bunch, verbose=self.verbose)
+
+
+def _created(told: _Told) -> str:
+    if told.first.clique:
+        return f"creates {told.pods}"
+    return f"creates {told.subject}{told.reason}" if told.verbose else f"creates {told.objects}"
+
+
+def _placed(told: _Told) -> str:
+    nodes = sorted({happening.detail for happening in told.bunch})
+    return f"{told.pods} placed on {nodes[0] if len(nodes) == 1 else plural(len(nodes), 'node')}"
+
+
+def _terminated(told: _Told) -> str:
+    names = [happening.subject.name for happening in told.bunch if happening.subject is not None]
+    return f"TERMINATES {listed(names, None if told.verbose else _NAMES)}"
+
+
+def _deleted(told: _Told) -> str:
+    who = told.pods if told.first.clique else told.objects
+    return f"deletes {who}{told.reason}{f': {told.detail}' if told.detail else ''}"
+
+
+def _gone(told: _Told) -> str:
+    return f"{told.pods} gone{f': {told.detail}' if told.first.actor is Actor.NODES else ''}"
+
+
+def _condition(told: _Told) -> str:
+    rule, message, _ = told.first.because
+    return f"{told.subject}: {told.detail} ({rule}): {message}"
+
+
+_WORDS: Final[Mapping[What, Callable[[_Told], str]]] = {
+    What.CREATED: _created,
+    What.PLACED: _placed,
+    What.STARTED: lambda told: f"{told.pods} started",
+    What.READY: lambda told: f"{told.pods} ready",
+    What.GONE: _gone,
+    What.UNREADY: lambda told: f"{told.pods} not ready: {told.detail}",
+    What.FAILED: lambda told: f"{told.pods} ends by itself",
+    What.CRASHED: lambda told: f"{told.pods} crashes",
+    What.UNPLACED: lambda told: f"{told.detail} pods of {told.subject} not placed{told.reason}",
+    What.OPENED: lambda told: f"opens the {'gate' if len(told.bunch) == 1 else 'gates'} of {told.pods}{told.reason}",
+    What.TERMINATED: _terminated,
+    What.DELETED: _deleted,
+    What.STATUS: lambda told: f"writes {len(told.bunch)} status{'es' if len(told.bunch) > 1 else ''}{told.reason}",
+    What.RELEASED: lambda told: f"lets go of {told.objects}",
+    What.CONDITION: _condition,
+    What.WAITS: lambda told: f"{_replica(told.first)} is breached and waits{told.reason}",
+    What.HOLDS: lambda told: f"holds back {told.subject}{told.reason}",
+    What.CHANGED: lambda told: (
+        f"{told.subject}: {told.detail}" if told.detail else f"changes {told.objects}{told.reason}"
+    ),
+    What.DENIED: lambda told: f"{plural(len(told.bunch), 'write')} not done ({told.objects}): {told.detail}",
+    What.APPLIED: lambda told: f"applies {told.subject}",
+    What.REFUSED: lambda told: f"{told.detail} is refused" if told.reason else told.detail,
+    What.SCALED: lambda told: f"scales {told.subject}: {told.detail}",
+}
+_REASONS_BELOW: Final = frozenset({What.TERMINATED, What.REFUSED})
 
 
 def _pods(bunch: Sequence[Happening]) -> str:
@@ -141,14 +181,10 @@ def _pods(bunch: Sequence[Happening]) -> str:
     return f"{plural(len(bunch), 'pod')} of {first.clique}" if first.clique else plural(len(bunch), "pod")
 
 
-def _objects(
-    bunch: Sequence[Happening], *, verbose: bool, noun: str = "", plural_noun: str = ""
-) -> str:
-    """``PodClique a, b and 3 more`` of one kind; of several kinds their numbers."""
+def _objects(bunch: Sequence[Happening], *, verbose: bool) -> str:
+    """``PodClique a, b`` of one kind; of several kinds their numbers."""
     subjects = [happening.subject for happening in bunch if happening.subject is not None]
     kinds = Counter(subject.kind for subject in subjects)
-    if noun:
-        return f"1 {noun}" if len(subjects) == 1 else f"{len(subjects)} {plural_noun}"
     if len(kinds) == 1 and (verbose or len(subjects) <= _NAMES):
         (kind,) = kinds
         return f"{kind} {listed([subject.name for subject in subjects], None)}"

@@ -78,7 +78,10 @@ def _add_standings(page: Page, standings: Iterable[Standing]) -> None:
     rows = [("PodClique", "replicas", "needed", "pods", "placed", "ready"), *map(_row, found)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for number, row in enumerate(rows):
-        cells = [f"{row[0]:<{widths[0]}}", *(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))]
+        cells = [
+            f"{row[0]:<{widths[0]}}",
+            *(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)),
+        ]
         short = number > 0 and found[number - 1].ready < found[number - 1].needed
         page.add(("  ".join(cells), "bold" if not number else "yellow" if short else ""))
 

@@ -41,7 +41,7 @@ def set_raw(*cliques: Json, groups: tuple[Json, ...] = (), replicas: int = 1, **
 
 def scenario_of(manifest: Json, nodes: int = 6, gpus: int = 2, *, seed: int = 0) -> Scenario:
     return Scenario(
-        apiVersion=API_VERSION,
+        api_version=API_VERSION,
         kind=KIND,
         metadata=Meta(name=f"world-{seed}"),
         spec=Spec(

@@ -1,4 +1,4 @@
-"""Of pods: never too many, never two of an index, never ours taken for another's (RS1, RS3, RS4, RS5, RS6, RS10, B10)."""
+"""Of pods: never too many, never two of an index, no gate too early (RS1, RS3, RS4, RS5, RS6, RS10, B10)."""
 
 from collections import Counter, defaultdict
 from typing import Final
@@ -128,7 +128,8 @@ class Gates(Check):
         for group in base.groups if base is not None else ():
             placed = sum(other.scheduled for other in by_clique.get(group.name, ()))
             if placed < group.min_replicas:
-                says = f"the gate of {pod.name} opens, and {placed} of {group.min_replicas} pods of {group.name} are placed"
+                found = f"{placed} of {group.min_replicas} pods of {group.name} are placed"
+                says = f"the gate of {pod.name} opens, and {found}"
                 self.truth.fail("RS6", says, pod.ref.short)
 
 

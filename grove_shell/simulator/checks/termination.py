@@ -95,7 +95,8 @@ class Terminations(Check):
             return
         age = self.truth.now - since
         if age < delay - _ROUNDING - self.truth.clock_slack:
-            says = f"{clique.ref.name} was terminated {span_text(age)} after {ref.name} was breached, not {span_text(delay)}"
+            when = f"{span_text(age)} after {ref.name} was breached, not {span_text(delay)}"
+            says = f"{clique.ref.name} was terminated {when}"
             self.truth.fail("GT5", says, clique.ref.short, ref.short)
 
     def _was_available(self, clique: PodClique, action: Delete) -> None:
