@@ -94,7 +94,8 @@ def with_drawn_events(scenario: Scenario, seed: int, *, without: frozenset[str] 
     events = list(scenario.spec.events)
     for _ in range(dice.randint(1, _MOST)):
         name = dice.choice(chosen)
-        events += _DRAWS[name](dice, cast, dice.randrange(0, horizon, 100))
+        early = dice.random() < 0.4  # noqa: PLR2004 - most is written while a set comes into being
+        events += _DRAWS[name](dice, cast, dice.randrange(0, 3 * SECOND if early else horizon, 100))
     return scenario.with_events(tuple(events))
 
 

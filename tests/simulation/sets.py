@@ -84,7 +84,8 @@ def random_scenario(seed: int) -> Scenario:
         for found in manifest["spec"]["template"]["podCliqueScalingGroups"]:
             found.pop("terminationDelay", None)
     scenario = scenario_of(manifest, nodes=dice.randint(2, 8), gpus=dice.randint(1, 4), seed=seed)
-    if dice.random() < 0.2:
-        spec = scenario.spec.model_copy(update={"scheduler": SchedulerSpec(gang_aware=False)})
-        scenario = scenario.model_copy(update={"spec": spec})
-    return scenario
+    changes = {
+        "scheduler": SchedulerSpec(gang_aware=dice.random() < 0.8),
+        "operator": OperatorSpec(watch=dice.choice((0, 200, 1000))),
+    }
+    return scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changes)})

@@ -100,8 +100,9 @@ class Gates(Check):
         opened = [step for step in plan.steps if step.target.kind == "Pod" and isinstance(step.action, Apply)]
         if not opened:
             return
-        pods = {pod.name: (clique, pod) for clique, pod in snapshot.pods()}
-        gangs = {gang.ref.name: gang for gang in snapshot.gangs}
+        seen = with_own_writes(snapshot)
+        pods = {pod.name: (clique, pod) for clique, pod in seen.pods()}
+        gangs = {gang.ref.name: gang for gang in seen.gangs}
         by_clique: defaultdict[str, list[Pod]] = defaultdict(list)
         for clique, pod in pods.values():
             by_clique[clique.ref.name].append(pod)

@@ -27,6 +27,7 @@ class Terminations(Check):
     def __init__(self, truth: Truth) -> None:
         super().__init__(truth)
         self._since: dict[str, int] = {}  # uid -> since when its stored breach has been there without a pause
+        self._ending: dict[str, set[str]] = {}  # uid of a cause -> uids of the cliques that end with it
 
     def hear(self, changes: list[Change]) -> None:
         """Follow the stored conditions."""
@@ -60,11 +61,13 @@ class Terminations(Check):
             else:
                 continue
             self._is_due(clique, step.action, snapshot.root)
+            self._note_end(clique, step.action, whole=why.rule is Why.GANG_TERMINATED)
             self._was_available(clique, step.action)
         del actor
 
     def at_rest(self) -> None:
-        """Whoever has been breached for a whole delay was ended (GT6)."""
+        """Whoever has been breached for a whole delay was ended, and as a whole (GT6, GT9)."""
+        self._ends_whole()
         for uid, since in self._since.items():
             item = self.truth.cliques.get(uid) or self.truth.groups[uid]
             root = self.truth.roots.get(self.truth.root_of.get(uid, ""))
@@ -77,6 +80,27 @@ class Terminations(Check):
             if delay is not None and self.truth.now - since > delay + self.truth.clock_slack + 60 * SECOND:
                 says = f"{item.ref.name} has been breached for {span_text(self.truth.now - since)}, and is still there"
                 self.truth.fail("GT6", says, item.ref.short)
+
+    def _ends_whole(self) -> None:
+        """Once the cause of a termination is gone, so is everything that was to end with it (GT9)."""
+        there = {item.uid: item for item in self.truth.cluster.world.items.values()}
+        for cause, uids in self._ending.items():
+            left = sorted(there[uid].ref.name for uid in uids & there.keys() if not there[uid].deleting)
+            if cause not in there and left:
+                self.truth.fail("GT9", f"a replica was terminated, and {', '.join(left)} of it was not", *left)
+
+    def _note_end(self, clique: PodClique, action: Delete, *, whole: bool) -> None:
+        named = [guard.uid for ref, guard in action.rests_on if ref.kind == "PodClique"]
+        root = self.truth.root_of.get(clique.uid)
+        for cause in named if whole else ():
+            self._ending.setdefault(
+                cause,
+                {
+                    found.uid
+                    for found in self.truth.cluster.cliques()
+                    if self.truth.root_of.get(found.uid) == root and found.replica_index == clique.replica_index
+                },
+            )
 
     def _is_its_own(self, clique: PodClique, index: int, ended: object) -> None:
         if index != ended:
