@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, Outcome, Step
 from grove_core.resources.pod import Pod
@@ -119,6 +120,14 @@ class Cluster:
         """Every PodCliqueSet there is, by name."""
         found = [item for item in self.world.items.values() if isinstance(item, PodCliqueSet)]
         return sorted(found, key=lambda root: root.ref.sort_key)
+
+
+def image_of(cluster: Cluster, pod: Pod) -> str:
+    """What the first container of a pod runs; empty where nobody knows its manifest."""
+    spec = cluster.world.manifests.get(pod.ref, FrozenMap({})).get("spec")
+    containers = spec.get("containers") if isinstance(spec, FrozenMap) else None
+    first = containers[0] if isinstance(containers, tuple) and containers else None
+    return str(first.get("image", "")) if isinstance(first, FrozenMap) else ""
 
 
 def is_live(pod: Pod) -> bool:

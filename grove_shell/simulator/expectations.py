@@ -10,7 +10,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_shell.simulator.changes import Change
-from grove_shell.simulator.cluster import Cluster, is_live
+from grove_shell.simulator.cluster import Cluster, image_of, is_live
 from grove_shell.simulator.history import History
 from grove_shell.simulator.scenario import Expectation
 from grove_shell.simulator.scheduler import UNSCHEDULABLE
@@ -103,6 +103,9 @@ class Judge:
         for what, number in numbers.items():
             if getattr(expected, what) is not None:
                 yield what, getattr(expected, what), number
+        for clique, image in expected.images.items():
+            images = {image_of(self.cluster, pod) for name, pod in live if name == clique}
+            yield f"image of {clique}", image, ", ".join(sorted(images)) or "no pod"
         for name, wanted in (
             *((name, "there") for name in expected.exists),
             *((name, "gone") for name in expected.gone),

@@ -9,7 +9,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
-from grove_core.snapshot.expectations import unseen
+from grove_core.snapshot.expectations import unseen, with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
 from grove_shell.simulator.changes import Change
@@ -246,7 +246,8 @@ class Operator:
             self._patience.pop(root, None)
 
     def _check(self, plan: Plan, snapshot: Snapshot) -> None:
-        problems = problems_in(plan, snapshot)
+        """As whoever applies plans should, before the first write: is it legal for what the operator knows?"""
+        problems = problems_in(plan, with_own_writes(snapshot))
         if problems:
             says = "; ".join(f"{found.path}: expected {found.expected}, got {found.got}" for found in problems[:3])
             raise Violated(Violation("PL", self.cluster.agenda.now, (plan.root.short,), f"an illegal plan: {says}"))

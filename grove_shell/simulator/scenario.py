@@ -57,6 +57,7 @@ class Expectation(Model):
         pods, scheduled, ready, gated: of all pods, or by PodClique; pods that are being deleted count for none.
         terminations: replicas ended by gang termination so far.
         refused: writes of users that admission refused so far.
+        images: by PodClique, what the first container of each of its live pods runs.
         objects: everything in the cluster, pods and sets included.
         exists, gone: objects as ``Kind/name``.
         nodes: on how many nodes pods are.
@@ -72,6 +73,7 @@ class Expectation(Model):
     refused: Count | None = None
     objects: Count | None = None
     nodes: Count | None = None
+    images: dict[str, StrictStr] = Field(default_factory=dict)
     exists: tuple[StrictStr, ...] = ()
     gone: tuple[StrictStr, ...] = ()
 

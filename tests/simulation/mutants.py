@@ -39,9 +39,7 @@ def step_of(stage: Stage, target: Ref, action: Action, plan: Plan) -> Step:
 def opens_gates_at_once(snapshot: Snapshot) -> Plan:
     plan = reconcile(snapshot)
     held = [pod for _, pod in snapshot.pods() if pod.held and not pod.deleting]
-    return with_steps(
-        plan, *(step_of(Stage.WORKLOAD, pod.ref, Apply(gate(GATE), pod.guard), plan) for pod in held)
-    )
+    return with_steps(plan, *(step_of(Stage.WORKLOAD, pod.ref, Apply(gate(GATE), pod.guard), plan) for pod in held))
 
 
 def takes_foreign_gates(snapshot: Snapshot) -> Plan:
@@ -118,7 +116,9 @@ def writes_statuses_in_vain(snapshot: Snapshot) -> Plan:
     return with_steps(
         plan,
         *(
-            step_of(Stage.STATUS, item.ref, SetStatus(FrozenMap({"readyReplicas": item.status.ready}), item.guard), plan)
+            step_of(
+                Stage.STATUS, item.ref, SetStatus(FrozenMap({"readyReplicas": item.status.ready}), item.guard), plan
+            )
             for item in stored
         ),
     )
@@ -134,7 +134,9 @@ def moves_transition_times(snapshot: Snapshot) -> Plan:
         now = snapshot.now.strftime("%Y-%m-%dT%H:%M:%SZ")
         given = action.fields.get("conditions")
         conditions: tuple[Json, ...] = given if isinstance(given, tuple) else ()
-        changed = tuple(FrozenMap({**found, "lastTransitionTime": now}) for found in conditions if isinstance(found, FrozenMap))
+        changed = tuple(
+            FrozenMap({**found, "lastTransitionTime": now}) for found in conditions if isinstance(found, FrozenMap)
+        )
         return replace(step, action=replace(action, fields=FrozenMap({**action.fields, "conditions": changed})))
 
     plan = reconcile(snapshot)

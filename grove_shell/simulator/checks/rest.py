@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import GROVE
 from grove_core.resources.names import (
@@ -16,8 +17,10 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.template import ROLLING_RECREATE
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.checks.base import Check
+from grove_shell.simulator.cluster import image_of
 
 _COUNTED = ("PodClique", "PodCliqueScalingGroup", "PodGang", "Service")
 
@@ -57,7 +60,22 @@ class Whole(Check):
         for pod in live:
             if pod.held and self._may_be_placed(clique, pod):
                 self.truth.fail("O1", f"the gate of {pod.name} stays, and nothing holds it", pod.ref.short)
-        del root
+        if root.spec.update_strategy.type == ROLLING_RECREATE and all(pod.ready for pod in live):
+            self._are_new(clique, root, live)
+
+    def _are_new(self, clique: PodClique, root: PodCliqueSet, live: list[Pod]) -> None:
+        """Every pod runs what the template says, where nothing kept it from being replaced."""
+        name = max(
+            (found for found in root.spec.template.cliques if clique.ref.name.endswith(f"-{found.name}")),
+            key=lambda found: len(found.name),
+        )
+        containers = name.spec.pod_spec.get("containers")
+        first = containers[0] if isinstance(containers, tuple) and containers else None
+        wanted = str(first.get("image", "")) if isinstance(first, FrozenMap) else ""
+        for pod in live:
+            image = image_of(self.truth.cluster, pod)
+            if image and image != wanted:
+                self.truth.fail("O1", f"{pod.name} runs {image} and should run {wanted}", pod.ref.short)
 
     def _may_be_placed(self, clique: PodClique, pod: Pod) -> bool:
         for name, placed in ((pod.gang, False), (clique.base_gang, True)):

@@ -47,9 +47,13 @@ class Writes(Check):
         if self.writes > _SOME + _EACH * self.changes:
             says = f"{self.writes} writes for {self.changes} changes, the last one to {step.target.short}"
             self.truth.fail("O9", says, step.target.short)
+        action = step.action
+        if action.guard is not None and not action.guard.uid:
+            self.truth.fail(
+                "O8", f"a write to {step.target.short} names no uid that it is meant for", step.target.short
+            )
         if attempt.outcome is not Outcome.DONE:
             return
-        action = step.action
         if isinstance(action, SetStatus):
             self._status(step.target, action)
         elif isinstance(action, DropFinalizer) and not action.finalizer.startswith(_OURS):
