@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from grove_core.kernel.errors import BrokenInvariant
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.cluster import Cluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND
@@ -140,6 +141,8 @@ class Simulation:
                 self.checks.at_rest(self.operator)
         except Violated as found:
             violation, rested = found.violation, False
+        except BrokenInvariant as broken:
+            violation, rested = Violation("PL", self.agenda.now, (), f"a law is broken: {broken}"), False
         if violation is None:
             self.judge.before(None)
         return Run(
