@@ -43,14 +43,15 @@ class Cast:
     """Whom something can happen to.
 
     Attributes:
-        cliques, groups: names of the objects that the sets become at first.
+        cliques: names of those that the sets become at first.
+        groups: the same of scaling groups, each with its ``minAvailable``.
         scalers: names of the autoscalers among them.
         sets: the manifests.
         nodes: names.
     """
 
     cliques: tuple[str, ...]
-    groups: tuple[str, ...]
+    groups: tuple[tuple[str, int], ...]
     scalers: tuple[str, ...]
     sets: tuple[Mapping[str, Any], ...]
     nodes: tuple[str, ...]
@@ -62,7 +63,7 @@ Drawn: TypeAlias = Callable[[Random, Cast, int], list[Event]]
 def cast_of(scenario: Scenario) -> Cast:
     """Everybody of a scenario at its start."""
     cliques: list[str] = []
-    groups: list[str] = []
+    groups: list[tuple[str, int]] = []
     scalers: list[str] = []
     for manifest in scenario.spec.sets:
         root = podcliqueset_of(manifest)
@@ -99,7 +100,9 @@ def with_drawn_events(scenario: Scenario, seed: int, *, without: frozenset[str] 
     return scenario.with_events(tuple(events))
 
 
-def _add_replica(root: PodCliqueSet, replica: int, cliques: list[str], groups: list[str], scalers: list[str]) -> None:
+def _add_replica(
+    root: PodCliqueSet, replica: int, cliques: list[str], groups: list[tuple[str, int]], scalers: list[str]
+) -> None:
     template, name = root.spec.template, root.ref.name
     members = {short for group in template.pod_clique_scaling_groups for short in group.clique_names}
     for clique in template.cliques:
@@ -108,13 +111,12 @@ def _add_replica(root: PodCliqueSet, replica: int, cliques: list[str], groups: l
             if clique.spec.auto_scaling_config is not None:
                 scalers.append(cliques[-1])
     for group in template.pod_clique_scaling_groups:
-        groups.append(scaling_group_name(name, replica, group.name))
+        owner = scaling_group_name(name, replica, group.name)
+        groups.append((owner, group.min_available if group.min_available is not None else 1))
         if group.scale_config is not None:
-            scalers.append(groups[-1])
+            scalers.append(owner)
         cliques += [
-            member_clique_name(groups[-1], index, short)
-            for index in range(group.replicas)
-            for short in group.clique_names
+            member_clique_name(owner, index, short) for index in range(group.replicas) for short in group.clique_names
         ]
 
 
@@ -158,7 +160,8 @@ def _cordon(dice: Random, cast: Cast, at: int) -> list[Event]:
 
 def _scale(dice: Random, cast: Cast, at: int) -> list[Event]:
     if cast.groups and dice.random() < 0.5:  # noqa: PLR2004 - a coin
-        scale = Scale(kind="PodCliqueScalingGroup", name=dice.choice(cast.groups), replicas=dice.randint(1, 3))
+        name, least = dice.choice(cast.groups)  # fewer than the minimum is a breach that the user asks for
+        scale = Scale(kind="PodCliqueScalingGroup", name=name, replicas=dice.randint(least, max(least, 3)))
     else:
         name = dice.choice(cast.sets)["metadata"]["name"]
         scale = Scale(kind="PodCliqueSet", name=name, replicas=dice.randint(0, 2))

@@ -20,6 +20,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import ROLLING_RECREATE
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.checks.base import Check
+from grove_shell.simulator.checks.pods import is_updating
 from grove_shell.simulator.cluster import image_of
 
 _COUNTED = ("PodClique", "PodCliqueScalingGroup", "PodGang", "Service")
@@ -54,7 +55,8 @@ class Whole(Check):
 
     def _pods(self, clique: PodClique, root: PodCliqueSet) -> None:
         live = self.truth.live(clique.uid)
-        if len(live) != clique.replicas and not clique.deleting:
+        most = clique.replicas + (is_updating(clique, live) and not all(pod.ready for pod in live))
+        if not clique.replicas <= len(live) <= most and not clique.deleting:
             says = f"{clique.ref.name} has {len(live)} live pods and should have {clique.replicas}"
             self.truth.fail("O1", says, clique.ref.short)
         for pod in live:
