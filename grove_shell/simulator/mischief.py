@@ -76,6 +76,9 @@ class Mischief:
         """F2, F3."""
         self._tell(f"the operator lists everything anew, as of {span_text(fault.back)} ago")
         self.operator.informers.relist(fault.back)
+        for kind in KINDS if fault.back else ():  # the next look sees the past, the one after it the present
+            frozen = self.operator.informers.frozen
+            frozen[kind] = max(frozen.get(kind, 0), self._now + 1)
         self.operator.wake(self._now)
 
     def touch(self, fault: Touch) -> None:

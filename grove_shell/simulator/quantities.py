@@ -3,6 +3,7 @@
 import re
 from decimal import Decimal
 from functools import lru_cache
+from math import ceil
 from types import MappingProxyType
 from typing import Final
 
@@ -41,7 +42,7 @@ def parse_quantity(text: str) -> int | None:
     if found is None or (found["unit"] or "") not in _FACTORS:
         return None
     amount = Decimal(found["number"]) * _FACTORS[found["unit"] or ""] * Decimal(10) ** int(found["power"] or 0)
-    return int(-(-amount * 1000 // 1))
+    return ceil(amount * 1000)
 
 
 def amount_of(value: object) -> int:

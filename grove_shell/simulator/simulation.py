@@ -20,7 +20,7 @@ from grove_shell.simulator.kubelet import Kubelet
 from grove_shell.simulator.mischief import Mischief
 from grove_shell.simulator.node_controller import NodeController
 from grove_shell.simulator.nodes import Node, nodes_of
-from grove_shell.simulator.operator import Decide, Operator
+from grove_shell.simulator.operator import Decide, Following, Operator
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.scheduler import Scheduler
 from grove_shell.simulator.spans import MINUTE
@@ -44,12 +44,14 @@ class Options:
         check: watch what may never happen.
         deaf: write no history.
         until: when to stop, in milliseconds; None for the scenario's own word.
+        followers: who else follows the operators.
     """
 
     decide: Decide = reconcile
     check: bool = False
     deaf: bool = False
     until: int | None = None
+    followers: tuple[Following, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +118,8 @@ class Simulation:
         self.controller = NodeController(self.cluster, self.nodes, self.scheduler, self.kubelet, self.history)
         self.storyteller = Storyteller(self.cluster, self.history)
         self.checks = Checks(self.cluster, self.nodes, spec.start) if options.check else None
-        followers = (self.storyteller, self.checks) if self.checks is not None else (self.storyteller,)
+        watching = (self.checks,) if self.checks is not None else ()
+        followers = (self.storyteller, *watching, *options.followers)
         self.operator = Operator(self.cluster, spec.start, spec.operator, options.decide, followers=followers)
         self.users = Users(self.cluster, self.kubelet, self.history, spec.start)
         self.users.manifests.update(manifests or {})
