@@ -57,7 +57,11 @@ def _one(read: Read, scenario: Scenario, options: SimulateOptions) -> int:
     if options.picture is not None:
         from grove_shell.views.chart import draw  # noqa: PLC0415 - few want a picture
 
-        draw(run, options.picture)
+        try:
+            draw(run, options.picture)
+        except OSError as fault:
+            write(f"cannot write {options.picture}: {fault.strerror or fault}\n", sys.stderr)
+            return ERROR
     if run.violation is not None:
         _tell_smallest(read, run, options)
     return DONE if run.sound else FAIL_ON
