@@ -28,6 +28,8 @@ _TOLD: Final = {What.NODE: "#0969da", What.FAULT: _FAULT, What.APPLIED: _UPDATE,
 _MOST_TOLD: Final = 12
 _LONGEST: Final = 46
 _MOST_TICKS: Final = 11
+_MANY: Final = 16
+_LINE: Final = 0.16  # inches between the words of two events
 _STEPS: Final = (
     *(SECOND * step for step in (1, 2, 5, 10, 15, 30)),
     *(MINUTE * step for step in (1, 2, 5, 10, 15, 30, 60, 120, 240, 480, 720)),
@@ -57,19 +59,20 @@ def _figure(run: Run) -> Figure:
     places = _places_of(lanes)
     told = _told_of(run)
     bottom = max(places, default=0.0) + 0.8
-    rows = bottom + 1.2 + 0.42 * len(told)
-    inches = 1.7 + 0.34 * rows
+    height = _row_height(len(lanes))
+    gap = _LINE / height
+    inches = 1.7 + height * (bottom - _STRIP + gap * (len(told) + 1))
     figure = Figure(figsize=(_WIDTH, inches), layout=None)
     axes = figure.add_axes((0.2, 0.95 / inches, 0.765, 1 - 1.65 / inches))
     end = max(run.end, SECOND)
     for lane, place in zip(lanes, places, strict=True):
         _draw_lane(axes, lane, place, end)
     _draw_marks(axes, run, {lane.name: place for lane, place in zip(lanes, places, strict=True)})
-    top = _draw_events(axes, told, end)
+    top = _draw_events(axes, told, end, gap)
     axes.set_ylim(bottom, top)
     axes.set_xlim(0, end * 1.01)
     axes.set_yticks(places, [lane.name for lane in lanes])
-    axes.tick_params(axis="y", length=0, pad=9, labelsize=8.5)
+    axes.tick_params(axis="y", length=0, pad=9, labelsize=8.5 if len(lanes) <= _MANY else 7)
     axes.xaxis.set_major_locator(MultipleLocator(next(step for step in _STEPS if end / step <= _MOST_TICKS)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: span_text(round(value))))
     axes.grid(axis="x", color="#e6e9ed", linewidth=0.6, zorder=0)
@@ -79,6 +82,11 @@ def _figure(run: Run) -> Figure:
     figure.text(0.012, 1 - 0.56 / inches, _subtitle(run), fontsize=9, color="#656d76")
     _draw_legend(figure, inches, run, lanes)
     return figure
+
+
+def _row_height(lanes: int) -> float:
+    """Inches for a lane: fewer where there are many, so that a picture of sixty still fits on a page."""
+    return max(0.34 - 0.0035 * max(lanes - _MANY, 0), 0.17)
 
 
 def _places_of(lanes: list[Lane]) -> list[float]:
@@ -155,11 +163,11 @@ def _words(happening: Happening) -> str:
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
 
-def _draw_events(axes: Axes, told: Iterable[tuple[int, str, str]], end: int) -> float:
+def _draw_events(axes: Axes, told: Iterable[tuple[int, str, str]], end: int, gap: float) -> float:
     """A line down through the lanes for each, and its words above them, one below the other."""
     top = _STRIP
     for number, (at, words, colour) in enumerate(reversed(list(told))):
-        top = _STRIP - 0.42 * number
+        top = _STRIP - gap * number
         axes.axvline(at, color=colour, linewidth=0.9, linestyle=(0, (4, 3)), alpha=0.75, zorder=3)
         right = at > 0.6 * end
         axes.annotate(
@@ -175,7 +183,7 @@ def _draw_events(axes: Axes, told: Iterable[tuple[int, str, str]], end: int) -> 
             zorder=7,
         )
         axes.plot(at, top, "o", color=colour, markersize=3.5, zorder=8)
-    return top - 0.6
+    return top - gap
 
 
 def _draw_gangs(axes: Axes, lanes: list[Lane], places: list[float]) -> None:
