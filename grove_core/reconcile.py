@@ -4,8 +4,9 @@ from grove_core.areas.gang_termination.desire import wake_of_termination, wants_
 from grove_core.areas.gang_termination.findings import findings_of_termination
 from grove_core.areas.gang_termination.rulesets import DESIGN, RuleSet
 from grove_core.areas.gang_termination.status import tally_of
-from grove_core.areas.workload.desire import wants_of_completion, wants_of_release
+from grove_core.areas.workload.desire import wants_of_completion
 from grove_core.areas.workload.gates import findings_of_gates, judge_gates, wants_of_gates
+from grove_core.areas.workload.teardown import wants_of_teardown
 from grove_core.kernel.wants import Desired
 from grove_core.plan.difference import difference
 from grove_core.plan.plan import Plan
@@ -32,10 +33,10 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
 
     desired = Desired.union(
         (
-            wants_of_release(seen),  # WL
-            wants_of_completion(seen),  # WL
-            wants_of_gates(gates),  # WL
             wants_of_termination(seen, judgement, tally),  # GT
+            wants_of_teardown(seen),  # WL
+            *wants_of_completion(seen),  # WL
+            wants_of_gates(gates),  # WL
         )
     )
     return difference(

@@ -99,7 +99,46 @@ class Desired:
         for part in parts:
             held_back.extend(part.held_back)
             for want in part.wants:
-                if want.target in wants:
-                    raise BrokenInvariant("PL-013", f"two wants for {want.target}: {wants[want.target]} and {want}")
-                wants[want.target] = want
+                other = wants.get(want.target)
+                wants[want.target] = want if other is None else _stronger(other, want)
         return Desired(tuple(wants.values()), tuple(held_back))
+
+
+def _strength(want: Want) -> int:
+    match want:
+        case Absent() | Released():
+            return 3
+        case Applied():
+            return 2
+        case Status():
+            return 1
+        case Present():
+            return 0
+
+
+def _stronger(one: Want, other: Want) -> Want:
+    """Which of two wants for one object stands; the weaker one comes again in a later round (PL-013)."""
+    if isinstance(one, Absent) and isinstance(other, Absent):
+        return one  # the first area that wants it gone says why
+    if isinstance(one, Status) and isinstance(other, Status):
+        fields = _joined(one.fields, other.fields)
+        if fields is not None:
+            return Status(one.target, one.guard, fields, (*one.because, *other.because))
+    elif _strength(one) != _strength(other) and not isinstance(one, Present) and not isinstance(other, Present):
+        return one if _strength(one) > _strength(other) else other
+    raise BrokenInvariant("PL-013", f"two wants for {one.target}: {one} and {other}")
+
+
+def _joined(first: FrozenMap, second: FrozenMap) -> FrozenMap | None:
+    """Two changes of one status as one; None where both set one field, or conditions of one type."""
+    if (first.keys() & second.keys()) - {"conditions"}:
+        return None
+    conditions = (*_conditions_in(first), *_conditions_in(second))
+    if len({condition["type"] for condition in conditions}) < len(conditions):
+        return None
+    return FrozenMap({**first, **second, **({"conditions": conditions} if conditions else {})})
+
+
+def _conditions_in(fields: FrozenMap) -> tuple[FrozenMap, ...]:
+    found = fields.get("conditions", ())
+    return tuple(item for item in found if isinstance(item, FrozenMap)) if isinstance(found, tuple) else ()

@@ -34,7 +34,11 @@ def difference(
     findings: Iterable[Finding],
 ) -> Plan:
     """The plan that makes the snapshot match the wants. Linear but for the final sort."""
-    done = {attempt.step.target for attempt in snapshot.attempts if attempt.outcome is Outcome.DONE}
+    made = {
+        attempt.step.target
+        for attempt in snapshot.attempts
+        if attempt.outcome is Outcome.DONE and isinstance(attempt.step.action, Create)
+    }
     refused = {_aim(attempt.step): attempt for attempt in snapshot.attempts if attempt.outcome is Outcome.REFUSED}
     steps: list[Step] = []
     withheld = [Withheld(held.target, held.because) for held in desired.held_back]
@@ -42,7 +46,7 @@ def difference(
     for step in sorted(map(_step_for, desired.wants), key=lambda step: step.sort_key):
         attempt = refused.get(_aim(step)) if refused else None
         companion = _companion_in(held_steps, step)
-        if isinstance(step.action, Create) and step.target in done:
+        if isinstance(step.action, Create) and step.target in made:
             continue  # it exists; the listing has not caught up
         if attempt is not None:
             why = Why.REFUSED_BEFORE.because(step.target, detail=attempt.detail or "no detail given")

@@ -9,7 +9,7 @@ from grove_core.resources.fields import Fields
 from grove_core.resources.keys import TEMPLATE_HASH
 from grove_core.resources.meta import NO_TEXTS, read_label, read_labels
 from grove_core.resources.overlay import overlaid
-from grove_core.resources.owned import NOT_BODY, Owned
+from grove_core.resources.owned import Owned
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang, groups_in
 from grove_core.resources.scaling_group import ScalingGroup
@@ -27,8 +27,7 @@ def with_fields(item: Applicable, fields: FrozenMap) -> Applicable:
         case PodGang():
             return _gang(item, fields)
         case Owned():
-            body = FrozenMap({key: value for key, value in fields.items() if key not in NOT_BODY})
-            return replace(item, body=overlaid(item.body, body))
+            return replace(item, spec=_merged(item.spec, fields, "spec"))
 
 
 def _clique(clique: PodClique, fields: FrozenMap) -> PodClique:

@@ -19,6 +19,7 @@ CLAIMS: Final = "resource.k8s.io/v1"
 SET: Final = ("app.kubernetes.io/part-of", "grove.io/podcliqueset", "grove.io/pcs-name")
 GROUP: Final = ("grove.io/podcliquescalinggroup", "grove.io/pcsg-name")
 CLIQUE: Final = ("grove.io/podclique", "grove.io/clique-name")
+PREFIX: Final = "grove.io/"
 MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 NAME: Final = "app.kubernetes.io/name"
 COMPONENT: Final = "app.kubernetes.io/component"
@@ -29,6 +30,7 @@ SCHEDULER_NAME: Final = "grove.io/scheduler-name"
 GATE: Final = "grove.io/podgang-pending-creation"
 TEMPLATE_HASH: Final = "grove.io/pod-template-hash"
 POD_GANG: Final = "grove.io/podgang"
+TOPOLOGY_NAME: Final = "grove.io/topology-name"
 
 SET_FINALIZER: Final = "grove.io/podcliqueset.grove.io"
 GROUP_FINALIZER: Final = "grove.io/podcliquescalinggroup.grove.io"

@@ -2,15 +2,27 @@
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import MANAGED_BY, OPERATOR
-from grove_core.resources.meta import NO_TEXTS, Resource, read_identity, read_label, read_labels
+from grove_core.resources.meta import NO_TEXTS, Resource, read_identity, read_label, read_labels, view_of
 
-NOT_BODY: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
+# What Grove makes besides its own kinds: the kind -> the group of its API.
+OWNED_KINDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "HorizontalPodAutoscaler": "autoscaling",
+        "ResourceClaim": "resource.k8s.io",
+        "Role": "rbac.authorization.k8s.io",
+        "RoleBinding": "rbac.authorization.k8s.io",
+        "Secret": "",
+        "Service": "",
+        "ServiceAccount": "",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,11 +31,11 @@ class Owned(Resource):
 
     Attributes:
         managed: its label says that Grove made it.
-        body: what is its kind's own: ``spec``, ``rules``, ``data``, ...; as stored.
+        spec: as stored; empty where the kind has none.
     """
 
     managed: bool = False
-    body: FrozenMap = NO_TEXTS
+    spec: FrozenMap = NO_TEXTS
 
 
 def owned_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> Owned:
@@ -32,7 +44,7 @@ def owned_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = N
     top = Fields(raw, "", problems)
     identity = read_identity(top, raw["apiVersion"], raw["kind"], shared)
     managed = read_label(read_labels(top), MANAGED_BY) == OPERATOR
+    spec = view_of(top.part("spec"))
     if problems:
         raise MalformedObject(tuple(problems))
-    body = FrozenMap.over({key: value for key, value in raw.items() if key not in NOT_BODY})
-    return Owned(**identity, managed=managed, body=body)
+    return Owned(**identity, managed=managed, spec=spec)

@@ -36,21 +36,6 @@ def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: 
     return FrozenMap(changed) if changed else _UNCHANGED
 
 
-def joined(first: FrozenMap, second: FrozenMap) -> FrozenMap | None:
-    """Two changes of one status as one; None where both set one field, or conditions of one type (PL-013)."""
-    if (first.keys() & second.keys()) - {"conditions"}:
-        return None
-    conditions = (*_conditions_in(first), *_conditions_in(second))
-    if len({condition["type"] for condition in conditions}) < len(conditions):
-        return None
-    return FrozenMap({**first, **second, **({"conditions": conditions} if conditions else {})})
-
-
-def _conditions_in(fields: FrozenMap) -> tuple[FrozenMap, ...]:
-    found = fields.get("conditions", ())
-    return tuple(item for item in found if isinstance(item, FrozenMap)) if isinstance(found, tuple) else ()
-
-
 def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:
     """The resource after a status write: given fields replaced, conditions merged by type, the rest kept."""
     stored: StoredStatus = resource.status

@@ -2,11 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
 
 from grove_core.kernel.steps import Attempt
+from grove_core.resources.keys import SET
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
@@ -32,6 +33,7 @@ class Cluster:
     Attributes:
         gaps: of which kinds the source left something out, and in which namespace (GT-024).
         complete: of which kinds it has everything, and in which namespace (WL-010).
+        leaving_of: (namespace, name of a set) -> cliques of it that are being deleted and whose owner is gone already.
     """
 
     sets: tuple[PodCliqueSet, ...]
@@ -42,6 +44,7 @@ class Cluster:
     pods_of: Mapping[str, list[Pod]]
     gaps: frozenset[Gap] = frozenset()
     complete: frozenset[Gap] = frozenset()
+    leaving_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = field(default_factory=dict)
 
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
         """What a decision about ``root`` may look at. A view: pods are shared, nothing is copied."""
@@ -49,6 +52,7 @@ class Cluster:
         cliques = self.cliques_of.get(root.uid, ())
         for group in groups:
             cliques += self.cliques_of.get(group.uid, ())
+        cliques += self.leaving_of.get((root.ref.namespace, root.ref.name), ()) if self.leaving_of else ()
         return Snapshot(
             root=root,
             groups=groups,
@@ -83,17 +87,29 @@ def cluster_of(
         pods_of[pod.owner_uid].append(pod)
     pods_of.pop("", None)
     pods_of.default_factory = None  # from here on a look-up adds nothing
-    groups_of = _by_owner(groups)
+    groups_of, cliques_of = _by_owner(groups), _by_owner(cliques)
+    roots = tuple(sorted(sets, key=_by_namespace))
+    owners = {group.uid for owned in groups_of.values() for group in owned} | {root.uid for root in roots}
     return Cluster(
-        sets=tuple(sorted(sets, key=_by_namespace)),
+        sets=roots,
         groups_of=groups_of,
-        cliques_of=_with_replica_index(_by_owner(cliques), groups_of),
+        cliques_of=_with_replica_index(cliques_of, groups_of),
+        leaving_of=_leaving(clique for uid in cliques_of.keys() - owners for clique in cliques_of[uid]),
         gangs_of=_by_owner(gangs),
         others_of=_by_owner(others),
         pods_of=pods_of,
         gaps=gaps,
         complete=complete,
     )
+
+
+def _leaving(strays: Iterable[PodClique]) -> Mapping[tuple[str, str], tuple[PodClique, ...]]:
+    """Cliques that go because their owner went: nobody else lets go of them (WL-001). By the set their labels name."""
+    found: dict[tuple[str, str], list[PodClique]] = {}
+    for clique in sorted((clique for clique in strays if clique.deleting), key=_by_name):
+        name = next((text for key in SET if isinstance(text := clique.labels.get(key), str)), "")
+        found.setdefault((clique.ref.namespace, name), []).append(clique)
+    return {key: tuple(cliques) for key, cliques in found.items()}
 
 
 def _kinds_in(namespace: str, pairs: frozenset[Gap]) -> frozenset[str]:

@@ -21,7 +21,7 @@ _POD: Final = "Pod"
 
 
 def unseen(attempts: tuple[Attempt, ...], snapshot: Snapshot) -> tuple[Attempt, ...]:
-    """The accepted writes that a listing does not show yet; whoever lists hands them to the next look.
+    """The accepted writes that a listing does not show yet; whoever lists hands them to the next look (PL-018).
 
     Args:
         attempts: everything remembered so far, the answers of the last round included.
@@ -45,7 +45,7 @@ def _shown(action: Action, found: Resource | Pod | None) -> bool:
 
 
 def with_own_writes(snapshot: Snapshot) -> Snapshot:
-    """The same snapshot with accepted writes that the listing does not show yet (GT-062).
+    """The same snapshot with accepted writes that the listing does not show yet (GT-062, PL-018).
 
     A deletion counts until the object with that uid is gone, anything else until the listed version moves on. A pod
     that was created counts as there; it has no uid yet, so nothing can be done to it.

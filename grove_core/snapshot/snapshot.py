@@ -8,28 +8,14 @@ from typing import Final
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.meta import Resource
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned import OWNED_KINDS, Owned
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 
-EVERY_KIND: Final = frozenset(
-    {
-        "HorizontalPodAutoscaler",
-        "Pod",
-        "PodClique",
-        "PodCliqueScalingGroup",
-        "PodGang",
-        "ResourceClaim",
-        "Role",
-        "RoleBinding",
-        "Secret",
-        "Service",
-        "ServiceAccount",
-    }
-)
+EVERY_KIND: Final = frozenset({"Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", *OWNED_KINDS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -113,8 +113,9 @@ def classes_in(told: Sequence[Forecast]) -> set[str]:
         tones = {entry.tone for entry in story_of(forecast).entries}
         steps = [step for round_ in forecast.rounds for step in round_.steps]
         deletes = any(isinstance(step.action, Delete) for step in steps)
+        ends = any(isinstance(step.action, Delete) and step.action.rests_on for step in steps)
         found = {
-            "terminate": Tone.ENDS in tones or deletes,
+            "terminate": Tone.ENDS in tones or ends,
             "wait": Tone.WAITS in tones,
             "unknown": Tone.UNKNOWN in tones,
             "withheld": any(round_.withheld for round_ in forecast.rounds),

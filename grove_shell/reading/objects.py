@@ -14,6 +14,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import CORE
 from grove_core.resources.meta import Resource
+from grove_core.resources.owned import OWNED_KINDS, Owned, owned_of
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
@@ -83,6 +84,8 @@ class _Loading:
         self.cliques: dict[tuple[str, str], PodClique] = {}
         self.gangs: dict[tuple[str, str], PodGang] = {}
         self.pods: dict[tuple[str, str], Pod] = {}
+        self.others: dict[tuple[str, str, str], Owned] = {}
+        self.seen: set[Gap] = set()  # of which kinds there are some, besides those that have a shelf
         self.kinds: dict[str, tuple[Callable[[Mapping[str, Any], dict[str, str]], Any], dict[tuple[str, str], Any]]] = {
             "PodCliqueSet": (podcliqueset_of, self.sets),
             "PodCliqueScalingGroup": (scaling_group_of, self.groups),
@@ -102,10 +105,25 @@ class _Loading:
                 if not isinstance(value, str):
                     self._note(item, field, "a string", "nothing" if value is None else str(value))
             self.gaps.update((judged, EVERYWHERE) for judged in JUDGED)
+        elif kind in OWNED_KINDS and OWNED_KINDS[kind] == version.rpartition("/")[0]:
+            self._take_other(item, kind)
         elif API_GROUPS.get(kind) != version.rpartition("/")[0]:
             self.ignored[kind] += 1
         else:
             self._take_ours(item, kind)
+
+    def _take_other(self, item: Item, kind: str) -> None:
+        """An object of a kind that Grove makes too; most of them belong to somebody else (IN-037)."""
+        try:
+            owned = owned_of(item.value, self.shared)
+        except MalformedObject:
+            self.ignored[kind] += 1
+            return
+        self.seen.add((kind, owned.ref.namespace))
+        if owned.managed and owned.owner_kind in API_GROUPS:
+            self.others.setdefault((kind, owned.ref.namespace, owned.ref.name), owned)
+        else:
+            self.ignored[kind] += 1
 
     def _take_ours(self, item: Item, kind: str) -> None:
         """Project an object of a kind that decisions read."""
@@ -169,17 +187,28 @@ class _Loading:
         self._infer_gaps()
         self.groups = {key: group for key, group in self.groups.items() if self._has_owner(group)}
         self.cliques = {key: clique for key, clique in self.cliques.items() if self._has_owner(clique)}
+        gaps = frozenset(self.gaps | {(kind, EVERYWHERE) for kind in JUDGED if self._content_was_lost()})
         cluster = cluster_of(
             sets=self.sets.values(),
             groups=self.groups.values(),
             cliques=self.cliques.values(),
             gangs=self.gangs.values(),
+            others=self.others.values(),
             pods=self.pods.values(),
-            gaps=frozenset(self.gaps | {(kind, EVERYWHERE) for kind in JUDGED if self._content_was_lost()}),
+            gaps=gaps,
+            complete=self._complete(gaps),
         )
         ordered = sorted(self.faults, key=lambda fault: fault.sort_key)
         strays = len(self.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in self.owners)
         return Loaded(cluster, tuple(ordered), dict(sorted(self.ignored.items())), strays)
+
+    def _complete(self, gaps: frozenset[Gap]) -> frozenset[Gap]:
+        """Kinds of which there are some in a namespace: whoever asks for a kind gets all of it there (IN-040)."""
+        seen = set(self.seen)
+        for kind, (_, shelf) in self.kinds.items():
+            seen.update((kind, namespace) for namespace in {namespace for namespace, _ in shelf})
+        lost = {kind for kind, namespace in gaps if namespace == EVERYWHERE}
+        return frozenset(pair for pair in seen - gaps if pair[0] not in lost)
 
     def _infer_gaps(self) -> None:
         """Kinds of which there is nothing although other objects speak of them (GT-024, IN-035)."""
@@ -207,7 +236,7 @@ class _Loading:
         if (owner is not None and owner.namespace == namespace) or (resource.owner_kind, namespace) in self.gaps:
             return True
         if resource.deleting:
-            return False
+            return isinstance(resource, PodClique)
         item = self.places[resource.uid]
         if not resource.owner_uid:
             self._note(item, "metadata.ownerReferences", "a controller owner", "none")

@@ -11,7 +11,7 @@ from grove_core.explain import Cause, Entry, Story, Tone, story_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.forecast import Forecast, Round
-from grove_shell.views.growth import add_creations, add_gated, created_by
+from grove_shell.views.course import add_course, add_gated, changed_by, created_by, removed_by
 from grove_shell.views.layout import INDENT, NAMES, STYLES, label
 from grove_shell.views.page import Page, Span
 from grove_shell.views.words import clock, distance, listed, named, plural
@@ -57,7 +57,7 @@ def plan_page(document: Document, surroundings: Surroundings) -> Page:
     loud = [
         (forecast, story)
         for forecast, story in told
-        if surroundings.verbose or surroundings.decisions or not story.is_calm or _later_deletions(forecast, now)
+        if surroundings.verbose or surroundings.decisions or not story.is_calm or _is_eventful(forecast)
     ]
     for forecast, story in loud:
         page.add()
@@ -90,9 +90,21 @@ def _headline(page: Page, document: Document, stories: Sequence[Story]) -> None:
         verdicts.append((f"{plural(counts[Tone.UNKNOWN], 'PodCliqueSet')} undecided", STYLES[Tone.UNKNOWN]))
     if not stories:
         verdicts.append(("no PodCliqueSet in the input, so there is nothing to decide", "bold"))
-    created = created_by(step for forecast in document.forecasts for round_ in forecast.rounds for step in round_.steps)
-    if created:
-        verdicts.append((f"{plural(created.total(), 'object')} to create", "bold"))
+    soon = [
+        names for forecast in document.forecasts for round_, names in _later_terminations(forecast) if round_.at == now
+    ]
+    if soon:
+        verdicts.append(
+            (f"{plural(sum(map(len, soon)), 'PodClique')} to terminate in a later round", STYLES[Tone.ENDS])
+        )
+    steps = [step for forecast in document.forecasts for round_ in forecast.rounds for step in round_.steps]
+    for word, count in (
+        ("create", created_by(steps).total()),
+        ("update", len(changed_by(steps))),
+        ("delete", len(removed_by(steps))),
+    ):
+        if count:
+            verdicts.append((f"{plural(count, 'object')} to {word}", "bold"))
     if not verdicts:
         verdicts.append((f"nothing to terminate in {plural(len(stories), 'PodCliqueSet')}", "bold green"))
     if counts[Tone.GATED]:
@@ -141,10 +153,11 @@ def _root(page: Page, forecast: Forecast, story: Story, now: datetime, *, full: 
             _entry(page, entry, now, full=full)
         if rest:
             page.add((label(tone.value), STYLES[tone]), f"and {_rest(rest, now)} (-v lists all)")
-    for round_, names in _later_deletions(forecast, now):
-        when = f"{clock(round_.at, now)} ({distance(round_.at, now)})"
+    for round_, names in _later_terminations(forecast):
+        later = round_.at > now
+        when = f"{clock(round_.at, now)} ({distance(round_.at, now)})" if later else f"round {round_.number}"
         page.add((label("THEN"), "yellow"), f"{when}: ends {listed(names, NAMES)}")
-    add_creations(page, forecast)
+    add_course(page, forecast, full=full)
     writes = _counted(forecast.rounds[0].steps)
     if writes:
         others = len(forecast.rounds) - 1
@@ -237,12 +250,24 @@ def _reasons(page: Page, indent: str, reasons: Iterable[Reason]) -> None:
         page.add(indent, reason.sentence, (f"  {reason.rule.code} {reason.rule.requirement}", "dim"))
 
 
-def _later_deletions(forecast: Forecast, now: datetime) -> list[tuple[Round, list[str]]]:
-    """Rounds after now that delete something, each with the names."""
+def _is_eventful(forecast: Forecast) -> bool:
+    """Whether anything is written in any round but statuses and what follows from them."""
+    return any(
+        removed_by(round_.steps) or changed_by(round_.steps) or created_by(round_.steps) or _ends(round_)
+        for round_ in forecast.rounds
+    )
+
+
+def _ends(round_: Round) -> bool:
+    return any(isinstance(step.action, Delete) for step in round_.steps)
+
+
+def _later_terminations(forecast: Forecast) -> list[tuple[Round, list[str]]]:
+    """Rounds after the first that end something for a breach, each with the names."""
     found = []
-    for round_ in forecast.rounds:
-        names = [step.target.name for step in round_.steps if isinstance(step.action, Delete)]
-        if names and round_.at > now:
+    for round_ in forecast.rounds[1:]:
+        names = [step.target.name for step in round_.steps if isinstance(step.action, Delete) and step.action.rests_on]
+        if names:
             found.append((round_, names))
     return found
 

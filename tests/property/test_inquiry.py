@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 
 from grove_core.inquiry import Inquiry, cliques_behind, has
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Delete
 from grove_core.reconcile import reconcile
 from grove_core.resources.podgang import PodGang, PodGroup
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.strategies.worlds import World, world_of, worlds
+from tests.property.strategies.worlds import World, is_termination, world_of, worlds
 
 
 def with_gang(snapshot: Snapshot) -> Snapshot:
@@ -58,7 +57,7 @@ def test_cl007_every_object_has_a_guard_or_is_ended(world: World) -> None:
 def test_cl007_a_clique_is_told_to_end_exactly_if_it_is_deleted(world: World) -> None:
     snapshot = world.snapshot
     plan = reconcile(snapshot)
-    gone = {step.target.name for step in plan.steps if isinstance(step.action, Delete)}
+    gone = {step.target.name for step in plan.steps if is_termination(step)}
     for clique in snapshot.cliques:
         if not clique.deleting:
             (guard,) = Inquiry(snapshot, plan, "PodClique", clique.ref.name).guards()

@@ -5,6 +5,7 @@ counts are only what they begin with (WL-010).
 """
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from grove_core.resources.names import (
@@ -28,7 +29,9 @@ class CliquePart:
         group, group_replica: the scaling group's full name and its replica; empty and -1 for a standalone clique.
         gang: the PodGang its pods belong to.
         base_gang: the one it waits for; empty for cliques of a base gang.
-        replicas: pods.
+        replicas: pods, as many as the object says.
+        surge: one pod more while an update can spare none (WL-216).
+        surplus: whether its replica of the scaling group is there for an update alone (WL-220).
         group_pods: in one replica of its scaling group, by the template; 0 for a standalone clique.
     """
 
@@ -40,12 +43,18 @@ class CliquePart:
     gang: str
     base_gang: str = ""
     replicas: int
+    surge: int = 0
+    surplus: bool = False
     group_pods: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupPart:
-    """One PodCliqueScalingGroup with its cliques, replica by replica, in the order of its ``cliqueNames``."""
+    """One PodCliqueScalingGroup with its cliques, replica by replica, in the order of its ``cliqueNames``.
+
+    Attributes:
+        replicas: as many as the object says, and one more while an update can spare none (WL-220).
+    """
 
     name: str
     template: GroupTemplate
@@ -120,8 +129,13 @@ def size_of(snapshot: Snapshot) -> int:
     return max(0, root.spec.replicas) * (standalone + grouped) + grown
 
 
-def blueprint_of(snapshot: Snapshot) -> tuple[ReplicaPart, ...]:
-    """The tree of a set. Linear in what it consists of."""
+def blueprint_of(snapshot: Snapshot, surge: AbstractSet[str] = frozenset()) -> tuple[ReplicaPart, ...]:
+    """The tree of a set. Linear in what it consists of.
+
+    Args:
+        snapshot: of the set.
+        surge: names of the cliques and scaling groups that have one pod or replica more while an update runs.
+    """
     root = snapshot.root
     templates = {clique.name: clique for clique in root.spec.template.cliques}
     group_replicas = {group.ref.name: group.replicas for group in snapshot.groups}
@@ -130,9 +144,9 @@ def blueprint_of(snapshot: Snapshot) -> tuple[ReplicaPart, ...]:
     return tuple(
         ReplicaPart(
             index=index,
-            cliques=tuple(_standalone(root, index, clique, pods) for clique in standalone),
+            cliques=tuple(_standalone(root, index, clique, pods, surge) for clique in standalone),
             groups=tuple(
-                _group(root, index, group, templates, group_replicas, pods)
+                _group(root, index, group, templates, group_replicas, pods, surge)
                 for group in root.spec.template.pod_clique_scaling_groups
             ),
         )
@@ -140,7 +154,9 @@ def blueprint_of(snapshot: Snapshot) -> tuple[ReplicaPart, ...]:
     )
 
 
-def _standalone(root: PodCliqueSet, index: int, template: CliqueTemplate, pods: dict[str, int]) -> CliquePart:
+def _standalone(
+    root: PodCliqueSet, index: int, template: CliqueTemplate, pods: dict[str, int], surge: AbstractSet[str]
+) -> CliquePart:
     name = standalone_clique_name(root.ref.name, index, template.name)
     return CliquePart(
         name=name,
@@ -148,6 +164,7 @@ def _standalone(root: PodCliqueSet, index: int, template: CliqueTemplate, pods: 
         replica=index,
         gang=replica_name(root.ref.name, index),
         replicas=pods.get(name, template.spec.replicas),
+        surge=name in surge,
     )
 
 
@@ -158,9 +175,11 @@ def _group(
     cliques: dict[str, CliqueTemplate],
     group_replicas: dict[str, int],
     pods: dict[str, int],
+    surge: AbstractSet[str],
 ) -> GroupPart:
     name, base = scaling_group_name(root.ref.name, index, template.name), replica_name(root.ref.name, index)
-    replicas = group_replicas.get(name, template.replicas)
+    wanted = group_replicas.get(name, template.replicas)
+    replicas = wanted + (name in surge)
     group_pods = sum(cliques[short].spec.replicas for short in template.clique_names if short in cliques)
     members = []
     for own_index in range(replicas):
@@ -178,6 +197,7 @@ def _group(
                     gang=gang,
                     base_gang="" if in_base else base,
                     replicas=pods.get(clique, cliques[short].spec.replicas),
+                    surplus=own_index >= wanted,
                     group_pods=group_pods,
                 )
             )

@@ -1,35 +1,35 @@
 """Manifests of PodCliques and scaling groups."""
 
-from typing import Final
+from typing import Any
 
 from grove_core.areas.workload.blueprint import CliquePart, GroupPart
-from grove_core.areas.workload.environment import with_group_variables
-from grove_core.areas.workload.manifests import Blank, Json, labels_of, labels_of_clique, labels_of_replica, wanted
+from grove_core.areas.workload.manifests import Blank, labels_of, labels_of_clique, labels_of_replica, wanted
 from grove_core.areas.workload.ordering import Ordering
+from grove_core.areas.workload.revision import Revision, wanted_annotations, wanted_pod_spec
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scalers import bounds_of
-from grove_core.areas.workload.template_hash import template_hash
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, Json, freeze
 from grove_core.kernel.wants import Present
-from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, GROVE
-from grove_core.resources.podclique import GROUP_KIND
+from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, GROVE, PREFIX, TEMPLATE_HASH
+from grove_core.resources.meta import NO_TEXTS
+from grove_core.resources.overlay import differing, replacing
+from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 
-_TOPOLOGY: Final = "grove.io/topology-name"
-
 
 def podclique_for(
-    root: PodCliqueSet, owner: PodCliqueSet | ScalingGroup, part: CliquePart, ordering: Ordering
+    root: PodCliqueSet,
+    owner: PodCliqueSet | ScalingGroup,
+    part: CliquePart,
+    ordering: Ordering,
+    revision: Revision,
 ) -> Present:
     """A PodClique of the set, or of one of its scaling groups (WL-013, WL-015)."""
     template, spec = part.template, part.template.spec
-    pod_spec = spec.pod_spec
-    if part.group:
-        pod_spec = with_group_variables(pod_spec, part.group_pods)
-    body: Json = {
+    body: dict[str, Any] = {
         "roleName": spec.role_name,
-        "podSpec": pod_spec,
+        "podSpec": wanted_pod_spec(part, root.spec.template.priority_class_name),
         "replicas": spec.replicas,
         "minAvailable": template.min_available,
     }
@@ -38,23 +38,65 @@ def podclique_for(
         body["startsAfter"] = [name for name, _ in parents]
     if spec.auto_scaling_config is not None:
         body["autoScalingConfig"] = bounds_of(spec.auto_scaling_config, spec.replicas)
-    labels = labels_of_clique(root.ref.name, part, template_hash(template, root.spec.template.priority_class_name))
     blank = Blank(
         api_version=GROVE,
         kind="PodClique",
         name=part.name,
         owner=owner,
-        labels=labels,
-        annotations=FrozenMap({key: text for key, text in template.annotations.items() if key != _TOPOLOGY}),
+        labels=labels_of_clique(root.ref.name, part, revision.hash_of(part)),
+        annotations=wanted_annotations(part),
         finalizer=CLIQUE_FINALIZER,
     )
-    if part.group:
+    if part.surplus:
+        because = Why.SURGE_REPLICA.because(owner.ref, replica=part.group_replica, group=part.group)
+    elif part.group:
         because = Why.CLIQUE_OF_GROUP_REPLICA.because(
             owner.ref, replica=part.group_replica, group=part.group, clique=template.name
         )
     else:
         because = Why.CLIQUE_OF_REPLICA.because(owner.ref, replica=part.replica, clique=template.name)
     return wanted(blank, {"spec": body}, (because,))
+
+
+def changes_of_podclique(clique: PodClique, part: CliquePart, revision: Revision) -> FrozenMap:
+    """What a clique of the present template should say otherwise, and its pods do not depend on; empty where nothing.
+
+    Its autoscaler's bounds (WL-025), and a template hash that somebody took away (WL-211).
+    """
+    fields: dict[str, Json] = {}
+    if not clique.template_hash:
+        fields["metadata"] = FrozenMap({"labels": FrozenMap({TEMPLATE_HASH: revision.hash_of(part)})})
+    scaling = part.template.spec.auto_scaling_config
+    if scaling is not None and not part.group:
+        bounds = freeze(bounds_of(scaling, part.template.spec.replicas))
+        differs = differing(bounds, clique.auto_scaling) if isinstance(bounds, FrozenMap) else NO_TEXTS
+        if differs:
+            fields["spec"] = FrozenMap({"autoScalingConfig": differs})
+    return FrozenMap(fields) if fields else NO_TEXTS
+
+
+def change_of_scaling_group(group: ScalingGroup, part: GroupPart) -> FrozenMap:
+    """What a scaling group should say otherwise: the annotations of its template (WL-025); empty where nothing."""
+    annotations = differing(part.template.annotations, group.annotations)
+    return FrozenMap({"metadata": FrozenMap({"annotations": annotations})}) if annotations else NO_TEXTS
+
+
+def template_fields(root: PodCliqueSet, clique: PodClique, part: CliquePart, revision: Revision) -> FrozenMap:
+    """The fields that make a stored PodClique one of the present template; null takes a field away (WL-213)."""
+    labels = FrozenMap(labels_of_clique(root.ref.name, part, revision.hash_of(part)))
+    pod_spec = replacing(wanted_pod_spec(part, root.spec.template.priority_class_name), clique.pod_spec)
+    metadata = {
+        "labels": _replacing_texts(labels, clique.labels),
+        "annotations": _replacing_texts(wanted_annotations(part), clique.annotations),
+    }
+    fields = {"metadata": FrozenMap({key: texts for key, texts in metadata.items() if texts})}
+    return FrozenMap(fields | ({"spec": FrozenMap({"podSpec": pod_spec})} if pod_spec else {}))
+
+
+def _replacing_texts(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
+    """As the template has them; what other areas of Grove have written beside it stays."""
+    kept = {key: text for key, text in stored.items() if key.startswith(PREFIX) and key not in wanted}
+    return replacing(FrozenMap({**kept, **wanted}), stored)
 
 
 def scaling_group_for(root: PodCliqueSet, part: GroupPart) -> Present:

@@ -1,35 +1,21 @@
-"""What the workload area wishes: that a set is complete, and that objects on their way out are let go."""
+"""What the workload area wishes: that a set is complete and of one template; statuses say how far it is."""
 
-from grove_core.areas.workload.rules import Why
-from grove_core.kernel.wants import Desired, Released
-from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, SET_FINALIZER
+from typing import Final
+
+from grove_core.kernel.wants import Desired
 from grove_core.snapshot.snapshot import Snapshot
 
-
-def wants_of_release(snapshot: Snapshot) -> Desired:
-    """Grove's own finalizer should be gone from every object of the root that is being deleted (WL-001)."""
-    held = [
-        (snapshot.root, SET_FINALIZER),
-        *((group, GROUP_FINALIZER) for group in snapshot.groups),
-        *((clique, CLIQUE_FINALIZER) for clique in snapshot.cliques),
-    ]
-    return Desired(
-        tuple(
-            Released(owned.ref, owned.guard, finalizer, (Why.LET_GO.because(owned.ref, finalizer=finalizer),))
-            for owned, finalizer in held
-            if owned.deleting and finalizer in owned.finalizers
-        )
-    )
+_NEEDED: Final = "PodClique"
 
 
-def wants_of_completion(snapshot: Snapshot) -> Desired:
-    """Everything a set should consist of that is nowhere yet should be there (WL-010).
+def wants_of_completion(snapshot: Snapshot) -> tuple[Desired, ...]:
+    """What a set should consist of and does not, what is too much, its update, its statuses; in order of strength.
 
-    Nothing where the source may have left something out, and nothing for a set that is being deleted.
+    Only of kinds of which the source has everything: what was left out is unknown, not absent (WL-010).
     """
-    if not snapshot.complete or snapshot.root.deleting:
-        return Desired()
-    # A dozen modules that a dump of a cluster does not need: a tenth of the time in which its plan is there (P11).
-    from grove_core.areas.workload.expansion import wants_of_expansion  # noqa: PLC0415
+    if snapshot.root.deleting or not snapshot.root.uid or _NEEDED not in snapshot.complete:
+        return ()
+    # A dozen modules that a file without cliques does not need.
+    from grove_core.areas.workload.completion import wants_of_whole_set  # noqa: PLC0415
 
-    return wants_of_expansion(snapshot)
+    return wants_of_whole_set(snapshot)

@@ -1,53 +1,61 @@
-"""From the blueprint to wishes: what a set should consist of and is nowhere yet.
+"""From the blueprint to wishes: what a set should consist of and is not so yet, and what of it is too much.
 
 An object is wished for once its owner exists: its manifest names the owner's uid (WL-010).
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
 from typing import Final, NamedTuple
 
 from grove_core.areas.workload.access import access_for, service_for
-from grove_core.areas.workload.blueprint import CliquePart, GangPart, GroupPart, ReplicaPart, blueprint_of, size_of
+from grove_core.areas.workload.blueprint import CliquePart, GangPart, GroupPart, ReplicaPart
 from grove_core.areas.workload.claims import claims_of_clique, claims_of_group, claims_of_set
-from grove_core.areas.workload.cliques import podclique_for, scaling_group_for
+from grove_core.areas.workload.cliques import (
+    change_of_scaling_group,
+    changes_of_podclique,
+    podclique_for,
+    scaling_group_for,
+)
+from grove_core.areas.workload.crew import excess, free_places, has_ended, is_full
 from grove_core.areas.workload.gangs import change_of_podgang, podgang_for
 from grove_core.areas.workload.ordering import Ordering
 from grove_core.areas.workload.pods import pod_for
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scalers import autoscaler_for
-from grove_core.kernel.wants import Applied, Desired, HeldBack, Present
+from grove_core.areas.workload.scene import Scene
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.wants import Absent, Applied, Desired, HeldBack, Present, Want
+from grove_core.resources.keys import MANAGED_BY
 from grove_core.resources.names import replica_name
+from grove_core.resources.overlay import differing
+from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import GROUP_KIND
+from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.snapshot import Snapshot
 
-MOST: Final = 1_000_000
-_ENDED: Final = frozenset({"Succeeded", "Failed"})
+_FOLLOWING: Final = frozenset({"Service", "HorizontalPodAutoscaler"})  # the template may change what they say
+_COUNTED: Final = frozenset({"Service", "HorizontalPodAutoscaler", "ResourceClaim"})  # as many as there are replicas
 
 
-def wants_of_expansion(snapshot: Snapshot) -> Desired:
-    """Everything a set should consist of that is not there, if its owner is (WL-010 to WL-024). Linear.
+def wants_of_expansion(scene: Scene, replicas: Sequence[ReplicaPart]) -> Desired:
+    """Everything a set should consist of that is not so (WL-010 to WL-026), and what of it is too much.
+
+    Linear. Kinds of which the snapshot may lack something are left alone.
 
     Args:
-        snapshot: of a set that is not being deleted, with everything it owns.
+        scene: of a set that is not being deleted.
+        replicas: its blueprint.
     """
-    size = size_of(snapshot)
-    if size > MOST:
-        because = Why.TOO_LARGE.because(snapshot.root.ref, objects=size, most=MOST)
-        return Desired((), (HeldBack(snapshot.root.ref, (because,)),))
-    there = {(ref.kind, ref.name) for ref in snapshot.targets()}
-    wants: list[Present | Applied] = []
+    snapshot = scene.snapshot
+    there = {(ref.kind, ref.name): found for ref, found in snapshot.targets().items()}
+    wants: list[Want] = []
     held: list[HeldBack] = []
     taken: dict[tuple[str, str], _Sketch] = {}
-    for item in _Expansion(snapshot).everything():
+    for item in _Expansion(scene).everything(replicas):
         if isinstance(item, HeldBack):
             held.append(item)
-        elif isinstance(item, Applied):
+        elif isinstance(item, Applied | Absent):
             wants.append(item)
         elif (item.kind, item.name) in taken:
             first, second = taken[item.kind, item.name].make(), item.make()
@@ -55,9 +63,38 @@ def wants_of_expansion(snapshot: Snapshot) -> Desired:
             held.append(HeldBack(second.target, (because, *second.because)))
         else:
             taken[item.kind, item.name] = item
-            if (item.kind, item.name) not in there:
+            found = there.get((item.kind, item.name))
+            if item.kind not in snapshot.complete:
+                continue
+            if found is None:
                 wants.append(item.make())
+            elif item.kind in _FOLLOWING and isinstance(found, Owned):
+                wants.extend(_following(found, item.make()))
+    expected = {*taken, *((item.target.kind, item.target.name) for item in held)}
+    wants.extend(_no_longer_part(scene, expected))
     return Desired(tuple(wants), tuple(held))
+
+
+def _following(found: Owned, wanted: Present) -> Iterator[Applied]:
+    """What an object should say otherwise; fields that a server filled in are no difference (WL-025)."""
+    spec = wanted.manifest["spec"]
+    fields = differing(spec, found.spec) if isinstance(spec, FrozenMap) else spec
+    if fields and found.managed and not found.deleting:
+        because = (Why.FOLLOWS_TEMPLATE.because(found.ref), *wanted.because)
+        yield Applied(found.ref, found.guard, FrozenMap({"spec": fields}), because)
+
+
+def _no_longer_part(scene: Scene, expected: set[tuple[str, str]]) -> Iterator[Absent]:
+    """Gangs, services, autoscalers and claims that the set does not consist of any more (WL-202)."""
+    for gang in scene.snapshot.gangs:
+        named = gang.labels.get(MANAGED_BY) is not None or not gang.labels
+        if named and not gang.deleting and ("PodGang", gang.ref.name) not in expected:
+            yield Absent(gang.ref, gang.guard, (Why.NO_LONGER_PART.because(gang.ref),))
+    for other in scene.snapshot.others:
+        kind = other.ref.kind
+        if kind in _COUNTED and other.managed and not other.deleting and (kind, other.ref.name) not in expected:
+            because = Why.NO_LONGER_PART.because(other.ref)
+            yield Absent(other.ref, other.guard, (because,))
 
 
 class _Sketch(NamedTuple):
@@ -71,33 +108,39 @@ class _Sketch(NamedTuple):
 class _Expansion:
     """One walk over everything a set should consist of."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-        self._root = snapshot.root
-        self._ordering = Ordering(snapshot.root)
-        self._groups = {group.ref.name: group for group in snapshot.groups if not group.deleting}
-        self._cliques = {clique.ref.name: clique for clique in snapshot.cliques if not clique.deleting}
-        self._gangs = {gang.ref.name: gang for gang in snapshot.gangs}
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._root = scene.root
+        self._complete = scene.snapshot.complete
+        self._ordering = Ordering(scene.root)
+        self._gangs = {gang.ref.name: gang for gang in scene.snapshot.gangs}
 
-    def everything(self) -> Iterator[_Sketch | Applied | HeldBack]:
+    def everything(self, replicas: Iterable[ReplicaPart]) -> Iterator[_Sketch | Applied | Absent | HeldBack]:
         """What the set has once, then what it has for each replica."""
         yield from _made(access_for(self._root))
         yield from _made(claims_of_set(self._root))
-        for replica in blueprint_of(self._snapshot):
+        for replica in replicas:
             name = replica_name(self._root.ref.name, replica.index)
             yield _Sketch("Service", name, partial(service_for, self._root, replica.index))
             yield from self._autoscalers(replica)
             for part in replica.cliques:
-                yield self._clique(self._root, part)
+                yield from self._clique(self._root, part)
             for group in replica.groups:
                 yield from self._group(group)
             for gang in replica.gangs:
                 yield from self._gang(gang)
-            for part in replica.all_cliques:
-                yield from self._pods(part)
+            if "Pod" in self._complete:
+                for part in replica.all_cliques:
+                    yield from self._pods(part)
 
-    def _clique(self, owner: PodCliqueSet | ScalingGroup, part: CliquePart) -> _Sketch:
-        return _Sketch("PodClique", part.name, partial(podclique_for, self._root, owner, part, self._ordering))
+    def _clique(self, owner: PodCliqueSet | ScalingGroup, part: CliquePart) -> Iterator[_Sketch | Applied]:
+        make = partial(podclique_for, self._root, owner, part, self._ordering, self._scene.revision)
+        yield _Sketch("PodClique", part.name, make)
+        clique = self._scene.clique_of(part)
+        if clique is not None and self._scene.revision.is_current(clique, part):
+            fields = changes_of_podclique(clique, part, self._scene.revision)
+            if fields:
+                yield Applied(clique.ref, clique.guard, fields, (Why.FOLLOWS_TEMPLATE.because(clique.ref),))
 
     def _autoscalers(self, replica: ReplicaPart) -> Iterator[_Sketch]:
         specs = ((part.name, part.template.spec) for part in replica.cliques)
@@ -111,35 +154,57 @@ class _Expansion:
                 make = partial(autoscaler_for, self._root, kind, name, scaling, replicas)
                 yield _Sketch("HorizontalPodAutoscaler", name, make)
 
-    def _group(self, part: GroupPart) -> Iterator[_Sketch | HeldBack]:
+    def _group(self, part: GroupPart) -> Iterator[_Sketch | Applied | HeldBack]:
         yield _Sketch(GROUP_KIND, part.name, partial(scaling_group_for, self._root, part))
-        group = self._groups.get(part.name)
+        group = self._scene.groups.get(part.name)
         if group is not None:
+            fields = change_of_scaling_group(group, part)
+            if fields:
+                yield Applied(group.ref, group.guard, fields, (Why.FOLLOWS_TEMPLATE.because(group.ref),))
             yield from _made(claims_of_group(self._root, group, part))
             for member in part.cliques:
-                yield self._clique(group, member)
+                yield from self._clique(group, member)
 
     def _gang(self, part: GangPart) -> Iterator[_Sketch | Applied]:
-        pods = {clique.name: self._pods_named(clique) for clique in part.cliques}
         gang = self._gangs.get(part.name)
-        yield _Sketch("PodGang", part.name, partial(podgang_for, self._root, part, pods))
-        change = change_of_podgang(self._root, gang, part, pods) if gang is not None else None
-        if change is not None:
-            yield change
+        if gang is None or gang.deleting:
+            pods = {clique.name: self._pods_named(clique) for clique in part.cliques}
+            yield _Sketch("PodGang", part.name, partial(podgang_for, self._root, part, pods))
+            return
+        yield _Sketch("PodGang", part.name, partial(podgang_for, self._root, part, {}))
+        if "Pod" in self._complete:
+            pods = {clique.name: self._pods_named(clique) for clique in part.cliques}
+            change = change_of_podgang(self._root, gang, part, pods)
+            if change is not None:
+                yield change
 
-    def _pods(self, part: CliquePart) -> Iterator[_Sketch | HeldBack]:
-        clique = self._cliques.get(part.name)
+    def _pods(self, part: CliquePart) -> Iterator[_Sketch | Absent | HeldBack]:
+        clique = self._scene.clique_of(part)
         if clique is None:
             return
         yield from _made(claims_of_clique(self._root, clique, part))
-        for index, before in _gaps(self._snapshot.pods_of.get(clique.uid, ()), part.replicas):
-            yield from _made((pod_for(self._root, clique, part, index, before, self._ordering),))
+        pods = self._scene.snapshot.pods_of.get(clique.uid, ())
+        wanted = part.replicas + part.surge
+        if is_full(pods, wanted):
+            return
+        for place in free_places(pods, part.replicas, part.surge):
+            yield from _made((pod_for(self._root, clique, part, place, self._ordering),))
+        yield from _too_many(clique, pods, wanted)
 
     def _pods_named(self, part: CliquePart) -> list[str]:
         """Names of a clique's living pods that carry the gang's label, sorted (WL-023)."""
-        clique = self._cliques.get(part.name)
-        pods = self._snapshot.pods_of.get(clique.uid, ()) if clique is not None else ()
+        clique = self._scene.clique_of(part)
+        pods = self._scene.snapshot.pods_of.get(clique.uid, ()) if clique is not None else ()
         return sorted(pod.name for pod in pods if pod.gang == part.gang and not pod.deleting)
+
+
+def _too_many(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[Absent]:
+    """Pods that have ended, and living ones beyond those that are wanted (WL-203, WL-204)."""
+    for pod in pods:
+        if has_ended(pod) and not pod.deleting and pod.uid:
+            yield Absent(pod.ref, pod.guard, (Why.ENDED_POD.because(clique.ref, pod=pod.name, phase=pod.phase),))
+    for pod in excess(pods, wanted, clique.template_hash):
+        yield Absent(pod.ref, pod.guard, (Why.EXCESS_POD.because(clique.ref, pod=pod.name, wanted=wanted),))
 
 
 def _made(wants: Iterable[Present | HeldBack]) -> Iterator[_Sketch | HeldBack]:
@@ -152,21 +217,3 @@ def _made(wants: Iterable[Present | HeldBack]) -> Iterator[_Sketch | HeldBack]:
 
 def _the_same(want: Present) -> Present:
     return want
-
-
-def _gaps(pods: Iterable[Pod], replicas: int) -> Iterator[tuple[int, list[str]]]:
-    """The lowest indices that no living pod has, as many as pods are missing (WL-083).
-
-    With each the uids of the pods that had it and are not gone yet, sorted. Linear.
-    """
-    taken: set[int] = set()
-    missing, going = replicas, defaultdict[int, list[str]](list)
-    for pod in pods:
-        if pod.deleting or pod.phase in _ENDED:
-            going[pod.index].append(pod.uid)
-        else:
-            taken.add(pod.index)
-            missing -= 1
-    free = (index for index in range(len(taken) + replicas) if index not in taken)
-    for index in islice(free, max(0, missing)):
-        yield index, sorted(going.get(index, ()))

@@ -1,18 +1,19 @@
 """Manifests of PodGangs: which cliques the scheduler places as one, and which of their pods exist."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from grove_core.areas.workload.blueprint import GangPart
-from grove_core.areas.workload.manifests import Blank, Json, labels_of_set, wanted
+from grove_core.areas.workload.manifests import Blank, labels_of_set, wanted
 from grove_core.areas.workload.rules import Why
-from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.frozen import FrozenMap, Json, freeze
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Applied, Present
-from grove_core.resources.keys import COMPONENT, SCHEDULER, SCHEDULER_NAME
+from grove_core.resources.keys import COMPONENT, PREFIX, SCHEDULER, SCHEDULER_NAME
+from grove_core.resources.overlay import differing
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang, PodGroup
 
-_OURS: Final = "grove.io/"
 _DEFAULT_SCHEDULER: Final = "default-scheduler"
 
 
@@ -25,7 +26,7 @@ def podgang_for(root: PodCliqueSet, part: GangPart, pods: Mapping[str, Sequence[
         pods: name of a clique -> names of its pods that carry the gang's label and are not being deleted, sorted.
     """
     template = root.spec.template
-    spec: Json = {"podgroups": _pod_groups(root, part, pods)}
+    spec: dict[str, Any] = {"podgroups": _pod_groups(root, part, pods)}
     if template.priority_class_name:
         spec["priorityClassName"] = template.priority_class_name
     labels = {
@@ -52,19 +53,40 @@ def podgang_for(root: PodCliqueSet, part: GangPart, pods: Mapping[str, Sequence[
 def change_of_podgang(
     root: PodCliqueSet, gang: PodGang, part: GangPart, pods: Mapping[str, Sequence[str]]
 ) -> Applied | None:
-    """What an existing gang should have for its ``podgroups``; None where it has that (WL-023)."""
+    """What an existing gang should say otherwise; None where nothing (WL-023, WL-026)."""
     wanted_groups = tuple(
         PodGroup(clique.name, clique.template.min_available, tuple(pods.get(clique.name, ())))
         for clique in part.cliques
     )
-    if gang.groups == wanted_groups or gang.deleting:
+    because: list[Reason] = []
+    fields: dict[str, Json] = {}
+    spec: dict[str, Json] = {}
+    if gang.groups != wanted_groups:
+        because.append(Why.GANG_FOLLOWS_PODS.because(gang.ref, pods=sum(len(group.pods) for group in wanted_groups)))
+        spec["podgroups"] = freeze(_pod_groups(root, part, pods))
+    priority = root.spec.template.priority_class_name
+    if gang.priority != priority:
+        spec["priorityClassName"] = priority or None
+    if spec:
+        fields["spec"] = FrozenMap(spec)
+    metadata = {
+        key: change
+        for key, of_set, stored in (
+            ("labels", root.labels, gang.labels),
+            ("annotations", root.annotations, gang.annotations),
+        )
+        if (change := differing(_foreign(of_set), stored))
+    }
+    if metadata:
+        fields["metadata"] = FrozenMap(metadata)
+    if not fields:
         return None
-    because = Why.GANG_FOLLOWS_PODS.because(gang.ref, pods=sum(len(group.pods) for group in wanted_groups))
-    fields = FrozenMap({"spec": FrozenMap({"podgroups": freeze(_pod_groups(root, part, pods))})})
-    return Applied(gang.ref, gang.guard, fields, (because,))
+    if metadata or "priorityClassName" in spec:
+        because.append(Why.GANG_FOLLOWS_SET.because(gang.ref))
+    return Applied(gang.ref, gang.guard, FrozenMap(fields), tuple(because))
 
 
-def _pod_groups(root: PodCliqueSet, part: GangPart, pods: Mapping[str, Sequence[str]]) -> list[Json]:
+def _pod_groups(root: PodCliqueSet, part: GangPart, pods: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
     return [
         {
             "name": clique.name,
@@ -76,7 +98,7 @@ def _pod_groups(root: PodCliqueSet, part: GangPart, pods: Mapping[str, Sequence[
 
 
 def _foreign(texts: FrozenMap) -> FrozenMap:
-    return FrozenMap({key: text for key, text in texts.items() if not key.startswith(_OURS)})
+    return FrozenMap({key: text for key, text in texts.items() if not key.startswith(PREFIX)})
 
 
 def _scheduler_of(part: GangPart) -> str:

@@ -1,15 +1,15 @@
-"""Manifests of pods: the template's pod spec, and everything Grove adds to it (WL-020, WL-080 to WL-084)."""
+"""Manifests of pods: the template's pod spec, and everything Grove adds to it (WL-020, WL-080 to WL-086)."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from grove_core.areas.workload.blueprint import CliquePart
 from grove_core.areas.workload.claims import with_claims
-from grove_core.areas.workload.environment import with_group_variables, with_pod_variables
-from grove_core.areas.workload.manifests import Blank, labels_of_clique, wanted
+from grove_core.areas.workload.crew import Place
+from grove_core.areas.workload.environment import with_pod_variables
+from grove_core.areas.workload.manifests import Blank, wanted
 from grove_core.areas.workload.ordering import Ordering
 from grove_core.areas.workload.rules import Why
-from grove_core.areas.workload.template_hash import short_hash, template_hash
+from grove_core.areas.workload.template_hash import short_hash
 from grove_core.kernel.frozen import FrozenMap, Json, freeze
 from grove_core.kernel.wants import Present
 from grove_core.resources.keys import CLIQUE, CORE, GATE, POD_GANG, POD_INDEX
@@ -25,28 +25,21 @@ _INFO_PATH: Final = "/var/grove/pod-info"
 _READABLE: Final = 0o644
 
 
-def pod_for(
-    root: PodCliqueSet, clique: PodClique, part: CliquePart, index: int, before: Sequence[str], ordering: Ordering
-) -> Present:
-    """One pod of a PodClique.
+def pod_for(root: PodCliqueSet, clique: PodClique, part: CliquePart, place: Place, ordering: Ordering) -> Present:
+    """One pod of a PodClique, made of what the clique holds (WL-086).
 
     Args:
         root: the set.
         clique: the PodClique, which will own it.
-        part: the same as the template has it.
-        index: lowest free one among the clique's pods (WL-083).
-        before: uids of the pods that had the index and are not gone yet, sorted; their names are taken (WL-085).
+        part: the same as the template has it; of it come names and what is shared.
+        place: among the clique's pods.
         ordering: of the set.
     """
-    template, priority = part.template, root.spec.template.priority_class_name
-    spec = template.spec.pod_spec
-    if part.group:
-        spec = with_group_variables(spec, part.group_pods)
-    spec = with_pod_variables(spec, root.ref.name, root.ref.namespace, part)
+    index = place.index
+    spec = with_pod_variables(clique.pod_spec, root.ref.name, root.ref.namespace, part)
     spec = FrozenMap(
         {
             **spec,
-            **({"priorityClassName": priority} if priority else {}),
             "schedulingGates": (FrozenMap({"name": GATE}),),
             "hostname": pod_hostname(part.name, index),
             "subdomain": replica_name(root.ref.name, part.replica),
@@ -56,19 +49,20 @@ def pod_for(
     parents = ordering.parents_of(part)
     if parents:
         spec = _waiting_for(spec, parents, token_secret_name(root.ref.name))
-    labels = labels_of_clique(root.ref.name, part, template_hash(template, priority))
+    labels = {str(key): str(text) for key, text in clique.labels.items()}
     labels |= dict.fromkeys(CLIQUE, part.name)
     labels[POD_INDEX] = str(index)
+    said = (clique.uid, str(index), clique.template_hash, *place.before)
     blank = Blank(
         api_version=CORE,
         kind="Pod",
-        name=pod_name(part.name, short_hash("/".join((clique.uid, str(index), *before)), _SUFFIX)),
+        name=pod_name(part.name, short_hash("/".join(said), _SUFFIX)),
         owner=clique,
         labels=labels,
-        annotations=template.annotations,
+        annotations=clique.annotations,
     )
-    because = Why.POD_OF_CLIQUE.because(clique.ref, index=index, replicas=part.replicas)
-    return wanted(blank, {"spec": spec}, (because,))
+    why = Why.SURGE_POD if place.is_surge else Why.POD_OF_CLIQUE
+    return wanted(blank, {"spec": spec}, (why.because(clique.ref, index=index, replicas=part.replicas),))
 
 
 def _waiting_for(pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secret: str) -> FrozenMap:

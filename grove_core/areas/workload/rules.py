@@ -22,11 +22,52 @@ class Why(Rule):
     SHARED_CLAIM = Clause("WL-019", "pods share what {template} describes; scope {scope}")
     POD_OF_CLIQUE = Clause("WL-020", "pod {index} of {replicas} of the clique")
     GANG_FOLLOWS_PODS = Clause("WL-023", "{pods} of its pods exist")
+    FOLLOWS_TEMPLATE = Clause("WL-025", "the template says otherwise")
+    GANG_FOLLOWS_SET = Clause("WL-026", "the set's labels, annotations or priority are others")
     TOO_LARGE = Clause("WL-024", "{objects} PodCliques and pods are more than the {most} that are planned for one set")
     NAME_WANTED_TWICE = Clause("WL-022", "another object has that name: {other}")
     CLAIM_TEMPLATE_ELSEWHERE = Clause(
         "WL-021", "its template {template} is no inline one, and objects of that kind were not collected"
     )
+
+    SURPLUS_REPLICA = Clause("WL-200", "replica {replica} is beyond the {replicas} that the set wants")
+    SURPLUS_GROUP_REPLICA = Clause("WL-201", "replica {replica} is beyond the {replicas} that the group wants")
+    NO_LONGER_PART = Clause("WL-202", "no replica of the set needs it any more")
+    EXCESS_POD = Clause("WL-203", "{pod} is one too many: {wanted} are wanted, and it serves least")
+    ENDED_POD = Clause("WL-204", "{pod} has ended ({phase}) and will not be ready again")
+
+    TEMPLATE_CHANGED = Clause("WL-213", "its replica of the set is being updated, to template {hash}")
+    OUTDATED_NOT_READY = Clause("WL-214", "{pod} is not of template {template}, and not ready: nobody loses it")
+    OUTDATED_POD = Clause("WL-215", "{pod} is not of template {template}, and enough others are ready")
+    SURGE_POD = Clause("WL-216", "pod {index}, one more than {replicas} while an update runs that can spare none")
+    UPDATE_WAITS = Clause(
+        "WL-217", "pods still to be updated: {left}; ready are {ready} of {replicas}, and {needed} have to stay so"
+    )
+    POD_NOT_READY = Clause("WL-226", "it waits for {pod}: {trouble}")
+    OUTDATED_NOT_AVAILABLE = Clause(
+        "WL-218", "replica {replica} is not of the present template, and not available: nobody loses it"
+    )
+    OUTDATED_REPLICA = Clause(
+        "WL-219", "replica {replica} is not of the present template, and enough others are available"
+    )
+    SURGE_REPLICA = Clause(
+        "WL-220", "replica {replica} of {group}, one more than it wants while an update runs that can spare none"
+    )
+    GROUP_UPDATE_WAITS = Clause(
+        "WL-221",
+        "replicas still to be updated: {left}; available are {available} of {replicas}, and {needed} have to stay so",
+    )
+    ON_DELETE = Clause("WL-222", "pods made from now on are of template {hash}; those that run stay (OnDelete)")
+    ROLLOUT_WAITS = Clause("WL-223", "replicas still to be updated: {left}; they wait until this one is available")
+
+    GOES_WITH_SET = Clause("WL-230", "the set is being deleted; its pods go first")
+    PARTS_REMAIN = Clause("WL-231", "it waits for its PodCliques and scaling groups to be gone: {remaining}")
+    PARTS_NOT_COLLECTED = Clause("WL-232", "PodCliques were not collected, so nobody knows whether any is left")
+
+    CLIQUE_STATE = Clause("WL-240", "template {hash}; {outdated} of its pods are of another one")
+    GROUP_STATE = Clause("WL-242", "{updated} of {replicas} replicas are available and of the present template")
+    GANG_STATE = Clause("WL-243", "it is {phase}")
+    SET_STATE = Clause("WL-244", "{updated} of {replicas} replicas are available and of the present template")
 
     GANG_COMPLETE = Clause("WL-090", "its gang {gang} is complete")
     NOT_IN_GANG_YET = Clause("WL-091", "its gang {gang} does not refer to it yet")

@@ -1,4 +1,4 @@
-"""The hash of a pod template: what tells pods of one template from those of another (WL-040 to WL-042).
+"""The hash of a pod template: what tells pods of one template from those of another (WL-040 to WL-044).
 
 Our own, and a function of what was written alone: no type names, no defaults of a library, no order of keys.
 """
@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.kernel.frozen import FrozenMap, Json, canonical
+from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import CliqueTemplate
 
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
@@ -36,15 +37,27 @@ def template_hash(clique: CliqueTemplate, priority_class_name: str) -> str:
         clique: its labels, annotations and pod spec count, and nothing else of it (WL-040).
         priority_class_name: the set's; it stands in the place of the pod spec's own where it is not empty.
     """
-    spec: dict[str, Any] = dict(clique.spec.pod_spec)
+    return hash_of(clique.labels, clique.annotations, clique.spec.pod_spec, priority_class_name)
+
+
+def hash_of(labels: FrozenMap, annotations: FrozenMap, pod_spec: FrozenMap, priority_class_name: str) -> str:
+    """The same of the parts that count, wherever they stand."""
+    spec: dict[str, Any] = dict(pod_spec)
     if priority_class_name:
         spec["priorityClassName"] = priority_class_name
-    made_of = {
-        "annotations": clique.annotations,
-        "labels": clique.labels,
-        "spec": _settled(FrozenMap(spec), ""),
-    }
+    return short_hash(canonical({"annotations": annotations, "labels": labels, "spec": _settled(FrozenMap(spec), "")}))
+
+
+def generation_hash(root: PodCliqueSet) -> str:
+    """Ten letters that name what all pods of a set are made of; the order of its cliques says nothing (WL-044)."""
+    template = root.spec.template
+    made_of = {clique.name: template_hash(clique, template.priority_class_name) for clique in template.cliques}
     return short_hash(canonical(made_of))
+
+
+def is_ours(text: str) -> bool:
+    """Whether a hash has the form of ours; any other is another operator's (WL-043)."""
+    return len(text) == _LENGTH and all(letter in _ALPHABET for letter in text)
 
 
 def short_hash(text: str, length: int = _LENGTH) -> str:

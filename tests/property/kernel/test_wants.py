@@ -1,5 +1,7 @@
 """The wishes of several areas are joined, never weighed against each other."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Final
 
 import pytest
@@ -7,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.rules import Why
+from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.wants import Absent, Desired, HeldBack, Released, Status, Want
+from grove_core.kernel.wants import Absent, Applied, Desired, HeldBack, Released, Status, Want
 
 GUARD: Final = Guard("uid", "7")
+NOW: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
 
 
 def ref(number: int) -> Ref:
@@ -26,6 +30,7 @@ def wants_for(number: int) -> tuple[Want, ...]:
         Absent(target, GUARD, because),
         Released(target, GUARD, "grove.io/hold", because),
         Released(target, GUARD, "grove.io/other", because),
+        Applied(target, GUARD, FrozenMap({"spec": FrozenMap({"replicas": 1})}), because),
         Status(target, GUARD, FrozenMap({"replicas": 1}), because),
         Status(target, GUARD, FrozenMap({"replicas": 2}), because),
     )
@@ -36,17 +41,36 @@ def held_back(number: int) -> HeldBack:
 
 
 class TestPL013:
-    """Wants of two areas that contradict each other are a broken invariant, never resolved by order."""
+    """The stronger want stands; equally strong ones that contradict each other are a broken invariant."""
 
-    @pytest.mark.parametrize("second", range(5))
-    @pytest.mark.parametrize("first", range(5))
-    def test_two_different_wants_for_one_object_are_a_fault_of_ours(self, first: int, second: int) -> None:
+    @pytest.mark.parametrize(("first", "second"), [(0, 1), (1, 0), (1, 2), (2, 1), (4, 5), (5, 4), (3, 3)])
+    def test_contradicting_wants_for_one_object_are_a_fault_of_ours(self, first: int, second: int) -> None:
         one, other = wants_for(1)[first], wants_for(1)[second]
-        if first == second:
-            return
         with pytest.raises(BrokenInvariant) as caught:
             Desired.union([Desired(wants=(one,)), Desired(wants=(other,))])
         assert caught.value.requirement == "PL-013"
+
+    @pytest.mark.parametrize(("stronger", "weaker"), [(0, 3), (0, 4), (1, 4), (2, 3), (3, 4), (3, 5)])
+    def test_the_stronger_want_stands_in_any_order(self, stronger: int, weaker: int) -> None:
+        one, other = wants_for(1)[stronger], wants_for(1)[weaker]
+        for order in ((one, other), (other, one)):
+            assert Desired.union([Desired((want,)) for want in order]).wants == (one,)
+
+    def test_of_two_areas_that_want_it_gone_the_first_says_why(self) -> None:
+        first = wants_for(1)[0]
+        second = Absent(ref(1), GUARD, (Why.NOTHING_BREACHED.because(ref(1)),))
+        assert Desired.union([Desired((first,)), Desired((second,))]).wants == (first,)
+
+    def test_two_areas_write_one_status_together(self) -> None:
+        ready = Condition("Ready", Truth.TRUE, "A", "", NOW).as_json
+        placed = Condition("Placed", Truth.TRUE, "A", "", NOW).as_json
+        one = Status(ref(1), GUARD, FrozenMap({"replicas": 1, "conditions": (ready,)}), wants_for(1)[0].because)
+        other = Status(ref(1), GUARD, FrozenMap({"updated": 1, "conditions": (placed,)}), wants_for(1)[0].because)
+        (joined,) = Desired.union([Desired((one,)), Desired((other,))]).wants
+        assert isinstance(joined, Status)
+        assert joined.fields == FrozenMap({"replicas": 1, "updated": 1, "conditions": (ready, placed)})
+        with pytest.raises(BrokenInvariant):
+            Desired.union([Desired((one,)), Desired((replace(other, fields=FrozenMap({"conditions": (ready,)})),))])
 
     def test_it_is_as_wrong_within_one_area(self) -> None:
         one, other, *_ = wants_for(1)

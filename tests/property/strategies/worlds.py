@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Delete, Step
 from grove_core.resources.keys import (
     CLIQUE_FINALIZER,
     CLIQUE_SCHEDULED,
@@ -263,3 +264,8 @@ def stormy(world: World) -> World:
 def storms() -> st.SearchStrategy[World]:
     """Worlds in which nearly everything is breached, for longer or shorter than its delay."""
     return worlds().map(stormy)
+
+
+def is_termination(step: Step) -> bool:
+    """Whether a step ends a clique for a breach; other deletions rest on nothing (PL-015)."""
+    return isinstance(step.action, Delete) and bool(step.action.rests_on)

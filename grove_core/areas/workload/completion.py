@@ -1,0 +1,40 @@
+"""The whole of a set's life while it is wanted: its update is judged first, for that may want one more of something."""
+
+from typing import Final
+
+from grove_core.areas.workload.blueprint import blueprint_of, size_of
+from grove_core.areas.workload.expansion import wants_of_expansion
+from grove_core.areas.workload.rollout import judge_rollout
+from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.scene import Scene
+from grove_core.areas.workload.status import statuses_of
+from grove_core.areas.workload.surplus import wants_of_surplus
+from grove_core.kernel.wants import Desired, HeldBack
+from grove_core.snapshot.snapshot import Snapshot
+
+MOST: Final = 1_000_000
+
+
+def wants_of_whole_set(snapshot: Snapshot) -> tuple[Desired, ...]:
+    """What goes, what is rolled, what comes, and what statuses say; linear in what the set consists of (WL-024).
+
+    Args:
+        snapshot: of a set that is not being deleted, with all its cliques.
+    """
+    size = size_of(snapshot)
+    if size > MOST:
+        because = Why.TOO_LARGE.because(snapshot.root.ref, objects=size, most=MOST)
+        return (Desired((), (HeldBack(snapshot.root.ref, (because,)),)),)
+    scene = Scene(snapshot)
+    replicas = blueprint_of(snapshot)
+    if "Pod" not in snapshot.complete:
+        return (Desired(tuple(wants_of_surplus(scene, frozenset()))), wants_of_expansion(scene, replicas))
+    rollout = judge_rollout(scene, replicas)
+    if rollout.surge:
+        replicas = blueprint_of(snapshot, rollout.surge)
+    return (
+        Desired(tuple(wants_of_surplus(scene, rollout.surge))),
+        wants_of_expansion(scene, replicas),
+        rollout.desired,
+        Desired(tuple(statuses_of(scene, rollout))),
+    )

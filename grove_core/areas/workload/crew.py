@@ -1,0 +1,74 @@
+"""The pods of one clique: which places are free, and which pods are too many."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
+
+from grove_core.resources.pod import Pod
+
+_ENDED: Final = frozenset({"Succeeded", "Failed"})
+_PHASES: Final = ("Pending", "Unknown", "Running")
+
+
+class Place(NamedTuple):
+    """A place that a pod is missing at.
+
+    Attributes:
+        index: of the pod.
+        before: uids of the pods that had the index and are not gone yet, sorted; their names are taken (WL-085).
+        is_surge: whether the pod is one more than the clique wants.
+    """
+
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody looks for here
+    before: Sequence[str]
+    is_surge: bool
+
+
+def has_ended(pod: Pod) -> bool:
+    """Whether the pod has run to its end, well or badly; it will never be ready again."""
+    return pod.phase in _ENDED
+
+
+def living(pods: Iterable[Pod]) -> list[Pod]:
+    """The pods that count for their clique: not on their way out, not ended."""
+    return [pod for pod in pods if not pod.deleting and pod.phase not in _ENDED]
+
+
+def is_full(pods: Sequence[Pod], wanted: int) -> bool:
+    """Whether there is exactly one sound pod for each wanted one, so that nothing has to be done; the usual case."""
+    return len(pods) == wanted and not any(pod.deleting or pod.phase in _ENDED for pod in pods)
+
+
+def free_places(pods: Iterable[Pod], replicas: int, surge: int) -> Iterator[Place]:
+    """The lowest indices that no living pod has, as many as pods are missing (WL-083). Linear."""
+    taken: set[int] = set()
+    alive, going = 0, defaultdict[int, list[str]](list)
+    for pod in pods:
+        if pod.deleting or pod.phase in _ENDED:
+            going[pod.index].append(pod.uid)
+        else:
+            taken.add(pod.index)
+            alive += 1
+    wanted = replicas + surge
+    free = (index for index in range(len(taken) + wanted) if index not in taken)
+    for number, index in enumerate(islice(free, max(0, wanted - alive)), alive):
+        yield Place(index, sorted(going.get(index, ())), number >= replicas)
+
+
+def excess(pods: Iterable[Pod], wanted: int, target_hash: str) -> list[Pod]:
+    """The pods that are too many, those first that serve least (WL-203); a pod that is going already counts for one.
+
+    In this order: not placed, not running, not ready, of another template; among equals the highest index.
+    """
+    alive = living(pods)
+    surplus = len(alive) - wanted
+    if surplus <= 0:
+        return []
+    known = sorted((pod for pod in alive if pod.uid), key=lambda pod: _use_of(pod, target_hash))
+    return known[:surplus]
+
+
+def _use_of(pod: Pod, target_hash: str) -> tuple[bool, int, bool, bool, int, str]:
+    phase = _PHASES.index(pod.phase) if pod.phase in _PHASES else 0
+    return (pod.scheduled, phase, pod.ready, pod.template_hash == target_hash, -pod.index, pod.name)

@@ -1,0 +1,119 @@
+"""Is a PodClique made of the set's present template? See WL-210 and WL-043.
+
+A clique that carries a hash of ours is compared by it. One that another operator's hash marks is compared by what it
+holds, so that taking over a cluster rolls nothing.
+"""
+
+from typing import Final
+
+from grove_core.areas.workload.blueprint import CliquePart
+from grove_core.areas.workload.environment import in_containers, with_group_variables
+from grove_core.areas.workload.template_hash import generation_hash, hash_of, is_ours, template_hash
+from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.resources.keys import COMPONENT, MANAGED_BY, NAME, PREFIX, SET, TOPOLOGY_NAME
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+
+_VARIABLES: Final = "GROVE_"
+_CLAIM: Final = "mnnvl-claim"
+_GROVES_OWN: Final = frozenset({MANAGED_BY, NAME, COMPONENT, *SET})
+
+
+class Revision:
+    """The present template of one set; hashes are made when they are asked for, and once.
+
+    Attributes:
+        generation: names the templates of all cliques together: the stored hash where another operator's stands there
+            and nothing differs from the template, else ours.
+    """
+
+    def __init__(self, root: PodCliqueSet) -> None:
+        self._priority = root.spec.template.priority_class_name
+        self._root = root
+        self._hashes: dict[str, str] = {}
+        self._foreign: dict[tuple[str, str], bool] = {}
+
+    def hash_of(self, part: CliquePart) -> str:
+        """The template hash that the clique should carry."""
+        short = part.template.name
+        if short not in self._hashes:
+            self._hashes[short] = template_hash(part.template, self._priority)
+        return self._hashes[short]
+
+    def is_current(self, clique: PodClique, part: CliquePart) -> bool:
+        """Whether the clique is made of the present template. Cliques with one foreign hash are looked into once."""
+        if clique.template_hash == self.hash_of(part):
+            return True
+        if is_ours(clique.template_hash):
+            return False
+        if not clique.pod_spec:
+            return True  # the source left it out, so nothing says that it differs
+        key = (part.template.name, clique.template_hash)
+        if key not in self._foreign:
+            self._foreign[key] = self._holds_the_same(clique, part)
+        return self._foreign[key]
+
+    def generation(self, *, is_reached: bool) -> str:
+        """The hash of the whole; another operator's stays while everything is as the template says."""
+        stored = self._root.status.current_hash
+        return stored if stored and is_reached and not is_ours(stored) else generation_hash(self._root)
+
+    def _holds_the_same(self, clique: PodClique, part: CliquePart) -> bool:
+        """Whether the clique holds what the template says; what others added to its labels does not matter."""
+        labels, annotations = _users_own(part.template.labels), _users_own(part.template.annotations)
+        wanted = hash_of(labels, annotations, _users_own_spec(part.template.spec.pod_spec), self._priority)
+        stored_labels = FrozenMap({key: text for key, text in clique.labels.items() if key in labels})
+        stored_annotations = FrozenMap({key: text for key, text in clique.annotations.items() if key in annotations})
+        return wanted == hash_of(stored_labels, stored_annotations, _users_own_spec(clique.pod_spec), self._priority)
+
+
+def _users_own(texts: FrozenMap) -> FrozenMap:
+    return FrozenMap(
+        {key: text for key, text in texts.items() if key not in _GROVES_OWN and not key.startswith(PREFIX)}
+    )
+
+
+def _users_own_spec(pod_spec: FrozenMap) -> FrozenMap:
+    """The pod spec without what operators of Grove put into it: their variables and the claim of a domain."""
+
+    def stripped(container: FrozenMap) -> Json:
+        found = dict(container.items())
+        env = container.get("env")
+        if isinstance(env, tuple):
+            found["env"] = tuple(item for item in env if not _name_of(item).startswith(_VARIABLES))
+        resources = container.get("resources")
+        if isinstance(resources, FrozenMap):
+            claims = resources.get("claims")
+            kept = tuple(item for item in claims if _name_of(item) != _CLAIM) if isinstance(claims, tuple) else ()
+            found["resources"] = FrozenMap({key: item for key, item in resources.items() if key != "claims" or kept})
+        return FrozenMap({key: item for key, item in found.items() if item or key not in {"env", "resources"}})
+
+    claims = pod_spec.get("resourceClaims")
+    if isinstance(claims, tuple):
+        kept = tuple(item for item in claims if _name_of(item) != _CLAIM)
+        pod_spec = FrozenMap(
+            {
+                key: kept if key == "resourceClaims" else item
+                for key, item in pod_spec.items()
+                if key != "resourceClaims" or kept
+            }
+        )
+    return in_containers(pod_spec, stripped)
+
+
+def _name_of(item: Json) -> str:
+    name = item.get("name") if isinstance(item, FrozenMap) else None
+    return name if isinstance(name, str) else ""
+
+
+def wanted_pod_spec(part: CliquePart, priority: str) -> FrozenMap:
+    """The pod spec that a PodClique stores: the template's, with what all members of a scaling group need."""
+    spec = part.template.spec.pod_spec
+    if part.group:
+        spec = with_group_variables(spec, part.group_pods)
+    return FrozenMap({**spec, "priorityClassName": priority}) if priority else spec
+
+
+def wanted_annotations(part: CliquePart) -> FrozenMap:
+    """The template's annotations, but for what the topology area says itself."""
+    return FrozenMap({key: text for key, text in part.template.annotations.items() if key != TOPOLOGY_NAME})

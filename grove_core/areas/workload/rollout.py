@@ -1,0 +1,228 @@
+"""Updates of a set: one replica at a time, each part of it as its own update allows (WL-210 to WL-224)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Final
+
+from grove_core.areas.workload.blueprint import CliquePart, ReplicaPart
+from grove_core.areas.workload.cliques import template_fields
+from grove_core.areas.workload.roll import Roll
+from grove_core.areas.workload.rolling_clique import roll_clique
+from grove_core.areas.workload.rolling_group import GroupReplica, replicas_of, roll_group
+from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.scene import Scene
+from grove_core.kernel.conditions import Truth, condition_of
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.wants import Applied, Desired, HeldBack, Want
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.template import ON_DELETE
+
+_NOBODY: Final = -1
+_NO_WISHES: Final = Desired()
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaState:
+    """One replica of the set as an update sees it.
+
+    Attributes:
+        outdated: whether anything of it is not of the present template.
+        available: whether all of it is there and serves.
+        placed: its pods that are placed.
+        breached: whether a part of it is breached.
+    """
+
+    part: ReplicaPart
+    outdated: bool
+    available: bool
+    placed: int
+    breached: bool
+
+
+def _no_rolls() -> Mapping[str, Roll]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rollout:
+    """What an update of the set does in one round, and what statuses say of it.
+
+    Attributes:
+        generation: hash of the template that is being reached.
+        runs: whether anything is left to do.
+        current: index of the replica that is being updated; -1 for none.
+        cliques, groups: by name, for those of the current replica.
+        surge: names of cliques and groups that have one more for the time being.
+        updated: names of the cliques that hold the present template.
+    """
+
+    generation: str
+    states: tuple[ReplicaState, ...]
+    updated: frozenset[str]
+    runs: bool = False
+    current: int = _NOBODY
+    cliques: Mapping[str, Roll] = field(default_factory=_no_rolls)
+    groups: Mapping[str, Roll] = field(default_factory=_no_rolls)
+    surge: frozenset[str] = frozenset()
+    desired: Desired = _NO_WISHES
+
+
+def judge_rollout(scene: Scene, replicas: Sequence[ReplicaPart]) -> Rollout:
+    """Judge the update of a set (WL-210 to WL-224).
+
+    Args:
+        scene: of a snapshot that has all cliques and pods of the set.
+        replicas: what the set should consist of, without any surge.
+    """
+    root = scene.root
+    states = tuple(_state_of(scene, part) for part in replicas)
+    outdated = [state for state in states if state.outdated]
+    updated = frozenset(
+        part.name
+        for replica in replicas
+        for part in replica.all_cliques
+        if (clique := scene.clique_of(part)) is not None and scene.revision.is_current(clique, part)
+    )
+    generation = scene.revision.generation(is_reached=not outdated)
+    at_rest = Rollout(generation=generation, states=states, updated=updated)
+    if root.spec.update_strategy.type == ON_DELETE:
+        wants = [
+            want for replica in replicas for part in replica.all_cliques for want in _takeover(scene, part, updated)
+        ]
+        return replace(at_rest, desired=Desired(tuple(wants)))
+    current = _current(scene, states, generation)
+    if current is None:
+        return replace(at_rest, runs=bool(outdated), current=_next_of(outdated))
+    return _roll(scene, states, current, generation, updated)
+
+
+def _roll(
+    scene: Scene, states: tuple[ReplicaState, ...], current: ReplicaState, generation: str, updated: frozenset[str]
+) -> Rollout:
+    """One round of the update of the current replica."""
+    pods_of = scene.snapshot.pods_of
+    wants: list[Want] = []
+    held: list[HeldBack] = []
+    cliques: dict[str, Roll] = {}
+    groups: dict[str, Roll] = {}
+    for part in current.part.cliques:
+        clique = scene.clique_of(part)
+        if clique is not None and part.name in updated:
+            cliques[part.name] = roll_clique(clique, pods_of.get(clique.uid, ()))
+        wants += _takeover(scene, part, updated)
+    for group_part in current.part.groups:
+        group = scene.groups.get(group_part.name)
+        if group is not None:
+            found = list(replicas_of(group_part, scene))
+            extra = _extra_of(scene, group, found)
+            groups[group_part.name] = roll_group(group, found, extra, generation)
+    for roll in (*cliques.values(), *groups.values()):
+        wants += roll.absents
+        held += roll.held
+    others = [state for state in states if state.outdated and state is not current]
+    if others and not current.outdated and not held:
+        because = Why.ROLLOUT_WAITS.because(scene.root.ref.at_replica(current.part.index), left=len(others))
+        held.append(HeldBack(scene.root.ref.at_replica(current.part.index), (because,)))
+    return Rollout(
+        generation=generation,
+        runs=True,
+        current=current.part.index,
+        states=states,
+        cliques=cliques,
+        groups=groups,
+        surge=frozenset(name for name, roll in (*cliques.items(), *groups.items()) if roll.surge),
+        updated=updated,
+        desired=Desired(tuple(wants), tuple(held)),
+    )
+
+
+def _extra_of(scene: Scene, group: ScalingGroup, wanted: Sequence[GroupReplica]) -> GroupReplica | None:
+    """The replica of a group right after those it wants, if any of it is there."""
+    index = group.replicas
+    found = [
+        clique
+        for clique in scene.cliques.values()
+        if clique.owner_uid == group.uid and clique.group_replica_index == index
+    ]
+    if not found:
+        return None
+    complete = len(found) == len(group.clique_names)
+    serves = complete and all(scene.ready[clique.uid] >= clique.min_available for clique in found)
+    return GroupReplica(index, tuple(found), outdated=False, available=serves and len(wanted) == index)
+
+
+def _state_of(scene: Scene, part: ReplicaPart) -> ReplicaState:
+    pods_of = scene.snapshot.pods_of
+    outdated = breached = False
+    available, placed = True, 0
+    for clique_part in part.all_cliques:
+        clique = scene.clique_of(clique_part)
+        if clique is None:
+            available = available and bool(clique_part.group)
+            continue
+        pods = pods_of.get(clique.uid, ())
+        placed += sum(pod.scheduled for pod in pods)
+        outdated = outdated or not scene.revision.is_current(clique, clique_part)
+        breached = breached or _is_breached(clique)
+        if not clique_part.group:
+            available = available and scene.ready[clique.uid] >= clique.min_available
+            outdated = outdated or (_may_roll(clique, pods) and roll_clique(clique, pods).runs)
+    for group_part in part.groups:
+        group = scene.groups.get(group_part.name)
+        if group is None:
+            available = False
+            continue
+        serving = sum(replica.available for replica in replicas_of(group_part, scene))
+        available = available and serving >= group.min_available
+        breached = breached or _is_breached(group)
+    return ReplicaState(part, outdated, available, placed, breached)
+
+
+def _may_roll(clique: PodClique, pods: Sequence[Pod]) -> bool:
+    """A quick look that spares most cliques the thorough one."""
+    target = clique.template_hash
+    return clique.status.updating or any(pod.template_hash not in {"", target} for pod in pods)
+
+
+def _is_breached(item: PodClique | ScalingGroup) -> bool:
+    condition = condition_of(item.status.conditions, MIN_AVAILABLE_BREACHED)
+    return condition is not None and condition.status is Truth.TRUE
+
+
+def _current(scene: Scene, states: Sequence[ReplicaState], generation: str) -> ReplicaState | None:
+    """The replica that the set's status names, while it is not done: one at a time (WL-212)."""
+    status = scene.root.status
+    if not status.updating or status.current_hash != generation:
+        return None
+    index = updating_replica(status.progress)
+    found = next((state for state in states if state.part.index == index), None)
+    return found if found is not None and (found.outdated or not found.available) else None
+
+
+def updating_replica(progress: FrozenMap) -> int:
+    """``currentlyUpdating`` of a set's progress: the replica that is being updated; -1 where it names none."""
+    entries = progress.get("currentlyUpdating")
+    first = entries[0] if isinstance(entries, tuple) and entries else None
+    index = first.get("replicaIndex") if isinstance(first, FrozenMap) and "updateEndedAt" not in first else None
+    return index if isinstance(index, int) else _NOBODY
+
+
+def _next_of(outdated: Sequence[ReplicaState]) -> int:
+    """Who is updated next: who has nothing to lose, then who is breached, then by index (WL-212)."""
+    order = [(state.placed > 0, not state.breached, state.part.index) for state in outdated]
+    return min(order)[-1] if order else _NOBODY
+
+
+def _takeover(scene: Scene, part: CliquePart, updated: frozenset[str]) -> list[Want]:
+    """An outdated clique takes over the present template (WL-213, WL-222)."""
+    clique = scene.clique_of(part)
+    if clique is None or part.name in updated:
+        return []
+    on_delete = scene.root.spec.update_strategy.type == ON_DELETE
+    why = Why.ON_DELETE if on_delete else Why.TEMPLATE_CHANGED
+    fields = template_fields(scene.root, clique, part, scene.revision)
+    return [Applied(clique.ref, clique.guard, fields, (why.because(clique.ref, hash=scene.revision.hash_of(part)),))]

@@ -1,0 +1,31 @@
+"""A snapshot as the workload area looks at it: by name, with what is asked for again and again found once."""
+
+from grove_core.areas.workload.blueprint import CliquePart
+from grove_core.areas.workload.revision import Revision
+from grove_core.resources.podclique import PodClique
+from grove_core.snapshot.snapshot import Snapshot
+
+
+class Scene:
+    """What the judgement of an update looks up again and again, found once. Linear in the snapshot.
+
+    Attributes:
+        cliques, groups: by name; those that are not being deleted.
+        ready: uid of a clique -> its ready pods that stay.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.root = snapshot.root
+        self.revision = Revision(snapshot.root)
+        self.cliques = {clique.ref.name: clique for clique in snapshot.cliques if not clique.deleting}
+        self.groups = {group.ref.name: group for group in snapshot.groups if not group.deleting}
+        self.ready = {
+            clique.uid: sum(pod.ready and not pod.deleting for pod in snapshot.pods_of.get(clique.uid, ()))
+            for clique in self.cliques.values()
+        }
+
+    def clique_of(self, part: CliquePart) -> PodClique | None:
+        """The clique that a part of the blueprint is; None where there is none, or one of another owner (WL-022)."""
+        clique = self.cliques.get(part.name)
+        return clique if clique is not None and (clique.group_replica_index >= 0) is bool(part.group) else None

@@ -1,0 +1,249 @@
+"""What statuses say of a set's parts beyond gang termination: hashes, selectors, progress, generations (WL-240 ff.).
+
+Written only where they differ (PL-011), and in one step with what gang termination says of the same object.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from grove_core.areas.workload.blueprint import CliquePart, ReplicaPart
+from grove_core.areas.workload.rolling_clique import outdated_in
+from grove_core.areas.workload.rollout import ReplicaState, Rollout, updating_replica
+from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.scene import Scene
+from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
+from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.times import format_time, whole_seconds
+from grove_core.kernel.wants import Status
+from grove_core.resources.keys import CLIQUE, GROUP, MANAGED_BY, OPERATOR, SET
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podgang import PodGang
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import status_change
+from grove_core.resources.template import ON_DELETE
+
+_PROGRESS: Final = "updateProgress"
+_STARTED: Final = "updateStartedAt"
+_ENDED: Final = "updateEndedAt"
+_SET_HASH: Final = "podCliqueSetGenerationHash"
+INITIALIZED: Final = "Initialized"
+
+
+def statuses_of(scene: Scene, rollout: Rollout) -> Iterator[Status]:
+    """A want for every status of the set, its groups, its cliques and its gangs that differs from what should stand."""
+    told = _Told(scene, rollout)
+    for state in rollout.states:
+        for part in state.part.all_cliques:
+            clique = scene.clique_of(part)
+            if clique is not None:
+                yield from told.of_clique(clique, part)
+        for group_part in state.part.groups:
+            group = scene.groups.get(group_part.name)
+            if group is not None:
+                yield from told.of_group(group, state.part)
+        if "PodGang" in scene.snapshot.complete:
+            yield from told.of_gangs(state.part)
+    yield from told.of_set()
+
+
+class _Told:
+    """The statuses of one look."""
+
+    def __init__(self, scene: Scene, rollout: Rollout) -> None:
+        self._scene = scene
+        self._rollout = rollout
+        self._now = format_time(whole_seconds(scene.snapshot.now))
+        self._on_delete = scene.root.spec.update_strategy.type == ON_DELETE
+        self._gangs = {gang.ref.name: gang for gang in scene.snapshot.gangs if not gang.deleting}
+        self._current: set[str] = set()  # cliques all of whose pods are of the present template
+
+    def of_clique(self, clique: PodClique, part: CliquePart) -> Iterator[Status]:
+        """Hashes, selector, progress and generation of a PodClique (WL-240, WL-241)."""
+        outdated = outdated_in(clique, self._scene.snapshot.pods_of.get(clique.uid, ()))
+        wanted: dict[str, Json] = {}
+        if part.name in self._rollout.updated and not outdated:
+            self._current.add(part.name)
+            wanted["currentPodTemplateHash"] = clique.template_hash
+            wanted["currentPodCliqueSetGenerationHash"] = self._rollout.generation
+        if not part.group:
+            wanted["hpaPodSelector"] = self._selector({CLIQUE[0]: part.name})
+        roll = self._rollout.cliques.get(part.name)
+        hashes = {_SET_HASH: self._rollout.generation, "podTemplateHash": clique.template_hash}
+        progress = clique.status.progress
+        runs = roll is not None and roll.runs
+        if self._on_delete and outdated and progress.get("podTemplateHash") != clique.template_hash:
+            wanted[_PROGRESS] = FrozenMap({_STARTED: self._now, _ENDED: self._now, **hashes})
+        else:
+            same = clique.status.updating and progress.get("podTemplateHash") == clique.template_hash
+            waits = not self._on_delete and (
+                part.name not in self._rollout.updated or bool(outdated) or not self._serves(part.name)
+            )
+            wanted |= self._progress(progress, clique.status.updating, runs=runs, same=same, waits=waits, fields=hashes)
+        if clique.generation is not None:
+            wanted["observedGeneration"] = clique.generation
+        fields = status_change(clique.status, wanted, ())
+        if fields:
+            because = Why.CLIQUE_STATE.because(clique.ref, hash=clique.template_hash, outdated=len(outdated))
+            yield Status(clique.ref, clique.guard, fields, (because,))
+
+    def of_group(self, group: ScalingGroup, replica: ReplicaPart) -> Iterator[Status]:
+        """Updated replicas, selector, progress and generation of a scaling group (WL-242)."""
+        (part,) = (part for part in replica.groups if part.name == group.ref.name)
+        by_replica: dict[int, list[str]] = {}
+        for clique in part.cliques:
+            by_replica.setdefault(clique.group_replica, []).append(clique.name)
+        updated = [names for names in by_replica.values() if self._current.issuperset(names)]
+        serving = [names for names in updated if all(map(self._serves, names))]
+        serving_now = sum(all(map(self._serves, names)) for names in by_replica.values())
+        wanted: dict[str, Json] = {
+            "updatedReplicas": len(serving),
+            "selector": self._selector({GROUP[0]: group.ref.name}),
+        }
+        if len(updated) == len(by_replica):
+            wanted["currentPodCliqueSetGenerationHash"] = self._rollout.generation
+        roll = self._rollout.groups.get(group.ref.name)
+        fields: dict[str, Json] = {
+            _SET_HASH: self._rollout.generation,
+            "updatedPodCliquesCount": sum(map(len, updated)),
+            "totalPodCliquesCount": len(part.cliques),
+        }
+        progress = group.status.progress
+        same = group.status.updating and progress.get(_SET_HASH) == self._rollout.generation
+        wanted |= self._progress(
+            progress,
+            group.status.updating,
+            runs=roll is not None and roll.runs,
+            same=same,
+            waits=not self._on_delete
+            and (
+                len(updated) < len(by_replica)
+                or serving_now < group.min_available
+                or not all(self._has_served(clique.name) for clique in part.cliques)
+            ),
+            fields=fields,
+        )
+        if group.generation is not None:
+            wanted["observedGeneration"] = group.generation
+        change = status_change(group.status, wanted, ())
+        if change:
+            because = Why.GROUP_STATE.because(group.ref, updated=len(serving), replicas=group.replicas)
+            yield Status(group.ref, group.guard, change, (because,))
+
+    def of_gangs(self, replica: ReplicaPart) -> Iterator[Status]:
+        """Phase and conditions of the gangs of a replica (WL-243)."""
+        for part in replica.gangs:
+            gang = self._gangs.get(part.name)
+            if gang is not None:
+                yield from self._of_gang(gang)
+
+    def _of_gang(self, gang: PodGang) -> Iterator[Status]:
+        placed = ready = referred = True
+        for group in gang.groups:
+            clique = self._scene.cliques.get(group.name)
+            pods = self._scene.snapshot.pods_of.get(clique.uid, ()) if clique is not None else ()
+            needed = group.min_replicas
+            referred = referred and len(group.pods) >= needed
+            placed = placed and sum(pod.scheduled and not pod.deleting for pod in pods) >= needed
+            ready = ready and sum(pod.ready and not pod.deleting for pod in pods) >= needed
+        phase = "Running" if ready and placed else "Starting" if placed else "Pending"
+        stored = condition_of(gang.status.conditions, INITIALIZED)
+        referred = referred or (stored is not None and stored.status is Truth.TRUE)
+        because = Why.GANG_STATE.because(gang.ref, phase=phase)
+        reason = "PodGangPodsCreated" if referred else "PodGangPodsCreationPending"
+        conditions = (
+            self._condition(gang, INITIALIZED, reason, holds=referred),
+            self._condition(gang, "Scheduled", "MinReplicasScheduled" if placed else "BelowMinReplicas", holds=placed),
+            self._condition(gang, "Ready", "MinReplicasReady" if ready else "BelowMinReplicas", holds=ready),
+        )
+        fields = status_change(gang.status, {"phase": phase}, conditions)
+        if fields:
+            yield Status(gang.ref, gang.guard, fields, (because,))
+
+    def _condition(self, gang: PodGang, type_: str, reason: str, *, holds: bool) -> Condition:
+        truth = Truth.TRUE if holds else Truth.FALSE
+        stored = condition_of(gang.status.conditions, type_)
+        if stored is not None and stored.status is truth and stored.reason == reason:
+            return stored
+        return Condition(type_, truth, reason, "", transition_time(stored, truth, self._scene.snapshot.now))
+
+    def of_set(self) -> Iterator[Status]:
+        """Updated replicas, hash, selector, progress and generation of the set (WL-244)."""
+        root, rollout = self._scene.root, self._rollout
+        updated = sum(state.available and self._is_updated(state) for state in rollout.states)
+        wanted: dict[str, Json] = {
+            "updatedReplicas": updated,
+            "hpaPodSelector": self._selector({}),
+            "currentGenerationHash": rollout.generation,
+        }
+        wanted |= self._progress_of_set()
+        if root.generation is not None:
+            wanted["observedGeneration"] = root.generation
+        fields = status_change(root.status, wanted, ())
+        if fields:
+            because = Why.SET_STATE.because(root.ref, updated=updated, replicas=root.spec.replicas)
+            yield Status(root.ref, root.guard, fields, (because,))
+
+    def _progress_of_set(self) -> dict[str, Json]:
+        """Which replica is being updated, how many parts are done, since when (WL-212)."""
+        root, rollout = self._scene.root, self._rollout
+        stored, is_new = root.status.progress, root.status.current_hash != rollout.generation
+        if not rollout.runs:
+            if self._on_delete and is_new and root.status.current_hash:
+                return {_PROGRESS: FrozenMap({_STARTED: self._now, **self._counts(), _ENDED: self._now})}
+            return (
+                {_PROGRESS: FrozenMap({**stored, **self._counts(), "currentlyUpdating": (), _ENDED: self._now})}
+                if (root.status.updating)
+                else {}
+            )
+        since = stored[_STARTED] if root.status.updating and not is_new else self._now
+        entry: Json = FrozenMap({"replicaIndex": rollout.current, _STARTED: self._now})
+        if not is_new and root.status.updating and updating_replica(stored) == rollout.current:
+            entry = stored["currentlyUpdating"][0]  # type: ignore[index]  # it names the replica
+        return {_PROGRESS: FrozenMap({_STARTED: since, **self._counts(), "currentlyUpdating": (entry,)})}
+
+    def _counts(self) -> dict[str, Json]:
+        """How many standalone cliques and scaling groups there are, and how many are of the present template."""
+        states = self._rollout.states
+        cliques = [part.name for state in states for part in state.part.cliques]
+        groups = [[part.name for part in group.cliques] for state in states for group in state.part.groups]
+        return {
+            "updatedPodCliquesCount": sum(name in self._current for name in cliques),
+            "totalPodCliquesCount": len(cliques),
+            "updatedPodCliqueScalingGroupsCount": sum(self._current.issuperset(names) for names in groups),
+            "totalPodCliqueScalingGroupsCount": len(groups),
+        }
+
+    def _progress(
+        self,
+        stored: FrozenMap,
+        is_open: bool,  # noqa: FBT001 - the stored progress and whether it is open belong together
+        *,
+        runs: bool,
+        same: bool,
+        waits: bool,
+        fields: Mapping[str, Json],
+    ) -> dict[str, Json]:
+        """The progress of a part: opened, kept, aimed anew or ended (WL-224); nothing where it stays as it is."""
+        if runs:
+            since = stored[_STARTED] if same and _STARTED in stored else self._now
+            return {_PROGRESS: FrozenMap({_STARTED: since, **fields})}
+        if is_open and not waits:
+            counts = {key: value for key, value in fields.items() if key.endswith("Count")}
+            return {_PROGRESS: FrozenMap({**stored, **counts, _ENDED: self._now})}
+        return {}
+
+    def _is_updated(self, state: ReplicaState) -> bool:
+        return all(part.name in self._current for part in state.part.all_cliques)
+
+    def _serves(self, name: str) -> bool:
+        clique = self._scene.cliques.get(name)
+        return clique is not None and self._scene.ready[clique.uid] >= clique.min_available
+
+    def _has_served(self, name: str) -> bool:
+        """Whether the clique is available, or was before: what an update made has come up once."""
+        clique = self._scene.cliques.get(name)
+        return clique is not None and (clique.status.was_available is True or self._serves(name))
+
+    def _selector(self, more: Mapping[str, str]) -> str:
+        labels = {MANAGED_BY: OPERATOR, SET[0]: self._scene.root.ref.name, **more}
+        return ",".join(f"{key}={text}" for key, text in labels.items())

@@ -1,0 +1,44 @@
+"""What is being deleted goes in order: a set's parts with their pods first, the set last (WL-001, WL-230, WL-231)."""
+
+from collections.abc import Iterator
+
+from grove_core.areas.workload.rules import Why
+from grove_core.kernel.wants import Absent, Desired, HeldBack, Released
+from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, SET_FINALIZER
+from grove_core.snapshot.snapshot import Snapshot
+
+
+def wants_of_teardown(snapshot: Snapshot) -> Desired:
+    """Grove's own finalizer should be gone from what is being deleted, and from the set when its parts are gone.
+
+    A set that goes before its pods leaves the next one of its name to start among them. So its parts are deleted in
+    the foreground: the garbage collector removes their pods first, and nobody waits for them one by one.
+    """
+    root = snapshot.root
+    released = [
+        Released(owned.ref, owned.guard, finalizer, (Why.LET_GO.because(owned.ref, finalizer=finalizer),))
+        for owned, finalizer in (
+            *((group, GROUP_FINALIZER) for group in snapshot.groups),
+            *((clique, CLIQUE_FINALIZER) for clique in snapshot.cliques),
+        )
+        if owned.deleting and finalizer in owned.finalizers
+    ]
+    if not root.deleting or SET_FINALIZER not in root.finalizers:
+        return Desired(tuple(released))
+    remaining = len(snapshot.groups) + len(snapshot.cliques)
+    if remaining:
+        held = HeldBack(root.ref, (Why.PARTS_REMAIN.because(root.ref, remaining=remaining),))
+        return Desired((*_parts_of(snapshot), *released), (held,))
+    if "PodClique" in snapshot.not_collected:
+        return Desired(tuple(released), (HeldBack(root.ref, (Why.PARTS_NOT_COLLECTED.because(root.ref),)),))
+    let_go = Released(root.ref, root.guard, SET_FINALIZER, (Why.LET_GO.because(root.ref, finalizer=SET_FINALIZER),))
+    return Desired((*released, let_go))
+
+
+def _parts_of(snapshot: Snapshot) -> Iterator[Absent]:
+    """The scaling groups and standalone cliques of the set; cliques of a group go with it."""
+    groups = {group.uid for group in snapshot.groups}
+    for part in (*snapshot.groups, *(clique for clique in snapshot.cliques if clique.owner_uid not in groups)):
+        if not part.deleting:
+            because = Why.GOES_WITH_SET.because(snapshot.root.ref)
+            yield Absent(part.ref, part.guard, (because,), foreground=True)

@@ -1,0 +1,87 @@
+"""The course of a set, for people: what is created, changed and deleted round by round, and which pods keep gates."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from grove_core.explain import Tone, is_gated
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Apply, Create, Delete, Step
+from grove_core.plan.forecast import Forecast, Round
+from grove_shell.views.layout import INDENT, NAMES, STYLES, label
+from grove_shell.views.page import Page
+from grove_shell.views.words import listed, plural
+
+_LINES: Final = 20
+_BESIDES: Final = frozenset({"Pod", "PodGang"})  # what is applied to them is told otherwise, or follows from the rest
+
+
+def add_course(page: Page, forecast: Forecast, *, full: bool) -> None:
+    """What happens round by round besides terminations, and what is held back when all that is done (CL-012)."""
+    lines = [(word, f"round {round_.number}: {text}") for round_ in forecast.rounds for word, text in _lines_of(round_)]
+    before = ""
+    for word, text in lines if full else lines[:_LINES]:
+        page.add((label("" if word == before else word), "bold"), text)
+        before = word
+    if not full and len(lines) > _LINES:
+        page.add(INDENT, f"and {plural(len(lines) - _LINES, 'more line')} until round {len(forecast.rounds)} (-v)")
+    told = {(held.target, held.because) for held in forecast.rounds[0].withheld}
+    late = [held for held in forecast.rounds[-1].withheld if (held.target, held.because) not in told]
+    for held in (held for held in late if not is_gated(held)):
+        tone = (label(Tone.HELD.value), STYLES[Tone.HELD])
+        page.add(tone, f"{held.target.kind} {held.target.name}: {held.because[0].sentence}")
+    add_gated(
+        page,
+        ((held.target, tuple((why.subject, why.sentence) for why in held.because)) for held in late if is_gated(held)),
+    )
+
+
+def _lines_of(round_: Round) -> Iterator[tuple[str, str]]:
+    """What one round does, a line for each kind of thing: the word at its head, and the text."""
+    for word, steps in (("DELETE", removed_by(round_.steps)), ("UPDATE", changed_by(round_.steps))):
+        for alike in _alike(steps):
+            names = listed([step.target.name for step in alike], NAMES)
+            yield word, f"{plural(len(alike), alike[0].target.kind)}, {names}: {alike[0].because[0].sentence}"
+    kinds = created_by(round_.steps)
+    done = [plural(kinds[kind], kind) for kind in sorted(kinds)]
+    opened = sum(isinstance(step.action, Apply) and step.target.kind == "Pod" for step in round_.steps)
+    if opened:
+        done.append(f"gates of {plural(opened, 'pod')} open")
+    if done:
+        yield "CREATE" if kinds else "PLACE", ", ".join(done)
+
+
+def _alike(steps: Iterable[Step]) -> Iterator[list[Step]]:
+    """Steps on objects of one kind for one reason together, in the order of the first of each."""
+    found: dict[tuple[str, str], list[Step]] = {}
+    for step in steps:
+        found.setdefault((step.target.kind, step.because[0].rule.code), []).append(step)
+    yield from found.values()
+
+
+def created_by(steps: Iterable[Step]) -> Counter[str]:
+    """Kind -> how many objects of it the steps create."""
+    return Counter(step.target.kind for step in steps if isinstance(step.action, Create))
+
+
+def removed_by(steps: Iterable[Step]) -> list[Step]:
+    """The deletions that end nothing for a breach; those rest on their cause (PL-015)."""
+    return [step for step in steps if isinstance(step.action, Delete) and not step.action.rests_on]
+
+
+def changed_by(steps: Iterable[Step]) -> list[Step]:
+    """The changes of what people wrote or scaled: cliques, groups, services, autoscalers."""
+    return [step for step in steps if isinstance(step.action, Apply) and step.target.kind not in _BESIDES]
+
+
+def add_gated(page: Page, gated: Iterable[tuple[Ref, tuple[tuple[Ref, str], ...]]]) -> None:
+    """PodCliques whose pods keep their gates, those that wait for the same together."""
+    alike: dict[tuple[tuple[Ref, str], ...], list[str]] = {}
+    for ref, reasons in gated:
+        (_, first), *behind = reasons
+        alike.setdefault(((Ref("", "", "", ""), first), *behind), []).append(ref.name)
+    for ((_, first), *behind), names in alike.items():
+        tone = (label(Tone.GATED.value), STYLES[Tone.GATED])
+        page.add(tone, f"{listed(names, NAMES)}: {first}")
+        for subject, sentence in behind[:NAMES]:
+            page.add(INDENT, f"  {subject.name}: {sentence}")
