@@ -50,10 +50,16 @@ class Whole(Check):
             for item in there.values():
                 if item.deleting and not self._held(item):
                     self.truth.fail("O1", f"{item.ref.short} is being deleted and never goes", item.ref.short)
-                if isinstance(item, PodClique):
-                    self._pods(item, root)
+            cliques = [item for item in there.values() if isinstance(item, PodClique)]
+            updated = root.spec.update_strategy.type == ROLLING_RECREATE and all(
+                pod.ready for clique in cliques for pod in self.truth.live(clique.uid)
+            )  # a pod that never comes up holds an update up, for it may have taken the place of one that served
+            for clique in cliques:
+                self._pods(clique)
+                if updated:
+                    self._are_new(clique, root)
 
-    def _pods(self, clique: PodClique, root: PodCliqueSet) -> None:
+    def _pods(self, clique: PodClique) -> None:
         live = self.truth.live(clique.uid)
         most = clique.replicas + (is_updating(clique, live) and not all(pod.ready for pod in live))
         if not clique.replicas <= len(live) <= most and not clique.deleting:
@@ -62,10 +68,8 @@ class Whole(Check):
         for pod in live:
             if pod.held and self._may_be_placed(clique, pod):
                 self.truth.fail("O1", f"the gate of {pod.name} stays, and nothing holds it", pod.ref.short)
-        if root.spec.update_strategy.type == ROLLING_RECREATE and all(pod.ready for pod in live):
-            self._are_new(clique, root, live)
 
-    def _are_new(self, clique: PodClique, root: PodCliqueSet, live: list[Pod]) -> None:
+    def _are_new(self, clique: PodClique, root: PodCliqueSet) -> None:
         """Every pod runs what the template says, where nothing kept it from being replaced."""
         name = max(
             (found for found in root.spec.template.cliques if clique.ref.name.endswith(f"-{found.name}")),
@@ -74,7 +78,7 @@ class Whole(Check):
         containers = name.spec.pod_spec.get("containers")
         first = containers[0] if isinstance(containers, tuple) and containers else None
         wanted = str(first.get("image", "")) if isinstance(first, FrozenMap) else ""
-        for pod in live:
+        for pod in self.truth.live(clique.uid):
             image = image_of(self.truth.cluster, pod)
             if image and image != wanted:
                 self.truth.fail("O1", f"{pod.name} runs {image} and should run {wanted}", pod.ref.short)
