@@ -25,6 +25,7 @@ class CountOfPods(Check):
     def __init__(self, truth: Truth) -> None:
         super().__init__(truth)
         self._index_of: dict[tuple[str, str], int] = {}
+        self._strays: set[str] = set()  # uids of pods that an old leader made; a name that is free again is its chance
 
     def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Look at the siblings of a pod that was created."""
@@ -37,7 +38,11 @@ class CountOfPods(Check):
         clique = self.truth.cliques.get(pod.owner_uid)
         if clique is None:
             return
-        name, live = clique.ref.short, self.truth.live(clique.uid)
+        if actor is Actor.SECOND:
+            self._strays.add(pod.uid)
+            return
+        live = [other for other in self.truth.live(clique.uid) if other.uid not in self._strays]
+        name = clique.ref.short
         if self._index_of.setdefault((clique.uid, pod.name), pod.index) != pod.index:
             self.truth.fail(
                 "RS3", f"{pod.name} has another index than the pod of that name before", name, pod.ref.short
@@ -55,7 +60,6 @@ class CountOfPods(Check):
             self.truth.fail("RS1", says, name)
         if pod.index >= most:
             self.truth.fail("RS10", f"a pod of {clique.ref.name} has index {pod.index} of {most}", name)
-        del actor
 
     def _replicas(self, clique: PodClique) -> int:
         stored = self.truth.cluster.world.items.get(clique.ref)

@@ -43,6 +43,9 @@ class Whole(Check):
                 if ref.kind in _COUNTED and self.truth.root_of.get(item.uid) == root.uid
             }
             missing, extra = sorted(wanted - there.keys()), sorted(there.keys() - wanted)
+            if not self._all_ready(root):
+                spare = set(_parts_of(root, self.truth.groups, spare=True))
+                extra = [part for part in extra if part not in spare]
             if missing:
                 self.truth.fail("O1", f"{_named(missing)} should be there", *map("/".join, missing))
             if extra:
@@ -51,13 +54,20 @@ class Whole(Check):
                 if item.deleting and not self._held(item):
                     self.truth.fail("O1", f"{item.ref.short} is being deleted and never goes", item.ref.short)
             cliques = [item for item in there.values() if isinstance(item, PodClique)]
-            updated = root.spec.update_strategy.type == ROLLING_RECREATE and all(
-                pod.ready for clique in cliques for pod in self.truth.live(clique.uid)
-            )  # a pod that never comes up holds an update up, for it may have taken the place of one that served
+            updated = root.spec.update_strategy.type == ROLLING_RECREATE and self._all_ready(root)
             for clique in cliques:
                 self._pods(clique)
                 if updated:
                     self._are_new(clique, root)
+
+    def _all_ready(self, root: PodCliqueSet) -> bool:
+        """Whether nothing holds an update up: a pod that never comes up does, it may be there instead of a better one."""
+        return all(
+            pod.ready
+            for clique in self.truth.cluster.cliques()
+            if self.truth.root_of.get(clique.uid) == root.uid
+            for pod in self.truth.live(clique.uid)
+        )
 
     def _pods(self, clique: PodClique) -> None:
         live = self.truth.live(clique.uid)
@@ -134,8 +144,11 @@ class NothingLeft(Check):
         ]
 
 
-def _parts_of(root: PodCliqueSet, groups: dict[str, ScalingGroup]) -> Iterator[tuple[str, str]]:
-    """Kind and name of every part of a set: of a scaling group as many replicas as the object says."""
+def _parts_of(root: PodCliqueSet, groups: dict[str, ScalingGroup], *, spare: bool = False) -> Iterator[tuple[str, str]]:
+    """Kind and name of every part of a set: of a scaling group as many replicas as the object says.
+
+    With ``spare`` one more of each group, as there may be while an update runs that can spare none.
+    """
     template = root.spec.template
     members = {name for group in template.pod_clique_scaling_groups for name in group.clique_names}
     scaled = {group.ref: group.replicas for group in groups.values()}
@@ -150,7 +163,7 @@ def _parts_of(root: PodCliqueSet, groups: dict[str, ScalingGroup]) -> Iterator[t
             name = scaling_group_name(root.ref.name, replica, group.name)
             yield "PodCliqueScalingGroup", name
             ref = Ref(GROVE, "PodCliqueScalingGroup", root.ref.namespace, name)
-            count = scaled.get(ref, group.replicas)
+            count = scaled.get(ref, group.replicas) + spare
             least = group.min_available if group.min_available is not None else 1
             for index in range(count):
                 for short in group.clique_names:
