@@ -1,12 +1,10 @@
 """Faults and deeds drawn for a scenario: a list of events, made up front, the same for the same seed."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from random import Random
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from grove_core.resources.names import member_clique_name, scaling_group_name, standalone_clique_name
-from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_shell.simulator.cast import Cast, cast_of
 from grove_shell.simulator.events import (
     ApplySet,
     Autoscale,
@@ -38,43 +36,7 @@ _MOST: Final = 6
 _HORIZON: Final = 90 * SECOND
 
 
-@dataclass(frozen=True, slots=True)
-class Cast:
-    """Whom something can happen to.
-
-    Attributes:
-        cliques: names of those that the sets become at first.
-        groups: the same of scaling groups, each with its ``minAvailable``.
-        scalers: names of the autoscalers among them.
-        sets: the manifests.
-        nodes: names.
-    """
-
-    cliques: tuple[str, ...]
-    groups: tuple[tuple[str, int], ...]
-    scalers: tuple[str, ...]
-    sets: tuple[Mapping[str, Any], ...]
-    nodes: tuple[str, ...]
-
-
 Drawn: TypeAlias = Callable[[Random, Cast, int], list[Event]]
-
-
-def cast_of(scenario: Scenario) -> Cast:
-    """Everybody of a scenario at its start."""
-    cliques: list[str] = []
-    groups: list[tuple[str, int]] = []
-    scalers: list[str] = []
-    for manifest in scenario.spec.sets:
-        root = podcliqueset_of(manifest)
-        for replica in range(root.spec.replicas):
-            _add_replica(root, replica, cliques, groups, scalers)
-    nodes = [
-        pool.name if pool.count is None else f"{pool.name}-{index}"
-        for pool in scenario.spec.nodes
-        for index in range(pool.count or 1)
-    ]
-    return Cast(tuple(cliques), tuple(groups), tuple(scalers), scenario.spec.sets, tuple(nodes))
 
 
 def with_drawn_events(scenario: Scenario, seed: int, *, without: frozenset[str] = frozenset()) -> Scenario:
@@ -98,26 +60,6 @@ def with_drawn_events(scenario: Scenario, seed: int, *, without: frozenset[str] 
         early = dice.random() < 0.4  # noqa: PLR2004 - most is written while a set comes into being
         events += _DRAWS[name](dice, cast, dice.randrange(0, 3 * SECOND if early else horizon, 100))
     return scenario.with_events(tuple(events))
-
-
-def _add_replica(
-    root: PodCliqueSet, replica: int, cliques: list[str], groups: list[tuple[str, int]], scalers: list[str]
-) -> None:
-    template, name = root.spec.template, root.ref.name
-    members = {short for group in template.pod_clique_scaling_groups for short in group.clique_names}
-    for clique in template.cliques:
-        if clique.name not in members:
-            cliques.append(standalone_clique_name(name, replica, clique.name))
-            if clique.spec.auto_scaling_config is not None:
-                scalers.append(cliques[-1])
-    for group in template.pod_clique_scaling_groups:
-        owner = scaling_group_name(name, replica, group.name)
-        groups.append((owner, group.min_available if group.min_available is not None else 1))
-        if group.scale_config is not None:
-            scalers.append(owner)
-        cliques += [
-            member_clique_name(owner, index, short) for index in range(group.replicas) for short in group.clique_names
-        ]
 
 
 def _span(dice: Random, most: int) -> int:

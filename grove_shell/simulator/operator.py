@@ -9,7 +9,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
-from grove_core.snapshot.expectations import unseen, with_own_writes
+from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
 from grove_shell.simulator.changes import Change
@@ -17,6 +17,7 @@ from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.events import CrashOperator
 from grove_shell.simulator.history import Actor
 from grove_shell.simulator.informers import Informers
+from grove_shell.simulator.recollection import Recollection
 from grove_shell.simulator.scenario import OperatorSpec
 from grove_shell.simulator.spans import MINUTE, SECOND, millis_until, moment_of
 from grove_shell.simulator.violation import Violated, Violation
@@ -44,19 +45,13 @@ class Following(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Remembered:
-    at: int
-    attempt: Attempt
-
-
 class Operator:
     """One operator process.
 
     Attributes:
         clock_off: how far its clock is ahead, in milliseconds.
         retired: it does nothing any more.
-        memory: per root, accepted writes that its caches may not show yet, and the failed ones of the last round.
+        memory: of its own writes; all that it knows besides its caches.
     """
 
     def __init__(
@@ -79,7 +74,7 @@ class Operator:
         self.wire = Wire(cluster)
         self.clock_off = 0
         self.rounds = 0
-        self.memory: dict[Ref, tuple[_Remembered, ...]] = {}
+        self.memory = Recollection()
         self.retired = False
         self._settled: dict[Ref, tuple[int, int, int | None]] = {}
         self._doom: CrashOperator | None = None
@@ -160,7 +155,7 @@ class Operator:
         self._not_before = now + self.spec.round
         self.informers.catch_up()
         roots = self.informers.view.roots()
-        self.memory = {root: found for root, found in self.memory.items() if root in roots}
+        self.memory.keep_only(roots)
         try:
             for root in roots:
                 self._round(root)
@@ -179,8 +174,8 @@ class Operator:
         listed = self.informers.view.observe(root, clock)
         if listed is None:
             return
-        remembered = self._still_unseen(root, listed)
-        snapshot = replace(listed, attempts=tuple(found.attempt for found in remembered)) if remembered else listed
+        attempts = self.memory.of(root, listed, self.informers)
+        snapshot = replace(listed, attempts=attempts) if attempts else listed
         plan = self.decide(snapshot)
         self._check(plan, snapshot)
         for follower in self.followers:
@@ -193,7 +188,7 @@ class Operator:
             for follower in self.followers:
                 follower.crashed(self.actor, self.wire.tried - before)
             raise
-        self._remember(root, remembered, answers)
+        self.memory.take(root, now, answers)
         self._wake_after(root, plan, snapshot, answers)
 
     def _would_say_the_same(self, root: Ref) -> bool:
@@ -206,26 +201,6 @@ class Operator:
                 self.wake(wake_at)
             return True
         return False
-
-    def _still_unseen(self, root: Ref, listed: Snapshot) -> tuple[_Remembered, ...]:
-        """What was answered and is not listed yet; of the last round also what failed.
-
-        A write counts as listed when its kind has caught up beyond it, too: an object that was gone again before it
-        was ever listed would be waited for endlessly.
-        """
-        remembered = self.memory.get(root, ())
-        hidden = set(map(id, unseen(tuple(found.attempt for found in remembered), listed)))
-        return tuple(
-            found
-            for found in remembered
-            if found.attempt.outcome is not Outcome.DONE
-            or (id(found.attempt) in hidden and not self.informers.has_seen(found.attempt.step.target.kind, found.at))
-        )
-
-    def _remember(self, root: Ref, before: Iterable[_Remembered], answers: Iterable[Attempt]) -> None:
-        now = self.cluster.agenda.now
-        kept = [found for found in before if found.attempt.outcome is Outcome.DONE]
-        self.memory[root] = (*kept, *(_Remembered(now, answer) for answer in answers))
 
     def _wake_after(self, root: Ref, plan: Plan, snapshot: Snapshot, answers: tuple[Attempt, ...]) -> None:
         """Look again when time alone may change something, and when what failed may be tried again."""

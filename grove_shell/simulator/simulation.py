@@ -8,14 +8,15 @@ from grove_core.kernel.errors import BrokenInvariant
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.cluster import Cluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND
+from grove_shell.simulator.acts import FAULTS, acts_by_name
 from grove_shell.simulator.agenda import Agenda
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.checks.checks import Checks
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.deeds import Users
-from grove_shell.simulator.events import Event, NodeAt
+from grove_shell.simulator.events import Event
 from grove_shell.simulator.expectations import Judge, Miss
-from grove_shell.simulator.history import Actor, History, What
+from grove_shell.simulator.history import History
 from grove_shell.simulator.kubelet import Kubelet
 from grove_shell.simulator.mischief import Mischief
 from grove_shell.simulator.node_controller import NodeController
@@ -125,7 +126,7 @@ class Simulation:
         self.users.manifests.update(manifests or {})
         self.mischief = Mischief(self.cluster, self.operator, self.history)
         self.judge = Judge(self.cluster, self.history, spec.expect)
-        self._acts = self._acts_by_name()
+        self._acts = acts_by_name(self.users, self.mischief, self.controller)
         self.cluster.listeners = [
             *([self.checks.hear] if self.checks is not None else []),
             self.storyteller.hear,
@@ -170,7 +171,7 @@ class Simulation:
         for event in self.scenario.spec.events:
             end = max(end, event.at + getattr(event.deed, "span", 0))
             self.agenda.at(event.at, self._act_of(event))
-        if any(event.what in _FAULTS for event in self.scenario.spec.events):
+        if any(event.what in FAULTS for event in self.scenario.spec.events):
             self.agenda.at(end + CALM_AFTER, self.mischief.calm)
         self.operator.wake(0)
         limit = end + _LONGEST
@@ -208,54 +209,3 @@ class Simulation:
                 self.checks.truth.clock_slack = self.mischief.worst_clock
 
         return happen
-
-    def _acts_by_name(self) -> dict[str, Callable[[Any], None]]:
-        users, mischief, controller = self.users, self.mischief, self.controller
-
-        def node(act: Callable[[str], None], word: str) -> Callable[[NodeAt], None]:
-            def do(where: NodeAt) -> None:
-                name = users.node_of(where)
-                if name in self.nodes:
-                    self.history.note(self.agenda.now, Actor.NODES, What.NODE, detail=f"node {name} {word}")
-                act(name)
-
-            return do
-
-        def add(pool: Any) -> None:  # noqa: ANN401 - the event's own type
-            count = pool.count or 1
-            word = f"{count} nodes {pool.name} are added" if count > 1 else f"node {pool.name} is added"
-            self.history.note(self.agenda.now, Actor.NODES, What.NODE, detail=word)
-            controller.add(pool)
-
-        return {
-            "apply_set": users.apply,
-            "scale": users.scale,
-            "autoscale": users.autoscale,
-            "delete_set": users.delete_set,
-            "delete_pod": users.delete_pod,
-            "fail_pod": users.fail_pod,
-            "crash_pod": users.crash_pod,
-            "lose_node": node(controller.lose, "is lost"),
-            "restore_node": node(controller.restore, "is back"),
-            "add_nodes": add,
-            "remove_node": node(controller.remove, "is removed"),
-            "cordon": node(lambda name: controller.cordon(name, closed=True), "is cordoned"),
-            "uncordon": node(lambda name: controller.cordon(name, closed=False), "is open again"),
-            **{name: getattr(mischief, name) for name in _FAULTS},
-        }
-
-
-_FAULTS: Final = (
-    "crash_operator",
-    "lag_cache",
-    "relist",
-    "touch",
-    "lose_answers",
-    "refuse_writes",
-    "second_leader",
-    "jump_clock",
-    "hold_foreign",
-    "gate_foreign",
-    "edit_status",
-    "permute_lists",
-)

@@ -33,35 +33,35 @@ class Whole(Check):
         """Hold each set against its spec."""
         for root in self.truth.cluster.sets():
             if root.deleting:
-                if not self._held(root):
+                if not self._held():
                     self.truth.fail("O10", f"{root.ref.name} is being deleted and never goes", root.ref.short)
-                continue
-            wanted = set(_parts_of(root, self.truth.groups))
-            there = {
-                (ref.kind, ref.name): item
-                for ref, item in self.truth.cluster.world.items.items()
-                if ref.kind in _COUNTED and self.truth.root_of.get(item.uid) == root.uid
-            }
-            missing, extra = sorted(wanted - there.keys()), sorted(there.keys() - wanted)
-            if not self._all_ready(root):
-                spare = set(_parts_of(root, self.truth.groups, spare=True))
-                extra = [part for part in extra if part not in spare]
-            if missing:
-                self.truth.fail("O1", f"{_named(missing)} should be there", *map("/".join, missing))
-            if extra:
-                self.truth.fail("O1", f"{_named(extra)} should be gone", *map("/".join, extra))
-            for item in there.values():
-                if item.deleting and not self._held(item):
-                    self.truth.fail("O1", f"{item.ref.short} is being deleted and never goes", item.ref.short)
-            cliques = [item for item in there.values() if isinstance(item, PodClique)]
-            updated = root.spec.update_strategy.type == ROLLING_RECREATE and self._all_ready(root)
-            for clique in cliques:
-                self._pods(clique)
-                if updated:
-                    self._are_new(clique, root)
+            else:
+                self._judge(root)
+
+    def _judge(self, root: PodCliqueSet) -> None:
+        there = {
+            (ref.kind, ref.name): item
+            for ref, item in self.truth.cluster.world.items.items()
+            if ref.kind in _COUNTED and self.truth.root_of.get(item.uid) == root.uid
+        }
+        ready = self._all_ready(root)
+        wanted = set(_parts_of(root, self.truth.groups))
+        allowed = wanted if ready else wanted | set(_parts_of(root, self.truth.groups, spare=True))
+        missing, extra = sorted(wanted - there.keys()), sorted(there.keys() - allowed)
+        if missing:
+            self.truth.fail("O1", f"{_named(missing)} should be there", *map("/".join, missing))
+        if extra:
+            self.truth.fail("O1", f"{_named(extra)} should be gone", *map("/".join, extra))
+        for item in there.values():
+            if item.deleting and not self._held():
+                self.truth.fail("O1", f"{item.ref.short} is being deleted and never goes", item.ref.short)
+            if isinstance(item, PodClique):
+                self._pods(item)
+                if ready and root.spec.update_strategy.type == ROLLING_RECREATE:
+                    self._are_new(item, root)
 
     def _all_ready(self, root: PodCliqueSet) -> bool:
-        """Whether nothing holds an update up: a pod that never comes up does, it may be there instead of a better one."""
+        """Whether nothing holds an update up, as a pod does that never comes up and may have replaced a better one."""
         return all(
             pod.ready
             for clique in self.truth.cluster.cliques()
@@ -105,9 +105,8 @@ class Whole(Check):
                     return False
         return True
 
-    def _held(self, item: object) -> bool:
-        """Whether something outside holds the object: a lost node keeps its pods, and they their owners."""
-        del item
+    def _held(self) -> bool:
+        """Whether something outside holds objects: a lost node keeps its pods, and they their owners."""
         return any(not node.up for node in self.truth.nodes.values())
 
 
