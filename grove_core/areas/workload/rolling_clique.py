@@ -42,9 +42,9 @@ def roll_clique(clique: PodClique, pods: Sequence[Pod]) -> Roll:
         return Roll(runs=True, surge=surge)
     absents = [_absent(clique, pod, Why.OUTDATED_NOT_READY) for pod in outdated if not pod.ready]
     held: tuple[HeldBack, ...] = ()
-    if old_and_ready and not absents:
-        waiting = [pod for pod in alive if not pod.ready]
-        if len(ready) > needed and not waiting:
+    waiting = [pod for pod in alive if not pod.ready]
+    if (old_and_ready or waiting) and not absents:
+        if old_and_ready and len(ready) > needed and not waiting:
             absents.append(_absent(clique, max(old_and_ready, key=lambda pod: (pod.index, pod.name)), Why.OUTDATED_POD))
         else:
             waits = Why.UPDATE_WAITS.because(

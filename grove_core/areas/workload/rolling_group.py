@@ -69,9 +69,10 @@ def roll_group(group: ScalingGroup, replicas: list[GroupReplica], extra: GroupRe
     )
     absents = [absent for replica in going_down for absent in _absents(group, replica, Why.OUTDATED_NOT_AVAILABLE)]
     held: tuple[HeldBack, ...] = ()
-    if ready_to_go and not absents:
+    if (ready_to_go or lacking) and not absents:
         others = [replica for replica in lacking if not replica.outdated]
-        if available > group.min_available and not others and not (extra is not None and not extra.available):
+        is_extra_up = extra is None or extra.available
+        if ready_to_go and available > group.min_available and not others and is_extra_up:
             absents += _absents(group, ready_to_go[0], Why.OUTDATED_REPLICA)
         else:
             waits = Why.GROUP_UPDATE_WAITS.because(

@@ -124,7 +124,7 @@ def _roll(
         wants += roll.absents
         held += roll.held
     others = [state for state in states if state.outdated and state is not current]
-    if others and not current.outdated and not held:
+    if others and not wants and not held:
         because = Why.ROLLOUT_WAITS.because(scene.root.ref.at_replica(current.part.index), left=len(others))
         held.append(HeldBack(scene.root.ref.at_replica(current.part.index), (because,)))
     return Rollout(

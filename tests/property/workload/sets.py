@@ -21,7 +21,7 @@ Json = dict[str, Any]
 NOW: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
 TYPES: Final = ("CliqueStartupTypeAnyOrder", "CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit")
 SCOPES: Final = ("AllReplicas", "PerReplica")
-ROUNDS: Final = 12
+ROUNDS: Final = 20
 
 
 def clique_raw(name: str, replicas: int = 1, *, pod_spec: Json | None = None, **more: Any) -> Json:

@@ -1,0 +1,187 @@
+"""What the template may change besides pods, and what statuses tell others."""
+
+from dataclasses import replace
+from typing import Final
+
+import pytest
+from hypothesis import given
+
+from grove_core.kernel.frozen import FrozenMap, Json, freeze
+from grove_core.kernel.steps import Apply
+from grove_core.reconcile import reconcile
+from grove_core.resources.overlay import differing, overlaid, quantity_of, replacing
+from grove_core.resources.owned import Owned
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podgang import PodGang
+from grove_core.resources.template import AutoScaling, HeadlessService
+from tests.property.resources.manifests import any_json
+from tests.property.workload.life import Life
+from tests.property.workload.sets import clique_raw, set_raw
+
+RAW: Final = set_raw(
+    clique_raw("a", 2, autoScalingConfig={"minReplicas": 2, "maxReplicas": 4}),
+    clique_raw("b", 1),
+    groups=({"name": "pool", "cliqueNames": ["b"], "replicas": 2, "annotations": {"note": "x"}},),
+    meta={"labels": {"queue": "one"}, "annotations": {"kai.scheduler/queue": "one"}},
+)
+
+
+def rested() -> Life:
+    life = Life(RAW)
+    life.settle()
+    return life
+
+
+def owned(life: Life, kind: str) -> list[Owned]:
+    return [item for item in life.world.items.values() if isinstance(item, Owned) and item.ref.kind == kind]
+
+
+def test_wl025_bounds_of_an_autoscaler_follow() -> None:
+    life = rested()
+    template = life.root.spec.template
+    scaling = AutoScaling(min_replicas=2, max_replicas=9)
+    first, *rest = template.cliques
+    wider = first.model_copy(update={"spec": first.spec.model_copy(update={"auto_scaling_config": scaling})})
+    life.edit(template=template.model_copy(update={"cliques": (wider, *rest)}))
+    plans = life.settle()
+    assert [item.spec["maxReplicas"] for item in owned(life, "HorizontalPodAutoscaler")] == [9]
+    assert life.clique("llm-0-a").auto_scaling["maxReplicas"] == 9
+    applied = [step.action for plan in plans for step in plan.steps if isinstance(step.action, Apply)]
+    assert {action.fields for action in applied} == {
+        FrozenMap({"spec": FrozenMap({"maxReplicas": 9})}),
+        FrozenMap({"spec": FrozenMap({"autoScalingConfig": FrozenMap({"maxReplicas": 9})})}),
+    }
+
+
+def test_wl025_a_service_and_a_scaling_group_follow() -> None:
+    life = rested()
+    template = life.root.spec.template
+    (group,) = template.pod_clique_scaling_groups
+    life.edit(
+        template=template.model_copy(
+            update={
+                "headless_service_config": HeadlessService(publish_not_ready_addresses=False),
+                "pod_clique_scaling_groups": (group.model_copy(update={"annotations": FrozenMap({"note": "y"})}),),
+            }
+        )
+    )
+    life.settle()
+    assert [item.spec["publishNotReadyAddresses"] for item in owned(life, "Service")] == [False]
+    assert life.group("llm-0-pool").annotations["note"] == "y"
+
+
+def test_wl025_what_a_server_filled_in_is_no_difference() -> None:
+    life = rested()
+    for item in owned(life, "Service"):
+        filled = FrozenMap({**item.spec, "sessionAffinity": "None", "ipFamilies": ("IPv4",), "type": "ClusterIP"})
+        life.world.put(replace(item, spec=filled))
+    seen = life.look()
+    assert seen is not None
+    assert reconcile(replace(seen, attempts=())).settled
+
+
+def test_wl026_gangs_follow_the_labels_and_the_priority_of_their_set() -> None:
+    life = rested()
+    template = life.root.spec.template
+    life.edit(template=template.model_copy(update={"priority_class_name": "high"}))
+    life.world.put(replace(life.root, labels=FrozenMap({"queue": "two"}), annotations=FrozenMap({"a": "b"})))
+    life.settle()
+    for gang in (item for item in life.world.items.values() if isinstance(item, PodGang)):
+        assert (gang.labels["queue"], gang.annotations["a"], gang.priority) == ("two", "b", "high")
+
+
+def test_wl243_the_phase_of_a_gang_follows_its_pods() -> None:
+    """(B5) Pending while nothing is placed, Starting while it is, Running when all is ready."""
+    life, phases = Life(RAW), list[str]()
+    for _ in range(6):
+        life.round()
+    for changes in ({}, {"scheduled": True, "node": "n", "held": False, "gated": False}, {"ready": True}):
+        for pod in life.all_pods():
+            life.world.put_pod(replace(pod, **changes))
+        for _ in range(3):
+            life.round()
+        gang = next(
+            item for item in life.world.items.values() if isinstance(item, PodGang) and item.ref.name == "llm-0"
+        )
+        phases.append(gang.status.phase)
+        types = {condition.type: condition.status.value for condition in gang.status.conditions}
+        assert types["Initialized"] == "True"
+        assert (types["Scheduled"], types["Ready"]) == (
+            str(gang.status.phase != "Pending"),
+            str(gang.status.phase == "Running"),
+        )
+    assert phases == ["Pending", "Starting", "Running"]
+
+
+def test_wl245_selectors_and_generations_are_told() -> None:
+    life = rested()
+    of_set = "app.kubernetes.io/managed-by=grove-operator,app.kubernetes.io/part-of=llm"
+    assert life.root.status.selector == of_set
+    assert life.clique("llm-0-a").status.selector == f"{of_set},grove.io/podclique=llm-0-a"
+    assert life.group("llm-0-pool").status.selector == f"{of_set},grove.io/podcliquescalinggroup=llm-0-pool"
+    assert life.clique("llm-0-pool-0-b").status.selector == ""
+    life.scale("llm-0-a", 3)
+    life.settle()
+    assert life.clique("llm-0-a").status.observed == life.clique("llm-0-a").generation == 2
+
+
+@pytest.mark.req("WL-240")
+@pytest.mark.req("WL-242")
+@pytest.mark.req("WL-244")
+def test_wl240_hashes_move_when_the_last_pod_did() -> None:
+    life = rested()
+    old = life.clique("llm-0-a").status.current_hash
+    life.new_image("v2")
+    for _ in range(60):
+        life.round()
+        clique = life.clique("llm-0-a")
+        if {life.image_of(pod) for pod in life.pods("llm-0-a")} != {"v2"}:
+            assert clique.status.current_hash == old
+            assert life.root.status.updated in {0, 1}
+        life.kubelet()
+    assert life.clique("llm-0-a").status.current_hash == life.clique("llm-0-a").template_hash != old
+    hashes = {item.status.set_hash for item in life.world.items.values() if isinstance(item, PodClique)}
+    assert hashes == {life.root.status.current_hash} == {life.group("llm-0-pool").status.set_hash}
+
+
+@given(any_json(), any_json())
+def test_wl025_writing_what_differs_leaves_no_difference(wanted: object, stored: object) -> None:
+    one, other = freeze({"of": wanted}), freeze({"of": stored})
+    assert isinstance(one, FrozenMap)
+    assert isinstance(other, FrozenMap)
+    assert not differing(one, overlaid(other, differing(one, other))) or _has_null(one)
+    assert not differing(one, one)
+
+
+@given(any_json(), any_json())
+def test_wl213_replacing_makes_exactly_what_is_wanted(wanted: object, stored: object) -> None:
+    one, other = freeze({"of": wanted}), freeze({"of": stored})
+    assert isinstance(one, FrozenMap)
+    assert isinstance(other, FrozenMap)
+    assert _has_null(one) or overlaid(other, replacing(one, other)) == one
+
+
+def _has_null(value: Json) -> bool:
+    """A patch cannot write a null, and nothing that Grove writes has one; an empty object is one that is absent."""
+    if isinstance(value, FrozenMap):
+        return not value or any(map(_has_null, value.values()))
+    return value is None
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        ("1000m", 1, True),
+        ("1Gi", "1024Mi", True),
+        ("0.5", "500m", True),
+        ("1G", "1Gi", False),
+        ("80", 80, True),
+        ("1e3", "1000", False),
+        (True, 1, False),
+        ("", "0", False),
+        ("m", "0", False),
+    ],
+)
+def test_wl025_a_quantity_is_compared_by_value(left: Json, right: Json, same: bool) -> None:
+    assert (quantity_of(left) is not None and quantity_of(left) == quantity_of(right)) is same
+    assert bool(differing(FrozenMap({"q": left}), FrozenMap({"q": right}))) is not same

@@ -1,0 +1,145 @@
+"""Hashes, ours and other operators': what counts as the present template."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from grove_core.areas.workload.template_hash import generation_hash, is_ours
+from grove_core.kernel.frozen import FrozenMap, freeze, thaw
+from grove_core.reconcile import reconcile
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.resources.scaling_group import ScalingGroup
+from tests.property.workload.life import Life, with_image
+from tests.property.workload.sets import clique_raw, set_raw
+
+CONTAINER: Final = {"name": "main", "image": "v1", "env": [{"name": "A", "value": "1"}]}
+RAW: Final = set_raw(
+    clique_raw("a", 2, pod_spec={"containers": [CONTAINER]}, labels={"team": "x"}, annotations={"note": "y"}),
+    clique_raw("b", 1, pod_spec={"containers": [CONTAINER]}),
+    groups=({"name": "pool", "cliqueNames": ["b"]},),
+)
+THEIRS: Final = "6fd8b9c47d95cb8f4"
+
+
+def foreign(**changes: Any) -> Life:
+    """A set at rest, as if another operator had run it: its hashes stand everywhere."""
+    life = Life(RAW)
+    life.settle()
+    for item in list(life.world.items.values()):
+        if isinstance(item, PodClique):
+            labels = FrozenMap({**item.labels, "grove.io/pod-template-hash": THEIRS})
+            status = replace(item.status, current_hash=THEIRS, set_hash=THEIRS)
+            life.world.put(replace(item, template_hash=THEIRS, labels=labels, status=status, **changes))
+            life.world.pods[item.uid] = [replace(pod, template_hash=THEIRS) for pod in life.world.pods[item.uid]]
+    for item in list(life.world.items.values()):
+        if isinstance(item, ScalingGroup):
+            life.world.put(replace(item, status=replace(item.status, set_hash=THEIRS)))
+    life.world.put(replace(life.root, status=replace(life.root.status, current_hash=THEIRS)))
+    life.attempts = ()
+    return life
+
+
+def is_rolled(life: Life) -> bool:
+    before = {pod.uid for pod in life.all_pods()}
+    life.settle()
+    return {pod.uid for pod in life.all_pods()} != before
+
+
+def test_wl043_taking_over_a_cluster_writes_nothing() -> None:
+    """Adoption: another operator's hashes stay where everything is as the template says."""
+    life = foreign()
+    seen = life.look()
+    assert seen is not None
+    assert reconcile(seen).steps == ()
+    assert life.root.status.current_hash == THEIRS
+
+
+def test_wl043_a_pod_made_after_that_carries_their_hash_too() -> None:
+    life = foreign()
+    life.world.delete(life.pods("llm-0-a")[0].ref)
+    life.settle()
+    assert {pod.template_hash for pod in life.all_pods()} == {THEIRS}
+
+
+def test_wl043_an_edit_made_while_nobody_looked_is_rolled() -> None:
+    life = foreign()
+    life.new_image("v2", "a")
+    assert is_rolled(life)
+    assert {life.image_of(pod) for pod in life.pods("llm-0-a")} == {"v2"}
+    assert is_ours(life.clique("llm-0-a").template_hash)
+    assert is_ours(life.root.status.current_hash)
+    assert life.clique("llm-0-pool-0-b").template_hash == THEIRS
+
+
+ADDED: Final[tuple[dict[str, Any], ...]] = (
+    {},
+    {"resourceClaims": [{"name": "mnnvl-claim", "resourceClaimTemplateName": "llm-0-rct"}]},
+)
+
+
+@pytest.mark.parametrize("added", ADDED)
+def test_wl043_what_operators_of_grove_put_into_the_pod_spec_is_no_difference(added: dict[str, Any]) -> None:
+    claims = {"resources": {"claims": [{"name": "mnnvl-claim"}]}} if added else {}
+    variables = [{"name": "GROVE_SOMETHING", "value": "1"}, *CONTAINER["env"]]
+    spec = freeze({"containers": [{**CONTAINER, "env": variables, **claims}], **added})
+    assert isinstance(spec, FrozenMap)
+    assert not is_rolled(foreign(pod_spec=spec))
+
+
+def test_wl043_labels_that_somebody_added_are_no_difference() -> None:
+    life = foreign()
+    clique = life.clique("llm-0-a")
+    life.world.put(replace(clique, labels=FrozenMap({**clique.labels, "cost-centre": "7"})))
+    assert not is_rolled(life)
+
+
+def test_wl043_a_clique_without_its_pod_spec_says_nothing() -> None:
+    assert not is_rolled(foreign(pod_spec=FrozenMap({})))
+
+
+def test_wl044_the_order_of_cliques_says_nothing() -> None:
+    one, other = (
+        podcliqueset_of(set_raw(*(clique_raw(name, 1, pod_spec={"containers": [{"name": name}]}) for name in names)))
+        for names in ("ab", "ba")
+    )
+    assert generation_hash(one) == generation_hash(other)
+    changed = replace(one, spec=with_image(one.spec, "v2", ("a",)))
+    assert generation_hash(changed) != generation_hash(one)
+    assert is_ours(generation_hash(one))
+    assert not is_ours(THEIRS)
+    assert not is_ours("")
+
+
+def test_wl210_replicas_and_thresholds_are_no_template() -> None:
+    life = Life(RAW)
+    life.settle()
+    before = generation_hash(life.root)
+    template = life.root.spec.template
+    cliques = tuple(
+        clique.model_copy(update={"spec": clique.spec.model_copy(update={"replicas": 9})})
+        for clique in template.cliques
+    )
+    life.edit(template=template.model_copy(update={"cliques": cliques}))
+    assert generation_hash(life.root) == before
+    assert not is_rolled(life)
+    assert isinstance(life.root, PodCliqueSet)
+
+
+def test_wl213_what_the_template_dropped_is_dropped_and_what_grove_wrote_stays() -> None:
+    life = Life(RAW)
+    life.settle()
+    clique = life.clique("llm-0-a")
+    life.world.put(replace(clique, annotations=FrozenMap({**clique.annotations, "grove.io/compute-domain-rct": "x"})))
+    template = life.root.spec.template
+    bare = tuple(
+        one.model_copy(update={"annotations": FrozenMap({}), "labels": FrozenMap({})}) for one in template.cliques
+    )
+    life.edit(template=template.model_copy(update={"cliques": bare}))
+    life.settle()
+    found = life.clique("llm-0-a")
+    assert thaw(found.annotations) == {"grove.io/compute-domain-rct": "x"}
+    assert "team" not in found.labels
+    assert found.labels["grove.io/podgang"] == "llm-0"
+    assert all("team" not in life.world.manifests[pod.ref]["metadata"]["labels"] for pod in life.pods("llm-0-a"))  # type: ignore[index, call-overload, operator]

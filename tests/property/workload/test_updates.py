@@ -1,0 +1,246 @@
+"""Updates: who is replaced, when, and what is said while somebody has to wait."""
+
+from dataclasses import replace
+from typing import Final
+
+from grove_core.areas.workload.rules import Why
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.steps import SetStatus
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.resources.podcliqueset import PodCliqueSet
+from tests.property.workload.life import Life
+from tests.property.workload.sets import clique_raw, set_raw
+
+ONE: Final = set_raw(clique_raw("a", 1))
+SPARE: Final = set_raw(clique_raw("a", 3, minAvailable=2))
+GROUP: Final = {"name": "pool", "cliqueNames": ["a"], "replicas": 2, "minAvailable": 1}
+
+
+def rested(raw: dict[str, object]) -> Life:
+    life = Life(raw)
+    life.settle()
+    return life
+
+
+def whys(plan: Plan | None) -> set[Why]:
+    assert plan is not None
+    return {why.rule for step in plan.steps for why in step.because if isinstance(why.rule, Why)}
+
+
+def held(plan: Plan | None) -> set[Why]:
+    assert plan is not None
+    return {why.rule for one in plan.withheld for why in one.because if isinstance(why.rule, Why)}
+
+
+def all_whys(plans: list[Plan]) -> set[Why]:
+    return set().union(*map(whys, plans))
+
+
+def test_wl216_a_clique_of_one_is_never_at_zero() -> None:
+    """(B10) There is a pod more until the new one is ready, and the index is 0 again in the end."""
+    life = rested(ONE)
+    old = life.pods("llm-0-a")[0].name
+    life.new_image("v2")
+    plans = []
+    for _ in range(40):
+        plans.append(life.round())
+        assert sum(pod.ready for pod in life.all_pods()) >= 1
+        life.kubelet()
+    assert [(pod.index, life.image_of(pod)) for pod in life.pods("llm-0-a")] == [(0, "v2")]
+    assert old not in {pod.name for pod in life.all_pods()}
+    assert {Why.SURGE_POD, Why.OUTDATED_POD, Why.EXCESS_POD} <= set().union(*map(whys, plans))
+
+
+def test_wl215_a_clique_with_a_spare_pod_gives_one_at_a_time() -> None:
+    life = rested(SPARE)
+    life.new_image("v2")
+    lowest = 3
+    for _ in range(40):
+        life.round()
+        lowest = min(lowest, sum(pod.ready for pod in life.all_pods()))
+        assert len(life.all_pods()) <= 3
+        life.kubelet()
+    assert lowest == 2
+    assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
+
+
+def test_wl217_a_version_that_does_not_come_up_stops_at_its_first_pod() -> None:
+    life = rested(SPARE)
+    life.new_image("v2")
+    life.settle(image="v2")
+    assert sorted(life.image_of(pod) for pod in life.all_pods()) == ["", "", "v2"]
+    plan = life.round()
+    assert {Why.UPDATE_WAITS, Why.POD_NOT_READY} <= held(plan)
+    assert life.clique("llm-0-a").status.updating
+    life.new_image("v3")
+    life.settle()
+    assert {life.image_of(pod) for pod in life.all_pods()} == {"v3"}
+
+
+def test_wl214_old_pods_that_are_not_ready_go_at_once() -> None:
+    life = rested(set_raw(clique_raw("a", 3)))
+    for pod in life.all_pods():
+        life.world.put_pod(replace(pod, ready=False, trouble="CrashLoopBackOff"))
+    life.round()
+    life.new_image("v2")
+    plans = [life.round() for _ in range(5)]
+    (gone,) = [plan for plan in plans if Why.OUTDATED_NOT_READY in whys(plan)]
+    assert gone is not None
+    assert len([step for step in gone.steps if step.target.kind == "Pod"]) == 3
+
+
+def test_wl212_replicas_are_updated_one_after_another() -> None:
+    """The one without placed pods first, then by index; the next only when the one before is available."""
+    life = rested(set_raw(clique_raw("a", 1), replicas=3))
+    for pod in life.pods("llm-2-a"):
+        life.world.put_pod(replace(pod, scheduled=False, ready=False, node="", phase="Pending"))
+    life.new_image("v2")
+    order: list[str] = []
+    for _ in range(80):
+        life.round()
+        for pod in life.all_pods():
+            if life.image_of(pod) == "v2" and pod.name.rpartition("-")[0] not in order:
+                order.append(pod.name.rpartition("-")[0])
+        life.kubelet()
+    assert order == ["llm-2-a", "llm-0-a", "llm-1-a"]
+
+
+def test_wl223_the_next_replica_waits_for_one_that_does_not_stay_up() -> None:
+    life = rested(set_raw(clique_raw("a", 2, minAvailable=1), replicas=2))
+    life.new_image("v2")
+    while {life.image_of(pod) for pod in life.pods("llm-0-a")} != {"v2"} or life.clique("llm-0-a").status.updating:
+        for pod in life.pods("llm-0-a"):
+            if life.image_of(pod) == "v2" and pod.ready:
+                life.world.put_pod(replace(pod, ready=False, trouble="CrashLoopBackOff"))
+        if len({life.image_of(pod) for pod in life.pods("llm-0-a")}) == 1:
+            break
+        life.round()
+        life.kubelet()
+    for pod in life.pods("llm-0-a"):
+        life.world.put_pod(replace(pod, ready=False, scheduled=True, trouble="CrashLoopBackOff"))
+    plans = [life.round() for _ in range(6)]
+    assert {Why.ROLLOUT_WAITS, Why.UPDATE_WAITS} & held(plans[-1])
+    assert {life.image_of(pod) for pod in life.pods("llm-1-a")} == {""}
+    assert life.root.status.updating
+
+
+def test_wl224_nothing_goes_before_the_statuses_say_so() -> None:
+    life = rested(set_raw(clique_raw("a", 1), clique_raw("b", 1), groups=({**GROUP, "cliqueNames": ["b"]},)))
+    life.new_image("v2")
+    first = life.round()
+    assert first is not None
+    assert {type(step.action) for step in first.steps} == {SetStatus}
+    for _ in range(10):
+        seen = life.look()
+        assert seen is not None
+        for step in reconcile(seen).steps:
+            if set(whys(reconcile(seen))) & {Why.SURGE_POD, Why.OUTDATED_POD} and step.target.kind == "Pod":
+                assert life.clique("llm-0-a").status.updating
+            if step.because[0].rule is Why.OUTDATED_REPLICA:
+                assert life.group("llm-0-pool").status.updating
+        life.round()
+        life.kubelet()
+
+
+def test_wl219_a_group_with_a_spare_replica_rolls_the_lowest_index_first() -> None:
+    life = rested(set_raw(clique_raw("a", 2), groups=(GROUP,)))
+    before = [life.clique(f"llm-0-pool-{index}-a").uid for index in (0, 1)]
+    life.new_image("v2")
+    plans = life.settle()
+    ended = [step.target.name for plan in plans for step in plan.steps if step.because[0].rule is Why.OUTDATED_REPLICA]
+    assert ended == ["llm-0-pool-0-a", "llm-0-pool-1-a"]
+    assert all(life.clique(f"llm-0-pool-{index}-a").uid not in before for index in (0, 1))
+    assert {Why.GROUP_UPDATE_WAITS} <= set().union(*map(held, plans))
+    assert life.group("llm-0-pool").status.updated == 2
+
+
+def test_wl220_a_group_that_can_spare_none_has_one_more_for_the_time_being() -> None:
+    life = rested(set_raw(clique_raw("a", 1), groups=({**GROUP, "replicas": 1},)))
+    life.new_image("v2")
+    most, plans = 0, []
+    for _ in range(60):
+        plans.append(life.round())
+        assert sum(pod.ready for pod in life.all_pods()) >= 1
+        most = max(most, sum(ref.kind == "PodClique" for ref in life.world.items))
+        life.kubelet()
+    assert most == 2
+    assert [ref.name for ref in life.world.items if ref.kind == "PodClique"] == ["llm-0-pool-0-a"]
+    assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
+    assert {Why.SURGE_REPLICA, Why.SURPLUS_GROUP_REPLICA} <= set().union(*map(whys, plans))
+    assert not [ref.name for ref in life.world.items if ref.kind == "PodGang" and ref.name != "llm-0"]
+
+
+def test_wl218_a_replica_that_is_not_available_anyway_goes_at_once() -> None:
+    life = rested(set_raw(clique_raw("a", 1), groups=(GROUP,)))
+    for pod in life.pods("llm-0-pool-1-a"):
+        life.world.put_pod(replace(pod, ready=False))
+    life.new_image("v2")
+    plans = [life.round() for _ in range(4)]
+    ended = [
+        step.target.name
+        for plan in plans
+        if plan
+        for step in plan.steps
+        if step.because[0].rule is Why.OUTDATED_NOT_AVAILABLE
+    ]
+    assert ended == ["llm-0-pool-1-a"]
+
+
+def test_wl222_on_delete_replaces_nothing_by_itself() -> None:
+    life = rested(
+        set_raw(clique_raw("a", 2), clique_raw("b", 1), groups=({**GROUP, "cliqueNames": ["b"]},), replicas=2)
+    )
+    life.on_delete()
+    life.new_image("v2")
+    plans = life.settle()
+    assert not [step for plan in plans for step in plan.steps if step.target.kind == "Pod"]
+    assert Why.ON_DELETE in all_whys(plans)
+    progress = life.clique("llm-1-a").status.progress
+    assert progress["updateStartedAt"] == progress["updateEndedAt"]
+    assert not life.root.status.updating
+    (first, *_) = life.pods("llm-1-a")
+    life.world.delete(first.ref)
+    life.settle()
+    assert sorted(life.image_of(pod) for pod in life.pods("llm-1-a")) == ["", "v2"]
+    life.scale("llm-1-a", 1)
+    life.settle()
+    assert [life.image_of(pod) for pod in life.pods("llm-1-a")] == [""] or life.pods("llm-1-a")
+
+
+def test_wl241_a_burst_of_edits_ends_with_the_last_one() -> None:
+    life = rested(
+        set_raw(clique_raw("a", 2), clique_raw("b", 1), groups=({**GROUP, "cliqueNames": ["b"]},), replicas=2)
+    )
+    for version in range(2, 9):
+        life.new_image(f"v{version}")
+        life.round()
+        life.kubelet()
+    life.settle()
+    assert {life.image_of(pod) for pod in life.all_pods()} == {"v8"}
+    status = life.root.status
+    assert not status.updating
+    assert "updateEndedAt" in status.progress
+    assert (status.progress["updatedPodCliquesCount"], status.progress["totalPodCliquesCount"]) == (2, 2)
+    assert (status.updated, status.available) == (2, 2)
+
+
+def test_wl211_a_hash_that_was_taken_away_comes_back_and_rolls_nothing() -> None:
+    life = rested(SPARE)
+    clique = life.clique("llm-0-a")
+    before = {pod.uid for pod in life.all_pods()}
+    life.world.put(replace(clique, template_hash="", labels=FrozenMap({})))
+    life.settle()
+    assert life.clique("llm-0-a").template_hash == clique.template_hash
+    assert {pod.uid for pod in life.all_pods()} == before
+
+
+def test_wl086_a_replica_whose_turn_has_not_come_replaces_its_pods_by_equal_ones() -> None:
+    life = rested(set_raw(clique_raw("a", 1), replicas=2))
+    life.new_image("v2")
+    life.round()
+    life.world.delete(life.pods("llm-1-a")[0].ref)
+    life.round()
+    life.round()
+    assert {life.image_of(pod) for pod in life.pods("llm-1-a")} == {""}
+    assert isinstance(life.root, PodCliqueSet)
