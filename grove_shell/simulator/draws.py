@@ -158,8 +158,9 @@ def _lag_cache(dice: Random, cast: Cast, at: int) -> list[Event]:
 
 
 def _relist(dice: Random, cast: Cast, at: int) -> list[Event]:
-    del cast
-    return [Event(at=at, relist=Relist(back=dice.choice((0, SECOND, 10 * SECOND))))]
+    """Never from the past: an operator that lists does not accept less than it has seen (RS9)."""
+    del cast, dice
+    return [Event(at=at, relist=Relist())]
 
 
 def _touch(dice: Random, cast: Cast, at: int) -> list[Event]:
