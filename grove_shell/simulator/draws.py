@@ -33,6 +33,7 @@ from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.spans import MINUTE, SECOND
 
 _MOST: Final = 6
+_OUTAGES: Final = 0.3
 _HORIZON: Final = 90 * SECOND
 
 
@@ -59,6 +60,8 @@ def with_drawn_events(scenario: Scenario, seed: int, *, without: frozenset[str] 
         name = dice.choice(chosen)
         early = dice.random() < 0.4  # noqa: PLR2004 - most is written while a set comes into being
         events += _DRAWS[name](dice, cast, dice.randrange(0, 3 * SECOND if early else horizon, 100))
+    if "crash_pod" in kinds and dice.random() < _OUTAGES:
+        events += _outage(dice, cast, horizon)
     return scenario.with_events(tuple(events))
 
 
@@ -68,6 +71,13 @@ def _span(dice: Random, most: int) -> int:
 
 def _pod(dice: Random, cast: Cast) -> PodAt:
     return PodAt(clique=dice.choice(cast.cliques), index=dice.randrange(3))
+
+
+def _outage(dice: Random, cast: Cast, horizon: int) -> list[Event]:
+    """Pods of a clique that was up stay away for long: what gangs are terminated for."""
+    at, clique = dice.randrange(15 * SECOND, 15 * SECOND + horizon, 100), dice.choice(cast.cliques)
+    pods = (CrashPod(clique=clique, index=index, recovers=10 * MINUTE) for index in range(dice.randint(1, 3)))
+    return [Event(at=at, crash_pod=pod) for pod in pods]
 
 
 def _delete_pod(dice: Random, cast: Cast, at: int) -> list[Event]:
