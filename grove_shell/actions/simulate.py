@@ -75,7 +75,7 @@ def _many(read: Read, scenario: Scenario, options: SimulateOptions) -> int:
     broken: Run | None = None
     with world_bar(count) as advance:
         for seed in range(options.first, options.first + count):
-            world = with_drawn_events(scenario, seed)
+            world = with_drawn_events(scenario, seed, dump=read.cluster)
             bare = world.model_copy(update={"spec": world.spec.model_copy(update={"expect": ()})})
             run = _play(read, bare, options, check=True, deaf=True)
             kinds.update({event.what for event in world.spec.events})

@@ -6,6 +6,7 @@ from typing import Any
 
 from grove_core.resources.names import member_clique_name, scaling_group_name, standalone_clique_name
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.snapshot.cluster import Cluster
 from grove_shell.simulator.scenario import Scenario
 
 
@@ -28,8 +29,8 @@ class Cast:
     nodes: tuple[str, ...]
 
 
-def cast_of(scenario: Scenario) -> Cast:
-    """Everybody of a scenario at its start."""
+def cast_of(scenario: Scenario, dump: Cluster | None = None) -> Cast:
+    """Everybody of a scenario, and of the dump that it starts from, at its start."""
     cliques: list[str] = []
     groups: list[tuple[str, int]] = []
     scalers: list[str] = []
@@ -37,6 +38,9 @@ def cast_of(scenario: Scenario) -> Cast:
         root = podcliqueset_of(manifest)
         for replica in range(root.spec.replicas):
             _add_replica(root, replica, cliques, groups, scalers)
+    if dump is not None:
+        cliques += [clique.ref.name for found in dump.cliques_of.values() for clique in found]
+        groups += [(group.ref.name, group.min_available) for found in dump.groups_of.values() for group in found]
     nodes = [
         pool.name if pool.count is None else f"{pool.name}-{index}"
         for pool in scenario.spec.nodes

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final, TypeAlias
 
+from grove_core.snapshot.cluster import Cluster
 from grove_shell.simulator.cast import Cast, cast_of
 from grove_shell.simulator.events import (
     ApplySet,
@@ -40,7 +41,9 @@ _HORIZON: Final = 90 * SECOND
 Drawn: TypeAlias = Callable[[Random, Cast, int], list[Event]]
 
 
-def with_drawn_events(scenario: Scenario, seed: int, *, without: frozenset[str] = frozenset()) -> Scenario:
+def with_drawn_events(
+    scenario: Scenario, seed: int, *, without: frozenset[str] = frozenset(), dump: Cluster | None = None
+) -> Scenario:
     """The scenario, and what else happens in it for this seed.
 
     Few kinds of things happen in one world, so that each kind is alone in some worlds (swarm testing).
@@ -49,10 +52,12 @@ def with_drawn_events(scenario: Scenario, seed: int, *, without: frozenset[str] 
         scenario: what happens in it happens all the same.
         seed: which world.
         without: kinds of events, as the fields of an event are called, that are not drawn.
+        dump: what the scenario starts from, where it names one.
     """
     dice = Random(seed)  # noqa: S311 - a world is no secret
-    cast = cast_of(scenario)
-    kinds = [name for name in _DRAWS if name not in without]
+    cast = cast_of(scenario, dump)
+    absent = (frozenset() if cast.cliques else _OF_CLIQUES) | (frozenset() if cast.sets else _OF_SETS)
+    kinds = [name for name in _DRAWS if name not in without | absent]
     chosen = dice.sample(kinds, min(dice.randint(1, 4), len(kinds)))
     horizon = max((event.at for event in scenario.spec.events), default=0) + _HORIZON
     events = list(scenario.spec.events)
@@ -249,5 +254,7 @@ _DRAWS: Final[Mapping[str, Drawn]] = {
     "edit_status": _edit_status,
     "permute_lists": _permute_lists,
 }
+_OF_CLIQUES: Final = frozenset({"delete_pod", "fail_pod", "crash_pod", "hold_foreign", "gate_foreign", "edit_status"})
+_OF_SETS: Final = frozenset({"scale", "apply_set", "delete_set"})
 DRAWN: Final = tuple(_DRAWS)
 """Every kind of event that is drawn."""

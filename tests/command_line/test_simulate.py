@@ -57,10 +57,10 @@ def test_sm071_documents(output: str) -> None:
 
 
 def test_sm051_many_worlds(tmp_path: Path) -> None:
-    quiet = small(tmp_path, events=[])
+    quiet = small(tmp_path, sets=[])
     first = grove("simulate", quiet, "--seeds", "3", "-v")
     assert first.stdout.startswith(b"3 worlds, 0 violations, "), first.stdout + first.stderr
-    counted = json.loads(grove("simulate", quiet, "--seeds", "2", "-o", "json").stdout)
+    counted = json.loads(grove("simulate", quiet, "--seeds", "2", "--first", "7", "-o", "json").stdout)
     assert counted["summary"]["worlds"] == 2
     assert b"3 worlds" in on_a_terminal("simulate", quiet, "--seeds", "3")
 

@@ -1,6 +1,7 @@
 """Kubelets, nodes, users and the operator's eyes: each does what it is there for, at its time."""
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,14 +14,17 @@ from grove_core.resources.pod import Pod
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.cluster import is_live
+from grove_shell.simulator.draws import with_drawn_events
 from grove_shell.simulator.events import Event
 from grove_shell.simulator.fields import WRITTEN
 from grove_shell.simulator.history import Actor, What
 from grove_shell.simulator.lanes import lanes_of
+from grove_shell.simulator.reading import read_scenario
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.simulation import CALM_AFTER, Options, Run, Simulation
 from grove_shell.simulator.spans import MINUTE, SECOND
 from grove_shell.views.run_document import run_as_json
+from grove_shell.views.structured import as_text
 from tests.simulation.sets import clique_raw, random_scenario, scenario_of, set_raw
 from tests.simulation.worlds import world
 
@@ -304,3 +308,30 @@ def test_sm072_lanes_follow_the_cliques() -> None:
 def test_sm040_an_event_is_one_thing() -> None:
     event = Event.model_validate({"at": "1m", "relist": {}}, context=WRITTEN)
     assert (event.what, event.at) == ("relist", MINUTE)
+
+
+def test_sm002_a_dump_of_a_real_cluster_goes_on(tmp_path: Path) -> None:
+    """Nothing of it is touched but what is missing; then a pod of it crashes, and its set can be updated or refused."""
+    dump = Path(__file__).parent.parent / "snapshots" / "s2-healthy.yaml"
+    spec = {
+        "cluster": str(dump),
+        "start": "2026-11-21T09:40:00Z",
+        "nodes": [{"name": "spare", "count": 20, "capacity": {"gpu": "1"}}],
+        "events": [
+            {"at": "1m", "crashPod": {"clique": "qwen-0-worker", "index": 1}},
+            {"at": "2m", "applySet": {"manifest": set_raw(clique_raw("x", 1, 1), replicas=1)}},
+        ],
+    }
+    file = tmp_path / "scenario.yaml"
+    head = {"apiVersion": "grove.io/v1alpha1", "kind": "Scenario", "metadata": {"name": "dump"}}
+    file.write_text(as_text({**head, "spec": spec}, "yaml"), encoding="utf-8")
+    read = read_scenario(str(file))
+    assert read.scenario is not None, read.faults
+    assert read.cluster is not None
+    assert len(read.manifests) == 3
+    found = Simulation(read.scenario, Options(check=True), dump=read.cluster, manifests=read.manifests).run()
+    assert found.violation is None
+    assert all(standing.ready >= standing.needed for standing in found.standings)
+    assert sum(standing.pods for standing in found.standings) > 20
+    drawn = with_drawn_events(read.scenario, 3, dump=read.cluster)
+    assert Simulation(drawn, Options(check=True), dump=read.cluster).run().violation is None

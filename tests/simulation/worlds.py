@@ -139,7 +139,7 @@ def lines_of(tally: Tally) -> Iterator[str]:
     yield "worlds in which an event happened:"
     yield from (f"  {kind:<16} {count:>8,}" for kind, count in tally.kinds.most_common())
     yield "worlds in which a rule was a reason:"
-    yield from (f"  {rule:<48} {count:>8,}" for rule, count in sorted(tally.rows.items()))
+    yield from (f"  {rule:<64} {count:>8,}" for rule, count in sorted(tally.rows.items()))
     yield from (f"world {seed}: {says}" for seed, says in sorted(tally.violations.items())[:20])
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, DropFinalizer, Outcome, SetStatus
 from grove_core.plan.plan import Plan
@@ -60,8 +60,7 @@ class Writes(Check):
             says = f"the finalizer {action.finalizer} of {step.target.short} is somebody else's"
             self.truth.fail("O8", says, step.target.short)
         elif isinstance(action, Create):
-            owners = thaw(action.manifest)["metadata"].get("ownerReferences") or [{}]
-            root = self.truth.root_of.get(owners[0].get("uid", ""), "")
+            root = self.truth.root_of.get(_owner_of(action), "")
             if root and root != snapshot.root.uid:
                 self.truth.fail("O8", f"{step.target.short} was created for another set", step.target.short)
         found = self._targets.get(step.target)
@@ -82,3 +81,11 @@ class Writes(Check):
             return
         if with_status(before, action.fields).status == before.status:
             self.truth.fail("RS8", f"the status of {target.short} was written, and nothing in it changed", target.short)
+
+
+def _owner_of(action: Create) -> str:
+    """Uid of the first owner in a manifest; empty where it has none."""
+    meta = action.manifest.get("metadata")
+    owners = meta.get("ownerReferences") if isinstance(meta, FrozenMap) else None
+    first = owners[0] if isinstance(owners, tuple) and owners else None
+    return str(first.get("uid", "")) if isinstance(first, FrozenMap) else ""
