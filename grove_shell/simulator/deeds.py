@@ -9,6 +9,7 @@ from grove_core.admit import admit
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.owned import Owned
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.scaling_group import ScalingGroup
@@ -75,9 +76,8 @@ class Users:
     def autoscale(self, deed: Autoscale) -> None:
         """An autoscaler writes what it wants, within its bounds, to what it scales."""
         scaler = self.cluster.named("HorizontalPodAutoscaler", deed.name)
-        manifest = self.cluster.world.manifests.get(scaler.ref) if scaler is not None else None
-        spec = manifest.get("spec") if manifest is not None else None
-        if not isinstance(spec, FrozenMap):
+        spec = scaler.spec if isinstance(scaler, Owned) else None
+        if spec is None:
             self._missed(f"HorizontalPodAutoscaler {deed.name}")
             return
         target, least, most = spec["scaleTargetRef"], spec.get("minReplicas", 1), spec["maxReplicas"]
