@@ -41,7 +41,7 @@ def simulate(options: SimulateOptions) -> int:
     """Play and print; returns the exit code (CL-001)."""
     read = read_scenario(options.scenario)
     if read.scenario is None:
-        show(faults_page(read.faults, going_on=False), sys.stderr)
+        show(faults_page(read.faults, going_on=False, closing="Nothing was played."), sys.stderr)
         return ERROR
     if options.picture is not None and not _can_draw(options.picture):
         return ERROR

@@ -163,7 +163,7 @@ class _Reading:
         verdict = admit(manifest).verdict
         if isinstance(verdict, Deny):
             for objection in verdict.objections:
-                self._note(f"{where}{objection.path}", objection.reason.sentence, objection.got)
+                self._note(f"{where}{objection.path}", _wanted(objection.reason.sentence), objection.got)
             return None
         return with_defaults(manifest)
 
@@ -182,6 +182,13 @@ class _Reading:
                 got=got,
             )
         )
+
+
+def _wanted(sentence: str) -> str:
+    """What an objection asks for, as a fault says it."""
+    if sentence.startswith("must be "):
+        return sentence.removeprefix("must be ")
+    return f"it to {sentence.removeprefix('must ')}" if sentence.startswith("must ") else f"something else ({sentence})"
 
 
 def _at(event: Event) -> int:
@@ -223,5 +230,5 @@ def _got(problem: Mapping[str, Any]) -> str:
         return "nothing"
     if problem["type"] in {"exactly_one", "when_or_never", "one_of_two"}:
         given = problem["input"]
-        return ", ".join(map(str, given)) if isinstance(given, Mapping) else shown(given)
+        return ", ".join(map(str, given)) or "nothing" if isinstance(given, Mapping) else shown(given)
     return shown(problem["input"])

@@ -56,10 +56,17 @@ def _missed(run: Run) -> int:
 
 def _add_happenings(page: Page, happenings: Sequence[Happening], *, verbose: bool) -> None:
     last = ""
+    again: dict[tuple[Actor, str], list[int]] = {}  # a write that failed before -> when it failed again
     width = max((len(span_text(happening.at)) for happening in happenings), default=0)
     for at, moment in groupby(happenings, key=lambda happening: happening.at):
         for line in lines_of(moment, verbose=verbose):
             when = span_text(at)
+            if line.what is What.DENIED and not verbose:
+                before = again.get((line.actor, line.text))
+                if before is not None:
+                    before.append(at)
+                    continue
+                again[line.actor, line.text] = []
             page.add(
                 (f"{'' if when == last else when:>{width}}  ", "bold"),
                 (f"{line.actor.value:<{_WIDTH}}  ", "dim"),
@@ -68,6 +75,12 @@ def _add_happenings(page: Page, happenings: Sequence[Happening], *, verbose: boo
             last = when
             for detail in line.below:
                 page.add(f"{'':{width}}  {'':{_WIDTH}}    ", (detail, "dim"))
+    for (actor, text), moments in again.items():
+        if moments:
+            more = f"{plural(len(moments), 'more time')}, the last at {span_text(moments[-1])}"
+            page.add(
+                f"{'':{width}}  ", (f"{actor.value:<{_WIDTH}}  ", "dim"), (f"{more}: {text}", _STYLES[What.DENIED])
+            )
 
 
 def _add_standings(page: Page, standings: Iterable[Standing]) -> None:

@@ -147,3 +147,13 @@ def test_sm072_a_picture_is_a_function_of_the_run(tmp_path: Path) -> None:
     for word in (b"llm-0-a", b"node n-0 is lost", b"terminated", b"breached, delay runs"):
         assert word in one
     assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_sm074_a_write_that_fails_again_is_told_once() -> None:
+    refused = {"at": "0s", "refuseWrites": {"code": 403, "kind": "Pod", "writes": 12}}
+    found = run(refused, check=False)
+    page = timeline_page(found).text
+    line = "2 writes not done (Pod llm-0-a-"
+    assert page.count(line) == 2
+    assert "5 more times, the last at " in page
+    assert timeline_page(found, verbose=True).text.count(line) == 6
