@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.refs import Ref
+from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Outcome, SetStatus
 from grove_core.resources.applied import with_fields
 from grove_core.resources.meta import Resource
@@ -34,6 +34,27 @@ def unseen(attempts: tuple[Attempt, ...], snapshot: Snapshot) -> tuple[Attempt, 
     if any(attempt.step.target.kind == _POD for attempt in done):
         there |= {pod.ref: pod for _, pod in snapshot.pods()}
     return tuple(attempt for attempt in done if not _shown(attempt.step.action, there.get(attempt.step.target)))
+
+
+def refused_so_far(before: tuple[Attempt, ...], now: tuple[Attempt, ...]) -> tuple[Attempt, ...]:
+    """The refusals that still stand: the newest of each write. Who plans to rest hands them on, or would try for ever.
+
+    Args:
+        before: those that stood.
+        now: the answers of the last round.
+    """
+    found = {_try_of(attempt): attempt for attempt in before}
+    for attempt in now:
+        if attempt.outcome is Outcome.REFUSED:
+            found[_try_of(attempt)] = attempt
+        else:
+            found.pop(_try_of(attempt), None)
+    return tuple(found.values())
+
+
+def _try_of(attempt: Attempt) -> tuple[Ref, type[Action], Guard | None]:
+    action = attempt.step.action
+    return (attempt.step.target, type(action), action.guard)
 
 
 def _shown(action: Action, found: Resource | Pod | None) -> bool:

@@ -5,9 +5,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from grove_core.areas.gang_termination.rulesets import RuleSet
+from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.plan.forecast import Forecast, forecast_of, round_of
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import SET_FINALIZER
+from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.act import act
 from grove_shell.world.memory import MemoryWorld
@@ -49,6 +51,7 @@ def run_to_rest(
     plan = reconcile(start, rules)
     told = forecast_of(plan, start.now)
     now, rounds = start.now, [round_of(plan, 1, start.now)]
+    refused: tuple[Attempt, ...] = ()
     while True:
         if plan.steps:
             attempts = act(world, plan.steps)
@@ -56,7 +59,9 @@ def run_to_rest(
             now, attempts = plan.wake_at, ()
         else:
             break
-        seen = world.observe(start.root.ref, now, attempts)
+        refused = refused_so_far(refused, attempts)
+        accepted = tuple(attempt for attempt in attempts if attempt.outcome is not Outcome.REFUSED)
+        seen = world.observe(start.root.ref, now, (*accepted, *refused))
         if seen is None:
             break
         plan = reconcile(seen, rules)

@@ -10,9 +10,10 @@ from grove_core.kernel.steps import Apply, Create, Delete, Step
 from grove_core.plan.forecast import Forecast, Round
 from grove_shell.views.layout import INDENT, NAMES, STYLES, label
 from grove_shell.views.page import Page
-from grove_shell.views.words import listed, plural
+from grove_shell.views.words import listed, named, plural
 
 _LINES: Final = 20
+_MIRRORED: Final = "GangFollowsSet"
 _BESIDES: Final = frozenset({"Pod", "PodGang"})  # what is applied to them is told otherwise, or follows from the rest
 
 
@@ -29,7 +30,10 @@ def add_course(page: Page, forecast: Forecast, *, full: bool) -> None:
     late = [held for held in forecast.rounds[-1].withheld if (held.target, held.because) not in told]
     for held in (held for held in late if not is_gated(held)):
         tone = (label(Tone.HELD.value), STYLES[Tone.HELD])
-        page.add(tone, f"{held.target.kind} {held.target.name}: {held.because[0].sentence}")
+        first, *more = held.because
+        page.add(tone, (named(held.target), "bold"), f": {first.sentence}")
+        for why in more[:NAMES]:
+            page.add(INDENT, f"  {why.sentence}")
     add_gated(
         page,
         ((held.target, tuple((why.subject, why.sentence) for why in held.because)) for held in late if is_gated(held)),
@@ -71,7 +75,12 @@ def removed_by(steps: Iterable[Step]) -> list[Step]:
 
 def changed_by(steps: Iterable[Step]) -> list[Step]:
     """The changes of what people wrote or scaled: cliques, groups, services, autoscalers."""
-    return [step for step in steps if isinstance(step.action, Apply) and step.target.kind not in _BESIDES]
+    return [
+        step
+        for step in steps
+        if isinstance(step.action, Apply)
+        and (step.target.kind not in _BESIDES or any(why.rule.code == _MIRRORED for why in step.because))
+    ]
 
 
 def add_gated(page: Page, gated: Iterable[tuple[Ref, tuple[tuple[Ref, str], ...]]]) -> None:

@@ -17,6 +17,7 @@ from grove_shell.views.page import Page, Span
 from grove_shell.views.words import clock, distance, listed, named, plural
 
 _ENTRIES: Final = 20
+_INVENTED: Final = "(uid of "  # the uid of a set that no cluster has seen
 _OLD: Final = timedelta(minutes=10)
 _ACTIONS: Final[Mapping[str, str]] = {
     "create": "creation",
@@ -75,42 +76,57 @@ def plan_page(document: Document, surroundings: Surroundings) -> Page:
 
 def _headline(page: Page, document: Document, stories: Sequence[Story]) -> None:
     now = document.as_of
-    entries = [entry for story in stories for entry in story.entries]
-    counts = Counter(entry.tone for entry in entries)
-    verdicts: list[Span] = []
-    if counts[Tone.ENDS]:
-        verdicts.append((f"{plural(counts[Tone.ENDS], 'replica')} to terminate now", STYLES[Tone.ENDS]))
-    untils = [entry.until for entry in entries if entry.tone is Tone.WAITS and entry.until is not None]
-    if untils:
-        text = f"{plural(counts[Tone.WAITS], 'replica')} waiting, the first until {clock(min(untils), now)}"
-        verdicts.append((text, STYLES[Tone.WAITS]))
-    if counts[Tone.HELD]:
-        verdicts.append((f"{plural(counts[Tone.HELD], 'write')} held back", STYLES[Tone.HELD]))
-    if counts[Tone.UNKNOWN]:
-        verdicts.append((f"{plural(counts[Tone.UNKNOWN], 'PodCliqueSet')} undecided", STYLES[Tone.UNKNOWN]))
+    verdicts = [*_on_terminations(document, stories), *_on_the_rest(document, stories)]
+    if not verdicts:
+        verdicts = [("nothing to do", "bold green")]
     if not stories:
-        verdicts.append(("no PodCliqueSet in the input, so there is nothing to decide", "bold"))
+        verdicts = [("no PodCliqueSet in the input, so there is nothing to decide", "bold")]
+    page.add(*((text if index == 0 else f"; {text}", style) for index, (text, style) in enumerate(verdicts)))
+    page.add((f"as of {now.date().isoformat()} {clock(now, now)}, by the rules '{document.rules}'", "dim"))
+
+
+def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]:
+    """What ends now, what ends later, or that nothing does; sets that are in no cluster yet have nothing to end."""
+    now = document.as_of
+    entries = [entry for story in stories for entry in story.entries]
+    found: list[Span] = []
+    ends = sum(entry.tone is Tone.ENDS for entry in entries)
+    if ends:
+        found.append((f"{plural(ends, 'replica')} to terminate now", STYLES[Tone.ENDS]))
     soon = [
-        names for forecast in document.forecasts for round_, names in _later_terminations(forecast) if round_.at == now
+        len(names) for told in document.forecasts for round_, names in _later_terminations(told) if round_.at == now
     ]
     if soon:
-        verdicts.append(
-            (f"{plural(sum(map(len, soon)), 'PodClique')} to terminate in a later round", STYLES[Tone.ENDS])
-        )
+        found.append((f"{plural(sum(soon), 'PodClique')} to terminate in a later round", STYLES[Tone.ENDS]))
+    untils = [entry.until for entry in entries if entry.tone is Tone.WAITS and entry.until is not None]
+    if untils:
+        waiting = sum(entry.tone is Tone.WAITS for entry in entries)
+        text = f"{plural(waiting, 'replica')} waiting, the first until {clock(min(untils), now)}"
+        found.append((text, STYLES[Tone.WAITS]))
+    undecided = sum(entry.tone is Tone.UNKNOWN for entry in entries)
+    if undecided:
+        found.append((f"{plural(undecided, 'PodCliqueSet')} undecided", STYLES[Tone.UNKNOWN]))
+    running = [forecast for forecast in document.forecasts if not forecast.root_uid.startswith(_INVENTED)]
+    if running and not found:
+        found.append((f"nothing to terminate in {plural(len(running), 'PodCliqueSet')}", "bold green"))
+    return found
+
+
+def _on_the_rest(document: Document, stories: Sequence[Story]) -> list[Span]:
+    """What is made, changed and taken away, what is held back and what is gated."""
+    counts = Counter(entry.tone for story in stories for entry in story.entries)
     steps = [step for forecast in document.forecasts for round_ in forecast.rounds for step in round_.steps]
-    for word, count in (
+    done = (
         ("create", created_by(steps).total()),
         ("update", len(changed_by(steps))),
         ("delete", len(removed_by(steps))),
-    ):
-        if count:
-            verdicts.append((f"{plural(count, 'object')} to {word}", "bold"))
-    if not verdicts:
-        verdicts.append((f"nothing to terminate in {plural(len(stories), 'PodCliqueSet')}", "bold green"))
+    )
+    found: list[Span] = [(f"{plural(count, 'object')} to {word}", "bold") for word, count in done if count]
+    if counts[Tone.HELD]:
+        found.append((f"{counts[Tone.HELD]:,} held back", STYLES[Tone.HELD]))
     if counts[Tone.GATED]:
-        verdicts.append((f"{plural(counts[Tone.GATED], 'PodClique')} gated", STYLES[Tone.GATED]))
-    page.add(*((text if index == 0 else f"; {text}", style) for index, (text, style) in enumerate(verdicts)))
-    page.add((f"as of {now.date().isoformat()} {clock(now, now)}, by the rules '{document.rules}'", "dim"))
+        found.append((f"{plural(counts[Tone.GATED], 'PodClique')} gated", STYLES[Tone.GATED]))
+    return found
 
 
 def _notes(page: Page, document: Document, stories: Sequence[Story], surroundings: Surroundings) -> None:
@@ -195,7 +211,10 @@ def _entry(page: Page, entry: Entry, now: datetime, *, full: bool) -> None:
             page.add(INDENT, f"and {plural(len(rest), 'more such PodClique')}")
         return
     if entry.tone is Tone.HELD:
-        page.add(tone, (head, "bold"), ": ", entry.causes[0].sentences[0])
+        first, *more = (sentence for cause in entry.causes for sentence in cause.sentences)
+        page.add(tone, (head, "bold"), ": ", first)
+        for sentence in more[:most]:
+            page.add(INDENT, "  ", sentence)
         return
     if entry.tone is Tone.ENDS:
         page.add(tone, (head, "bold"), f" now, with {plural(len(entry.deletes), 'PodClique')}")

@@ -2,6 +2,7 @@
 
 import io
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -233,6 +234,37 @@ class TestIN035:
         for item in quiet:
             item.pop("status", None)
         assert loaded(tmp_path / "cluster.json", quiet).cluster.gaps == frozenset()
+
+
+class TestIN040:
+    """A kind of which there is some in a namespace is complete there; other kinds are not."""
+
+    def test_what_is_there_is_complete(self, tmp_path: Path, items: list[Json]) -> None:
+        kinds = {item["kind"] for item in items}
+        assert loaded(tmp_path / "c.json", items).cluster.complete == {(kind, "inference") for kind in kinds}
+        (root, *_) = loaded(tmp_path / "c.json", items).cluster.sets
+        snapshot = loaded(tmp_path / "c.json", items).cluster.snapshot_of(root, datetime(2026, 11, 20, tzinfo=UTC))
+        assert snapshot.complete == kinds
+
+    def test_a_service_of_somebody_else_says_that_services_were_asked_for(
+        self, tmp_path: Path, items: list[Json]
+    ) -> None:
+        service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "dns", "namespace": "inference"}}
+        found = loaded(tmp_path / "c.json", [*items, service])
+        assert ("Service", "inference") in found.cluster.complete
+        assert dict(found.ignored) == {"Service": 1}
+
+    def test_a_broken_object_makes_its_kind_incomplete(self, tmp_path: Path, items: list[Json]) -> None:
+        broken = json.loads(json.dumps(pods_of(items, "gemma-0-router")[0]))
+        broken["metadata"]["uid"] = 5
+        others = [item for item in items if item["metadata"].get("name") != broken["metadata"]["name"]]
+        complete = loaded(tmp_path / "c.json", [*others, broken]).cluster.complete
+        assert ("Pod", "inference") not in complete
+        assert ("PodClique", "inference") in complete
+
+    def test_what_was_left_out_is_not_complete(self, tmp_path: Path, items: list[Json]) -> None:
+        found = loaded(tmp_path / "c.json", [item for item in items if item["kind"] != "Pod"])
+        assert "Pod" not in {kind for kind, _ in found.cluster.complete}
 
 
 class TestIN038:

@@ -19,19 +19,28 @@ from grove_core.resources.template import ALL_REPLICAS, SCOPES, ResourceSharing
 
 def claims_of_set(root: PodCliqueSet) -> Iterator[Present | HeldBack]:
     """The claims that a set owns: one for all its replicas, or one for each."""
-    return _claims(root, root, root.spec.template.resource_sharing, root.spec.replicas, {}, SET_REPLICA)
+    return _claims(root, root, root.spec.template.resource_sharing, range(root.spec.replicas), {}, SET_REPLICA)
 
 
 def claims_of_group(root: PodCliqueSet, group: ScalingGroup, part: GroupPart) -> Iterator[Present | HeldBack]:
     """The claims that a scaling group owns: one for all its replicas, or one for each."""
     labels = {**labels_of_replica(part.replica), **dict.fromkeys(GROUP, part.name)}
-    return _claims(root, group, part.template.resource_sharing, part.replicas, labels, GROUP_REPLICA)
+    return _claims(root, group, part.template.resource_sharing, range(part.replicas), labels, GROUP_REPLICA)
 
 
-def claims_of_clique(root: PodCliqueSet, clique: PodClique, part: CliquePart) -> Iterator[Present | HeldBack]:
-    """The claims that a PodClique owns: one for all its pods, or one for each."""
+def claims_of_clique(
+    root: PodCliqueSet, clique: PodClique, part: CliquePart, indices: Iterable[int]
+) -> Iterator[Present | HeldBack]:
+    """The claims that a PodClique owns: one for all its pods, or one for each.
+
+    Args:
+        root: the set.
+        clique: the owner.
+        part: the same as the template has it.
+        indices: of its pods, those to be made included; they need not be the lowest.
+    """
     labels = {**labels_of_replica(part.replica), **dict.fromkeys(CLIQUE, part.name)}
-    return _claims(root, clique, part.template.resource_sharing, part.replicas, labels, (POD_INDEX,))
+    return _claims(root, clique, part.template.resource_sharing, indices, labels, (POD_INDEX,))
 
 
 def with_claims(pod_spec: FrozenMap, root: PodCliqueSet, part: CliquePart, pod_index: int) -> FrozenMap:
@@ -80,16 +89,17 @@ def _claims(
     root: PodCliqueSet,
     owner: Resource,
     entries: Iterable[ResourceSharing],
-    replicas: int,
+    indices: Iterable[int],
     labels: Mapping[str, str],
     index_keys: Iterable[str],
 ) -> Iterator[Present | HeldBack]:
     """The claims of one owner; those of a single replica of it carry its index under ``index_keys``."""
+    every = tuple(indices)
     for entry in entries:
         if entry.scope == ALL_REPLICAS:
             yield _claim(root, owner, entry, None, labels)
         else:
-            for index in range(replicas):
+            for index in every:
                 yield _claim(root, owner, entry, index, {**labels, **dict.fromkeys(index_keys, str(index))})
 
 

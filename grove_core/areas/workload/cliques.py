@@ -1,5 +1,6 @@
 """Manifests of PodCliques and scaling groups."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from grove_core.areas.workload.blueprint import CliquePart, GroupPart
@@ -8,11 +9,13 @@ from grove_core.areas.workload.ordering import Ordering
 from grove_core.areas.workload.revision import Revision, wanted_annotations, wanted_pod_spec
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scalers import bounds_of
+from grove_core.areas.workload.template_hash import is_ours
 from grove_core.kernel.frozen import FrozenMap, Json, freeze
 from grove_core.kernel.wants import Present
 from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, GROVE, PREFIX, TEMPLATE_HASH
 from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.overlay import differing, replacing
+from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
@@ -58,21 +61,29 @@ def podclique_for(
     return wanted(blank, {"spec": body}, (because,))
 
 
-def changes_of_podclique(clique: PodClique, part: CliquePart, revision: Revision) -> FrozenMap:
+def changes_of_podclique(clique: PodClique, part: CliquePart, revision: Revision, pods: Iterable[Pod]) -> FrozenMap:
     """What a clique of the present template should say otherwise, and its pods do not depend on; empty where nothing.
 
     Its autoscaler's bounds (WL-025), and a template hash that somebody took away (WL-211).
     """
     fields: dict[str, Json] = {}
     if not clique.template_hash:
-        fields["metadata"] = FrozenMap({"labels": FrozenMap({TEMPLATE_HASH: revision.hash_of(part)})})
+        fields["metadata"] = FrozenMap({"labels": FrozenMap({TEMPLATE_HASH: _lost_hash(clique, part, revision, pods)})})
     scaling = part.template.spec.auto_scaling_config
-    if scaling is not None and not part.group:
-        bounds = freeze(bounds_of(scaling, part.template.spec.replicas))
-        differs = differing(bounds, clique.auto_scaling) if isinstance(bounds, FrozenMap) else NO_TEXTS
-        if differs:
-            fields["spec"] = FrozenMap({"autoScalingConfig": differs})
-    return FrozenMap(fields) if fields else NO_TEXTS
+    if part.group:
+        return FrozenMap(fields)
+    bounds = freeze(bounds_of(scaling, part.template.spec.replicas)) if scaling is not None else None
+    differs = differing(bounds, clique.auto_scaling) if isinstance(bounds, FrozenMap) else bounds
+    if differs or (differs is None and clique.auto_scaling):
+        fields["spec"] = FrozenMap({"autoScalingConfig": differs})
+    return FrozenMap(fields)
+
+
+def _lost_hash(clique: PodClique, part: CliquePart, revision: Revision, pods: Iterable[Pod]) -> str:
+    """The hash that a clique had: its status knows it, or all its pods do; ours where nobody does."""
+    hashes = {pod.template_hash for pod in pods if pod.template_hash}
+    known = clique.status.current_hash or (hashes.pop() if len(hashes) == 1 else "")
+    return revision.hash_of(part) if not known or is_ours(known) else known
 
 
 def change_of_scaling_group(group: ScalingGroup, part: GroupPart) -> FrozenMap:

@@ -34,7 +34,7 @@ def wants_of_whole_set(snapshot: Snapshot) -> tuple[Desired, ...]:
         replicas = blueprint_of(snapshot, rollout.surge)
     return (
         Desired(tuple(wants_of_surplus(scene, rollout.surge))),
-        wants_of_expansion(scene, replicas),
+        wants_of_expansion(scene, replicas, rollout.written),
         rollout.desired,
         Desired(tuple(statuses_of(scene, rollout))),
     )

@@ -17,7 +17,7 @@ class Place(NamedTuple):
     Attributes:
         index: of the pod.
         before: uids of the pods that had the index and are not gone yet, sorted; their names are taken (WL-085).
-        is_surge: whether the pod is one more than the clique wants.
+        is_surge: whether the pod is beyond those that the clique wants.
     """
 
     index: int  # type: ignore[assignment]  # hides tuple.index, which nobody looks for here
@@ -52,8 +52,8 @@ def free_places(pods: Iterable[Pod], replicas: int, surge: int) -> Iterator[Plac
             alive += 1
     wanted = replicas + surge
     free = (index for index in range(len(taken) + wanted) if index not in taken)
-    for number, index in enumerate(islice(free, max(0, wanted - alive)), alive):
-        yield Place(index, sorted(going.get(index, ())), number >= replicas)
+    for index in islice(free, max(0, wanted - alive)):
+        yield Place(index, sorted(going.get(index, ())), index >= replicas)
 
 
 def excess(pods: Iterable[Pod], wanted: int, target_hash: str) -> list[Pod]:

@@ -4,6 +4,7 @@ An object is wished for once its owner exists: its manifest names the owner's ui
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -38,7 +39,9 @@ _FOLLOWING: Final = frozenset({"Service", "HorizontalPodAutoscaler"})  # the tem
 _COUNTED: Final = frozenset({"Service", "HorizontalPodAutoscaler", "ResourceClaim"})  # as many as there are replicas
 
 
-def wants_of_expansion(scene: Scene, replicas: Sequence[ReplicaPart]) -> Desired:
+def wants_of_expansion(
+    scene: Scene, replicas: Sequence[ReplicaPart], written: AbstractSet[str] = frozenset()
+) -> Desired:
     """Everything a set should consist of that is not so (WL-010 to WL-026), and what of it is too much.
 
     Linear. Kinds of which the snapshot may lack something are left alone.
@@ -46,13 +49,14 @@ def wants_of_expansion(scene: Scene, replicas: Sequence[ReplicaPart]) -> Desired
     Args:
         scene: of a set that is not being deleted.
         replicas: its blueprint.
+        written: names of the cliques that take over another template in this round; their pods wait for that (WL-086).
     """
     snapshot = scene.snapshot
     there = {(ref.kind, ref.name): found for ref, found in snapshot.targets().items()}
     wants: list[Want] = []
     held: list[HeldBack] = []
     taken: dict[tuple[str, str], _Sketch] = {}
-    for item in _Expansion(scene).everything(replicas):
+    for item in _Expansion(scene, written).everything(replicas):
         if isinstance(item, HeldBack):
             held.append(item)
         elif isinstance(item, Applied | Absent):
@@ -108,8 +112,9 @@ class _Sketch(NamedTuple):
 class _Expansion:
     """One walk over everything a set should consist of."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, written: AbstractSet[str]) -> None:
         self._scene = scene
+        self._written = written
         self._root = scene.root
         self._complete = scene.snapshot.complete
         self._ordering = Ordering(scene.root)
@@ -138,9 +143,11 @@ class _Expansion:
         yield _Sketch("PodClique", part.name, make)
         clique = self._scene.clique_of(part)
         if clique is not None and self._scene.revision.is_current(clique, part):
-            fields = changes_of_podclique(clique, part, self._scene.revision)
+            pods = self._scene.snapshot.pods_of.get(clique.uid, ())
+            fields = changes_of_podclique(clique, part, self._scene.revision, pods)
             if fields:
-                yield Applied(clique.ref, clique.guard, fields, (Why.FOLLOWS_TEMPLATE.because(clique.ref),))
+                why = Why.FOLLOWS_TEMPLATE if clique.template_hash else Why.HASH_MISSING
+                yield Applied(clique.ref, clique.guard, fields, (why.because(clique.ref),))
 
     def _autoscalers(self, replica: ReplicaPart) -> Iterator[_Sketch]:
         specs = ((part.name, part.template.spec) for part in replica.cliques)
@@ -182,12 +189,13 @@ class _Expansion:
         clique = self._scene.clique_of(part)
         if clique is None:
             return
-        yield from _made(claims_of_clique(self._root, clique, part))
         pods = self._scene.snapshot.pods_of.get(clique.uid, ())
         wanted = part.replicas + part.surge
-        if is_full(pods, wanted):
-            return
-        for place in free_places(pods, part.replicas, part.surge):
+        places = () if is_full(pods, wanted) else tuple(free_places(pods, part.replicas, part.surge))
+        if part.template.resource_sharing:
+            indices = sorted({pod.index for pod in pods} | {place.index for place in places})
+            yield from _made(claims_of_clique(self._root, clique, part, indices))
+        for place in places if part.name not in self._written else ():
             yield from _made((pod_for(self._root, clique, part, place, self._ordering),))
         yield from _too_many(clique, pods, wanted)
 
@@ -202,9 +210,9 @@ def _too_many(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[A
     """Pods that have ended, and living ones beyond those that are wanted (WL-203, WL-204)."""
     for pod in pods:
         if has_ended(pod) and not pod.deleting and pod.uid:
-            yield Absent(pod.ref, pod.guard, (Why.ENDED_POD.because(clique.ref, pod=pod.name, phase=pod.phase),))
+            yield Absent(pod.ref, pod.guard, (Why.ENDED_POD.because(clique.ref, phase=pod.phase),))
     for pod in excess(pods, wanted, clique.template_hash):
-        yield Absent(pod.ref, pod.guard, (Why.EXCESS_POD.because(clique.ref, pod=pod.name, wanted=wanted),))
+        yield Absent(pod.ref, pod.guard, (Why.EXCESS_POD.because(clique.ref, wanted=wanted),))
 
 
 def _made(wants: Iterable[Present | HeldBack]) -> Iterator[_Sketch | HeldBack]:

@@ -61,8 +61,11 @@ def pod_for(root: PodCliqueSet, clique: PodClique, part: CliquePart, place: Plac
         labels=labels,
         annotations=clique.annotations,
     )
-    why = Why.SURGE_POD if place.is_surge else Why.POD_OF_CLIQUE
-    return wanted(blank, {"spec": spec}, (why.because(clique.ref, index=index, replicas=part.replicas),))
+    if place.is_surge:
+        because = Why.SURGE_POD.because(clique.ref, replicas=part.replicas)
+    else:
+        because = Why.POD_OF_CLIQUE.because(clique.ref, index=index, replicas=part.replicas)
+    return wanted(blank, {"spec": spec}, (because,))
 
 
 def _waiting_for(pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secret: str) -> FrozenMap:

@@ -23,39 +23,47 @@ def roll_clique(clique: PodClique, pods: Sequence[Pod]) -> Roll:
     Nothing is done before the clique's status says that an update runs (WL-224), nor while pods are too many anyway.
     """
     outdated, alive = outdated_in(clique, pods), living(pods)
-    needed, wanted = clique.min_available, clique.replicas
+    wanted, needed = clique.replicas, min(clique.min_available, clique.replicas)
     ready = [pod for pod in alive if pod.ready]
-    is_open = clique.status.updating and clique.status.update_hash == clique.template_hash
     has_more = len(alive) > wanted
-    in_place = {pod.index for pod in ready if pod.index < wanted}
-    misplaced = is_open and needed >= wanted and len(in_place) < wanted and any(pod.index >= wanted for pod in alive)
-    if not outdated and not misplaced and not (is_open and has_more):
-        return NOTHING
+    is_open = clique.status.updating and clique.status.update_hash == clique.template_hash
+    misplaced = clique.status.updating and needed == wanted and _one_stands_in(ready, alive, wanted)
     if not is_open:
-        return Roll(runs=True)
+        return Roll(runs=bool(outdated or misplaced), surge=misplaced)
+    if not outdated and not misplaced and not has_more:
+        return NOTHING
     old_and_ready = [pod for pod in outdated if pod.ready]
-    can_spare_none = needed >= wanted
-    surge = can_spare_none and (
-        misplaced or bool(old_and_ready and (len(ready) >= needed or has_more)) or bool(outdated and has_more)
+    surge = needed == wanted and (
+        misplaced or bool(old_and_ready and len(ready) >= needed) or bool(outdated and has_more)
     )
     if len(alive) > wanted + surge:
         return Roll(runs=True, surge=surge)
     absents = [_absent(clique, pod, Why.OUTDATED_NOT_READY) for pod in outdated if not pod.ready]
-    held: tuple[HeldBack, ...] = ()
     waiting = [pod for pod in alive if not pod.ready]
+    held: tuple[HeldBack, ...] = ()
     if (old_and_ready or waiting) and not absents:
         if old_and_ready and len(ready) > needed and not waiting:
             absents.append(_absent(clique, max(old_and_ready, key=lambda pod: (pod.index, pod.name)), Why.OUTDATED_POD))
         else:
-            waits = Why.UPDATE_WAITS.because(
-                clique.ref, left=len(outdated), ready=len(ready), needed=needed, replicas=wanted
-            )
+            waits = Why.UPDATE_WAITS.because(clique.ref, left=len(outdated), ready=len(ready), needed=needed)
             held = (HeldBack(clique.ref, (waits, *(_trouble(clique, pod) for pod in waiting[:1]))),)
     return Roll(runs=True, surge=surge, absents=tuple(absents), held=held)
 
 
+def stands_in(clique: PodClique, pods: Sequence[Pod]) -> bool:
+    """Whether the one pod more of an update that was given up still serves for one that does not (WL-216)."""
+    alive = living(pods)
+    return clique.status.updating and _one_stands_in([pod for pod in alive if pod.ready], alive, clique.replicas)
+
+
+def _one_stands_in(ready: Sequence[Pod], alive: Sequence[Pod], wanted: int) -> bool:
+    """Whether a pod beyond the wanted ones is there, and not all of those are ready."""
+    in_place = {pod.index for pod in ready if pod.index < wanted}
+    return len(in_place) < wanted and any(pod.index >= wanted for pod in alive)
+
+
 def _absent(clique: PodClique, pod: Pod, why: Why) -> Absent:
-    return Absent(pod.ref, pod.guard, (why.because(clique.ref, pod=pod.name, template=clique.template_hash),))
+    return Absent(pod.ref, pod.guard, (why.because(clique.ref),))
 
 
 def _trouble(clique: PodClique, pod: Pod) -> Reason:

@@ -54,31 +54,30 @@ def roll_group(group: ScalingGroup, replicas: list[GroupReplica], extra: GroupRe
         generation: what its status names while the update runs (WL-224).
     """
     outdated = [replica for replica in replicas if replica.outdated]
-    if not outdated and extra is None:
-        return NOTHING
+    lacking = [replica for replica in replicas if not replica.available]
+    needed = min(group.min_available, group.replicas)
+    stands_in = group.status.updating and extra is not None and bool(outdated or lacking)
     is_open = group.status.updating and group.status.progress.get("podCliqueSetGenerationHash") == generation
     if not is_open:
-        return Roll(runs=bool(outdated))
+        return Roll(runs=bool(outdated) or stands_in, surge=stands_in)
+    if not outdated and extra is None:
+        return NOTHING
     available = sum(replica.available for replica in replicas) + bool(extra and extra.available)
-    can_spare_none = group.min_available >= group.replicas
-    lacking = [replica for replica in replicas if not replica.available]
-    going_down = [replica for replica in outdated if not replica.available]
     ready_to_go = [replica for replica in outdated if replica.available]
-    surge = can_spare_none and (
-        (bool(ready_to_go) and available >= group.min_available) or (extra is not None and bool(outdated or lacking))
-    )
+    surge = needed == group.replicas and (stands_in or bool(ready_to_go and available >= needed))
+    going_down = [replica for replica in outdated if not replica.available]
     absents = [absent for replica in going_down for absent in _absents(group, replica, Why.OUTDATED_NOT_AVAILABLE)]
     held: tuple[HeldBack, ...] = ()
     if (ready_to_go or lacking) and not absents:
         others = [replica for replica in lacking if not replica.outdated]
         is_extra_up = extra is None or extra.available
-        if ready_to_go and available > group.min_available and not others and is_extra_up:
+        if ready_to_go and available > needed and not others and is_extra_up:
             absents += _absents(group, ready_to_go[0], Why.OUTDATED_REPLICA)
         else:
-            waits = Why.GROUP_UPDATE_WAITS.because(
-                group.ref, left=len(outdated), available=available, needed=group.min_available, replicas=group.replicas
-            )
-            held = (HeldBack(group.ref, (waits,)),)
+            waits = Why.GROUP_UPDATE_WAITS.because(group.ref, left=len(outdated), available=available, needed=needed)
+            waited = [replica.index for replica in others] or ([group.replicas] if not is_extra_up else [])
+            whom = (Why.REPLICA_NOT_AVAILABLE.because(group.ref, replica=index) for index in waited[:1])
+            held = (HeldBack(group.ref, (waits, *whom)),)
     return Roll(runs=True, surge=surge, absents=tuple(absents), held=held)
 
 

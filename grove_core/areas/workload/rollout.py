@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypedDict
 
 from grove_core.areas.workload.blueprint import CliquePart, ReplicaPart
 from grove_core.areas.workload.cliques import template_fields
 from grove_core.areas.workload.roll import Roll
-from grove_core.areas.workload.rolling_clique import roll_clique
+from grove_core.areas.workload.rolling_clique import roll_clique, stands_in
 from grove_core.areas.workload.rolling_group import GroupReplica, replicas_of, roll_group
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
@@ -70,6 +70,11 @@ class Rollout:
     surge: frozenset[str] = frozenset()
     desired: Desired = _NO_WISHES
 
+    @property
+    def written(self) -> frozenset[str]:
+        """Names of the cliques that take over the present template in this round (WL-086)."""
+        return frozenset(want.target.name for want in self.desired.wants if isinstance(want, Applied))
+
 
 def judge_rollout(scene: Scene, replicas: Sequence[ReplicaPart]) -> Rollout:
     """Judge the update of a set (WL-210 to WL-224).
@@ -87,14 +92,15 @@ def judge_rollout(scene: Scene, replicas: Sequence[ReplicaPart]) -> Rollout:
         for part in replica.all_cliques
         if (clique := scene.clique_of(part)) is not None and scene.revision.is_current(clique, part)
     )
-    generation = scene.revision.generation(is_reached=not outdated)
+    there = (part.name for replica in replicas for part in replica.all_cliques if scene.clique_of(part) is not None)
+    generation = scene.revision.generation(is_reached=updated.issuperset(there))
     at_rest = Rollout(generation=generation, states=states, updated=updated)
     if root.spec.update_strategy.type == ON_DELETE:
         wants = [
             want for replica in replicas for part in replica.all_cliques for want in _takeover(scene, part, updated)
         ]
-        return replace(at_rest, desired=Desired(tuple(wants)))
-    current = _current(scene, states, generation)
+        return replace(at_rest, desired=Desired(tuple(wants)), **_given_up(scene, replicas))
+    current = _current(scene, states)
     if current is None:
         return replace(at_rest, runs=bool(outdated), current=_next_of(outdated))
     return _roll(scene, states, current, generation, updated)
@@ -193,14 +199,40 @@ def _is_breached(item: PodClique | ScalingGroup) -> bool:
     return condition is not None and condition.status is Truth.TRUE
 
 
-def _current(scene: Scene, states: Sequence[ReplicaState], generation: str) -> ReplicaState | None:
+def _given_up(scene: Scene, replicas: Sequence[ReplicaPart]) -> "_Rolls":
+    """What is left of an update that nobody pursues any more: whoever stands in for somebody stays until then."""
+    cliques: dict[str, Roll] = {}
+    groups: dict[str, Roll] = {}
+    for part in (part for replica in replicas for part in replica.cliques):
+        clique = scene.clique_of(part)
+        if clique is not None and stands_in(clique, scene.snapshot.pods_of.get(clique.uid, ())):
+            cliques[part.name] = Roll(runs=True, surge=True)
+    for group_part in (part for replica in replicas for part in replica.groups):
+        group = scene.groups.get(group_part.name)
+        if group is not None and group.status.updating:
+            found = list(replicas_of(group_part, scene))
+            if _extra_of(scene, group, found) is not None and not all(replica.available for replica in found):
+                groups[group_part.name] = Roll(runs=True, surge=True)
+    return _Rolls(cliques=cliques, groups=groups, surge=frozenset({*cliques, *groups}))
+
+
+class _Rolls(TypedDict):
+    """Those fields of a :class:`Rollout` that say what becomes of the parts."""
+
+    cliques: Mapping[str, Roll]
+    groups: Mapping[str, Roll]
+    surge: frozenset[str]
+
+
+def _current(scene: Scene, states: Sequence[ReplicaState]) -> ReplicaState | None:
     """The replica that the set's status names, while it is not done: one at a time (WL-212)."""
-    status = scene.root.status
-    if not status.updating or status.current_hash != generation:
+    if not scene.root.status.updating:
         return None
-    index = updating_replica(status.progress)
+    index = updating_replica(scene.root.status.progress)
     found = next((state for state in states if state.part.index == index), None)
-    return found if found is not None and (found.outdated or not found.available) else None
+    if found is None:
+        return None
+    return found if found.outdated or not found.available else None
 
 
 def updating_replica(progress: FrozenMap) -> int:
@@ -225,4 +257,4 @@ def _takeover(scene: Scene, part: CliquePart, updated: frozenset[str]) -> list[W
     on_delete = scene.root.spec.update_strategy.type == ON_DELETE
     why = Why.ON_DELETE if on_delete else Why.TEMPLATE_CHANGED
     fields = template_fields(scene.root, clique, part, scene.revision)
-    return [Applied(clique.ref, clique.guard, fields, (why.because(clique.ref, hash=scene.revision.hash_of(part)),))]
+    return [Applied(clique.ref, clique.guard, fields, (why.because(clique.ref),))]

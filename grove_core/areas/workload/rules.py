@@ -20,7 +20,7 @@ class Why(Rule):
     SCALED_GANG = Clause("WL-017", "replica {replica} of {group} is beyond its minimum and placed as one by itself")
     AUTOSCALED = Clause("WL-018", "{name} is scaled automatically, between {least} and {most} replicas")
     SHARED_CLAIM = Clause("WL-019", "pods share what {template} describes; scope {scope}")
-    POD_OF_CLIQUE = Clause("WL-020", "pod {index} of {replicas} of the clique")
+    POD_OF_CLIQUE = Clause("WL-020", "the pod of index {index}, of {replicas} wanted")
     GANG_FOLLOWS_PODS = Clause("WL-023", "{pods} of its pods exist")
     FOLLOWS_TEMPLATE = Clause("WL-025", "the template says otherwise")
     GANG_FOLLOWS_SET = Clause("WL-026", "the set's labels, annotations or priority are others")
@@ -32,36 +32,36 @@ class Why(Rule):
 
     SURPLUS_REPLICA = Clause("WL-200", "replica {replica} is beyond the {replicas} that the set wants")
     SURPLUS_GROUP_REPLICA = Clause("WL-201", "replica {replica} is beyond the {replicas} that the group wants")
-    NO_LONGER_PART = Clause("WL-202", "no replica of the set needs it any more")
-    EXCESS_POD = Clause("WL-203", "{pod} is one too many: {wanted} are wanted, and it serves least")
-    ENDED_POD = Clause("WL-204", "{pod} has ended ({phase}) and will not be ready again")
+    NO_LONGER_PART = Clause("WL-202", "the set does not consist of it any more")
+    EXCESS_POD = Clause("WL-203", "there are more pods than the {wanted} that are wanted; those go that serve least")
+    ENDED_POD = Clause("WL-204", "it has ended ({phase}) and will not be ready again")
 
-    TEMPLATE_CHANGED = Clause("WL-213", "its replica of the set is being updated, to template {hash}")
-    OUTDATED_NOT_READY = Clause("WL-214", "{pod} is not of template {template}, and not ready: nobody loses it")
-    OUTDATED_POD = Clause("WL-215", "{pod} is not of template {template}, and enough others are ready")
-    SURGE_POD = Clause("WL-216", "pod {index}, one more than {replicas} while an update runs that can spare none")
+    HASH_MISSING = Clause("WL-211", "its template hash was missing")
+    TEMPLATE_CHANGED = Clause("WL-213", "its replica of the set is updated to the present template")
+    OUTDATED_NOT_READY = Clause("WL-214", "it is of an old template and not ready: nobody loses it")
+    OUTDATED_POD = Clause("WL-215", "it is of an old template, and enough others are ready")
+    SURGE_POD = Clause("WL-216", "one pod more than the {replicas} wanted, for an update that can spare none")
     UPDATE_WAITS = Clause(
-        "WL-217", "pods still to be updated: {left}; ready are {ready} of {replicas}, and {needed} have to stay so"
+        "WL-217", "its update waits; old pods left: {left}, ready pods: {ready}, of which {needed} have to stay ready"
     )
-    POD_NOT_READY = Clause("WL-226", "it waits for {pod}: {trouble}")
+    POD_NOT_READY = Clause("WL-226", "pod {pod} is not ready: {trouble}")
     OUTDATED_NOT_AVAILABLE = Clause(
-        "WL-218", "replica {replica} is not of the present template, and not available: nobody loses it"
+        "WL-218", "replica {replica} is of an old template and not available: nobody loses it"
     )
-    OUTDATED_REPLICA = Clause(
-        "WL-219", "replica {replica} is not of the present template, and enough others are available"
-    )
+    OUTDATED_REPLICA = Clause("WL-219", "replica {replica} is of an old template, and enough others are available")
     SURGE_REPLICA = Clause(
-        "WL-220", "replica {replica} of {group}, one more than it wants while an update runs that can spare none"
+        "WL-220", "replica {replica} of {group}, one more than it wants, for an update that can spare none"
     )
     GROUP_UPDATE_WAITS = Clause(
         "WL-221",
-        "replicas still to be updated: {left}; available are {available} of {replicas}, and {needed} have to stay so",
+        "its update waits; old replicas left: {left}, available: {available}, of which {needed} have to stay available",
     )
-    ON_DELETE = Clause("WL-222", "pods made from now on are of template {hash}; those that run stay (OnDelete)")
-    ROLLOUT_WAITS = Clause("WL-223", "replicas still to be updated: {left}; they wait until this one is available")
+    REPLICA_NOT_AVAILABLE = Clause("WL-227", "replica {replica} is not available")
+    ON_DELETE = Clause("WL-222", "pods made from now on are of the present template; those that run stay (OnDelete)")
+    ROLLOUT_WAITS = Clause("WL-223", "replicas of an old template wait until this one is available: {left}")
 
     GOES_WITH_SET = Clause("WL-230", "the set is being deleted; its pods go first")
-    PARTS_REMAIN = Clause("WL-231", "it waits for its PodCliques and scaling groups to be gone: {remaining}")
+    PARTS_REMAIN = Clause("WL-231", "it stays until its PodCliques and scaling groups are gone; left: {remaining}")
     PARTS_NOT_COLLECTED = Clause("WL-232", "PodCliques were not collected, so nobody knows whether any is left")
 
     CLIQUE_STATE = Clause("WL-240", "template {hash}; {outdated} of its pods are of another one")

@@ -78,7 +78,15 @@ class _Told:
             waits = not self._on_delete and (
                 part.name not in self._rollout.updated or bool(outdated) or not self._serves(part.name)
             )
-            wanted |= self._progress(progress, clique.status.updating, runs=runs, same=same, waits=waits, fields=hashes)
+            keeps = runs and self._on_delete
+            wanted |= self._progress(
+                progress,
+                clique.status.updating,
+                runs=runs and not keeps,
+                same=same,
+                waits=waits or keeps,
+                fields=hashes,
+            )
         if clique.generation is not None:
             wanted["observedGeneration"] = clique.generation
         fields = status_change(clique.status, wanted, ())

@@ -8,10 +8,11 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.steps import Create
+from grove_core.kernel.steps import Attempt, Create
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
 from grove_shell.controller.rounds import as_applied
@@ -48,12 +49,15 @@ def applied(raw: Json) -> Snapshot:
 def rounds_of(start: Snapshot) -> Iterator[tuple[Snapshot, Plan]]:
     """Every look until rest, with the plan made of it."""
     world, seen = MemoryWorld((start,)), start
+    refused: tuple[Attempt, ...] = ()
     for _ in range(ROUNDS):
         plan = reconcile(seen)
         yield seen, plan
         if not plan.steps:
             return
-        observed = world.observe(start.root.ref, NOW, act(world, plan.steps))
+        attempts = act(world, plan.steps)
+        refused = refused_so_far(refused, attempts)
+        observed = world.observe(start.root.ref, NOW, (*attempts, *refused))
         assert observed is not None
         seen = observed
     raise AssertionError("no rest")

@@ -134,5 +134,5 @@ def test_wl083_missing_pods_take_the_lowest_free_places(pods: list[Pod], wanted:
     assert not taken & {place.index for place in places}
     free = [index for index in range(20) if index not in taken]
     assert [place.index for place in places] == free[: len(places)]
-    assert all(place.is_surge is (len(living(pods)) + number >= wanted) for number, place in enumerate(places))
+    assert all(place.is_surge is (place.index >= wanted) for place in places)
     assert is_full(pods, wanted + surge) is (len(pods) == wanted + surge and len(living(pods)) == len(pods))
