@@ -103,7 +103,7 @@ class Storyteller:
         del actor
 
     def _count_ends(self, step: Step) -> None:
-        """A replica ends once, however many rounds its deletions take; a clique that ends again ends with another one."""
+        """A replica ends once, however many rounds its deletions take; whoever ends again ends with another one."""
         if not isinstance(step.action, Delete):
             return
         cause = step.action.rests_on[0][1].uid if step.action.rests_on else ""
