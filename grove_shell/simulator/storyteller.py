@@ -25,7 +25,7 @@ class Storyteller:
     def __init__(self, cluster: Cluster, history: History) -> None:
         self.cluster = cluster
         self.history = history
-        self._ended: set[str] = set()
+        self._ended: dict[tuple[str, str, str], set[Ref]] = {}  # group, replica, cause -> what ended with it
         self._waits: dict[Ref, str] = {}
         self._held: dict[Ref, tuple[str, ...]] = {}
 
@@ -103,17 +103,18 @@ class Storyteller:
         del actor
 
     def _count_ends(self, step: Step) -> None:
-        """A replica ends once, however many rounds its deletions take: its cause is one object."""
-        if not any(why.rule in _ENDS for why in step.because) or not isinstance(step.action, Delete):
+        """A replica ends once, however many rounds its deletions take; whoever ends again ends with another one."""
+        if not isinstance(step.action, Delete):
             return
+        cause = step.action.rests_on[0][1].uid if step.action.rests_on else ""
         for why in step.because:
             if why.rule in _ENDS:
                 facts = dict(why.facts)
-                cause = step.action.rests_on[0][1].uid if step.action.rests_on else ""
-                key = f"{facts.get('group', '')}/{facts['replica']}/{cause}"
-                if key not in self._ended:
-                    self._ended.add(key)
+                ended = self._ended.setdefault((str(facts.get("group", "")), str(facts["replica"]), cause), set())
+                if not ended or step.target in ended:
                     self.history.terminations += 1
+                    ended.clear()
+                ended.add(step.target)
 
 
 def _verb(step: Step) -> What:

@@ -335,3 +335,12 @@ def test_sm002_a_dump_of_a_real_cluster_goes_on(tmp_path: Path) -> None:
     assert sum(standing.pods for standing in found.standings) > 20
     drawn = with_drawn_events(read.scenario, 3, dump=read.cluster)
     assert Simulation(drawn, Options(check=True), dump=read.cluster).run().violation is None
+
+
+def test_sm050_every_termination_counts() -> None:
+    crashes = [{"at": at, "crashPod": {"clique": "llm-0-a", "recovers": "10m"}} for at in ("30s", "5m")]
+    found = run(*crashes, expect=[{"at": "3m", "terminations": 1}, {"at": "end", "terminations": 2}])
+    assert found.misses == ()
+    both = set_raw(clique_raw("a", 1, 1), clique_raw("b", 1, 1))
+    together = [{"at": "30s", "crashPod": {"clique": f"llm-0-{name}", "recovers": "10m"}} for name in "ab"]
+    assert run(*together, manifest=both).history.terminations == 1
