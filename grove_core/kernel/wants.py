@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
@@ -114,6 +114,8 @@ def _strength(want: Want) -> int:
             return 1
         case Present():
             return 0
+        case _:
+            assert_never(want)
 
 
 def _stronger(one: Want, other: Want) -> Want:
@@ -124,7 +126,7 @@ def _stronger(one: Want, other: Want) -> Want:
         fields = _joined(one.fields, other.fields)
         if fields is not None:
             return Status(one.target, one.guard, fields, (*one.because, *other.because))
-    elif _strength(one) != _strength(other) and not isinstance(one, Present) and not isinstance(other, Present):
+    elif _strength(one) != _strength(other) and 0 not in {_strength(one), _strength(other)}:
         return one if _strength(one) > _strength(other) else other
     raise BrokenInvariant("PL-013", f"two wants for {one.target}: {one} and {other}")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.resources.fields import Fields
@@ -28,6 +28,8 @@ def with_fields(item: Applicable, fields: FrozenMap) -> Applicable:
             return _gang(item, fields)
         case Owned():
             return replace(item, spec=_merged(item.spec, fields, "spec"))
+        case _:
+            assert_never(item)
 
 
 def _clique(clique: PodClique, fields: FrozenMap) -> PodClique:

@@ -62,6 +62,7 @@ def plan(source: Source, options: PlanOptions) -> int:
         surroundings = Surroundings(
             ignored=situation.loaded.ignored,
             strays=situation.loaded.strays,
+            edited=situation.loaded.edited,
             newest=newest_time(situation.loaded.cluster) if source.now is None else None,
             verbose=options.verbose,
             decisions=options.decisions,

@@ -22,6 +22,7 @@ from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap, cluster_of
 from grove_shell.reading.faults import Fault
+from grove_shell.reading.manifests import admitted, edited
 from grove_shell.reading.sources import Item, collector_off, items_of
 
 API_GROUPS: Final[Mapping[str, str]] = {
@@ -43,12 +44,14 @@ class Loaded:
         faults: everything wrong with it, in order of place.
         ignored: kind -> how many objects of a kind that no decision reads, sorted by kind.
         strays: how many pods belong to no PodClique of the input.
+        edited: ``namespace/name`` of the sets that a manifest in the input changes, sorted.
     """
 
     cluster: Cluster
     faults: tuple[Fault, ...]
     ignored: Mapping[str, int]
     strays: int
+    edited: tuple[str, ...] = ()
 
 
 def load(paths: Iterable[str], stdin: BinaryIO, progress: Callable[[Item], None] | None = None) -> Loaded:
@@ -85,6 +88,9 @@ class _Loading:
         self.gangs: dict[tuple[str, str], PodGang] = {}
         self.pods: dict[tuple[str, str], Pod] = {}
         self.others: dict[tuple[str, str, str], Owned] = {}
+        self.manifests: list[Item] = []  # sets without a uid
+        self.running: dict[tuple[str, str], Mapping[str, Any]] = {}  # sets with one, as they stand in the input
+        self.edited: list[tuple[str, str]] = []
         self.seen: set[Gap] = set()  # of which kinds there are some, besides those that have a shelf
         self.kinds: dict[str, tuple[Callable[[Mapping[str, Any], dict[str, str]], Any], dict[tuple[str, str], Any]]] = {
             "PodCliqueSet": (podcliqueset_of, self.sets),
@@ -109,6 +115,8 @@ class _Loading:
             self._take_other(item, kind)
         elif API_GROUPS.get(kind) != version.rpartition("/")[0]:
             self.ignored[kind] += 1
+        elif kind == "PodCliqueSet" and not _field(raw, "uid"):
+            self.manifests.append(item)
         else:
             self._take_ours(item, kind)
 
@@ -128,12 +136,8 @@ class _Loading:
     def _take_ours(self, item: Item, kind: str) -> None:
         """Project an object of a kind that decisions read."""
         project, shelf = self.kinds[kind]
-        raw = item.value if kind != "PodCliqueSet" or _uid(item.value) else self._admitted(item)
-        if raw is None:
-            self._miss(kind, item.value)
-            return
         try:
-            resource = project(raw, self.shared)
+            resource = project(item.value, self.shared)
         except MalformedObject as fault:
             for problem in fault.problems:
                 self._note(item, problem.path, problem.expected, problem.got)
@@ -143,23 +147,29 @@ class _Loading:
         if kind != "Pod" and not self._identify(item, kind, resource):
             self._miss(kind, item.value)
             return
+        if kind == "PodCliqueSet" and resource.uid:
+            self.running.setdefault(key, item.value)
         before = shelf.setdefault(key, resource)
         if before is not resource and not _same(before, resource.uid, resource.resource_version):
             self._note(item, "metadata.name", "one object of this kind and name", "a second one that differs")
             self._miss(kind, item.value)
 
-    def _admitted(self, item: Item) -> Mapping[str, Any] | None:
-        """A set that no cluster has seen, with its defaults; None where admission would refuse it (IN-039)."""
-        from grove_core.admit import admit  # noqa: PLC0415 - dumps of clusters have no such sets and need no rules
-        from grove_core.areas.workload.defaults import with_defaults  # noqa: PLC0415 - the same
-        from grove_core.kernel.admission import Deny  # noqa: PLC0415 - the same
-
-        verdict = admit(item.value).verdict
-        if not isinstance(verdict, Deny):
-            return with_defaults(item.value)
-        for objection in verdict.objections:
-            self._note(item, objection.path, _expected_by(objection.reason.sentence), objection.got)
-        return None
+    def _take_manifests(self) -> None:
+        """Sets that no cluster has seen: new ones, or edits of those in the input (IN-039, IN-041)."""
+        for item in self.manifests:
+            name, namespace = _field(item.value, "name"), _field(item.value, "namespace")
+            found = [key for key in self.running if key[1] == name and namespace in {"", key[0]}]
+            key = found[0] if len(found) == 1 else None
+            raw = admitted(item, self.running[key] if key else None, self._note)
+            if raw is None:
+                self._miss("PodCliqueSet", item.value)
+            elif key is None:
+                self._take_ours(item._replace(value=dict(raw)), "PodCliqueSet")
+            elif key in self.edited:
+                self._note(item, "metadata.name", "one manifest of this name", "a second one")
+            else:
+                self.sets[key] = edited(self.sets[key], raw)
+                self.edited.append(key)
 
     def _identify(self, item: Item, kind: str, resource: Resource) -> bool:
         """Whether an object can be told from every other one (IN-038); its place is remembered for later faults."""
@@ -184,6 +194,7 @@ class _Loading:
 
     def finish(self) -> Loaded:
         """Check owners, find out what was left out, and index the rest."""
+        self._take_manifests()
         self._infer_gaps()
         self.groups = {key: group for key, group in self.groups.items() if self._has_owner(group)}
         self.cliques = {key: clique for key, clique in self.cliques.items() if self._has_owner(clique)}
@@ -200,7 +211,8 @@ class _Loading:
         )
         ordered = sorted(self.faults, key=lambda fault: fault.sort_key)
         strays = len(self.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in self.owners)
-        return Loaded(cluster, tuple(ordered), dict(sorted(self.ignored.items())), strays)
+        names = tuple(sorted(f"{namespace}/{name}" for namespace, name in self.edited))
+        return Loaded(cluster, tuple(ordered), dict(sorted(self.ignored.items())), strays, names)
 
     def _complete(self, gaps: frozenset[Gap]) -> frozenset[Gap]:
         """Kinds of which there are some in a namespace: whoever asks for a kind gets all of it there (IN-040)."""
@@ -281,16 +293,11 @@ def _reports_pods(clique: PodClique) -> bool:
     return bool(status.replicas or status.ready or status.scheduled)
 
 
-def _expected_by(sentence: str) -> str:
-    """What an objection asks for, as a fault says it."""
-    if sentence.startswith("must be "):
-        return sentence.removeprefix("must be ")
-    return f"it to {sentence.removeprefix('must ')}" if sentence.startswith("must ") else f"something else ({sentence})"
-
-
-def _uid(raw: Mapping[str, Any]) -> object:
+def _field(raw: Mapping[str, Any], key: str) -> str:
+    """A text of the metadata; empty where there is none."""
     meta = raw.get("metadata")
-    return meta.get("uid") if isinstance(meta, Mapping) else None
+    found = meta.get(key) if isinstance(meta, Mapping) else None
+    return found if isinstance(found, str) else ""
 
 
 def _same(before: Resource | Pod, uid: str, resource_version: str) -> bool:

@@ -37,6 +37,7 @@ class Surroundings:
     Attributes:
         ignored: kind -> how many objects no decision reads.
         strays: pods of PodCliques that are not in the input.
+        edited: sets that are planned with the edits of a manifest in the input.
         newest: the newest time in the input, where the computer's clock was taken for the moment of the dump.
         verbose: list every entry, and every write of every round.
         decisions: list every verdict.
@@ -44,6 +45,7 @@ class Surroundings:
 
     ignored: Mapping[str, int]
     strays: int = 0
+    edited: tuple[str, ...] = ()
     newest: datetime | None = None
     verbose: bool = False
     decisions: bool = False
@@ -133,6 +135,9 @@ def _notes(page: Page, document: Document, stories: Sequence[Story], surrounding
     if document.not_collected:
         page.add(("not collected: ", "bold magenta"), ", ".join(document.not_collected))
         page.add("  all that is needed: kubectl get pcs,pcsg,pclq,pods,podgangs -o json")
+    if surroundings.edited:
+        names = listed(list(surroundings.edited), NAMES)
+        page.add(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")
     unrecorded = sum(story.unrecorded for story in stories)
     if unrecorded:
         those = plural(unrecorded, "PodClique")

@@ -196,7 +196,7 @@ class MemoryWorld:
         if isinstance(action, Delete):
             self._delete_pod(pod)
         elif isinstance(action, Apply):
-            self.put_pod(replace(pod, held=False, gated=False))
+            self.put_pod(replace(pod, held=False, gated=False, trouble=""))
 
     def _delete_pod(self, pod: Pod) -> None:
         if not self.lingering or not pod.node:

@@ -10,7 +10,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, Stage, Step
 from grove_core.reconcile import reconcile
-from grove_core.snapshot.expectations import unseen, with_own_writes
+from grove_core.snapshot.expectations import refused_so_far, unseen, with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
 from grove_shell.world.memory import MemoryWorld
@@ -114,3 +114,22 @@ def test_what_was_not_accepted_is_not_remembered() -> None:
     for outcome in (Outcome.CONFLICT, Outcome.REFUSED, Outcome.UNREACHABLE):
         assert unseen((Attempt(step, outcome),), seen) == ()
     assert seen.now == NOW
+
+
+def test_pl012_a_refusal_stands_until_the_same_write_is_answered_otherwise() -> None:
+    seen = rested()
+    _, pod = next(seen.pods())
+    step = Step(Stage.CLEANUP, pod.ref, Delete(pod.guard), ())
+    no, yes = Attempt(step, Outcome.REFUSED, "no"), Attempt(step, Outcome.DONE)
+    assert refused_so_far((), (no,)) == refused_so_far((no,), ()) == (no,)
+    assert refused_so_far((no,), (yes,)) == ()
+    assert refused_so_far((no,), (Attempt(step, Outcome.REFUSED, "never"),))[0].detail == "never"
+
+
+def test_pl018_a_pod_of_a_clique_that_is_gone_belongs_to_nobody() -> None:
+    seen = rested()
+    clique = next(clique for clique in seen.cliques if clique.ref.name == "llm-0-a")
+    without = replace(seen, pods_of={**seen.pods_of, clique.uid: ()})
+    attempts = act(MemoryWorld((without,)), reconcile(without).steps)
+    gone = replace(without, cliques=(), attempts=attempts)
+    assert not any(with_own_writes(gone).pods_of.values())

@@ -267,6 +267,61 @@ class TestIN040:
         assert "Pod" not in {kind for kind, _ in found.cluster.complete}
 
 
+def manifest_of(items: list[Json], name: str) -> Json:
+    """What its user wrote of a set in a dump."""
+    (found,) = (item for item in items if item["kind"] == "PodCliqueSet" and item["metadata"]["name"] == name)
+    meta = {"name": name, "namespace": found["metadata"]["namespace"]}
+    return json.loads(json.dumps({**{key: found[key] for key in ("apiVersion", "kind", "spec")}, "metadata": meta}))  # type: ignore[no-any-return]
+
+
+class TestIN041:
+    """A manifest of a set that is in the input too is an update of it."""
+
+    def test_the_set_is_planned_as_if_it_had_been_applied(self, tmp_path: Path, items: list[Json]) -> None:
+        manifest = manifest_of(items, "gemma")
+        manifest["spec"]["replicas"] = 5
+        manifest["metadata"]["labels"] = {"team": "x"}
+        for namespace in ("inference", None):
+            manifest["metadata"]["namespace"] = namespace
+            found = loaded(tmp_path / "c.json", [manifest, *items])
+            assert (found.faults, found.edited) == ((), ("inference/gemma",))
+            (root,) = (root for root in found.cluster.sets if root.ref.name == "gemma")
+            before = next(item for item in items if item["metadata"]["name"] == "gemma")["metadata"]
+            assert (root.spec.replicas, root.labels["team"], root.uid) == (5, "x", before["uid"])
+            assert root.generation == before["generation"] + 1
+            assert root.resource_version != before["resourceVersion"]
+
+    def test_an_update_that_is_refused_is_a_fault(self, tmp_path: Path, items: list[Json]) -> None:
+        manifest = manifest_of(items, "gemma")
+        manifest["spec"]["template"]["cliques"][0]["name"] = "another"
+        found = loaded(tmp_path / "c.json", [*items, manifest])
+        assert [fault.path for fault in found.faults] == ["spec.template.cliques"]
+        assert found.edited == ()
+
+    def test_two_manifests_of_one_set_are_one_too_many(self, tmp_path: Path, items: list[Json]) -> None:
+        manifest = manifest_of(items, "gemma")
+        found = loaded(tmp_path / "c.json", [*items, manifest, manifest])
+        assert [(fault.path, fault.got) for fault in found.faults] == [("metadata.name", "a second one")]
+
+    def test_a_set_of_another_namespace_is_another_set(self, tmp_path: Path, items: list[Json]) -> None:
+        manifest = manifest_of(items, "gemma")
+        manifest["metadata"]["namespace"] = "elsewhere"
+        found = loaded(tmp_path / "c.json", [*items, manifest])
+        assert (found.faults, found.edited) == ((), ())
+        assert [root.uid for root in found.cluster.sets if root.ref.namespace == "elsewhere"] == [""]
+
+    def test_the_page_says_what_an_edit_restarts(
+        self, tmp_path: Path, items: list[Json], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        manifest = manifest_of(items, "gemma")
+        manifest["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["image"] = "another:2"
+        path = write(tmp_path / "c.json", items)
+        assert run(["plan", "-f", path, "-f", write(tmp_path / "m.json", [manifest]), *NOW, "gemma"], "grove") == 0
+        said = capsys.readouterr().out
+        assert "as if the manifest in the input had just been applied to inference/gemma" in said
+        assert "its replica of the set is updated to the present template" in said
+
+
 class TestIN038:
     """What can be deleted MUST have an identity of its own."""
 

@@ -146,3 +146,16 @@ def test_wl061_variables_stand_in_the_same_order(field: list[Json], ours: list[J
     for name, item in by_name(ours, "Pod").items():
         for mine, other in zip(item["spec"]["containers"], theirs[name]["spec"]["containers"], strict=True):
             assert [one["name"] for one in mine["env"]] == [one["name"] for one in other["env"]], name
+
+
+def test_wl043_taking_over_the_healthy_dump_writes_statuses_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """Adoption: what our statuses say and theirs do not; no object is made, changed or taken away, nothing is rolled."""
+    assert run(["plan", "-f", str(HERE / "s2-healthy.json"), "--now", "2026-11-21T09:38:48Z", "-o", "json"], "grove") == 0
+    plans = json.loads(capsys.readouterr().out)["plans"]
+    assert len(plans) == 3
+    for plan in plans:
+        assert plan["complete"]
+        assert {step["action"] for round_ in plan["rounds"] for step in round_["steps"]} == {"setStatus"}
+        written = {key for round_ in plan["rounds"] for step in round_["steps"] for key in step["object"]}
+        assert written <= {"wasAvailable", "conditions", "phase", "readyReplicas"}, written
+        assert not [held for round_ in plan["rounds"] for held in round_["withheld"]]

@@ -13,7 +13,7 @@ from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.wants import Absent, Applied, Desired, HeldBack, Released, Status, Want
+from grove_core.kernel.wants import Absent, Applied, Desired, HeldBack, Present, Released, Status, Want
 
 GUARD: Final = Guard("uid", "7")
 NOW: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
@@ -33,6 +33,7 @@ def wants_for(number: int) -> tuple[Want, ...]:
         Applied(target, GUARD, FrozenMap({"spec": FrozenMap({"replicas": 1})}), because),
         Status(target, GUARD, FrozenMap({"replicas": 1}), because),
         Status(target, GUARD, FrozenMap({"replicas": 2}), because),
+        Present(target, FrozenMap({}), because),
     )
 
 
@@ -43,7 +44,9 @@ def held_back(number: int) -> HeldBack:
 class TestPL013:
     """The stronger want stands; equally strong ones that contradict each other are a broken invariant."""
 
-    @pytest.mark.parametrize(("first", "second"), [(0, 1), (1, 0), (1, 2), (2, 1), (4, 5), (5, 4), (3, 3)])
+    @pytest.mark.parametrize(
+        ("first", "second"), [(0, 1), (1, 0), (1, 2), (2, 1), (4, 5), (5, 4), (3, 3), (6, 0), (3, 6)]
+    )
     def test_contradicting_wants_for_one_object_are_a_fault_of_ours(self, first: int, second: int) -> None:
         one, other = wants_for(1)[first], wants_for(1)[second]
         with pytest.raises(BrokenInvariant) as caught:

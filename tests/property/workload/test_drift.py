@@ -6,13 +6,15 @@ from typing import Final
 import pytest
 from hypothesis import given
 
+from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, Json, freeze
 from grove_core.kernel.steps import Apply
 from grove_core.reconcile import reconcile
 from grove_core.resources.overlay import differing, overlaid, quantity_of, replacing
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned import Owned, owned_of
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
+from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import AutoScaling, HeadlessService
 from tests.property.resources.manifests import any_json
 from tests.property.workload.life import Life
@@ -185,3 +187,34 @@ def _has_null(value: Json) -> bool:
 def test_wl025_a_quantity_is_compared_by_value(left: Json, right: Json, same: bool) -> None:
     assert (quantity_of(left) is not None and quantity_of(left) == quantity_of(right)) is same
     assert bool(differing(FrozenMap({"q": left}), FrozenMap({"q": right}))) is not same
+
+
+def test_an_owned_object_that_does_not_read_is_refused() -> None:
+    raw = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a", "uid": 5}}
+    with pytest.raises(MalformedObject):
+        owned_of(raw)
+
+
+def test_wl213_equal_parts_are_not_written() -> None:
+    stored = FrozenMap({"a": FrozenMap({"b": 1}), "c": 1})
+    assert replacing(FrozenMap({"a": FrozenMap({"b": 1}), "c": 2}), stored) == FrozenMap({"c": 2})
+    assert replacing(FrozenMap({"a": FrozenMap({"b": 2})}), stored) == FrozenMap({"a": FrozenMap({"b": 2}), "c": None})
+
+
+def test_wl245_a_generation_that_is_not_told_is_not_observed() -> None:
+    life = rested()
+    for item in list(life.world.items.values()):
+        if isinstance(item, PodClique | ScalingGroup):
+            life.world.put(replace(item, generation=None, status=replace(item.status, observed=None)))  # type: ignore[arg-type]  # each keeps its own kind of status
+    life.world.put(replace(life.root, generation=None, status=replace(life.root.status, observed=None)))
+    life.settle()
+    assert life.group("llm-0-pool").status.observed is None
+
+
+def test_wl010_without_a_look_at_the_pods_nothing_that_depends_on_them_is_planned() -> None:
+    life = rested()
+    seen = life.look()
+    assert seen is not None
+    blind = replace(seen, complete=seen.complete - {"Pod"}, pods_of={}, attempts=())
+    targets = {step.target.kind for step in reconcile(blind).steps}
+    assert not targets & {"Pod", "PodGang"}

@@ -240,3 +240,42 @@ def test_wl086_a_replica_whose_turn_has_not_come_replaces_its_pods_by_equal_ones
     life.round()
     assert {life.image_of(pod) for pod in life.pods("llm-1-a")} == {""}
     assert isinstance(life.root, PodCliqueSet)
+
+
+def test_wl216_who_stands_in_stays_when_the_strategy_changes() -> None:
+    """The one more serves alone, and the user wants OnDelete from now on."""
+    life = rested(ONE)
+    life.new_image("v2")
+    while not any(pod.index == 1 and pod.ready for pod in life.pods("llm-0-a")):
+        life.round()
+        life.kubelet()
+    for pod in life.pods("llm-0-a"):
+        if pod.index == 0:
+            life.world.delete(pod.ref)
+    life.on_delete()
+    for _ in range(20):
+        life.round()
+        assert any(pod.ready for pod in life.all_pods())
+        life.kubelet()
+    assert [(pod.index, pod.ready) for pod in life.pods("llm-0-a")] == [(0, True)]
+    assert not life.clique("llm-0-a").status.updating
+
+
+def test_wl220_a_replica_more_goes_when_the_strategy_changes_and_nobody_needs_it() -> None:
+    life = rested(set_raw(clique_raw("a", 1), groups=({**GROUP, "replicas": 1},)))
+    life.new_image("v2")
+    while not any(ref.name == "llm-0-pool-1-a" for ref in life.world.items):
+        life.round()
+    life.on_delete()
+    life.settle()
+    assert [ref.name for ref in life.world.items if ref.kind == "PodClique"] == ["llm-0-pool-0-a"]
+
+
+def test_wl212_a_group_that_is_missing_is_made_and_not_updated() -> None:
+    life = rested(set_raw(clique_raw("a", 1), groups=(GROUP,)))
+    life.new_image("v2")
+    life.round()
+    life.world.delete(life.group("llm-0-pool").ref)
+    life.round()
+    life.settle()
+    assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}

@@ -1,0 +1,58 @@
+"""Sets as people write them, before any cluster has seen them: new ones, and edits of those that a cluster has.
+
+Dumps of clusters have none of these, so what judges them is imported only where there is one.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_shell.reading.sources import Item
+
+Note = Callable[[Item, str, str, str], None]
+
+
+def admitted(item: Item, running: Mapping[str, Any] | None, note: Note) -> Mapping[str, Any] | None:
+    """A manifest with its defaults; None where admission would refuse it, every objection noted (IN-039).
+
+    Args:
+        item: holds the manifest.
+        running: the set of that name as a cluster has it, if it is an edit (IN-041).
+        note: takes a fault: where, its field path, what was expected, what was found.
+    """
+    from grove_core.admit import admit  # noqa: PLC0415 - see above
+    from grove_core.areas.workload.defaults import with_defaults  # noqa: PLC0415 - see above
+    from grove_core.kernel.admission import Deny  # noqa: PLC0415 - see above
+
+    verdict = admit(item.value, running).verdict
+    if not isinstance(verdict, Deny):
+        return with_defaults(item.value)
+    for objection in verdict.objections:
+        note(item, objection.path, _expected_by(objection.reason.sentence), objection.got)
+    return None
+
+
+def edited(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueSet:
+    """The set a moment after the manifest was applied to it; its status is still that of before (IN-041).
+
+    Raises:
+        MalformedObject: where the manifest does not read.
+    """
+    new = podcliqueset_of(manifest)
+    return replace(
+        running,
+        spec=new.spec,
+        labels=FrozenMap({**running.labels, **new.labels}),
+        annotations=FrozenMap({**running.annotations, **new.annotations}),
+        generation=None if running.generation is None else running.generation + 1,
+        resource_version=f"{running.resource_version}+1",
+    )
+
+
+def _expected_by(sentence: str) -> str:
+    """What an objection asks for, as a fault says it."""
+    if sentence.startswith("must be "):
+        return sentence.removeprefix("must be ")
+    return f"it to {sentence.removeprefix('must ')}" if sentence.startswith("must ") else f"something else ({sentence})"
