@@ -40,6 +40,8 @@ _GATED: Final = 0.015
 _NOT_READY: Final = 0.05
 _NODES: Final = tuple(f"gpu-node-{number:04}" for number in range(1000))
 _HASHES: Final = {"frontend": "5d8c7f9b6455f8d7f9", "leader": "96c54f44478498b5bb", "worker": "7b9f6d5c4bd46f8c55"}
+_GENERATION: Final = "7b9f6d5c4bd46f8c77"
+_OF_SET: Final = "app.kubernetes.io/managed-by=grove-operator,app.kubernetes.io/part-of="
 _GROUPED: Final = ("leader", "worker")
 # clique -> (pods, minAvailable)
 _CLIQUES: Final[Mapping[str, tuple[int, int]]] = {"frontend": (4, 3), "leader": (1, 1), "worker": (8, 6)}
@@ -295,7 +297,14 @@ def _set(clique: Clique, available: int) -> Raw:
         "kind": "PodCliqueSet",
         "metadata": _meta("pcs", clique.set_name, clique.set_uid, 50000 + clique.serial, SET_FINALIZER, {}),
         "spec": {"replicas": _SET_REPLICAS, "template": template},
-        "status": {"availableReplicas": available, "observedGeneration": 1, "replicas": _SET_REPLICAS},
+        "status": {
+            "availableReplicas": available,
+            "currentGenerationHash": _GENERATION,
+            "hpaPodSelector": f"{_OF_SET}{clique.set_name}",
+            "observedGeneration": 1,
+            "replicas": _SET_REPLICAS,
+            "updatedReplicas": available,
+        },
     }
 
 
@@ -335,7 +344,10 @@ def _group(members: list[Clique]) -> Raw:
         "status": {
             "availableReplicas": available,
             "conditions": [condition],
+            "currentPodCliqueSetGenerationHash": _GENERATION,
             "observedGeneration": 1,
+            "selector": f"{_OF_SET}{first.set_name},grove.io/podcliquescalinggroup={first.group}",
+            "updatedReplicas": left,
             "replicas": _GROUP_REPLICAS,
             "scheduledReplicas": len(placed),
         },
@@ -373,7 +385,13 @@ def _clique(clique: Clique) -> Raw:
         "spec": {"minAvailable": clique.needed, "podSpec": _pod_spec("", ""), "replicas": pods},
         "status": {
             "conditions": conditions,
+            "currentPodCliqueSetGenerationHash": _GENERATION,
             "currentPodTemplateHash": _HASHES[clique.role],
+            **(
+                {}
+                if clique.group
+                else {"hpaPodSelector": f"{_OF_SET}{clique.set_name},grove.io/podclique={clique.name}"}
+            ),
             "observedGeneration": 1,
             "readyReplicas": clique.ready,
             "replicas": pods,

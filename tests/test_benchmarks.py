@@ -11,7 +11,7 @@ from benchmarks.__main__ import main
 from benchmarks.data import NOW, PODS_PER_SET, Form, owner_facts, pod_facts, texts_of_pods, write_list
 from benchmarks.rows import ROWS, Row
 from grove_core.reconcile import reconcile
-from grove_core.snapshot.cluster import cluster_of
+from grove_core.snapshot.cluster import EVERYWHERE, cluster_of
 from grove_shell.reading.objects import load
 
 SETS = 2
@@ -57,7 +57,13 @@ def test_facts_and_every_form_of_text_are_one_cluster(form: Form, tmp_path: Path
 
 def test_the_clusters_are_at_rest() -> None:
     owners = owner_facts(PODS, {})
-    cluster = cluster_of(sets=owners.sets, groups=owners.groups, cliques=owners.cliques, pods=pod_facts(PODS, {}))
+    cluster = cluster_of(
+        sets=owners.sets,
+        groups=owners.groups,
+        cliques=owners.cliques,
+        pods=pod_facts(PODS, {}),
+        complete=frozenset((kind, EVERYWHERE) for kind in ("Pod", "PodClique", "PodCliqueScalingGroup")),
+    )
     assert all(reconcile(cluster.snapshot_of(root, NOW)).settled for root in cluster.sets)
 
 

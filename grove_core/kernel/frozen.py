@@ -26,6 +26,11 @@ class FrozenMap(Mapping[str, Json]):
         object.__setattr__(view, "_items", raw)
         return view
 
+    @property
+    def raw(self) -> Mapping[str, Any]:
+        """What it looks at, to be read and no more."""
+        return self._items
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(name)
 
@@ -88,5 +93,6 @@ def canonical(value: Any) -> str:  # noqa: ANN401 - any JSON
 
 def _plain(value: object) -> object:
     if isinstance(value, FrozenMap):
-        return dict(value)
+        raw = value.raw
+        return raw if isinstance(raw, dict) else dict(raw)
     raise TypeError(type(value).__name__)

@@ -150,7 +150,9 @@ def test_wl061_variables_stand_in_the_same_order(field: list[Json], ours: list[J
 
 def test_wl043_taking_over_the_healthy_dump_writes_statuses_alone(capsys: pytest.CaptureFixture[str]) -> None:
     """Adoption: what our statuses say and theirs do not; no object is made, changed or taken away, nothing is rolled."""
-    assert run(["plan", "-f", str(HERE / "s2-healthy.json"), "--now", "2026-11-21T09:38:48Z", "-o", "json"], "grove") == 0
+    assert (
+        run(["plan", "-f", str(HERE / "s2-healthy.json"), "--now", "2026-11-21T09:38:48Z", "-o", "json"], "grove") == 0
+    )
     plans = json.loads(capsys.readouterr().out)["plans"]
     assert len(plans) == 3
     for plan in plans:

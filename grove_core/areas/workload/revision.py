@@ -8,11 +8,12 @@ from typing import Final
 
 from grove_core.areas.workload.blueprint import CliquePart
 from grove_core.areas.workload.environment import in_containers, with_group_variables
-from grove_core.areas.workload.template_hash import generation_hash, hash_of, is_ours, template_hash
+from grove_core.areas.workload.template_hash import generation_of, hash_of, is_ours, template_hash
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.resources.keys import COMPONENT, MANAGED_BY, NAME, PREFIX, SET, TOPOLOGY_NAME
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.template import CliqueTemplate
 
 _VARIABLES: Final = "GROVE_"
 _CLAIM: Final = "mnnvl-claim"
@@ -35,17 +36,17 @@ class Revision:
 
     def hash_of(self, part: CliquePart) -> str:
         """The template hash that the clique should carry."""
-        short = part.template.name
-        if short not in self._hashes:
-            self._hashes[short] = template_hash(part.template, self._priority)
-        return self._hashes[short]
+        return self._hash_of(part.template)
+
+    def _hash_of(self, template: CliqueTemplate) -> str:
+        if template.name not in self._hashes:
+            self._hashes[template.name] = template_hash(template, self._priority)
+        return self._hashes[template.name]
 
     def is_current(self, clique: PodClique, part: CliquePart) -> bool:
         """Whether the clique is made of the present template. Cliques with one foreign hash are looked into once."""
-        if clique.template_hash == self.hash_of(part):
-            return True
         if is_ours(clique.template_hash):
-            return False
+            return clique.template_hash == self.hash_of(part)
         if not clique.pod_spec:
             return True  # the source left it out, so nothing says that it differs
         key = (part.template.name, clique.template_hash)
@@ -56,15 +57,22 @@ class Revision:
     def generation(self, *, is_reached: bool) -> str:
         """The hash of the whole; another operator's stays while everything is as the template says."""
         stored = self._root.status.current_hash
-        return stored if stored and is_reached and not is_ours(stored) else generation_hash(self._root)
+        if stored and is_reached and not is_ours(stored):
+            return stored
+        return generation_of({clique.name: self._hash_of(clique) for clique in self._root.spec.template.cliques})
 
     def _holds_the_same(self, clique: PodClique, part: CliquePart) -> bool:
         """Whether the clique holds what the template says; what others added to its labels does not matter."""
         labels, annotations = _users_own(part.template.labels), _users_own(part.template.annotations)
-        wanted = hash_of(labels, annotations, _users_own_spec(part.template.spec.pod_spec), self._priority)
         stored_labels = FrozenMap({key: text for key, text in clique.labels.items() if key in labels})
         stored_annotations = FrozenMap({key: text for key, text in clique.annotations.items() if key in annotations})
-        return wanted == hash_of(stored_labels, stored_annotations, _users_own_spec(clique.pod_spec), self._priority)
+        if (labels, annotations) != (stored_labels, stored_annotations):
+            return False
+        wanted, stored = (_users_own_spec(spec) for spec in (part.template.spec.pod_spec, clique.pod_spec))
+        if wanted == stored:
+            return True  # the usual case, and cheaper than to look into the order of lists
+        nothing = FrozenMap({})
+        return hash_of(nothing, nothing, wanted, self._priority) == hash_of(nothing, nothing, stored, self._priority)
 
 
 def _users_own(texts: FrozenMap) -> FrozenMap:

@@ -49,10 +49,16 @@ def hash_of(labels: FrozenMap, annotations: FrozenMap, pod_spec: FrozenMap, prio
 
 
 def generation_hash(root: PodCliqueSet) -> str:
-    """Ten letters that name what all pods of a set are made of; the order of its cliques says nothing (WL-044)."""
+    """Ten letters that name what all pods of a set are made of."""
     template = root.spec.template
-    made_of = {clique.name: template_hash(clique, template.priority_class_name) for clique in template.cliques}
-    return short_hash(canonical(made_of))
+    return generation_of(
+        {clique.name: template_hash(clique, template.priority_class_name) for clique in template.cliques}
+    )
+
+
+def generation_of(hashes: Mapping[str, str]) -> str:
+    """The same of the hashes of all templates by name; the order of cliques says nothing (WL-044)."""
+    return short_hash(canonical(dict(hashes)))
 
 
 def is_ours(text: str) -> bool:
