@@ -89,6 +89,14 @@ def night(session: nox.Session) -> None:
 
 
 @nox.session
+def worlds(session: nox.Session) -> None:
+    """Drawn worlds by the thousand, and a crash at every write of every recorded scenario."""
+    prepare(session, "test")
+    run(session, "tests.simulation.worlds", *(session.posargs or ["--seeds", "20000", "-j", "2"]))
+    run_pytest(session, "tests/simulation/test_sweep.py", "--all-crashes")
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Times and memory, measured on this machine."""
     prepare(session, "test")

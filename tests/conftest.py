@@ -32,6 +32,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="rewrite the expected files of golden cases with what the program says now; review them like code",
     )
+    parser.addoption(
+        "--all-crashes", action="store_true", help="let the operator crash at every write of every recorded scenario"
+    )
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "plan": "what will the controller do, when, and why",
     "explain": "why is this object as it is",
     "validate": "would this manifest be admitted",
+    "simulate": "what happens if this happens: events and faults in virtual time",
     "completion": "print a script that completes commands in your shell",
 }
 

@@ -1,6 +1,7 @@
 """JSON and YAML: the same stable document in two spellings."""
 
 import json
+import re
 from typing import Any
 
 
@@ -10,6 +11,9 @@ def as_text(value: Any, output: str) -> str:  # noqa: ANN401 - any JSON
         return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     import yaml  # noqa: PLC0415 - JSON needs none of it
 
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    text: str = yaml.dump(value, Dumper=dumper, sort_keys=False, allow_unicode=True, width=120)
+    class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+        """Quotes also the short words for true and false of YAML 1.1, which PyYAML itself takes for text."""
+
+    Dumper.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("[yYnN]$"), list("yYnN"))
+    text: str = yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=120)
     return text

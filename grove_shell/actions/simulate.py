@@ -1,0 +1,148 @@
+"""``grove simulate``: read a scenario, play it, print, and leave with the right code."""
+
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from time import monotonic
+
+from grove_shell.exits import DONE, ERROR, FAIL_ON
+from grove_shell.simulator.draws import with_drawn_events
+from grove_shell.simulator.reading import Read, read_scenario
+from grove_shell.simulator.scenario import Scenario
+from grove_shell.simulator.shrink import shrunk
+from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.views.faults import faults_page
+from grove_shell.views.page import Page, show, write
+from grove_shell.views.run_document import run_as_json, worlds_as_json
+from grove_shell.views.structured import as_text
+from grove_shell.views.timeline import timeline_page, verdict_lines
+from grove_shell.views.words import plural
+from grove_shell.views.world_bar import world_bar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulateOptions:
+    """What the user asked for; see ``grove simulate --help``."""
+
+    scenario: str
+    output: str = "human"
+    until: timedelta | None = None
+    seeds: int | None = None
+    first: int = 0
+    check: bool = False
+    picture: str | None = None
+    trace: str | None = None
+    verbose: bool = False
+
+
+def simulate(options: SimulateOptions) -> int:
+    """Play and print; returns the exit code (CL-001)."""
+    read = read_scenario(options.scenario)
+    if read.scenario is None:
+        show(faults_page(read.faults, going_on=False, closing="Nothing was played."), sys.stderr)
+        return ERROR
+    if options.picture is not None and not _can_draw(options.picture):
+        return ERROR
+    return _many(read, read.scenario, options) if options.seeds is not None else _one(read, read.scenario, options)
+
+
+def _one(read: Read, scenario: Scenario, options: SimulateOptions) -> int:
+    run = _play(read, scenario, options, check=options.check)
+    if options.output == "human":
+        show(timeline_page(run, verbose=options.verbose))
+    else:
+        write(as_text(run_as_json(run), options.output))
+    if options.picture is not None:
+        from grove_shell.views.chart import draw  # noqa: PLC0415 - few want a picture
+
+        try:
+            draw(run, options.picture)
+        except OSError as fault:
+            write(f"cannot write {options.picture}: {fault.strerror or fault}\n", sys.stderr)
+            return ERROR
+    if run.violation is not None:
+        _tell_smallest(read, run, options)
+    return DONE if run.sound else FAIL_ON
+
+
+def _many(read: Read, scenario: Scenario, options: SimulateOptions) -> int:
+    """World after world, to the first one in which a promise is broken."""
+    count, start = options.seeds or 0, monotonic()
+    terminations, played = 0, 0
+    kinds: Counter[str] = Counter()
+    broken: Run | None = None
+    with world_bar(count) as advance:
+        for seed in range(options.first, options.first + count):
+            world = with_drawn_events(scenario, seed, dump=read.cluster)
+            bare = world.model_copy(update={"spec": world.spec.model_copy(update={"expect": ()})})
+            run = _play(read, bare, options, check=True, deaf=True)
+            kinds.update({event.what for event in world.spec.events})
+            terminations += run.history.terminations
+            played += 1
+            advance()
+            if run.violation is not None:
+                broken = run
+                break
+    if options.output == "human":
+        page = Page()
+        words = f"{plural(played, 'world')}, {plural(int(broken is not None), 'violation')}"
+        page.add((words, "bold"), f", {plural(terminations, 'termination')}, {monotonic() - start:.0f} s")
+        if options.verbose:
+            for kind, number in sorted(kinds.items()):
+                page.add(f"  {kind:<16} in {plural(number, 'world')}")
+        for line in verdict_lines(broken) if broken is not None else ():
+            page.add(f"world {options.first + played - 1}: ", (line, "bold red"))
+        show(page)
+    else:
+        document = worlds_as_json(played, terminations, kinds, options.first, broken)
+        write(as_text(document, options.output))
+    if broken is not None:
+        _tell_smallest(read, broken, options)
+    return DONE if broken is None else FAIL_ON
+
+
+def _play(read: Read, scenario: Scenario, options: SimulateOptions, *, check: bool, deaf: bool = False) -> Run:
+    until = None if options.until is None else options.until // timedelta(milliseconds=1)
+    how = Options(check=check, deaf=deaf, until=until)
+    return Simulation(scenario, how, dump=read.cluster, manifests=read.manifests).run()
+
+
+def _tell_smallest(read: Read, run: Run, options: SimulateOptions) -> None:
+    """Shrink what broke a promise, and print or write the scenario that repeats it."""
+    violation = run.violation
+    if violation is None:
+        return
+
+    def fails(scenario: Scenario) -> bool:
+        found = _play(read, scenario, options, check=True, deaf=True).violation
+        return found is not None and found.code == violation.code
+
+    smallest = shrunk(run.scenario, fails)
+    text = as_text(smallest.as_json, "yaml")
+    if options.trace is None:
+        write(f"\n# repeats {violation.code}; grove simulate --check FILE\n{text}", sys.stderr)
+        return
+    try:
+        Path(options.trace).write_text(text, encoding="utf-8")
+    except OSError as fault:
+        write(f"cannot write {options.trace}: {fault.strerror or fault}\n", sys.stderr)
+        return
+    events = plural(len(smallest.spec.events), "event")
+    write(
+        f"{options.trace} repeats {violation.code} with {events}: grove simulate --check {options.trace}\n", sys.stderr
+    )
+
+
+def _can_draw(path: str) -> bool:
+    """Whether there is something to draw with, and a format that is known; says what is missing."""
+    from importlib.util import find_spec  # noqa: PLC0415 - few want a picture
+
+    if Path(path).suffix not in {".svg", ".png"}:
+        write(f"--picture {path}: expected a name that ends in .svg or .png\n", sys.stderr)
+        return False
+    if find_spec("matplotlib") is None:
+        write("--picture needs matplotlib: pip install 'grove[pictures]'\n", sys.stderr)
+        return False
+    return True

@@ -1,0 +1,51 @@
+"""``grove simulate``."""
+
+from typing import Any
+
+import click
+
+from grove_shell.cli.options import Span, format_option
+
+
+@click.command("simulate")
+@click.argument("scenario", metavar="SCENARIO.yaml", type=click.Path())
+@format_option("human", "json", "yaml")
+@click.option("--until", type=Span(), help="Stop so long after the start.  [default: when nothing more will happen]")
+@click.option(
+    "--seeds", type=click.IntRange(min=1), metavar="N", help="Play N worlds, each with other faults drawn into it."
+)
+@click.option("--first", type=click.IntRange(min=0), default=0, metavar="SEED", help="Number of the first of them.")
+@click.option("--check", is_flag=True, help="Watch what may never happen; always on with --seeds.")
+@click.option("--picture", type=click.Path(), metavar="FILE", help="Draw the run as a chart: .svg or .png.")
+@click.option("--trace", type=click.Path(), metavar="FILE", help="Where to write a scenario that repeats a violation.")
+@click.option("-v", "--verbose", is_flag=True, help="Tell everything, statuses and starts included.")
+def command(**options: Any) -> int:
+    """What will happen, if this happens: events and faults in virtual time, and what may never come of them.
+
+    The scenario says which PodCliqueSets, nodes and events there are.  The operator is the real one; scheduler,
+    kubelets, nodes and users are played.  Nothing sleeps: a day takes moments.
+
+    \b
+    Examples:
+      grove simulate examples/scenarios/gang-scheduling.yaml
+      grove simulate examples/scenarios/node-loss.yaml --picture loss.svg
+      grove simulate examples/scenarios/node-loss.yaml --seeds 200 --trace found.yaml
+
+    \b
+    A scenario:
+      apiVersion: grove.io/v1alpha1
+      kind: Scenario
+      metadata: {name: lost-node}
+      spec:
+        sets: [{file: llama.yaml}]
+        nodes: [{name: gpu, count: 9, capacity: {nvidia.com/gpu: 8}}]
+        events:
+          - {at: 5m, loseNode: {of: {clique: llama-0-worker, index: 0}}}
+        expect:
+          - {at: end, ready: {llama-0-worker: 8}, terminations: 1}
+
+    Exit codes: 0 as expected, 1 bad input, 3 an expectation not met or a promise broken, 64 usage.
+    """
+    from grove_shell.actions.simulate import SimulateOptions, simulate
+
+    return simulate(SimulateOptions(**options))

@@ -1,0 +1,69 @@
+"""Whom something can happen to in a scenario."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from grove_core.resources.names import member_clique_name, scaling_group_name, standalone_clique_name
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.snapshot.cluster import Cluster
+from grove_shell.simulator.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Whom something can happen to.
+
+    Attributes:
+        cliques: names of those that the sets become at first.
+        groups: the same of scaling groups, each with its ``minAvailable``.
+        scalers: names of the autoscalers among them.
+        sets: the manifests.
+        nodes: names.
+    """
+
+    cliques: tuple[str, ...]
+    groups: tuple[tuple[str, int], ...]
+    scalers: tuple[str, ...]
+    sets: tuple[Mapping[str, Any], ...]
+    nodes: tuple[str, ...]
+
+
+def cast_of(scenario: Scenario, dump: Cluster | None = None) -> Cast:
+    """Everybody of a scenario, and of the dump that it starts from, at its start."""
+    cliques: list[str] = []
+    groups: list[tuple[str, int]] = []
+    scalers: list[str] = []
+    for manifest in scenario.spec.sets:
+        root = podcliqueset_of(manifest)
+        for replica in range(root.spec.replicas):
+            _add_replica(root, replica, cliques, groups, scalers)
+    if dump is not None:
+        cliques += [clique.ref.name for found in dump.cliques_of.values() for clique in found]
+        groups += [(group.ref.name, group.min_available) for found in dump.groups_of.values() for group in found]
+    nodes = [
+        pool.name if pool.count is None else f"{pool.name}-{index}"
+        for pool in scenario.spec.nodes
+        for index in range(pool.count or 1)
+    ]
+    return Cast(tuple(cliques), tuple(groups), tuple(scalers), scenario.spec.sets, tuple(nodes))
+
+
+def _add_replica(
+    root: PodCliqueSet, replica: int, cliques: list[str], groups: list[tuple[str, int]], scalers: list[str]
+) -> None:
+    template, name = root.spec.template, root.ref.name
+    members = {short for group in template.pod_clique_scaling_groups for short in group.clique_names}
+    for clique in template.cliques:
+        if clique.name not in members:
+            cliques.append(standalone_clique_name(name, replica, clique.name))
+            if clique.spec.auto_scaling_config is not None:
+                scalers.append(cliques[-1])
+    for group in template.pod_clique_scaling_groups:
+        owner = scaling_group_name(name, replica, group.name)
+        groups.append((owner, group.min_available if group.min_available is not None else 1))
+        if group.scale_config is not None:
+            scalers.append(owner)
+        cliques += [
+            member_clique_name(owner, index, short) for index in range(group.replicas) for short in group.clique_names
+        ]

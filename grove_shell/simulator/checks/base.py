@@ -1,0 +1,104 @@
+"""What every check is, and what checks share: the truth of the cluster, told in few words."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from grove_core.kernel.steps import Attempt
+from grove_core.plan.plan import Plan
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.changes import Change
+from grove_shell.simulator.cluster import Cluster, is_live
+from grove_shell.simulator.history import Actor
+from grove_shell.simulator.nodes import Node
+from grove_shell.simulator.violation import Violated, Violation
+
+
+@dataclass(slots=True)
+class Truth:
+    """The cluster as it is, and what has to be remembered of it.
+
+    Attributes:
+        clock_slack: the farthest that the operator's clock was off so far, in milliseconds.
+        cliques, groups, roots: every one that ever was, by uid, as it was last.
+        root_of: uid of a clique, a group or anything else owned -> uid of its set.
+        available: uids of cliques that had ``minAvailable`` ready pods at some moment.
+    """
+
+    cluster: Cluster
+    nodes: Mapping[str, Node]
+    start: datetime
+    clock_slack: int = 0
+    cliques: dict[str, PodClique] = field(default_factory=dict)
+    groups: dict[str, ScalingGroup] = field(default_factory=dict)
+    roots: dict[str, PodCliqueSet] = field(default_factory=dict)
+    root_of: dict[str, str] = field(default_factory=dict)
+    available: set[str] = field(default_factory=set)
+
+    @property
+    def now(self) -> int:
+        """Milliseconds since the start."""
+        return self.cluster.agenda.now
+
+    def take(self, changes: Iterable[Change]) -> None:
+        """Remember what changed."""
+        touched: dict[str, None] = {}
+        for change in changes:
+            item = change.object
+            if isinstance(item, Pod):
+                touched[item.owner_uid] = None
+                continue
+            if isinstance(item, PodClique):
+                self.cliques[item.uid] = item
+                touched[item.uid] = None
+            elif isinstance(item, ScalingGroup):
+                self.groups[item.uid] = item
+            elif isinstance(item, PodCliqueSet):
+                self.roots[item.uid] = item
+                self.root_of[item.uid] = item.uid
+                continue
+            if change.before is None:
+                self.root_of[item.uid] = self.root_of.get(item.owner_uid, "")
+        for uid in touched:
+            clique = self.cliques.get(uid)
+            if clique is not None and self.ready(uid) >= clique.min_available:
+                self.available.add(uid)
+
+    def pods(self, uid: str) -> list[Pod]:
+        """The pods of a clique."""
+        return self.cluster.world.pods.get(uid, [])
+
+    def live(self, uid: str) -> list[Pod]:
+        """Those of them that count."""
+        return [pod for pod in self.pods(uid) if is_live(pod)]
+
+    def ready(self, uid: str) -> int:
+        """How many of them are ready."""
+        return sum(pod.ready for pod in self.pods(uid))
+
+    def fail(self, code: str, says: str, *objects: str) -> None:
+        """Something happened that may not. Raises Violated."""
+        raise Violated(Violation(code, self.now, objects, says))
+
+
+class Check:
+    """One promise, or a few that look at the same things; what it does not override it does not look at."""
+
+    def __init__(self, truth: Truth) -> None:
+        self.truth = truth
+
+    def hear(self, changes: list[Change]) -> None:
+        """The cluster changed."""
+
+    def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+        """An operator made a plan and will try it."""
+
+    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+        """An operator tried a step."""
+
+    def at_rest(self) -> None:
+        """Nothing is left to happen."""

@@ -1,0 +1,63 @@
+"""All checks of one run, in the order in which they are asked."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from grove_core.kernel.steps import Attempt
+from grove_core.plan.plan import Plan
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.changes import Change
+from grove_shell.simulator.checks.base import Check, Truth
+from grove_shell.simulator.checks.pods import CountOfPods, Deletions, Gates
+from grove_shell.simulator.checks.rest import NothingLeft, Whole
+from grove_shell.simulator.checks.termination import Terminations
+from grove_shell.simulator.checks.writes import Writes
+from grove_shell.simulator.cluster import Cluster
+from grove_shell.simulator.history import Actor
+from grove_shell.simulator.informers import Informers
+from grove_shell.simulator.nodes import Node
+from grove_shell.simulator.operator import Operator
+from grove_shell.simulator.spans import moment_of
+
+_CHECKS = (CountOfPods, Deletions, Gates, Writes, Terminations, NothingLeft, Whole)
+
+
+class Checks:
+    """Follows the operators, and listens to the cluster; raises Violated at the first promise that is broken."""
+
+    def __init__(self, cluster: Cluster, nodes: Mapping[str, Node], start: datetime) -> None:
+        self.truth = Truth(cluster, nodes, start)
+        self.checks: tuple[Check, ...] = tuple(check(self.truth) for check in _CHECKS)
+
+    def hear(self, changes: list[Change]) -> None:
+        """The cluster changed."""
+        self.truth.take(changes)
+        for check in self.checks:
+            check.hear(changes)
+
+    def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+        """A plan was made."""
+        for check in self.checks if plan.steps else ():
+            check.planned(actor, snapshot, plan)
+
+    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+        """A step was tried."""
+        for check in self.checks:
+            check.wrote(actor, snapshot, attempt)
+
+    def crashed(self, actor: Actor, writes: int) -> None:
+        """An operator ended; that is allowed."""
+
+    def at_rest(self, operator: Operator) -> None:
+        """Nothing is left to happen: the promises about that, and a further look must do nothing (O2)."""
+        for check in self.checks:
+            check.at_rest()
+        informers = Informers(operator.cluster, 0)
+        for root in informers.view.roots():
+            snapshot = informers.view.observe(root, moment_of(operator.start, self.truth.now))
+            steps = operator.decide(snapshot).steps if snapshot is not None else ()
+            if steps:
+                short = ", ".join(f"{type(step.action).__name__} {step.target.short}" for step in steps[:3])
+                self.truth.fail(
+                    "O2", f"at rest another look would write: {short}", *(s.target.short for s in steps[:3])
+                )

@@ -1,0 +1,153 @@
+"""Of pods: never too many, never two of an index, no gate too early (RS1, RS3, RS4, RS5, RS6, RS10, B10)."""
+
+from collections import Counter, defaultdict
+from typing import Final
+
+from grove_core.kernel.frozen import FrozenMap, canonical
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome
+from grove_core.plan.plan import Plan
+from grove_core.resources.keys import GATE
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podgang import PodGang
+from grove_core.snapshot.expectations import with_own_writes
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.checks.base import Check, Truth
+from grove_shell.simulator.cluster import is_live
+from grove_shell.simulator.history import Actor
+
+_OUR_GATE_GOES: Final = canonical({"spec": {"schedulingGates": [{"$patch": "delete", "name": GATE}]}})
+
+
+class CountOfPods(Check):
+    """RS1, RS3, RS4, RS10: what a created pod may be, held against the cluster as it is."""
+
+    def __init__(self, truth: Truth) -> None:
+        super().__init__(truth)
+        self._index_of: dict[tuple[str, str], int] = {}
+        self._strays: set[str] = set()  # uids of pods that an old leader made; a name that is free again is its chance
+
+    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+        """Look at the siblings of a pod that was created."""
+        step = attempt.step
+        if step.target.kind != "Pod" or not isinstance(step.action, Create):
+            return
+        pod = self.truth.cluster.world.pod(step.target)
+        if pod is None or attempt.outcome is Outcome.CONFLICT:
+            return
+        clique = self.truth.cliques.get(pod.owner_uid)
+        if clique is None:
+            return
+        if actor is Actor.SECOND:
+            self._strays.add(pod.uid)
+            return
+        live = [other for other in self.truth.live(clique.uid) if other.uid not in self._strays]
+        name = clique.ref.short
+        if self._index_of.setdefault((clique.uid, pod.name), pod.index) != pod.index:
+            self.truth.fail(
+                "RS3", f"{pod.name} has another index than the pod of that name before", name, pod.ref.short
+            )
+        twice = [index for index, count in Counter(other.index for other in live).items() if count > 1]
+        surging = is_updating(clique, live)
+        if twice and not surging:
+            self.truth.fail(
+                "RS4", f"{count_of(twice, live)} live pods of {clique.ref.name} have index {twice[0]}", name
+            )
+        seen = next((found.replicas for found in snapshot.cliques if found.uid == clique.uid), clique.replicas)
+        most = max(seen, self._replicas(clique)) + surging
+        if len(live) > most:
+            says = f"{clique.ref.name} has {len(live)} live pods; at most {most} are wanted"
+            self.truth.fail("RS1", says, name)
+        if pod.index >= most:
+            self.truth.fail("RS10", f"a pod of {clique.ref.name} has index {pod.index} of {most}", name)
+
+    def _replicas(self, clique: PodClique) -> int:
+        stored = self.truth.cluster.world.items.get(clique.ref)
+        return stored.replicas if isinstance(stored, PodClique) else clique.replicas
+
+
+class Deletions(Check):
+    """RS5 and B10: which pods an operator may delete."""
+
+    def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+        """What the operator sees must have enough ready pods left, in every clique of which it deletes some."""
+        doomed = {
+            step.target.name for step in plan.steps if step.target.kind == "Pod" and isinstance(step.action, Delete)
+        }
+        if not doomed:
+            return
+        seen = with_own_writes(snapshot)
+        for clique in seen.cliques:
+            pods = [pod for pod in seen.pods_of.get(clique.uid, ()) if is_live(pod) and pod.ready]
+            left = [pod for pod in pods if pod.name not in doomed]
+            enough = min(clique.min_available, clique.replicas)
+            if len(left) < len(pods) and len(left) < enough and not clique.deleting:
+                says = f"{len(left)} of {len(pods)} ready pods of {clique.ref.name} stay, at least {enough} are needed"
+                self.truth.fail("B10", says, clique.ref.short)
+        del actor
+
+    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+        """A pod that is on its way out is left alone."""
+        step = attempt.step
+        if step.target.kind == "Pod" and isinstance(step.action, Delete) and attempt.outcome is Outcome.DONE:
+            pod = next((pod for _, pod in snapshot.pods() if pod.ref == step.target), None)
+            if pod is not None and pod.deleting:
+                self.truth.fail("RS5", f"{pod.name} was deleted twice", pod.ref.short)
+        del actor
+
+
+class Gates(Check):
+    """RS6: only Grove's gate is opened, and not before the gang may be placed."""
+
+    def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+        """Every gate that is about to be opened."""
+        opened = [step for step in plan.steps if step.target.kind == "Pod" and isinstance(step.action, Apply)]
+        if not opened:
+            return
+        seen = with_own_writes(snapshot)
+        pods = {pod.name: (clique, pod) for clique, pod in seen.pods()}
+        gangs = {gang.ref.name: gang for gang in seen.gangs}
+        by_clique: defaultdict[str, list[Pod]] = defaultdict(list)
+        for clique, pod in pods.values():
+            by_clique[clique.ref.name].append(pod)
+        for step in opened:
+            assert isinstance(step.action, Apply)  # noqa: S101 - they were chosen so
+            if not only_our_gate(step.action.fields):
+                says = f"more than Grove's own gate is taken from {step.target.name}"
+                self.truth.fail("RS6", says, step.target.short)
+            clique, pod = pods[step.target.name]
+            self._look(clique, pod, gangs, by_clique)
+        del actor
+
+    def _look(self, clique: PodClique, pod: Pod, gangs: dict[str, PodGang], by_clique: dict[str, list[Pod]]) -> None:
+        gang = gangs.get(pod.gang)
+        if gang is None:
+            self.truth.fail("RS6", f"the gate of {pod.name} opens, and its gang {pod.gang} is not there", pod.ref.short)
+            return
+        for group in gang.groups:
+            there = [other for other in by_clique.get(group.name, ()) if other.gang == gang.ref.name]
+            if len(there) < group.min_replicas:
+                says = f"the gate of {pod.name} opens, and {group.name} has {len(there)} of {group.min_replicas} pods"
+                self.truth.fail("RS6", says, pod.ref.short)
+        base = gangs.get(clique.base_gang)
+        for group in base.groups if base is not None else ():
+            placed = sum(other.scheduled for other in by_clique.get(group.name, ()))
+            if placed < group.min_replicas:
+                found = f"{placed} of {group.min_replicas} pods of {group.name} are placed"
+                says = f"the gate of {pod.name} opens, and {found}"
+                self.truth.fail("RS6", says, pod.ref.short)
+
+
+def only_our_gate(fields: FrozenMap) -> bool:
+    """Whether an apply takes Grove's gate away and does nothing else."""
+    return canonical(fields) == _OUR_GATE_GOES
+
+
+def is_updating(clique: PodClique, live: list[Pod]) -> bool:
+    """Whether pods of two kinds stand side by side: then one more than the replicas may be there."""
+    return clique.status.updating or len({pod.template_hash for pod in live} | {clique.template_hash}) > 1
+
+
+def count_of(twice: list[int], live: list[Pod]) -> int:
+    """How many pods share the first index that is there twice."""
+    return sum(pod.index == twice[0] for pod in live)

@@ -1,0 +1,91 @@
+"""Of writes: nothing in vain, nothing of strangers, not too many (RS8, O8, O9)."""
+
+from typing import Final
+
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Create, DropFinalizer, Outcome, SetStatus
+from grove_core.plan.plan import Plan
+from grove_core.resources.meta import Resource
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podgang import PodGang
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import with_status
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.changes import Change
+from grove_shell.simulator.checks.base import Check, Truth
+from grove_shell.simulator.history import Actor
+
+_OURS: Final = "grove.io/"
+_EACH: Final = 8
+_SOME: Final = 200
+
+
+class Writes(Check):
+    """Every write of an operator, done or not."""
+
+    def __init__(self, truth: Truth) -> None:
+        super().__init__(truth)
+        self._targets: dict[Ref, Resource] = {}
+        self.writes = 0
+        self.changes = 0
+
+    def hear(self, changes: list[Change]) -> None:
+        """Every change is a reason for some writes, those of the operator included: statuses follow."""
+        self.changes += len(changes)
+
+    def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+        """Remember what the writes to come were judged on."""
+        self._targets = snapshot.targets() if plan.steps else {}
+        del actor
+
+    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+        """One write."""
+        self.writes += 1
+        step = attempt.step
+        if self.writes > _SOME + _EACH * self.changes:
+            says = f"{self.writes} writes for {self.changes} changes, the last one to {step.target.short}"
+            self.truth.fail("O9", says, step.target.short)
+        action = step.action
+        if action.guard is not None and not action.guard.uid:
+            self.truth.fail(
+                "O8", f"a write to {step.target.short} names no uid that it is meant for", step.target.short
+            )
+        if attempt.outcome is not Outcome.DONE:
+            return
+        if isinstance(action, SetStatus):
+            self._status(step.target, action)
+        elif isinstance(action, DropFinalizer) and not action.finalizer.startswith(_OURS):
+            says = f"the finalizer {action.finalizer} of {step.target.short} is somebody else's"
+            self.truth.fail("O8", says, step.target.short)
+        elif isinstance(action, Create):
+            root = self.truth.root_of.get(_owner_of(action), "")
+            if root and root != snapshot.root.uid:
+                self.truth.fail("O8", f"{step.target.short} was created for another set", step.target.short)
+        found = self._targets.get(step.target)
+        owner = self.truth.root_of.get(found.uid) if found is not None else None
+        leftover = isinstance(action, DropFinalizer) and not self._is_there(owner)
+        if owner not in {snapshot.root.uid, None} and not leftover:
+            self.truth.fail("O8", f"{step.target.short} belongs to another set", step.target.short)
+        del actor
+
+    def _is_there(self, root: str | None) -> bool:
+        """Whether a set is still there; what is left of one that is not may be let go by whoever finds it."""
+        return any(item.uid == root for item in self.truth.cluster.sets())
+
+    def _status(self, target: Ref, action: SetStatus) -> None:
+        """A status that was written must differ from the one it was judged on, which was the stored one."""
+        before = self._targets.get(target)
+        if not isinstance(before, PodClique | PodCliqueSet | ScalingGroup | PodGang) or before.guard != action.guard:
+            return
+        if with_status(before, action.fields).status == before.status:
+            self.truth.fail("RS8", f"the status of {target.short} was written, and nothing in it changed", target.short)
+
+
+def _owner_of(action: Create) -> str:
+    """Uid of the first owner in a manifest; empty where it has none."""
+    meta = action.manifest.get("metadata")
+    owners = meta.get("ownerReferences") if isinstance(meta, FrozenMap) else None
+    first = owners[0] if isinstance(owners, tuple) and owners else None
+    return str(first.get("uid", "")) if isinstance(first, FrozenMap) else ""

@@ -1,0 +1,135 @@
+"""The cluster that everybody acts on: an API server in memory, and the news of it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Apply, Attempt, Outcome, Step
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_shell.simulator.agenda import Agenda
+from grove_shell.simulator.changes import Change, Differ
+from grove_shell.world.memory import MemoryWorld, Stored
+
+ENDED = frozenset({"Succeeded", "Failed"})
+
+
+class Cluster:
+    """A world with a log of its changes; whoever listens is told of them at the end of each moment.
+
+    Attributes:
+        log: every change so far, in time.
+        gated: uids of pods with somebody else's gate on them.
+    """
+
+    def __init__(self, world: MemoryWorld, agenda: Agenda) -> None:
+        self.world = world
+        self.agenda = agenda
+        self.log: list[Change] = []
+        self.gated: set[str] = set()
+        self.listeners: list[Callable[[list[Change]], None]] = []
+        self._differ = Differ(world)
+        self._dirty = True
+
+    # news
+
+    def tell(self) -> bool:
+        """Find out what changed since the last time, and tell everybody; whether there was anything."""
+        if not self._dirty:
+            return False
+        self._dirty = False
+        changes = self._differ.look(self.agenda.now)
+        if changes:
+            self.log.extend(changes)
+            for listener in self.listeners:
+                listener(changes)
+        return bool(changes)
+
+    # writes
+
+    def attempt(self, step: Step) -> Attempt:
+        """A write of an operator."""
+        self._dirty = True
+        answer = self.world.attempt(step)
+        if answer.outcome is Outcome.DONE and isinstance(step.action, Apply) and self.gated:
+            pod = self.world.pod(step.target)
+            if pod is not None and pod.uid in self.gated and not pod.gated:
+                self.put_pod(replace(pod, gated=True))
+        return answer
+
+    def put_pod(self, pod: Pod) -> None:
+        """Write a pod as somebody else than the operator."""
+        self._dirty = True
+        self.world.put_pod(pod)
+
+    def end_pod(self, pod: Pod) -> None:
+        """The containers of a pod have ended: one that is being deleted is gone."""
+        self._dirty = True
+        self.world.end_pod(pod.ref)
+
+    def put(self, item: Stored) -> None:
+        """Write an object as somebody else than the operator."""
+        self._dirty = True
+        self.world.put(item)
+
+    def add(self, item: Stored) -> None:
+        """Put a new object there."""
+        self._dirty = True
+        self.world.add(item)
+
+    def delete(self, ref: Ref) -> None:
+        """Delete an object as somebody else than the operator."""
+        self._dirty = True
+        self.world.delete(ref)
+
+    # questions
+
+    def named(self, kind: str, name: str) -> Stored | None:
+        """The object of a kind and a name (``name``, or ``namespace/name``); the first one where several have it."""
+        namespace, slash, short = name.rpartition("/")
+        for ref, item in self.world.items.items():
+            if ref.kind == kind and ref.name == short and (not slash or ref.namespace == namespace):
+                return item
+        return None
+
+    def clique(self, name: str) -> PodClique | None:
+        """A PodClique by its name."""
+        found = self.named("PodClique", name)
+        return found if isinstance(found, PodClique) else None
+
+    def pod_at(self, clique: str, index: int) -> Pod | None:
+        """The pod that has an index in a PodClique by now; one that is being deleted only where no other has it."""
+        owner = self.clique(clique)
+        pods = self.world.pods.get(owner.uid, []) if owner is not None else []
+        having = [pod for pod in pods if pod.index == index]
+        return min(having, key=lambda pod: (pod.deleting, pod.phase in ENDED, pod.uid), default=None)
+
+    def pods(self) -> Iterator[Pod]:
+        """Every pod there is."""
+        for pods in self.world.pods.values():
+            yield from pods
+
+    def cliques(self) -> list[PodClique]:
+        """Every PodClique there is, by name."""
+        found = [item for item in self.world.items.values() if isinstance(item, PodClique)]
+        return sorted(found, key=lambda clique: clique.ref.sort_key)
+
+    def sets(self) -> list[PodCliqueSet]:
+        """Every PodCliqueSet there is, by name."""
+        found = [item for item in self.world.items.values() if isinstance(item, PodCliqueSet)]
+        return sorted(found, key=lambda root: root.ref.sort_key)
+
+
+def image_of(cluster: Cluster, pod: Pod) -> str:
+    """What the first container of a pod runs; empty where nobody knows its manifest."""
+    spec = cluster.world.manifests.get(pod.ref, FrozenMap({})).get("spec")
+    containers = spec.get("containers") if isinstance(spec, FrozenMap) else None
+    first = containers[0] if isinstance(containers, tuple) and containers else None
+    return str(first.get("image", "")) if isinstance(first, FrozenMap) else ""
+
+
+def is_live(pod: Pod) -> bool:
+    """Whether a pod counts: not being deleted, and not ended."""
+    return not pod.deleting and pod.phase not in ENDED

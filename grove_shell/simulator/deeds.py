@@ -1,0 +1,163 @@
+"""What users, autoscalers and hardware do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from grove_core.admit import admit
+from grove_core.areas.workload.defaults import with_defaults
+from grove_core.kernel.admission import Deny
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.owned import Owned
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.controller.rounds import as_applied
+from grove_shell.simulator.cluster import Cluster, is_live
+from grove_shell.simulator.events import ApplySet, Autoscale, CrashPod, Named, NodeAt, PodAt, Scale
+from grove_shell.simulator.history import Actor, History, What
+from grove_shell.simulator.kubelet import Kubelet
+
+Manifest = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Users:
+    """People and autoscalers, with what they applied last.
+
+    Attributes:
+        manifests: namespace and name -> the manifest of the set as it was admitted.
+        served: how many sets of a name there were so far.
+    """
+
+    cluster: Cluster
+    kubelet: Kubelet
+    history: History
+    start: datetime
+    manifests: dict[tuple[str, str], Manifest] = field(default_factory=dict)
+    served: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def apply(self, deed: ApplySet) -> None:
+        """Apply a set, if admission lets it pass."""
+        self._apply(deed.manifest)
+
+    def admit(self, manifest: Manifest) -> None:
+        """Put a set there that was admitted before."""
+        root = podcliqueset_of(manifest)
+        key = (root.ref.namespace, root.ref.name)
+        self.manifests[key] = manifest
+        found = self.cluster.world.items.get(root.ref)
+        if isinstance(found, PodCliqueSet):
+            moved = found.spec != root.spec
+            generation = None if found.generation is None else found.generation + moved
+            changed = replace(
+                found, spec=root.spec, labels=root.labels, annotations=root.annotations, generation=generation
+            )
+            self.cluster.put(changed)
+            return
+        count = self.served[key] = self.served.get(key, 0) + 1
+        made = as_applied(Snapshot(root=root, pods_of={}, now=self.start)).root
+        self.cluster.add(made if count == 1 else replace(made, uid=f"{made.uid[:-1]} no. {count})"))
+
+    def scale(self, deed: Scale) -> None:
+        """Write the replicas of an object: of a set through admission, of the others as their scale subresource."""
+        item = self.cluster.named(deed.kind, deed.name)
+        if isinstance(item, PodCliqueSet):
+            manifest = self.manifests[item.ref.namespace, item.ref.name]
+            changed = {**manifest, "spec": {**manifest["spec"], "replicas": deed.replicas}}
+            self._apply(changed, f"replicas {item.spec.replicas} to {deed.replicas}")
+        elif isinstance(item, ScalingGroup | PodClique):
+            self._scale(item, deed.replicas, Actor.USER)
+        else:
+            self._missed(f"{deed.kind} {deed.name}")
+
+    def autoscale(self, deed: Autoscale) -> None:
+        """An autoscaler writes what it wants, within its bounds, to what it scales."""
+        scaler = self.cluster.named("HorizontalPodAutoscaler", deed.name)
+        spec = scaler.spec if isinstance(scaler, Owned) else None
+        if spec is None:
+            self._missed(f"HorizontalPodAutoscaler {deed.name}")
+            return
+        target, least, most = spec["scaleTargetRef"], spec.get("minReplicas", 1), spec["maxReplicas"]
+        assert isinstance(target, FrozenMap) and isinstance(least, int) and isinstance(most, int)  # noqa: S101, PT018
+        item = self.cluster.named(str(target["kind"]), str(target["name"]))
+        if isinstance(item, ScalingGroup | PodClique):
+            self._scale(item, min(max(deed.replicas, least), most), Actor.AUTOSCALER)
+        else:
+            self._missed(f"{target['kind']} {target['name']}")
+
+    def delete_set(self, deed: Named) -> None:
+        """Delete a set, as ``kubectl delete`` does."""
+        item = self.cluster.named("PodCliqueSet", deed.name)
+        if item is None:
+            self._missed(f"PodCliqueSet {deed.name}")
+            return
+        self.history.note(self._now, Actor.USER, What.DELETED, item.ref)
+        self.cluster.delete(item.ref)
+
+    def delete_pod(self, deed: PodAt) -> None:
+        """Delete a pod."""
+        pod = self.cluster.pod_at(deed.clique, deed.index)
+        if pod is None or pod.deleting:
+            self._missed(f"pod {deed.index} of {deed.clique}")
+            return
+        self.history.note(self._now, Actor.USER, What.DELETED, pod.ref, clique=deed.clique)
+        self.cluster.delete(pod.ref)
+
+    def fail_pod(self, deed: PodAt) -> None:
+        """A pod ends by itself."""
+        pod = self.cluster.pod_at(deed.clique, deed.index)
+        if pod is None or not is_live(pod) or not pod.node:
+            self._missed(f"running pod {deed.index} of {deed.clique}")
+            return
+        self.history.note(self._now, Actor.KUBELET, What.FAILED, pod.ref, clique=deed.clique)
+        self.kubelet.fail(pod)
+
+    def crash_pod(self, deed: CrashPod) -> None:
+        """A pod stops being ready for a while."""
+        pod = self.cluster.pod_at(deed.clique, deed.index)
+        if pod is None or not is_live(pod) or not pod.node:
+            self._missed(f"running pod {deed.index} of {deed.clique}")
+            return
+        self.history.note(self._now, Actor.KUBELET, What.CRASHED, pod.ref, clique=deed.clique, detail=pod.node)
+        self.kubelet.crash(pod, deed.recovers)
+
+    def node_of(self, where: NodeAt) -> str:
+        """Which node is meant; empty where it is that of a pod that has none."""
+        if where.of is None:
+            return where.node
+        pod = self.cluster.pod_at(where.of.clique, where.of.index)
+        return pod.node if pod is not None else ""
+
+    @property
+    def _now(self) -> int:
+        return self.cluster.agenda.now
+
+    def _apply(self, manifest: Manifest, what: str = "") -> None:
+        meta = manifest.get("metadata")
+        key = (
+            (str(meta.get("namespace") or "default"), str(meta.get("name"))) if isinstance(meta, Mapping) else ("", "")
+        )
+        there = self.cluster.named("PodCliqueSet", "/".join(key))
+        verdict = admit(manifest, self.manifests.get(key) if there is not None else None).verdict
+        if isinstance(verdict, Deny):
+            self.history.refused += 1
+            objections = tuple(str(objection) for objection in verdict.objections)
+            self.history.note(self._now, Actor.USER, What.REFUSED, detail=f"PodCliqueSet {key[1]}", because=objections)
+            return
+        self.admit(with_defaults(manifest))
+        found = self.cluster.named("PodCliqueSet", "/".join(key))
+        if found is not None:
+            self.history.note(self._now, Actor.USER, What.SCALED if what else What.APPLIED, found.ref, detail=what)
+
+    def _scale(self, item: ScalingGroup | PodClique, replicas: int, who: Actor) -> None:
+        if item.replicas == replicas:
+            return
+        generation = None if item.generation is None else item.generation + 1
+        self.history.note(self._now, who, What.SCALED, item.ref, detail=f"replicas {item.replicas} to {replicas}")
+        self.cluster.put(replace(item, replicas=replicas, generation=generation))
+
+    def _missed(self, what: str) -> None:
+        self.history.note(self._now, Actor.USER, What.REFUSED, detail=f"{what}: there is none")

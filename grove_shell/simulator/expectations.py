@@ -1,0 +1,114 @@
+"""What a scenario expects, held against the cluster at its moment."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from grove_core.kernel.conditions import Truth, condition_of
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_shell.simulator.changes import Change
+from grove_shell.simulator.cluster import Cluster, image_of, is_live
+from grove_shell.simulator.history import History
+from grove_shell.simulator.scenario import Expectation
+from grove_shell.simulator.scheduler import UNSCHEDULABLE
+from grove_shell.simulator.spans import span_text
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """An expectation that was not met.
+
+    Attributes:
+        at: milliseconds since the start.
+        says: what was expected where, and what was found.
+    """
+
+    at: int
+    says: str
+
+
+class Judge:
+    """Holds the expectations of a scenario against what happens."""
+
+    def __init__(self, cluster: Cluster, history: History, expected: tuple[Expectation, ...]) -> None:
+        self.cluster = cluster
+        self.history = history
+        self.misses: list[Miss] = []
+        timed = [(found.at, found) for found in expected if isinstance(found.at, int)]
+        self._timed = sorted(timed, key=lambda pair: pair[0])
+        self._last = [found for found in expected if found.at == "end"]
+        self._never = {found.never for found in expected if found.never is not None}
+        self._seen: set[str] = set()
+
+    def hear(self, changes: list[Change]) -> None:
+        """Notice what should never be so."""
+        for change in changes if self._never - self._seen else ():
+            after = change.after
+            if isinstance(after, Pod):
+                if after.trouble == UNSCHEDULABLE:
+                    self._saw("unschedulable", after.ref.short)
+            elif isinstance(after, PodClique | ScalingGroup):
+                condition = condition_of(after.status.conditions, MIN_AVAILABLE_BREACHED)
+                if condition is not None and condition.status is Truth.TRUE:
+                    self._saw("breached", after.ref.short)
+
+    def before(self, moment: int | None) -> None:
+        """Judge whatever is due before a moment; everything, the end included, for None."""
+        if self.history.terminations:
+            self._saw("terminated", "a replica")
+        if self.history.refused:
+            self._saw("refused", "a write")
+        while self._timed and (moment is None or self._timed[0][0] < moment):
+            at, expected = self._timed.pop(0)
+            self._judge(at, f"at {span_text(at)}", expected)
+        for expected in self._last if moment is None else ():
+            self._judge(self.cluster.agenda.now, "at the end", expected)
+
+    def _saw(self, what: str, who: str) -> None:
+        if what in self._never and what not in self._seen:
+            self._seen.add(what)
+            at = self.cluster.agenda.now
+            self.misses.append(Miss(at, f"never {what}: {who} was, at {span_text(at)}"))
+
+    def _judge(self, at: int, when: str, expected: Expectation) -> None:
+        for what, wanted, found in self._differences(expected):
+            if wanted != found:
+                self.misses.append(Miss(at, f"{when}: expected {what} {wanted}, found {found}"))
+
+    def _differences(self, expected: Expectation) -> Iterator[tuple[str, object, object]]:
+        names = {item.uid: item.ref.name for item in self.cluster.world.items.values() if isinstance(item, PodClique)}
+        live = [(names.get(pod.owner_uid, ""), pod) for pod in self.cluster.pods() if is_live(pod)]
+        counts = {
+            "pods": Counter(name for name, _ in live),
+            "scheduled": Counter(name for name, pod in live if pod.scheduled),
+            "ready": Counter(name for name, pod in live if pod.ready),
+            "gated": Counter(name for name, pod in live if pod.gated),
+        }
+        for what, count in counts.items():
+            wanted = getattr(expected, what)
+            if isinstance(wanted, dict):
+                for clique, number in wanted.items():
+                    yield f"{what} of {clique}", number, count[clique]
+            elif wanted is not None:
+                yield what, wanted, count.total()
+        numbers = {
+            "terminations": self.history.terminations,
+            "refused": self.history.refused,
+            "objects": len(self.cluster.world.items) + sum(1 for _ in self.cluster.pods()),
+            "nodes": len({pod.node for _, pod in live if pod.node}),
+        }
+        for what, number in numbers.items():
+            if getattr(expected, what) is not None:
+                yield what, getattr(expected, what), number
+        for clique, image in expected.images.items():
+            images = {image_of(self.cluster, pod) for name, pod in live if name == clique}
+            yield f"image of {clique}", image, ", ".join(sorted(images)) or "no pod"
+        for name, wanted in (
+            *((name, "there") for name in expected.exists),
+            *((name, "gone") for name in expected.gone),
+        ):
+            kind, _, short = name.partition("/")
+            yield name, wanted, "there" if self.cluster.named(kind, short) else "gone"

@@ -1,0 +1,82 @@
+"""The kinds of fields that a scenario consists of, and what a person is told who fills them in wrongly."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StrictInt,
+    StrictStr,
+    ValidationInfo,
+)
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from grove_core.kernel.times import format_time, parse_time
+from grove_shell.simulator.quantities import parse_quantity
+from grove_shell.simulator.spans import span_from, span_text
+
+WRITTEN: Final = "written by a person"
+"""The validation context of a file: there a span is text, and a number of nobody knows what."""
+
+
+class Model(BaseModel):
+    """Base of everything in a scenario: frozen, camelCase; what it does not know is a fault."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True
+    )
+
+
+def _span(value: object, info: ValidationInfo) -> object:
+    if isinstance(value, int) and not isinstance(value, bool) and info.context != WRITTEN:
+        return value
+    span = span_from(value) if isinstance(value, str) else None
+    if span is None:
+        raise PydanticCustomError("span", 'a duration such as "90s" or "1h30m"')
+    return span
+
+
+def _moment(value: object) -> object:
+    moment = value if isinstance(value, datetime) else parse_time(value) if isinstance(value, str) else None
+    if moment is None:
+        raise PydanticCustomError("moment", 'a time such as "2026-11-20T09:00:00Z"')
+    return moment
+
+
+def _amount(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, str | int) or parse_quantity(str(value)) is None:
+        raise PydanticCustomError("quantity", 'a quantity such as 8, "500m" or "64Gi"')
+    return str(value)
+
+
+def _counted(value: object) -> object:
+    """One number for everything, or numbers by PodClique."""
+    counts = value.values() if isinstance(value, Mapping) else (value,)
+    if any(isinstance(count, bool) or not isinstance(count, int) or count < 0 for count in counts):
+        raise PydanticCustomError("counted", "a number, or numbers by name of a PodClique")
+    return {str(key): count for key, count in value.items()} if isinstance(value, Mapping) else value
+
+
+def _object(value: object) -> object:
+    if not isinstance(value, Mapping):
+        raise PydanticCustomError("object", "an object")
+    return value
+
+
+Span = Annotated[int, BeforeValidator(_span), PlainSerializer(span_text)]
+"""A span of time, in milliseconds; a Go duration in a file."""
+Moment = Annotated[datetime, BeforeValidator(_moment), PlainSerializer(format_time)]
+Amount = Annotated[str, BeforeValidator(_amount)]
+Counted = Annotated[int | dict[str, int], BeforeValidator(_counted)]
+Raw = Annotated[dict[str, Any], BeforeValidator(_object)]
+Name = Annotated[StrictStr, Field(min_length=1)]
+Count = Annotated[StrictInt, Field(ge=0, le=100_000)]
+Several = Annotated[StrictInt, Field(ge=1, le=100_000)]
+Kind: TypeAlias = Literal["PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", "Pod", "other"]
+"""``other`` is every kind that no decision looks into: services, roles, claims, autoscalers."""

@@ -1,0 +1,183 @@
+"""Faults: what goes wrong between the operator and the server, and what strangers do (F1 to F12)."""
+
+from dataclasses import replace
+from random import Random
+from typing import Final
+
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import DropFinalizer, Stage, Step
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_shell.simulator.cluster import Cluster
+from grove_shell.simulator.events import (
+    CrashOperator,
+    EditStatus,
+    GateForeign,
+    HoldForeign,
+    JumpClock,
+    LagCache,
+    LoseAnswers,
+    PermuteLists,
+    RefuseWrites,
+    Relist,
+    SecondLeader,
+    Touch,
+)
+from grove_shell.simulator.history import Actor, History, What
+from grove_shell.simulator.informers import KINDS
+from grove_shell.simulator.operator import Operator
+from grove_shell.simulator.spans import span_text
+from grove_shell.simulator.wire import Trouble
+
+_FOREIGN: Final = "example.com/held"
+_NEVER: Final = 1 << 60
+
+
+class Mischief:
+    """Everything that goes wrong.
+
+    Attributes:
+        worst_clock: the farthest that any clock was off so far.
+        old: the leaders that were replaced.
+    """
+
+    def __init__(self, cluster: Cluster, operator: Operator, history: History) -> None:
+        self.cluster = cluster
+        self.operator = operator
+        self.history = history
+        self.worst_clock = 0
+        self.old: list[Operator] = []
+
+    def calm(self) -> None:
+        """All faults stop."""
+        self.operator.calm()
+        self.operator.clock_off = 0
+        self.operator.informers.frozen.clear()
+        self.operator.informers.shuffle = None
+        for leader in self.old:
+            leader.retired = True
+        self.operator.wake(self._now)
+
+    def crash_operator(self, fault: CrashOperator) -> None:
+        """F1."""
+        if fault.write:
+            when = "after" if fault.committed else "before"
+            self._tell(f"the operator will crash {when} write {fault.write} from now")
+        self.operator.doom(fault)
+
+    def lag_cache(self, fault: LagCache) -> None:
+        """F2, F3."""
+        self._tell(f"the operator's cache of {', '.join(fault.kinds)} stands still for {span_text(fault.span)}")
+        for kind in fault.kinds:
+            self.operator.informers.frozen[kind] = self._now + fault.span
+        self.cluster.agenda.after(fault.span, lambda: self.operator.wake(self._now))
+
+    def relist(self, fault: Relist) -> None:
+        """F2, F3."""
+        self._tell(f"the operator lists everything anew, as of {span_text(fault.back)} ago")
+        self.operator.informers.relist(fault.back)
+        for kind in KINDS if fault.back else ():  # the next look sees the past, the one after it the present
+            frozen = self.operator.informers.frozen
+            frozen[kind] = max(frozen.get(kind, 0), self._now + 1)
+        self.operator.wake(self._now)
+
+    def touch(self, fault: Touch) -> None:
+        """F4."""
+        self._tell(f"somebody writes to a {fault.kind} just before each of the operator's next {fault.writes} writes")
+        self.operator.wire.touches.append(Trouble(fault.kind, fault.writes))
+
+    def lose_answers(self, fault: LoseAnswers) -> None:
+        """F5."""
+        self._tell(f"the answers to the operator's next {fault.writes} writes are lost")
+        self.operator.wire.losses.append(Trouble(None, fault.writes))
+
+    def refuse_writes(self, fault: RefuseWrites) -> None:
+        """F6, F7."""
+        self._tell(f"the server answers {fault.code} to the next {fault.writes} writes of {fault.kind or 'any kind'}")
+        self.operator.wire.refusals.append(Trouble(fault.kind, fault.writes, fault.code))
+
+    def second_leader(self, fault: SecondLeader) -> None:
+        """F8: the old leader's caches stand still from now on."""
+        self._tell(f"an old leader goes on for {span_text(fault.span)} on what it saw last")
+        old = Operator(
+            self.cluster,
+            self.operator.start,
+            self.operator.spec,
+            self.operator.decide,
+            actor=Actor.SECOND,
+            followers=self.operator.followers,
+        )
+        old.informers.relist(self.operator.spec.watch)
+        old.informers.frozen = dict.fromkeys(map(str, KINDS), _NEVER)
+        self.old.append(old)
+        for moment in range(fault.every, fault.span, fault.every):
+            self.cluster.agenda.after(moment, old.look)
+        self.cluster.agenda.after(fault.span, lambda: setattr(old, "retired", True))
+
+    def jump_clock(self, fault: JumpClock) -> None:
+        """F9."""
+        off = fault.ahead - fault.back
+        self._tell(f"the operator's clock is {span_text(abs(off))} {'ahead' if off >= 0 else 'behind'}")
+        self.worst_clock = max(self.worst_clock, abs(off), abs(off - self.operator.clock_off))
+        self.operator.clock_off = off
+        self.operator.wake(self._now)
+        self.cluster.agenda.after(fault.span, self._right_clock)
+
+    def hold_foreign(self, fault: HoldForeign) -> None:
+        """F10."""
+        item = self.cluster.named(fault.kind, fault.name)
+        if item is None or _FOREIGN in item.finalizers or item.deleting:
+            return
+        self._tell(f"somebody else's finalizer is on {item.ref.short} for {span_text(fault.span)}")
+        self.cluster.put(replace(item, finalizers=(*item.finalizers, _FOREIGN)))
+        self.cluster.agenda.after(fault.span, lambda: self._let_go(item.ref))
+
+    def gate_foreign(self, fault: GateForeign) -> None:
+        """F10."""
+        pod = self.cluster.pod_at(fault.clique, fault.index)
+        if pod is None or pod.node or pod.deleting:
+            return
+        self._tell(f"somebody else's gate is on {pod.ref.short} for {span_text(fault.span)}")
+        self.cluster.gated.add(pod.uid)
+        self.cluster.put_pod(replace(pod, gated=True))
+        self.cluster.agenda.after(fault.span, lambda: self._ungate(pod))
+
+    def edit_status(self, fault: EditStatus) -> None:
+        """F10."""
+        clique = self.cluster.clique(fault.clique)
+        if isinstance(clique, PodClique):
+            self._tell(f"somebody writes nonsense into the status of {clique.ref.short}")
+            self.cluster.put(replace(clique, status=replace(clique.status, ready=7, replicas=0, scheduled=3)))
+
+    def permute_lists(self, fault: PermuteLists) -> None:
+        """F12."""
+        self._tell(f"the operator's lists come in any order for {span_text(fault.span)}")
+        mine = self.operator.informers.shuffle = Random(fault.seed)  # noqa: S311 - an order is no secret
+
+        def stop() -> None:
+            if self.operator.informers.shuffle is mine:
+                self.operator.informers.shuffle = None
+
+        self.cluster.agenda.after(fault.span, stop)
+
+    @property
+    def _now(self) -> int:
+        return self.cluster.agenda.now
+
+    def _right_clock(self) -> None:
+        self.operator.clock_off = 0
+        self.operator.wake(self._now)
+
+    def _let_go(self, ref: Ref) -> None:
+        item = self.cluster.world.items.get(ref)
+        if item is not None and _FOREIGN in item.finalizers:
+            self.cluster.attempt(Step(Stage.CLEANUP, ref, DropFinalizer(_FOREIGN, item.guard), ()))
+
+    def _ungate(self, before: Pod) -> None:
+        self.cluster.gated.discard(before.uid)
+        pod = self.cluster.world.pod(before.ref)
+        if pod is not None and pod.uid == before.uid and pod.gated and not pod.held:
+            self.cluster.put_pod(replace(pod, gated=False))
+
+    def _tell(self, what: str) -> None:
+        self.history.note(self._now, Actor.FAULT, What.FAULT, detail=what)

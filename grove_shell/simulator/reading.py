@@ -1,0 +1,234 @@
+"""From a file to a scenario whose sets are admitted: all problems at once, each with its place (SM-001, SM-002)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from grove_core.admit import admit
+from grove_core.areas.workload.defaults import with_defaults
+from grove_core.kernel.admission import Deny
+from grove_core.resources.fields import shown
+from grove_core.snapshot.cluster import Cluster
+from grove_shell.reading.faults import Fault
+from grove_shell.reading.sources import Item, items_of, standard_input
+from grove_shell.simulator.events import Event
+from grove_shell.simulator.fields import WRITTEN
+from grove_shell.simulator.scenario import Scenario
+
+_EXPECTED: Final[Mapping[str, str]] = {
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "string_type": "a string",
+    "string_too_short": "a name",
+    "missing": "a value",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a file holds.
+
+    Attributes:
+        scenario: with every set as it is after admission; None where there are faults.
+        cluster: the dump to start from, where one is named.
+        faults: everything that is wrong, in order of place.
+        manifests: namespace and name -> the manifest of each set of the dump, which updates are judged against.
+    """
+
+    scenario: Scenario | None
+    cluster: Cluster | None
+    faults: tuple[Fault, ...]
+    manifests: Mapping[tuple[str, str], Mapping[str, Any]]
+
+
+def read_scenario(path: str) -> Read:
+    """Read a scenario, the files that it names, and ask admission about its sets. Raises nothing for bad content."""
+    faults: list[Fault] = []
+    items = list(items_of(path, faults, standard_input()))
+    if len(items) != 1 and not faults:
+        faults.append(Fault(file=path, expected="one Scenario", got=f"{len(items)} objects"))
+    if faults:
+        return Read(None, None, tuple(faults), {})
+    reading = _Reading(path, items[0])
+    scenario = reading.scenario()
+    cluster = reading.cluster(scenario) if scenario is not None else None
+    ordered = tuple(sorted(reading.faults, key=lambda fault: fault.sort_key))
+    return Read(None if ordered else scenario, cluster, ordered, reading.manifests)
+
+
+class _Reading:
+    """One file on its way."""
+
+    def __init__(self, path: str, item: Item) -> None:
+        self.path = path
+        self.item = item
+        self.faults: list[Fault] = []
+        self.manifests: dict[tuple[str, str], Mapping[str, Any]] = {}
+
+    def scenario(self) -> Scenario | None:
+        raw = self.item.value
+        sets = self._sets(raw)
+        events = self._applied(raw)
+        try:
+            scenario = Scenario.model_validate(raw, context=WRITTEN)
+        except ValidationError as error:
+            for problem in error.errors(include_url=False):
+                self._note(_path(problem["loc"]), _expected(problem), _got(problem))
+            return None
+        if self.faults:
+            return None
+        ordered = tuple(sorted((events.get(place, event) for place, event in enumerate(scenario.spec.events)), key=_at))
+        return scenario.model_copy(update={"spec": scenario.spec.model_copy(update={"sets": sets, "events": ordered})})
+
+    def cluster(self, scenario: Scenario) -> Cluster | None:
+        """The dump that the scenario begins with."""
+        if scenario.spec.cluster is None:
+            return None
+        from grove_shell.reading.objects import load  # noqa: PLC0415 - few scenarios begin with a dump
+
+        path = str(self._beside(scenario.spec.cluster))
+        loaded = load([path], standard_input())
+        self.faults.extend(loaded.faults)
+        for item in items_of(path, [], standard_input()):
+            meta = _part(item.value, "metadata")
+            if item.value.get("kind") == "PodCliqueSet":
+                self.manifests[str(meta.get("namespace") or "default"), str(meta.get("name"))] = item.value
+        return loaded.cluster
+
+    def _sets(self, raw: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+        """Every set of the start, from the file or beside it, as admission leaves it."""
+        found: list[dict[str, Any]] = []
+        names: set[tuple[str, str]] = set()
+        for place, given in enumerate(_listed(_part(raw, "spec").get("sets"))):
+            for manifest, where in self._manifests(given, f"spec.sets[{place}]"):
+                admitted = self._admitted(manifest, where)
+                if admitted is None:
+                    continue
+                name = (admitted["metadata"]["namespace"], admitted["metadata"]["name"])
+                if name in names:
+                    self._note(f"{where}metadata.name", "a name of its own", "/".join(name))
+                names.add(name)
+                found.append(admitted)
+        return tuple(found)
+
+    def _applied(self, raw: Mapping[str, Any]) -> dict[int, Event]:
+        """The events that apply a set, the manifest in place of the file; admission is asked when they happen."""
+        found: dict[int, Event] = {}
+        for place, given in enumerate(_listed(_part(raw, "spec").get("events"))):
+            apply = _part(given, "applySet")
+            where = f"spec.events[{place}].applySet"
+            if "file" not in _part(apply, "manifest"):
+                continue
+            manifests = [manifest for manifest, _ in self._manifests(apply["manifest"], where)]
+            if len(manifests) != 1:
+                self._note(where, "one PodCliqueSet", f"{len(manifests)} of them")
+                continue
+            replaced = {**given, "applySet": {"manifest": manifests[0]}}
+            try:
+                found[place] = Event.model_validate(replaced, context=WRITTEN)
+            except ValidationError:
+                continue  # the whole file is judged as well, and says the same
+        return found
+
+    def _manifests(self, given: object, where: str) -> Iterator[tuple[dict[str, Any], str]]:
+        """The manifests that one entry means, and how their field paths begin."""
+        if not isinstance(given, dict) or "file" not in given:
+            if isinstance(given, dict):
+                yield given, f"{where}."
+            return
+        name = given["file"]
+        if not isinstance(name, str) or len(given) != 1:
+            self._note(where, "a manifest, or file: PATH and nothing else", shown(given))
+            return
+        faults: list[Fault] = []
+        kinds = [item.value for item in items_of(str(self._beside(name)), faults, standard_input())]
+        self.faults.extend(faults)
+        sets = [value for value in kinds if value.get("kind") == "PodCliqueSet"]
+        if not sets and not faults:
+            self._note(f"{where}.file", "a file with a PodCliqueSet", name)
+        for manifest in sets:
+            yield manifest, f"{where} ({name}): "
+
+    def _admitted(self, manifest: dict[str, Any], where: str) -> dict[str, Any] | None:
+        if manifest.get("kind") != "PodCliqueSet":
+            self._note(f"{where}kind", "PodCliqueSet", shown(manifest.get("kind")))
+            return None
+        verdict = admit(manifest).verdict
+        if isinstance(verdict, Deny):
+            for objection in verdict.objections:
+                self._note(f"{where}{objection.path}", _wanted(objection.reason.sentence), objection.got)
+            return None
+        return with_defaults(manifest)
+
+    def _beside(self, name: str) -> Path:
+        return Path(self.path).parent / name
+
+    def _note(self, path: str, expected: str, got: str) -> None:
+        meta = _part(self.item.value, "metadata")
+        self.faults.append(
+            Fault(
+                file=self.item.file,
+                document=self.item.document,
+                object=f"Scenario {meta['name']}" if isinstance(meta.get("name"), str) else "",
+                path=path,
+                expected=expected,
+                got=got,
+            )
+        )
+
+
+def _wanted(sentence: str) -> str:
+    """What an objection asks for, as a fault says it."""
+    if sentence.startswith("must be "):
+        return sentence.removeprefix("must be ")
+    return f"it to {sentence.removeprefix('must ')}" if sentence.startswith("must ") else f"something else ({sentence})"
+
+
+def _at(event: Event) -> int:
+    return event.at
+
+
+def _part(raw: object, key: str) -> Mapping[str, Any]:
+    found = raw.get(key) if isinstance(raw, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _path(loc: tuple[int | str, ...]) -> str:
+    path = ""
+    for part in loc:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
+    return path
+
+
+def _expected(problem: Mapping[str, Any]) -> str:
+    kind = problem["type"]
+    context = problem.get("ctx") or {}
+    if kind == "extra_forbidden":
+        return "no such field"
+    if kind == "literal_error":
+        return f"one of {context['expected']}".replace("'", "").replace(" or ", ", ")
+    if kind == "greater_than_equal":
+        return f"a whole number of at least {context['ge']}"
+    if kind == "less_than_equal":
+        return f"a whole number of at most {context['le']}"
+    return _EXPECTED.get(kind, str(problem["msg"]))
+
+
+def _got(problem: Mapping[str, Any]) -> str:
+    if problem["type"] == "missing":
+        return "nothing"
+    if problem["type"] in {"exactly_one", "when_or_never", "one_of_two"}:
+        given = problem["input"]
+        return ", ".join(map(str, given)) or "nothing" if isinstance(given, Mapping) else shown(given)
+    return shown(problem["input"])

@@ -1,0 +1,134 @@
+"""A scenario: what there is, what happens, and what is expected of it; as people write it."""
+
+from datetime import UTC, datetime
+from typing import Any, Final, Literal
+
+from pydantic import Field, StrictBool, StrictStr, model_validator
+from pydantic_core import PydanticCustomError
+
+from grove_shell.simulator.events import Event, NodePool
+from grove_shell.simulator.fields import Count, Counted, Model, Moment, Name, Raw, Span
+from grove_shell.simulator.spans import SECOND
+
+API_VERSION: Final = "grove.io/v1alpha1"
+KIND: Final = "Scenario"
+_START: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
+
+
+class Pace(Model):
+    """How fast the kubelet is with pods of one clique; what is left out is as for all others."""
+
+    start: Span | None = None
+    ready: Span | None = None
+    stop: Span | None = None
+
+
+class KubeletSpec(Model):
+    """How long pods take, from placed to running, from running to ready, from deleted to gone.
+
+    Attributes:
+        cliques: other paces, by short name of the clique in the template.
+    """
+
+    start: Span = 2 * SECOND
+    ready: Span = 5 * SECOND
+    stop: Span = 3 * SECOND
+    cliques: dict[str, Pace] = Field(default_factory=dict)
+
+
+class SchedulerSpec(Model):
+    """How long the scheduler takes, and whether it places a gang as one or each pod by itself."""
+
+    delay: Span = SECOND
+    gang_aware: StrictBool = True
+
+
+class OperatorSpec(Model):
+    """The least time between two rounds of the operator, and how old its view of the cluster is."""
+
+    round: Span = 100
+    watch: Span = 200
+
+
+class Expectation(Model):
+    """What should be so at a moment, at the end, or never; what is left out is not looked at.
+
+    Attributes:
+        pods, scheduled, ready, gated: of all pods, or by PodClique; pods that are being deleted count for none.
+        terminations: replicas ended by gang termination so far.
+        refused: writes of users that admission refused so far.
+        images: by PodClique, what the first container of each of its live pods runs.
+        objects: everything in the cluster, pods and sets included.
+        exists, gone: objects as ``Kind/name``.
+        nodes: on how many nodes pods are.
+    """
+
+    at: Span | Literal["end"] | None = None
+    never: Literal["terminated", "breached", "unschedulable", "refused"] | None = None
+    pods: Counted | None = None
+    scheduled: Counted | None = None
+    ready: Counted | None = None
+    gated: Counted | None = None
+    terminations: Count | None = None
+    refused: Count | None = None
+    objects: Count | None = None
+    nodes: Count | None = None
+    images: dict[str, StrictStr] = Field(default_factory=dict)
+    exists: tuple[StrictStr, ...] = ()
+    gone: tuple[StrictStr, ...] = ()
+
+    @model_validator(mode="after")
+    def _when_or_never(self) -> "Expectation":
+        looked_at = self.model_fields_set - {"at", "never"}
+        if (self.never is None) == (self.at is None) or (self.never is None) != bool(looked_at):
+            raise PydanticCustomError("when_or_never", "at with what should be so then, or never with what should not")
+        return self
+
+
+class Spec(Model):
+    """The world at the start, its actors, and what happens in it.
+
+    Attributes:
+        start: the moment that virtual time counts from.
+        sets: PodCliqueSets that are there from the start, as manifests, or as ``file: PATH`` beside the scenario.
+        cluster: a dump to start from, as kubectl prints it; what it lacks is made by the operator.
+        until: when the run ends; where it is left out, when nothing more will happen.
+    """
+
+    start: Moment = _START
+    sets: tuple[Raw, ...] = ()
+    cluster: StrictStr | None = None
+    nodes: tuple[NodePool, ...] = ()
+    kubelet: KubeletSpec = Field(default_factory=KubeletSpec)
+    scheduler: SchedulerSpec = Field(default_factory=SchedulerSpec)
+    operator: OperatorSpec = Field(default_factory=OperatorSpec)
+    until: Span | None = None
+    events: tuple[Event, ...] = ()
+    expect: tuple[Expectation, ...] = ()
+
+
+class Meta(Model):
+    """The name of a scenario."""
+
+    name: Name
+    description: StrictStr = ""
+
+
+class Scenario(Model):
+    """The whole file."""
+
+    api_version: Literal["grove.io/v1alpha1"] = Field(alias="apiVersion")
+    kind: Literal["Scenario"]
+    metadata: Meta
+    spec: Spec
+
+    def with_events(self, events: tuple[Event, ...]) -> "Scenario":
+        """The same world in which other things happen; in time."""
+        ordered = tuple(sorted(events, key=lambda event: event.at))
+        return self.model_copy(update={"spec": self.spec.model_copy(update={"events": ordered})})
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """The file again; what is as by default is left out."""
+        raw: dict[str, Any] = self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        return {"apiVersion": API_VERSION, "kind": KIND, **{k: v for k, v in raw.items() if k in {"metadata", "spec"}}}

@@ -1,0 +1,211 @@
+"""One run: a world, its actors, what happens to them, until nothing more will happen."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grove_core.kernel.errors import BrokenInvariant
+from grove_core.reconcile import reconcile
+from grove_core.snapshot.cluster import Cluster as Dump
+from grove_core.snapshot.snapshot import EVERY_KIND
+from grove_shell.simulator.acts import FAULTS, acts_by_name
+from grove_shell.simulator.agenda import Agenda
+from grove_shell.simulator.changes import Change
+from grove_shell.simulator.checks.checks import Checks
+from grove_shell.simulator.cluster import Cluster
+from grove_shell.simulator.deeds import Users
+from grove_shell.simulator.events import Event
+from grove_shell.simulator.expectations import Judge, Miss
+from grove_shell.simulator.history import History
+from grove_shell.simulator.kubelet import Kubelet
+from grove_shell.simulator.mischief import Mischief
+from grove_shell.simulator.node_controller import NodeController
+from grove_shell.simulator.nodes import Node, nodes_of
+from grove_shell.simulator.operator import Decide, Following, Operator
+from grove_shell.simulator.scenario import Scenario
+from grove_shell.simulator.scheduler import Scheduler
+from grove_shell.simulator.spans import MINUTE
+from grove_shell.simulator.standing import Standing, standings_of
+from grove_shell.simulator.storyteller import Storyteller
+from grove_shell.simulator.violation import Violated, Violation
+from grove_shell.world.memory import MemoryWorld
+
+CALM_AFTER: Final = 5 * MINUTE
+"""Faults that are left over stop so long after the last event has ended."""
+_LONGEST: Final = 30 * 24 * 60 * MINUTE
+_MOST_MOMENTS: Final = 500_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a scenario is run.
+
+    Attributes:
+        decide: the operator's mind.
+        check: watch what may never happen.
+        deaf: write no history.
+        until: when to stop, in milliseconds; None for the scenario's own word.
+        followers: who else follows the operators.
+    """
+
+    decide: Decide = reconcile
+    check: bool = False
+    deaf: bool = False
+    until: int | None = None
+    followers: tuple[Following, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What became of it.
+
+    Attributes:
+        end: when nothing more happened, in milliseconds.
+        log: every change of the cluster.
+        violation: what may never happen, and did; the run ended there.
+        misses: expectations that were not met.
+        rested: whether it ended because nothing was left to happen.
+        writes: tried by the operator.
+        rounds: of the operator.
+        standings: of the cliques, at the end.
+        expected: how many expectations there were.
+    """
+
+    scenario: Scenario
+    end: int
+    history: History
+    log: list[Change]
+    violation: Violation | None
+    misses: tuple[Miss, ...]
+    rested: bool
+    writes: int
+    rounds: int
+    standings: tuple[Standing, ...]
+    expected: int
+
+    @property
+    def sound(self) -> bool:
+        """Whether everything was as expected."""
+        return self.violation is None and not self.misses
+
+
+class Simulation:
+    """A scenario, set up and ready to run."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        options: Options | None = None,
+        *,
+        dump: Dump | None = None,
+        manifests: Mapping[tuple[str, str], Mapping[str, Any]] | None = None,
+    ) -> None:
+        options = options or Options()
+        spec = scenario.spec
+        self.scenario, self.options = scenario, options
+        self.until = options.until if options.until is not None else spec.until
+        self.agenda = Agenda()
+        self.history = History(deaf=options.deaf)
+        roots = () if dump is None else tuple(dump.snapshot_of(root, spec.start) for root in dump.sets)
+        world = MemoryWorld(roots, lingering=True)
+        world.complete = EVERY_KIND
+        self.cluster = Cluster(world, self.agenda)
+        self.nodes: dict[str, Node] = {node.name: node for pool in spec.nodes for node in nodes_of(pool)}
+        for pod in self.cluster.pods():
+            if pod.node and pod.node not in self.nodes:
+                self.nodes[pod.node] = Node(pod.node, {}, {}, cordoned=True)
+        self.scheduler = Scheduler(self.cluster, self.nodes, spec.scheduler, self.history)
+        self.kubelet = Kubelet(self.cluster, self.nodes, spec.kubelet, self.history)
+        self.controller = NodeController(self.cluster, self.nodes, self.scheduler, self.kubelet, self.history)
+        self.storyteller = Storyteller(self.cluster, self.history)
+        self.checks = Checks(self.cluster, self.nodes, spec.start) if options.check else None
+        watching = (self.checks,) if self.checks is not None else ()
+        followers = (self.storyteller, *watching, *options.followers)
+        self.operator = Operator(self.cluster, spec.start, spec.operator, options.decide, followers=followers)
+        self.users = Users(self.cluster, self.kubelet, self.history, spec.start)
+        self.users.manifests.update(manifests or {})
+        self.mischief = Mischief(self.cluster, self.operator, self.history)
+        self.judge = Judge(self.cluster, self.history, spec.expect)
+        self._acts = acts_by_name(self.users, self.mischief, self.controller)
+        self.cluster.listeners = [
+            *([self.checks.hear] if self.checks is not None else []),
+            self.storyteller.hear,
+            self.scheduler.hear,
+            self.kubelet.hear,
+            self.operator.hear,
+            self.judge.hear,
+        ]
+
+    def run(self) -> Run:
+        """Let everything happen."""
+        violation = None
+        try:
+            rested = self._play()
+            if self.checks is not None and rested:
+                self.checks.at_rest(self.operator)
+        except Violated as found:
+            violation, rested = found.violation, False
+        except BrokenInvariant as broken:
+            violation, rested = Violation("PL", self.agenda.now, (), f"a law is broken: {broken}"), False
+        if violation is None:
+            self.judge.before(None)
+        return Run(
+            scenario=self.scenario,
+            end=self.agenda.now,
+            history=self.history,
+            log=self.cluster.log,
+            violation=violation,
+            misses=tuple(self.judge.misses),
+            rested=rested,
+            writes=self.operator.wire.tried,
+            rounds=self.operator.rounds,
+            standings=standings_of(self.cluster),
+            expected=len(self.scenario.spec.expect),
+        )
+
+    def _play(self) -> bool:
+        """Go from moment to moment; returns whether nothing was left to happen."""
+        for manifest in self.scenario.spec.sets:
+            self.users.admit(manifest)
+        end = 0
+        for event in self.scenario.spec.events:
+            end = max(end, event.at + getattr(event.deed, "span", 0))
+            self.agenda.at(event.at, self._act_of(event))
+        if any(event.what in FAULTS for event in self.scenario.spec.events):
+            self.agenda.at(end + CALM_AFTER, self.mischief.calm)
+        self.operator.wake(0)
+        limit = end + _LONGEST
+        self._tell()
+        for _ in range(_MOST_MOMENTS):
+            following = self.agenda.following
+            if following is None:
+                return True
+            self.judge.before(following)
+            if self.until is not None and following > self.until:
+                self.agenda.now = self.until
+                return False
+            if following > limit:
+                break
+            self.agenda.step()
+            self._tell()
+        self._never_rests()
+        return False
+
+    def _tell(self) -> None:
+        while self.cluster.tell():
+            pass
+
+    def _never_rests(self) -> None:
+        if self.checks is not None:
+            says = f"the world does not come to rest, after {self.operator.rounds} rounds of the operator"
+            raise Violated(Violation("O1", self.agenda.now, (), says))
+
+    def _act_of(self, event: Event) -> Callable[[], None]:
+        act, deed = self._acts[event.what], event.deed
+
+        def happen() -> None:
+            act(deed)
+            if self.checks is not None:
+                self.checks.truth.clock_slack = self.mischief.worst_clock
+
+        return happen

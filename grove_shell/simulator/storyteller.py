@@ -1,0 +1,149 @@
+"""Writes down what an operator does and what becomes of the cluster, for people."""
+
+from collections.abc import Iterable
+
+from grove_core.areas.gang_termination.findings import TERMINATION
+from grove_core.areas.gang_termination.rules import Why
+from grove_core.kernel.conditions import Condition
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Outcome, SetStatus, Step
+from grove_core.plan.plan import Plan
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.changes import Change
+from grove_shell.simulator.cluster import Cluster
+from grove_shell.simulator.history import Actor, History, What
+
+_ENDS = frozenset({Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED})
+
+
+class Storyteller:
+    """Follows an operator, and listens to the cluster."""
+
+    def __init__(self, cluster: Cluster, history: History) -> None:
+        self.cluster = cluster
+        self.history = history
+        self._ended: dict[tuple[str, str, str], set[Ref]] = {}  # group, replica, cause -> what ended with it
+        self._waits: dict[Ref, str] = {}
+        self._held: dict[Ref, tuple[str, ...]] = {}
+
+    # of the cluster
+
+    def hear(self, changes: Iterable[Change]) -> None:
+        """Conditions that flip, and updates that begin and end."""
+        if self.history.deaf:
+            return
+        for change in changes:
+            before, after = change.before, change.after
+            if isinstance(after, PodClique | ScalingGroup | PodCliqueSet) and change.kind == after.ref.kind:
+                known = _conditions(before)
+                for condition in after.status.conditions:
+                    old = known.get(condition.type)
+                    if old is None or old.status is not condition.status or old.reason != condition.reason:
+                        self._tell_of(after.ref, condition, old)
+                was = getattr(getattr(before, "status", None), "updating", False)
+                if after.status.updating != was:
+                    word = "an update begins" if after.status.updating else "the update is complete"
+                    self.history.note(change.at, Actor.OPERATOR, What.CHANGED, after.ref, detail=word)
+
+    def _tell_of(self, ref: Ref, condition: Condition, old: Condition | None) -> None:
+        self.history.note(
+            self.cluster.agenda.now,
+            Actor.OPERATOR,
+            What.CONDITION,
+            ref,
+            detail=f"{condition.type}={condition.status.value}",
+            because=(condition.reason, condition.message, old.status.value if old is not None else ""),
+        )
+
+    # of the operator
+
+    def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+        """Who waits until when, and what is held back; once, until it changes."""
+        if self.history.deaf:
+            return
+        waits: dict[Ref, str] = {}
+        for finding in plan.findings:
+            if finding.question == TERMINATION and finding.verdict == "Wait":
+                waits[finding.subject] = "; ".join(dict.fromkeys(why.sentence for why in finding.because))
+        for subject, sentence in waits.items():
+            if self._waits.get(subject) != sentence:
+                self.history.note(self.cluster.agenda.now, actor, What.WAITS, subject, because=(sentence,))
+        self._waits = waits
+        held = {word.target: tuple(why.sentence for why in word.because) for word in plan.withheld}
+        for target, sentences in held.items():
+            if self._held.get(target) != sentences:
+                self.history.note(self.cluster.agenda.now, actor, What.HOLDS, target, because=sentences)
+        self._held = held
+        del snapshot
+
+    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+        """One write, and why."""
+        step = attempt.step
+        if attempt.outcome is Outcome.DONE and isinstance(step.action, Delete):
+            self._count_ends(step)
+        if self.history.deaf:
+            return
+        because = tuple(why.sentence for why in step.because)
+        clique = _clique_of(step, snapshot) if step.target.kind == "Pod" else ""
+        if attempt.outcome is not Outcome.DONE:
+            detail = f"{attempt.outcome.value}: {attempt.detail}"
+            self.history.note(
+                self.cluster.agenda.now, actor, What.DENIED, step.target, clique=clique, detail=detail, because=because
+            )
+            return
+        self.history.note(self.cluster.agenda.now, actor, _verb(step), step.target, clique=clique, because=because)
+
+    def crashed(self, actor: Actor, writes: int) -> None:
+        """The process ended."""
+        word = f"the operator crashes at write {writes} of its round" if writes else "the operator crashes"
+        self.history.note(self.cluster.agenda.now, Actor.FAULT, What.FAULT, detail=word)
+        del actor
+
+    def _count_ends(self, step: Step) -> None:
+        """A replica ends once, however many rounds its deletions take; whoever ends again ends with another one."""
+        if not isinstance(step.action, Delete):
+            return
+        cause = step.action.rests_on[0][1].uid if step.action.rests_on else ""
+        for why in step.because:
+            if why.rule in _ENDS:
+                facts = dict(why.facts)
+                ended = self._ended.setdefault((str(facts.get("group", "")), str(facts["replica"]), cause), set())
+                if not ended or step.target in ended:
+                    self.history.terminations += 1
+                    ended.clear()
+                ended.add(step.target)
+
+
+def _verb(step: Step) -> What:
+    match step.action:
+        case Create():
+            return What.CREATED
+        case Apply():
+            return What.OPENED if step.target.kind == "Pod" else What.CHANGED
+        case SetStatus():
+            return What.STATUS
+        case DropFinalizer():
+            return What.RELEASED
+        case Delete():
+            ends = any(why.rule in _ENDS for why in step.because)
+            return What.TERMINATED if ends else What.DELETED
+
+
+def _clique_of(step: Step, snapshot: Snapshot) -> str:
+    uid = ""
+    if isinstance(step.action, Create):
+        owner = step.action.manifest["metadata"]["ownerReferences"][0]  # type: ignore[index,call-overload]
+        return str(owner["name"])  # type: ignore[index,call-overload]
+    for clique, pod in snapshot.pods():
+        if pod.name == step.target.name:
+            return clique.ref.name
+    return uid
+
+
+def _conditions(item: object) -> dict[str, Condition]:
+    if isinstance(item, PodClique | ScalingGroup | PodCliqueSet):
+        return {condition.type: condition for condition in item.status.conditions}
+    return {}

@@ -1,0 +1,236 @@
+"""A run as a picture: a lane for each PodClique, what became of its pods, and what happened to it."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, MultipleLocator
+
+from grove_shell.simulator.history import Happening, What
+from grove_shell.simulator.lanes import STATES, Lane, lanes_of
+from grove_shell.simulator.simulation import Run
+from grove_shell.simulator.spans import MINUTE, SECOND, span_text
+
+_COLOURS: Final = ("#2e9e6b", "#8fc7e8", "#f4c95d", "#c9ced6")
+_WORDS: Final = ("ready", "placed, not ready", "waits for a node", "gated")
+_INK: Final = "#30363d"
+_BREACH: Final = "#d1242f"
+_UPDATE: Final = "#6f42c1"
+_FAULT: Final = "#a2418e"
+_HEIGHT: Final = 0.74
+_WIDTH: Final = 12.0
+_STRIP: Final = -1.0
+_TOLD: Final = {What.NODE: "#0969da", What.FAULT: _FAULT, What.APPLIED: _UPDATE, What.SCALED: "#1a7f64"}
+_MOST_TOLD: Final = 12
+_LONGEST: Final = 46
+_MOST_TICKS: Final = 11
+_MANY: Final = 16
+_LINE: Final = 0.16  # inches between the words of two events
+_STEPS: Final = (
+    *(SECOND * step for step in (1, 2, 5, 10, 15, 30)),
+    *(MINUTE * step for step in (1, 2, 5, 10, 15, 30, 60, 120, 240, 480, 720)),
+    *(MINUTE * 60 * 24 * step for step in (1, 2, 7, 30, 365, 36_500)),
+)
+_STYLE: Final[dict[Any, Any]] = {
+    "svg.hashsalt": "grove",
+    "svg.fonttype": "none",
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+}
+
+
+def draw(run: Run, path: str) -> None:
+    """Draw a run into a file; ``.svg`` or ``.png``. The same run gives the same file."""
+    with mpl.rc_context(_STYLE):
+        figure = _figure(run)
+        metadata = {"Date": None, "Creator": "grove"} if path.endswith(".svg") else {"Software": "grove"}
+        figure.savefig(path, dpi=144, metadata=metadata, facecolor="white")
+
+
+def _figure(run: Run) -> Figure:
+    lanes = lanes_of(run.log)
+    places = _places_of(lanes)
+    told = _told_of(run)
+    bottom = max(places, default=0.0) + 0.8
+    height = _row_height(len(lanes))
+    gap = _LINE / height
+    inches = 1.7 + height * (bottom - _STRIP + gap * (len(told) + 1))
+    figure = Figure(figsize=(_WIDTH, inches), layout=None)
+    axes = figure.add_axes((0.2, 0.95 / inches, 0.765, 1 - 1.65 / inches))
+    end = max(run.end, SECOND)
+    for lane, place in zip(lanes, places, strict=True):
+        _draw_lane(axes, lane, place, end)
+    _draw_marks(axes, run, {lane.name: place for lane, place in zip(lanes, places, strict=True)})
+    top = _draw_events(axes, told, end, gap)
+    axes.set_ylim(bottom, top)
+    axes.set_xlim(0, end * 1.01)
+    axes.set_yticks(places, [lane.name for lane in lanes])
+    axes.tick_params(axis="y", length=0, pad=9, labelsize=8.5 if len(lanes) <= _MANY else 7)
+    axes.xaxis.set_major_locator(MultipleLocator(next(step for step in _STEPS if end / step <= _MOST_TICKS)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: span_text(round(value))))
+    axes.grid(axis="x", color="#e6e9ed", linewidth=0.6, zorder=0)
+    axes.set_axisbelow(True)
+    _draw_gangs(axes, lanes, places)
+    figure.text(0.012, 1 - 0.32 / inches, run.scenario.metadata.name, fontsize=13, fontweight="bold", color=_INK)
+    figure.text(0.012, 1 - 0.56 / inches, _subtitle(run), fontsize=9, color="#656d76")
+    _draw_legend(figure, inches, run, lanes)
+    return figure
+
+
+def _row_height(lanes: int) -> float:
+    """Inches for a lane: fewer where there are many, so that a picture of sixty still fits on a page."""
+    return max(0.34 - 0.0035 * max(lanes - _MANY, 0), 0.17)
+
+
+def _places_of(lanes: list[Lane]) -> list[float]:
+    """Where each lane is; a little apart where another gang begins, more where another replica does."""
+    places: list[float] = []
+    place, before = 0.0, None
+    for lane in lanes:
+        if before is not None:
+            other = (lane.namespace, lane.replica) != (before.namespace, before.replica)
+            place += 1.0 + (0.7 if other else 0.25 if lane.gang != before.gang else 0.0)
+        places.append(place)
+        before = lane
+    return places
+
+
+def _draw_lane(axes: Axes, lane: Lane, place: float, end: int) -> None:
+    """Pods by state, stacked to the height of the lane; what is missing of the replicas stays empty."""
+    for number, mark in enumerate(lane.marks):
+        until = lane.marks[number + 1].at if number + 1 < len(lane.marks) else end
+        if not mark.replicas or until <= mark.at:
+            continue
+        whole = max(mark.replicas, sum(mark.counts))
+        axes.broken_barh(
+            [(mark.at, until - mark.at)],
+            (place - _HEIGHT / 2, _HEIGHT),
+            facecolors="#fbe9e7" if mark.counts[0] < mark.needed else "#f3f5f7",
+            linewidth=0,
+            zorder=1,
+        )
+        low = place + _HEIGHT / 2
+        for count, colour in zip(mark.counts, _COLOURS, strict=True):
+            if count:
+                high = _HEIGHT * count / whole
+                axes.broken_barh(
+                    [(mark.at, until - mark.at)], (low - high, high), facecolors=colour, linewidth=0, zorder=2
+                )
+                low -= high
+    for since, to in lane.updating:
+        axes.plot((since, to if to is not None else end), (place - 0.43,) * 2, color=_UPDATE, linewidth=2.2, zorder=4)
+    for since, to in lane.breached:
+        stop = to if to is not None else end
+        axes.plot((since, stop), (place + 0.43,) * 2, color=_BREACH, linewidth=2.2, zorder=4, solid_capstyle="butt")
+
+
+def _draw_marks(axes: Axes, run: Run, places: dict[str, float]) -> None:
+    """Terminations, crashes and ends of pods, on their lanes."""
+    for happening in run.history.happenings:
+        subject = happening.subject
+        if happening.what is What.TERMINATED and subject is not None and subject.name in places:
+            axes.plot(happening.at, places[subject.name], "X", color=_BREACH, markersize=8.5, mec="white", zorder=6)
+        elif happening.what in {What.CRASHED, What.FAILED} and happening.clique in places:
+            axes.plot(happening.at, places[happening.clique], "v", color=_INK, markersize=6, mec="white", zorder=6)
+
+
+def _told_of(run: Run) -> list[tuple[int, str, str]]:
+    """What happened to the cluster as a whole: moment, words, colour; the first ones where there are many."""
+    found = [
+        (happening.at, _words(happening), _TOLD[happening.what])
+        for happening in run.history.happenings
+        if happening.what in _TOLD
+    ]
+    found += [
+        (happening.at, f"deletes {happening.subject.name}", _BREACH)
+        for happening in run.history.happenings
+        if happening.what is What.DELETED and happening.subject is not None and happening.subject.kind == "PodCliqueSet"
+    ]
+    return sorted(dict.fromkeys(found))[:_MOST_TOLD]
+
+
+def _words(happening: Happening) -> str:
+    verb = {What.APPLIED: "applies ", What.SCALED: "scales "}.get(happening.what, "")
+    name = happening.subject.name if happening.subject is not None else ""
+    words = f"{verb}{name}{': ' if name and happening.detail else ''}{happening.detail}"
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
+
+
+def _draw_events(axes: Axes, told: Iterable[tuple[int, str, str]], end: int, gap: float) -> float:
+    """A line down through the lanes for each, and its words above them, one below the other."""
+    top = _STRIP
+    for number, (at, words, colour) in enumerate(reversed(list(told))):
+        top = _STRIP - gap * number
+        axes.axvline(at, color=colour, linewidth=0.9, linestyle=(0, (4, 3)), alpha=0.75, zorder=3)
+        right = at > 0.6 * end
+        axes.annotate(
+            words,
+            (at, top),
+            xytext=(-5 if right else 5, 0),
+            textcoords="offset points",
+            ha="right" if right else "left",
+            va="center",
+            fontsize=8,
+            color=colour,
+            bbox={"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.85},
+            zorder=7,
+        )
+        axes.plot(at, top, "o", color=colour, markersize=3.5, zorder=8)
+    return top - gap
+
+
+def _draw_gangs(axes: Axes, lanes: list[Lane], places: list[float]) -> None:
+    """A bracket at the left of the lanes that are placed as one."""
+    gangs: dict[tuple[str, str], list[float]] = {}
+    for lane, place in zip(lanes, places, strict=True):
+        gangs.setdefault((lane.namespace, lane.gang), []).append(place)
+    for found in gangs.values():
+        edge = (min(found) - 0.36, max(found) + 0.36)
+        axes.plot(
+            (-0.004, -0.004), edge, color="#8b949e", linewidth=2, transform=axes.get_yaxis_transform(), clip_on=False
+        )
+
+
+def _draw_legend(figure: Figure, inches: float, run: Run, lanes: list[Lane]) -> None:
+    handles: list[Patch | Line2D] = [
+        Patch(facecolor=colour, label=word) for colour, word in zip(_COLOURS, _WORDS, strict=True)
+    ]
+    handles.append(Patch(facecolor="#fbe9e7", label="fewer ready than needed"))
+    if any(lane.breached for lane in lanes):
+        handles.append(Line2D([], [], color=_BREACH, linewidth=2.2, label="breached, delay runs"))
+    if any(lane.updating for lane in lanes):
+        handles.append(Line2D([], [], color=_UPDATE, linewidth=2.2, label="update runs"))
+    kinds = {happening.what for happening in run.history.happenings}
+    if What.TERMINATED in kinds:
+        handles.append(Line2D([], [], marker="X", color=_BREACH, linewidth=0, markersize=8, label="terminated"))
+    if kinds & {What.CRASHED, What.FAILED}:
+        handles.append(Line2D([], [], marker="v", color=_INK, linewidth=0, markersize=6, label="pod crashes"))
+    figure.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0.012, 0.06 / inches),
+        ncols=len(handles),
+        frameon=False,
+        fontsize=8.5,
+        handlelength=1.3,
+        columnspacing=1.4,
+    )
+
+
+def _subtitle(run: Run) -> str:
+    words = [f"{span_text(run.end)} of virtual time"]
+    if run.history.terminations:
+        words.append(f"{run.history.terminations} terminations" if run.history.terminations > 1 else "1 termination")
+    if run.violation is not None:
+        words.append(f"{run.violation.code} violated: {run.violation.says}")
+    return " · ".join([run.scenario.metadata.description, *words] if run.scenario.metadata.description else words)
+
+
+assert len(STATES) == len(_COLOURS)  # noqa: S101 - each state has a colour

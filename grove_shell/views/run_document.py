@@ -1,0 +1,87 @@
+"""A simulation as a document: versioned, with everything that happened."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.times import format_time
+from grove_core.version import VERSION
+from grove_shell.simulator.history import Happening
+from grove_shell.simulator.simulation import Run
+from grove_shell.simulator.spans import moment_of, span_text
+
+FORMAT_VERSION: Final = "1.0"
+
+
+def run_as_json(run: Run) -> dict[str, Any]:
+    """One run."""
+    start = run.scenario.spec.start
+    return {
+        "formatVersion": FORMAT_VERSION,
+        "coreVersion": VERSION,
+        "scenario": run.scenario.metadata.name,
+        "start": format_time(start),
+        "end": format_time(moment_of(start, run.end)),
+        "rested": run.rested,
+        "summary": {
+            "rounds": run.rounds,
+            "writes": run.writes,
+            "terminations": run.history.terminations,
+            "refused": run.history.refused,
+            "expected": run.expected,
+        },
+        "notMet": [{"at": span_text(miss.at), "says": miss.says} for miss in run.misses],
+        "violation": _violation(run),
+        "cliques": [
+            {
+                "namespace": standing.namespace,
+                "name": standing.name,
+                "replicas": standing.replicas,
+                "minAvailable": standing.needed,
+                "pods": standing.pods,
+                "placed": standing.placed,
+                "ready": standing.ready,
+            }
+            for standing in run.standings
+        ],
+        "history": [_happening(run, happening) for happening in run.history.happenings],
+    }
+
+
+def worlds_as_json(
+    played: int, terminations: int, kinds: Mapping[str, int], first: int, broken: Run | None
+) -> dict[str, Any]:
+    """Many runs, in numbers; and the one that broke a promise."""
+    return {
+        "formatVersion": FORMAT_VERSION,
+        "coreVersion": VERSION,
+        "summary": {"worlds": played, "violations": int(broken is not None), "terminations": terminations},
+        "worldsByEvent": dict(sorted(kinds.items())),
+        "violation": None if broken is None else {"seed": first + played - 1, **(_violation(broken) or {})},
+    }
+
+
+def _violation(run: Run) -> dict[str, Any] | None:
+    found = run.violation
+    if found is None:
+        return None
+    return {"code": found.code, "at": span_text(found.at), "objects": list(found.objects), "says": found.says}
+
+
+def _happening(run: Run, happening: Happening) -> dict[str, Any]:
+    return {
+        "at": format_time(moment_of(run.scenario.spec.start, happening.at)),
+        "actor": happening.actor.value,
+        "what": happening.what.value,
+        "subject": _subject(happening.subject),
+        "clique": happening.clique,
+        "detail": happening.detail,
+        "because": list(happening.because),
+    }
+
+
+def _subject(ref: Ref | None) -> dict[str, Any] | None:
+    if ref is None:
+        return None
+    found: dict[str, Any] = {"kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
+    return found if ref.replica is None else {**found, "replica": ref.replica}

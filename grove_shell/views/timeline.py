@@ -1,0 +1,118 @@
+"""A simulation for people: the verdict first, then what happened when, by whom and why, then how everything stands."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from grove_shell.simulator.history import Actor, Happening, What
+from grove_shell.simulator.simulation import Run
+from grove_shell.simulator.spans import span_text
+from grove_shell.simulator.standing import Standing
+from grove_shell.views.happenings import lines_of
+from grove_shell.views.page import Page
+from grove_shell.views.words import plural
+
+_STYLES: Final = {
+    What.TERMINATED: "bold red",
+    What.FAULT: "magenta",
+    What.NODE: "cyan",
+    What.UNPLACED: "yellow",
+    What.WAITS: "yellow",
+    What.REFUSED: "bold red",
+    What.DENIED: "magenta",
+}
+_WIDTH: Final = max(len(actor.value) for actor in Actor)
+
+
+def timeline_page(run: Run, *, verbose: bool = False) -> Page:
+    """The whole page of one run."""
+    page = Page()
+    page.add((run.scenario.metadata.name, "bold"), f": {_headline(run)}")
+    if run.scenario.metadata.description:
+        page.add((run.scenario.metadata.description, "dim"))
+    page.add("")
+    _add_happenings(page, run.history.happenings, verbose=verbose)
+    if run.history.happenings:
+        page.add("")
+    _add_standings(page, run.standings)
+    _add_verdict(page, run)
+    return page
+
+
+def _headline(run: Run) -> str:
+    words = [f"{span_text(run.end)} of virtual time"]
+    if run.violation is not None:
+        words.append(f"{run.violation.code} violated")
+    if run.history.terminations:
+        words.append(plural(run.history.terminations, "termination"))
+    if run.expected:
+        words.append(f"{run.expected - _missed(run)} of {plural(run.expected, 'expectation')} met")
+    return ", ".join(words)
+
+
+def _missed(run: Run) -> int:
+    return min(len(run.misses), run.expected)
+
+
+def _add_happenings(page: Page, happenings: Sequence[Happening], *, verbose: bool) -> None:
+    last = ""
+    again: dict[tuple[Actor, str], list[int]] = {}  # a write that failed before -> when it failed again
+    width = max((len(span_text(happening.at)) for happening in happenings), default=0)
+    for at, moment in groupby(happenings, key=lambda happening: happening.at):
+        for line in lines_of(moment, verbose=verbose):
+            when = span_text(at)
+            if line.what is What.DENIED and not verbose:
+                before = again.get((line.actor, line.text))
+                if before is not None:
+                    before.append(at)
+                    continue
+                again[line.actor, line.text] = []
+            page.add(
+                (f"{'' if when == last else when:>{width}}  ", "bold"),
+                (f"{line.actor.value:<{_WIDTH}}  ", "dim"),
+                (line.text, _STYLES.get(line.what, "")),
+            )
+            last = when
+            for detail in line.below:
+                page.add(f"{'':{width}}  {'':{_WIDTH}}    ", (detail, "dim"))
+    for (actor, text), moments in again.items():
+        if moments:
+            more = f"{plural(len(moments), 'more time')}, the last at {span_text(moments[-1])}"
+            page.add(
+                f"{'':{width}}  ", (f"{actor.value:<{_WIDTH}}  ", "dim"), (f"{more}: {text}", _STYLES[What.DENIED])
+            )
+
+
+def _add_standings(page: Page, standings: Iterable[Standing]) -> None:
+    found = list(standings)
+    if not found:
+        page.add("no PodClique is left")
+        return
+    rows = [("PodClique", "replicas", "needed", "pods", "placed", "ready"), *map(_row, found)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for number, row in enumerate(rows):
+        cells = [
+            f"{row[0]:<{widths[0]}}",
+            *(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)),
+        ]
+        short = number > 0 and found[number - 1].ready < found[number - 1].needed
+        page.add(("  ".join(cells), "bold" if not number else "yellow" if short else ""))
+
+
+def _row(standing: Standing) -> tuple[str, ...]:
+    numbers = (standing.replicas, standing.needed, standing.pods, standing.placed, standing.ready)
+    return (standing.name, *map(str, numbers))
+
+
+def _add_verdict(page: Page, run: Run) -> None:
+    for line in verdict_lines(run):
+        page.add((line, "bold red"))
+
+
+def verdict_lines(run: Run) -> Iterator[str]:
+    """What was wrong: expectations that were not met, and the promise that was broken."""
+    for miss in run.misses:
+        yield f"NOT MET   {miss.says}"
+    if run.violation is not None:
+        found = run.violation
+        yield f"VIOLATED  {found.code} at {span_text(found.at)}: {found.says}"

@@ -1,0 +1,118 @@
+"""``grove simulate`` as a process: exit codes, streams, files."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from grove_shell.views.structured import as_text
+from tests.command_line.test_process import ROOT, grove, on_a_terminal
+from tests.simulation.sets import clique_raw, scenario_of, set_raw
+
+EXAMPLE: Final = "examples/scenarios/gang-scheduling.yaml"
+
+
+def small(path: Path, **spec: object) -> str:
+    raw = scenario_of(set_raw(clique_raw("a", 1, 1))).as_json
+    raw["spec"] |= spec
+    file = path / "scenario.yaml"
+    file.write_text(as_text(raw, "yaml"), encoding="utf-8")
+    return str(file)
+
+
+def test_cl001_a_scenario_that_goes_as_expected() -> None:
+    done = grove("simulate", EXAMPLE)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"10 pods of llama-0-worker placed on 10 nodes" in done.stdout
+
+
+@pytest.mark.req("SM-060")
+def test_sm051_what_is_not_as_expected_is_3(tmp_path: Path) -> None:
+    done = grove("simulate", small(tmp_path, expect=[{"at": "end", "ready": 2}, {"never": "breached"}]))
+    assert done.returncode == 3
+    assert b"NOT MET   at the end: expected ready 2, found 1" in done.stdout
+
+
+def test_sm001_bad_input_is_1_and_reported_whole(tmp_path: Path) -> None:
+    done = grove("simulate", small(tmp_path, nodes=[{"count": 0}], events=[{"at": 5}]))
+    assert (done.returncode, done.stdout) == (1, b"")
+    for path in (b"spec.nodes[0].name", b"spec.nodes[0].count", b"spec.events[0].at"):
+        assert path in done.stderr
+    assert done.stderr.endswith(b"Nothing was played.\n")
+    assert grove("simulate", "nowhere.yaml").returncode == 1
+    assert grove("simulate").returncode == 64
+    assert grove("simulate", EXAMPLE, "--seeds", "none").returncode == 64
+
+
+@pytest.mark.parametrize("output", ["json", "yaml"])
+def test_sm071_documents(output: str) -> None:
+    done = grove("simulate", EXAMPLE, "-o", output, "--until", "2m", "-v")
+    assert done.returncode == 3  # the end comes too soon for what is expected of it
+    assert b"formatVersion" in done.stdout
+    if output == "json":
+        assert json.loads(done.stdout)["end"] == "2026-11-20T09:02:00Z"
+
+
+def test_sm051_many_worlds(tmp_path: Path) -> None:
+    quiet = small(tmp_path, sets=[])
+    first = grove("simulate", quiet, "--seeds", "3", "-v")
+    assert first.stdout.startswith(b"3 worlds, 0 violations, "), first.stdout + first.stderr
+    counted = json.loads(grove("simulate", quiet, "--seeds", "2", "--first", "7", "-o", "json").stdout)
+    assert counted["summary"]["worlds"] == 2
+    assert b"3 worlds" in on_a_terminal("simulate", quiet, "--seeds", "3")
+
+
+def mutant(words: list[str]) -> subprocess.CompletedProcess[bytes]:
+    """The command with an operator that terminates too early."""
+    code = (
+        "import sys\nfrom grove_shell.simulator import simulation\n"
+        "from tests.simulation.mutants import terminates_at_once\n"
+        "played = simulation.Simulation.__init__\n"
+        "def hasty(self, scenario, options=None, **more):\n"
+        "    kept = {name: getattr(options, name) for name in ('check', 'deaf', 'until', 'followers')}\n"
+        "    played(self, scenario, simulation.Options(**kept, decide=terminates_at_once), **more)\n"
+        "simulation.Simulation.__init__ = hasty\n"
+        "from grove_shell.cli.main import run\n"
+        f"sys.exit(run({words!r}, 'grove'))"
+    )
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=False, timeout=120)
+
+
+def test_sm062_a_violation_comes_with_what_repeats_it(tmp_path: Path) -> None:
+    crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "5m"}}
+    file = small(tmp_path, events=[{"at": "10s", "relist": {}}, crash])
+    found = tmp_path / "found.yaml"
+    done = mutant(["simulate", "--check", file, "--trace", str(found)])
+    assert done.returncode == 3
+    assert b"VIOLATED  GT5" in done.stdout
+    assert b"repeats GT5 with 1 event" in done.stderr
+    assert mutant(["simulate", "--check", str(found)]).returncode == 3
+    assert b"crashPod" in found.read_bytes()
+    many = mutant(["simulate", file, "--seeds", "1"])
+    assert many.returncode == 3
+    assert b"apiVersion: grove.io/v1alpha1" in many.stderr
+    nowhere = mutant(["simulate", "--check", file, "--trace", str(tmp_path)])
+    assert b"cannot write" in nowhere.stderr
+
+
+def test_sm073_whoever_cannot_draw_says_so(tmp_path: Path) -> None:
+    odd = grove("simulate", EXAMPLE, "--picture", "x.gif")
+    assert (odd.returncode, odd.stdout) == (1, b"")
+    assert b".svg or .png" in odd.stderr
+    code = (
+        "import sys\nfrom importlib import util\nfind = util.find_spec\n"
+        "util.find_spec = lambda name, *more: None if name == 'matplotlib' else find(name, *more)\n"
+        "from grove_shell.cli.main import run\n"
+        f"sys.exit(run(['simulate', {EXAMPLE!r}, '--picture', 'x.svg'], 'grove'))"
+    )
+    none = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=False, timeout=60)
+    assert (none.returncode, none.stdout) == (1, b"")
+    assert none.stderr == b"--picture needs matplotlib: pip install 'grove[pictures]'\n"
+    picture = tmp_path / "x.svg"
+    assert grove("simulate", EXAMPLE, "--picture", str(picture)).returncode == 0
+    assert b"<svg" in picture.read_bytes()
+    assert grove("simulate", EXAMPLE, "--picture", os.devnull + "/x.svg").returncode == 1

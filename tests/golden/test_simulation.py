@@ -1,0 +1,56 @@
+"""Golden simulations: what was expected by hand from the documents, and the timeline that a person reads.
+
+A folder holds `scenario.yaml`, whose `expect` was written before the scenario was played, the manifests it names, and
+`timeline.txt`, which is written by `pytest --bless` and reviewed like code.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+from grove_shell.simulator.reading import read_scenario
+from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.views.timeline import timeline_page
+from tests.simulation.pending import WAITING_CASES
+
+HERE: Final = Path(__file__).parent / "simulation"
+EXAMPLES: Final = Path(__file__).parents[2] / "examples" / "scenarios"
+
+
+def cases(paths: Iterable[Path]) -> list[ParameterSet]:
+    """Those that need decisions that are not made yet are expected to fail; strictly, so that they do not stay so."""
+    return [
+        pytest.param(
+            path,
+            id=path.stem,
+            marks=[pytest.mark.xfail(reason="needs decisions to come")] if path.stem in WAITING_CASES else [],
+        )
+        for path in sorted(paths)
+    ]
+
+
+def played(path: Path) -> Run:
+    read = read_scenario(str(path))
+    assert read.scenario is not None, read.faults
+    return Simulation(read.scenario, Options(check=True), dump=read.cluster, manifests=read.manifests).run()
+
+
+@pytest.mark.parametrize("folder", cases(path.parent for path in HERE.glob("*/scenario.yaml")))
+@pytest.mark.req("SM-060")
+def test_sm050_it_goes_as_was_expected(folder: Path, *, bless: bool) -> None:
+    run = played(folder / "scenario.yaml")
+    assert run.violation is None
+    assert run.misses == ()
+    text = timeline_page(run).text
+    if bless:
+        (folder / "timeline.txt").write_text(text, encoding="utf-8")
+    assert (folder / "timeline.txt").read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("path", cases(EXAMPLES.glob("*.yaml")))
+def test_sm050_the_examples_go_as_they_say(path: Path) -> None:
+    run = played(path)
+    assert (run.violation, run.misses) == (None, ())

@@ -1,0 +1,11 @@
+"""Which recorded scenarios the crash sweep goes through."""
+
+import pytest
+
+from tests.simulation.test_sweep import RECORDED, USUAL
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "recorded" in metafunc.fixturenames:
+        every = sorted(path.parent.name for path in RECORDED.glob("*/scenario.yaml"))
+        metafunc.parametrize("recorded", every if metafunc.config.getoption("--all-crashes") else USUAL)

@@ -1,0 +1,91 @@
+"""Small worlds: one set of a few pods, a few nodes, short delays."""
+
+from random import Random
+from typing import Any
+
+from grove_core.areas.workload.defaults import with_defaults
+from grove_shell.simulator.events import NodePool
+from grove_shell.simulator.scenario import (
+    API_VERSION,
+    KIND,
+    KubeletSpec,
+    Meta,
+    OperatorSpec,
+    Scenario,
+    SchedulerSpec,
+    Spec,
+)
+
+Json = dict[str, Any]
+
+
+def clique_raw(name: str, replicas: int, least: int, **more: Any) -> Json:
+    pod = {"containers": [{"name": "main", "image": "example.com/engine:1", "resources": {"limits": {"gpu": "1"}}}]}
+    return {
+        "name": name,
+        "spec": {"roleName": name, "replicas": replicas, "minAvailable": least, "podSpec": pod, **more},
+    }
+
+
+def set_raw(*cliques: Json, groups: tuple[Json, ...] = (), replicas: int = 1, **more: Any) -> Json:
+    template = {"cliques": list(cliques), "podCliqueScalingGroups": list(groups), "terminationDelay": "1m", **more}
+    return with_defaults(
+        {
+            "apiVersion": API_VERSION,
+            "kind": "PodCliqueSet",
+            "metadata": {"name": "llm", "namespace": "ml"},
+            "spec": {"replicas": replicas, "template": template},
+        }
+    )
+
+
+def scenario_of(manifest: Json, nodes: int = 6, gpus: int = 2, *, seed: int = 0) -> Scenario:
+    return Scenario(
+        api_version=API_VERSION,
+        kind=KIND,
+        metadata=Meta(name=f"world-{seed}"),
+        spec=Spec(
+            sets=(manifest,),
+            nodes=(NodePool(name="n", count=nodes, capacity={"gpu": str(gpus)}),),
+            kubelet=KubeletSpec(),
+            scheduler=SchedulerSpec(),
+            operator=OperatorSpec(),
+        ),
+    )
+
+
+def random_scenario(seed: int) -> Scenario:
+    """One of very many small worlds."""
+    dice = Random(f"set {seed}")
+    kind = dice.choice(("CliqueStartupTypeAnyOrder", "CliqueStartupTypeInOrder", "CliqueStartupTypeAnyOrder"))
+    cliques = []
+    for name in ("a", "b", "c")[: dice.randint(1, 3)]:
+        replicas = dice.randint(1, 3)
+        more: Json = {}
+        cliques.append(clique_raw(name, replicas, dice.randint(1, replicas), **more))
+    groups: tuple[Json, ...] = ()
+    if len(cliques) > 1 and dice.random() < 0.6:
+        replicas = dice.randint(1, 3)
+        members = [clique["name"] for clique in cliques[1 : dice.randint(2, len(cliques))]]
+        group: Json = {
+            "name": "g",
+            "cliqueNames": members,
+            "replicas": replicas,
+            "minAvailable": dice.randint(1, replicas),
+        }
+        if dice.random() < 0.4:
+            group["scaleConfig"] = {"maxReplicas": replicas + 1, "minReplicas": group["minAvailable"]}
+        if dice.random() < 0.3:
+            group["terminationDelay"] = "30s"
+        groups = (group,)
+    manifest = set_raw(*cliques, groups=groups, replicas=dice.randint(1, 2), cliqueStartupType=kind)
+    if dice.random() < 0.2:
+        del manifest["spec"]["template"]["terminationDelay"]
+        for found in manifest["spec"]["template"]["podCliqueScalingGroups"]:
+            found.pop("terminationDelay", None)
+    scenario = scenario_of(manifest, nodes=dice.randint(2, 8), gpus=dice.randint(1, 4), seed=seed)
+    changes = {
+        "scheduler": SchedulerSpec(gang_aware=dice.random() < 0.8),
+        "operator": OperatorSpec(watch=dice.choice((0, 200, 1000))),
+    }
+    return scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changes)})

@@ -1,0 +1,346 @@
+"""Kubelets, nodes, users and the operator's eyes: each does what it is there for, at its time."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.kernel.steps import Attempt, Outcome
+from grove_core.plan.plan import Plan
+from grove_core.resources.pod import Pod
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.changes import Change
+from grove_shell.simulator.cluster import is_live
+from grove_shell.simulator.draws import with_drawn_events
+from grove_shell.simulator.events import Event
+from grove_shell.simulator.fields import WRITTEN
+from grove_shell.simulator.history import Actor, What
+from grove_shell.simulator.lanes import lanes_of
+from grove_shell.simulator.reading import read_scenario
+from grove_shell.simulator.scenario import Scenario
+from grove_shell.simulator.simulation import CALM_AFTER, Options, Run, Simulation
+from grove_shell.simulator.spans import MINUTE, SECOND
+from grove_shell.views.run_document import run_as_json
+from grove_shell.views.structured import as_text
+from tests.simulation.sets import clique_raw, random_scenario, scenario_of, set_raw
+from tests.simulation.worlds import world
+
+Json = dict[str, Any]
+IN_ORDER = "CliqueStartupTypeInOrder"
+
+
+def scenario(*events: Json, manifest: Json | None = None, nodes: int = 3, **spec: Any) -> Scenario:
+    raw = scenario_of(manifest or set_raw(clique_raw("a", 2, 2)), nodes=nodes, gpus=1).as_json
+    raw["spec"] |= {"events": list(events), **spec}
+    return Scenario.model_validate(raw, context=WRITTEN)
+
+
+def run(*events: Json, check: bool = True, **more: Any) -> Run:
+    found = Simulation(scenario(*events, **more), Options(check=check)).run()
+    assert found.violation is None, found.violation
+    return found
+
+
+def told(found: Run, what: What) -> list[tuple[int, str]]:
+    return [(happening.at, happening.detail) for happening in found.history.happenings if happening.what is what]
+
+
+def changes_of_pods(found: Run) -> list[Change]:
+    return [change for change in found.log if change.kind == "Pod"]
+
+
+@given(st.integers(0, 10**6))
+def test_sm010_a_run_is_a_function_of_its_scenario(seed: int) -> None:
+    one, other = (Simulation(world(seed), Options(check=True)).run() for _ in range(2))
+    assert run_as_json(one) == run_as_json(other)
+    assert repr(one.log) == repr(other.log)
+
+
+@given(st.integers(0, 10**6))
+def test_sm030_pods_start_in_their_order(seed: int) -> None:
+    found = Simulation(random_scenario(seed)).run()
+    ready: dict[str, int] = {}
+    for change in changes_of_pods(found):
+        pod = change.after
+        if not isinstance(pod, Pod):
+            continue
+        before = change.before
+        started = pod.phase == "Running" and isinstance(before, Pod) and before.phase == "Pending"
+        clique = pod.name.rpartition("-")[0]
+        if started and found.scenario.spec.sets[0]["spec"]["template"]["cliqueStartupType"] == IN_ORDER:
+            parent = parent_of(clique, found.scenario)
+            assert parent is None or ready.get(parent[0], 0) >= parent[1]
+        if pod.ready:
+            ready[clique] = ready.get(clique, 0) + 1
+
+
+def parent_of(clique: str, found: Scenario) -> tuple[str, int] | None:
+    """The standalone clique before a standalone one, with its minimum; members are left to others."""
+    template = found.spec.sets[0]["spec"]["template"]
+    members = {name for group in template["podCliqueScalingGroups"] for name in group["cliqueNames"]}
+    names = [item["name"] for item in template["cliques"]]
+    base, _, short = clique.rpartition("-")
+    place = names.index(short)
+    if place == 0 or short in members or names[place - 1] in members:
+        return None
+    return f"{base}-{names[place - 1]}", template["cliques"][place - 1]["spec"]["minAvailable"]
+
+
+def test_sm031_a_pod_takes_its_time_to_stop() -> None:
+    found = run({"at": "30s", "deletePod": {"clique": "llm-0-a", "index": 1}}, kubelet={"stop": "45s"})
+    (gone,) = told(found, What.GONE)
+    assert gone[0] == 75 * SECOND
+    assert found.standings[0].ready == 2
+
+
+def test_sm031_an_unplaced_pod_is_gone_at_once() -> None:
+    found = run({"at": "30s", "deletePod": {"clique": "llm-0-a"}}, nodes=1)
+    gone = [change.at for change in changes_of_pods(found) if change.after is None]
+    assert gone == [30 * SECOND]
+
+
+def test_sm032_a_lost_node_loses_its_pods_slowly() -> None:
+    found = run({"at": "30s", "loseNode": {"of": {"clique": "llm-0-a", "index": 1}}})
+    (unready,) = told(found, What.UNREADY)
+    assert unready == (70 * SECOND, "node n-1 is lost")
+    quiet = run({"at": "30s", "loseNode": {"of": {"clique": "llm-0-a", "index": 1}}}, manifest=without_delay())
+    marked = [change for change in changes_of_pods(quiet) if change.after and change.object.deleting]
+    assert marked[0].at == 70 * SECOND + 5 * MINUTE
+    assert sum(not is_live(pod) for pod in last_pods(quiet)) == 1
+
+
+def without_delay() -> Json:
+    manifest = set_raw(clique_raw("a", 2, 2))
+    del manifest["spec"]["template"]["terminationDelay"]
+    return manifest
+
+
+def last_pods(found: Run) -> list[Pod]:
+    pods: dict[str, Pod] = {}
+    for change in changes_of_pods(found):
+        if isinstance(change.after, Pod):
+            pods[change.after.uid] = change.after
+        else:
+            pods.pop(change.object.uid, None)
+    return list(pods.values())
+
+
+def test_sm033_a_node_that_is_back_does_what_it_was_told() -> None:
+    where = {"of": {"clique": "llm-0-a", "index": 1}}
+    short = run({"at": "30s", "loseNode": where}, {"at": "90s", "restoreNode": {"node": "n-1"}})
+    assert all(pod.ready for pod in last_pods(short))
+    assert len(last_pods(short)) == 2
+    long = run({"at": "30s", "loseNode": where}, {"at": "9m", "restoreNode": {"node": "n-1"}}, manifest=without_delay())
+    assert [pod.deleting for pod in last_pods(long)] == [False, False]
+    assert told(long, What.GONE)[0][0] == 9 * MINUTE + 3 * SECOND
+
+
+def test_sm033_a_node_that_is_taken_away_takes_its_pods_along() -> None:
+    found = run({"at": "30s", "removeNode": {"of": {"clique": "llm-0-a", "index": 1}}}, manifest=without_delay())
+    assert told(found, What.GONE) == [(70 * SECOND, "node n-1 is gone")]
+    assert [pod.ready for pod in last_pods(found)] == [True, True]
+
+
+def test_sm022_a_cordoned_node_gets_nothing_new() -> None:
+    cordons = [{"at": "0s", "cordon": {"node": f"n-{index}"}} for index in range(3)]
+    assert run(*cordons).standings[0].placed == 0
+    assert (
+        run(*cordons, {"at": "1m", "uncordon": {"node": "n-0"}}, {"at": "2m", "uncordon": {"node": "n-2"}})
+        .standings[0]
+        .ready
+        == 2
+    )
+
+
+def test_sm034_an_autoscaler_keeps_to_its_bounds() -> None:
+    clique = clique_raw("a", 2, 1, autoScalingConfig={"minReplicas": 2, "maxReplicas": 3})
+    found = run({"at": "1m", "autoscale": {"name": "llm-0-a", "replicas": 9}}, manifest=set_raw(clique))
+    assert found.standings[0].replicas == 3
+    assert [detail for _, detail in told(found, What.SCALED)] == ["replicas 2 to 3"]
+    same = run({"at": "1m", "autoscale": {"name": "llm-0-a", "replicas": 1}}, manifest=set_raw(clique))
+    assert told(same, What.SCALED) == []
+    nobody = run({"at": "1m", "autoscale": {"name": "llm-0-b", "replicas": 1}}, manifest=set_raw(clique))
+    assert "there is none" in told(nobody, What.REFUSED)[0][1]
+
+
+def test_sm003_a_refused_update_changes_nothing() -> None:
+    other = set_raw(clique_raw("b", 1, 1))
+    found = run({"at": "1m", "applySet": {"manifest": other}}, {"at": "2m", "applySet": {"manifest": {"kind": 1}}})
+    assert found.history.refused == 2
+    assert [standing.name for standing in found.standings] == ["llm-0-a"]
+    refused = next(happening for happening in found.history.happenings if happening.what is What.REFUSED)
+    assert any("spec.template" in objection for objection in refused.because)
+
+
+@pytest.mark.req("SM-003")
+def test_sm005_events_meet_who_is_there() -> None:
+    gone = ({"at": "30s", "deletePod": {"clique": "llm-0-a", "index": 0}},)
+    found = run(*gone, {"at": "2m", "failPod": {"clique": "llm-0-a", "index": 0}})
+    pods = [change.after for change in changes_of_pods(found) if change.before is None]
+    first, second, _third = (pod for pod in pods if isinstance(pod, Pod) and pod.index == 0)
+    assert first.uid != second.uid
+    failed = [change.object.uid for change in changes_of_pods(found) if getattr(change.after, "phase", "") == "Failed"]
+    assert failed[0] == second.uid
+    for event in ("deletePod", "failPod", "crashPod"):
+        missed = run({"at": "30s", event: {"clique": "llm-7-a"}})
+        assert "there is none" in told(missed, What.REFUSED)[0][1]
+    for deed in ({"scale": {"kind": "PodClique", "name": "x", "replicas": 1}}, {"deleteSet": {"name": "x"}}):
+        assert "there is none" in told(run({"at": "30s", **deed}), What.REFUSED)[0][1]
+    nowhere = run({"at": "30s", "loseNode": {"node": "x"}}, {"at": "40s", "restoreNode": {"of": {"clique": "x"}}})
+    assert told(nowhere, What.NODE) == []
+
+
+class Watching:
+    """Notes which versions of the pods a plan was made on, and when."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[Snapshot, Plan]] = []
+        self.answers: list[Attempt] = []
+
+    def planned(self, _actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+        self.seen.append((snapshot, plan))
+
+    def wrote(self, _actor: Actor, _snapshot: Snapshot, attempt: Attempt) -> None:
+        self.answers.append(attempt)
+
+    def crashed(self, actor: Actor, writes: int) -> None:
+        pass
+
+
+def watched(*events: Json, **more: Any) -> tuple[Watching, Run]:
+    eyes = Watching()
+    found = Simulation(scenario(*events, **more), Options(followers=(eyes,))).run()
+    return eyes, found
+
+
+@pytest.mark.parametrize("watch", [0, 200, 3000])
+def test_sm011_the_operator_sees_late(watch: int) -> None:
+    eyes, found = watched(operator={"watch": f"{watch}ms"})
+    written = {id(change.after): change.at for change in found.log}
+    looks = 0
+    for snapshot, _ in eyes.seen:
+        now = (snapshot.now - found.scenario.spec.start).total_seconds() * SECOND
+        for pod in (pod for _, pod in snapshot.pods()):
+            assert written[id(pod)] + watch <= now
+            looks += 1
+    assert looks
+
+
+def test_sm012_a_new_operator_knows_only_what_it_lists() -> None:
+    lag = {"at": "0s", "lagCache": {"kinds": ["Pod"], "span": "30s"}}
+    eyes, _ = watched(lag, {"at": "10s", "crashOperator": {"down": "1s"}}, {"at": "11s", "relist": {}})
+    before = [snapshot for snapshot, _ in eyes.seen if snapshot.now.second < 11]
+    after = [snapshot for snapshot, _ in eyes.seen if snapshot.now.second >= 11]
+    assert before[-1].attempts
+    assert after[0].attempts == ()
+
+
+def test_sm013_a_failed_write_is_tried_again() -> None:
+    eyes, found = watched({"at": "0s", "refuseWrites": {"code": 403, "kind": "PodClique", "writes": 9}})
+    refused = [answer for answer in eyes.answers if answer.outcome is Outcome.REFUSED]
+    assert len(refused) == 9
+    moments = sorted({at for at, _ in told(found, What.DENIED)})
+    waits = [later - sooner for sooner, later in pairwise(moments)]
+    assert all(wait <= 2**place * SECOND for place, wait in enumerate(waits, start=1))
+    endless, _ = watched({"at": "0s", "refuseWrites": {"code": 403, "kind": "Pod", "writes": 99}}, until="4m")
+    tries = [snapshot.now for snapshot, plan in endless.seen if plan.steps]
+    assert max(later - sooner for sooner, later in pairwise(tries)).total_seconds() <= 61
+    assert found.standings[0].ready == 2
+
+
+def test_sm041_faults_end() -> None:
+    eyes, found = watched(
+        {"at": "0s", "refuseWrites": {"code": 503, "writes": 100_000}},
+        {"at": "10s", "jumpClock": {"ahead": "1s", "span": "20s"}},
+    )
+    assert found.rested
+    assert found.standings[0].ready == 2
+    assert any(answer.outcome is Outcome.DONE for answer in eyes.answers)
+    assert min(at for at, _ in told(found, What.CREATED)) >= 30 * SECOND + CALM_AFTER
+
+
+def test_sm050_an_expectation_is_judged_at_the_end_of_its_moment() -> None:
+    ready_at = next(at for at, _ in told(run(), What.READY))
+    expect = [{"at": f"{ready_at}ms", "ready": 2}, {"at": f"{ready_at - 1}ms", "ready": {"llm-0-a": 0}}]
+    assert run(expect=expect).misses == ()
+    wrong = [
+        {"at": f"{ready_at}ms", "ready": 0},
+        {"at": "end", "nodes": 7, "images": {"llm-0-a": "x"}, "exists": ["Pod/x"], "gone": ["PodClique/llm-0-a"]},
+    ]
+    says = [miss.says for miss in run(expect=wrong).misses]
+    assert says == [
+        f"at {ready_at / 1000:g}s: expected ready 0, found 2",
+        "at the end: expected nodes 7, found 2",
+        "at the end: expected image of llm-0-a x, found example.com/engine:1",
+        "at the end: expected Pod/x there, found gone",
+        "at the end: expected PodClique/llm-0-a gone, found there",
+    ]
+
+
+def test_sm050_never_is_never() -> None:
+    crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "10m"}}
+    never = [{"never": what} for what in ("terminated", "breached", "unschedulable", "refused")]
+    said = {miss.says.partition(":")[0] for miss in run(crash, expect=never, nodes=2).misses}
+    assert {"never terminated", "never breached"} <= said
+    assert "never refused" not in said
+    assert run(expect=never).misses == ()
+
+
+def test_sm041_a_run_may_be_cut_short() -> None:
+    short = Simulation(scenario({"at": "10m", "relist": {}}), Options(until=5 * SECOND)).run()
+    assert (short.end, short.rested) == (5 * SECOND, False)
+    assert Simulation(scenario(until="3s")).run().end == 3 * SECOND
+
+
+def test_sm072_lanes_follow_the_cliques() -> None:
+    found = run({"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "10m"}})
+    (lane,) = lanes_of(found.log)
+    assert (lane.name, lane.gang, lane.replica) == ("llm-0-a", "llm-0", 0)
+    assert lane.marks[-1].counts == (2, 0, 0, 0)
+    ((since, until),) = lane.breached
+    assert until is not None
+    assert until - since >= MINUTE
+
+
+def test_sm040_an_event_is_one_thing() -> None:
+    event = Event.model_validate({"at": "1m", "relist": {}}, context=WRITTEN)
+    assert (event.what, event.at) == ("relist", MINUTE)
+
+
+def test_sm002_a_dump_of_a_real_cluster_goes_on(tmp_path: Path) -> None:
+    """Nothing of it is touched but what is missing; then a pod of it crashes, and its set can be updated or refused."""
+    dump = Path(__file__).parent.parent / "snapshots" / "s2-healthy.yaml"
+    spec = {
+        "cluster": str(dump),
+        "start": "2026-11-21T09:40:00Z",
+        "nodes": [{"name": "spare", "count": 20, "capacity": {"gpu": "1"}}],
+        "events": [
+            {"at": "1m", "crashPod": {"clique": "qwen-0-worker", "index": 1}},
+            {"at": "2m", "applySet": {"manifest": set_raw(clique_raw("x", 1, 1), replicas=1)}},
+        ],
+    }
+    file = tmp_path / "scenario.yaml"
+    head = {"apiVersion": "grove.io/v1alpha1", "kind": "Scenario", "metadata": {"name": "dump"}}
+    file.write_text(as_text({**head, "spec": spec}, "yaml"), encoding="utf-8")
+    read = read_scenario(str(file))
+    assert read.scenario is not None, read.faults
+    assert read.cluster is not None
+    assert len(read.manifests) == 3
+    found = Simulation(read.scenario, Options(check=True), dump=read.cluster, manifests=read.manifests).run()
+    assert found.violation is None
+    assert all(standing.ready >= standing.needed for standing in found.standings)
+    assert sum(standing.pods for standing in found.standings) > 20
+    drawn = with_drawn_events(read.scenario, 3, dump=read.cluster)
+    assert Simulation(drawn, Options(check=True), dump=read.cluster).run().violation is None
+
+
+def test_sm050_every_termination_counts() -> None:
+    crashes = [{"at": at, "crashPod": {"clique": "llm-0-a", "recovers": "10m"}} for at in ("30s", "5m")]
+    found = run(*crashes, expect=[{"at": "3m", "terminations": 1}, {"at": "end", "terminations": 2}])
+    assert found.misses == ()
+    both = set_raw(clique_raw("a", 1, 1), clique_raw("b", 1, 1))
+    together = [{"at": "30s", "crashPod": {"clique": f"llm-0-{name}", "recovers": "10m"}} for name in "ab"]
+    assert run(*together, manifest=both).history.terminations == 1

@@ -1,0 +1,154 @@
+"""Each kind of fault does what its definition says, and nothing before its moment."""
+
+from typing import Any
+
+import pytest
+
+from grove_core.kernel.steps import Outcome
+from grove_core.resources.podclique import PodClique
+from grove_shell.simulator.history import Actor, What
+from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.spans import SECOND
+from tests.simulation.sets import clique_raw, set_raw
+from tests.simulation.test_actors import Watching, changes_of_pods, run, scenario, told, watched
+
+Json = dict[str, Any]
+
+
+def failed(eyes: Watching) -> list[tuple[str, Outcome]]:
+    return [(answer.step.target.kind, answer.outcome) for answer in eyes.answers if answer.outcome is not Outcome.DONE]
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_sm040_f1_a_crash_before_or_after_a_write(*, committed: bool) -> None:
+    eyes, found = watched({"at": "0s", "crashOperator": {"write": 3, "committed": committed, "down": "7s", "times": 2}})
+    crashes = [at for at, says in told(found, What.FAULT) if "crashes" in says]
+    assert len(crashes) == 2
+    assert crashes[1] >= crashes[0] + 7 * SECOND
+    before = [change for change in found.log if change.at <= crashes[0] and change.before is None]
+    assert len(before) == 1 + 2 + committed  # the set itself, and what was written
+    assert found.standings[0].ready == 2
+    assert failed(eyes) == []
+
+
+def test_sm040_f1_a_crash_at_once() -> None:
+    found = run({"at": "0s", "crashOperator": {"down": "1m"}})
+    assert told(found, What.CREATED)[0][0] == 60 * SECOND
+
+
+def test_sm040_f2_a_cache_that_stands_still() -> None:
+    eyes, found = watched({"at": "0s", "lagCache": {"kinds": ["Pod"], "span": "30s"}})
+    seen = [snapshot for snapshot, _ in eyes.seen if snapshot.now < found.scenario.spec.start.replace(second=30)]
+    assert all(not pods for snapshot in seen for pods in snapshot.pods_of.values())
+    assert any(snapshot.cliques for snapshot in seen)
+    assert len([change for change in changes_of_pods(found) if change.before is None]) == 2
+
+
+def test_sm040_f3_a_list_from_the_past() -> None:
+    eyes, found = watched({"at": "20s", "relist": {"back": "20s"}})
+    then = [snapshot for snapshot, _ in eyes.seen if snapshot.now == found.scenario.spec.start.replace(second=20)]
+    assert [len(snapshot.cliques) for snapshot in then] == [0]
+    assert found.standings[0].pods == 2
+
+
+@pytest.mark.parametrize("kind", ["Pod", "PodClique", "PodGang"])
+def test_sm040_f4_somebody_else_writes_first(kind: str) -> None:
+    eyes, found = watched({"at": "500ms", "touch": {"kind": kind, "writes": 2}})
+    assert failed(eyes)[0] == (kind, Outcome.CONFLICT)
+    assert found.standings[0].ready == 2
+
+
+def test_sm040_f5_answers_that_are_lost() -> None:
+    eyes, found = watched({"at": "0s", "loseAnswers": {"writes": 3}})
+    lost = [answer for answer in eyes.answers if answer.outcome is Outcome.UNREACHABLE]
+    assert len(lost) == 3
+    there = {change.object.ref for change in found.log if change.at <= SECOND}
+    assert {answer.step.target for answer in lost} <= there
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome"),
+    [(403, Outcome.REFUSED), (422, Outcome.REFUSED), (429, Outcome.UNREACHABLE), (503, Outcome.UNREACHABLE)],
+)
+def test_sm040_f6_f7_refusals_of_a_kind(code: int, outcome: Outcome) -> None:
+    eyes, found = watched({"at": "0s", "refuseWrites": {"code": code, "kind": "other", "writes": 2}})
+    assert [answer for _, answer in failed(eyes)] == [outcome, outcome]
+    assert {kind for kind, _ in failed(eyes)} <= {"Role", "RoleBinding", "Secret", "Service", "ServiceAccount"}
+    assert found.standings[0].ready == 2
+
+
+def test_sm040_f8_an_old_leader_sees_nothing_new() -> None:
+    eyes = Eyes()
+    found = Simulation(
+        scenario({"at": "300ms", "secondLeader": {"span": "5s", "every": "1s"}}), Options(followers=(eyes,))
+    ).run()
+    assert eyes.looks == [1300, 2300, 3300, 4300]
+    assert eyes.pods == {0}
+    assert found.standings[0].pods == 2
+
+
+class Eyes(Watching):
+    """Of the old leader alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looks: list[int] = []
+        self.pods: set[int] = set()
+
+    def planned(self, actor: Actor, snapshot: Any, plan: Any) -> None:
+        if actor is Actor.SECOND:
+            self.looks.append(snapshot.now.second * SECOND + snapshot.now.microsecond // 1000)
+            self.pods.add(sum(map(len, snapshot.pods_of.values())))
+
+
+def test_sm040_f9_a_clock_that_is_off() -> None:
+    eyes, found = watched(
+        {"at": "10s", "jumpClock": {"ahead": "5m", "span": "20s"}}, {"at": "20s", "crashPod": {"clique": "llm-0-a"}}
+    )
+    minutes = {snapshot.now.minute for snapshot, _ in eyes.seen}
+    assert {0, 5} <= minutes
+    assert found.history.terminations == 0
+
+
+def test_sm040_f10_strangers() -> None:
+    held = run({"at": "5s", "holdForeign": {"kind": "PodClique", "name": "llm-0-a", "span": "1m"}})
+    finalizers = [change.object.finalizers for change in held.log if isinstance(change.object, PodClique)]
+    assert any("example.com/held" in found for found in finalizers)
+    assert "example.com/held" not in finalizers[-1]
+    gated = run({"at": "600ms", "gateForeign": {"clique": "llm-0-a", "span": "1m"}}, nodes=3)
+    assert told(gated, What.PLACED)[-1][0] >= 60 * SECOND
+    edited = run({"at": "20s", "editStatus": {"clique": "llm-0-a"}})
+    counts = [change.object.status.ready for change in edited.log if isinstance(change.object, PodClique)]
+    assert 7 in counts
+    assert counts[-1] == 2
+
+
+def test_sm040_f11_f8_a_node_is_lost_for_good() -> None:
+    found = run({"at": "20s", "loseNode": {"node": "n-0"}}, manifest=set_raw(clique_raw("a", 2, 1)))
+    assert found.standings[0].ready == 2
+
+
+def test_sm040_f12_lists_in_any_order() -> None:
+    eyes, _ = watched(
+        {"at": "0s", "permuteLists": {"span": "1h"}}, manifest=set_raw(clique_raw("a", 3, 3), replicas=2), nodes=6
+    )
+    orders = {
+        tuple(pod.name for pod in pods)
+        for snapshot, _ in eyes.seen
+        for pods in snapshot.pods_of.values()
+        if len(pods) == 3
+    }
+    assert len(orders) > 2
+
+
+def test_sm040_faults_on_nobody_do_nothing() -> None:
+    events: tuple[Json, ...] = (
+        {"at": "5s", "holdForeign": {"kind": "PodClique", "name": "x"}},
+        {"at": "5s", "gateForeign": {"clique": "x"}},
+        {"at": "5s", "editStatus": {"clique": "x"}},
+    )
+    assert told(quiet(*events), What.FAULT) == []
+
+
+def quiet(*events: Json) -> Run:
+    return run(*events)

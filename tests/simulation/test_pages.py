@@ -1,0 +1,159 @@
+"""What people and programs see of a run: timeline, document, picture."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grove_core.kernel.refs import Ref
+from grove_shell.simulator.history import Actor, Happening, What
+from grove_shell.simulator.simulation import Options, Simulation
+from grove_shell.views.chart import draw
+from grove_shell.views.happenings import lines_of
+from grove_shell.views.run_document import run_as_json, worlds_as_json
+from grove_shell.views.timeline import timeline_page
+from tests.simulation.mutants import terminates_at_once
+from tests.simulation.sets import clique_raw, set_raw
+from tests.simulation.test_actors import run, scenario
+
+Json = dict[str, Any]
+POD = Ref("v1", "Pod", "ml", "llm-0-a-x")
+CLIQUE = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a")
+
+
+def line(*happenings: Happening, verbose: bool = False) -> list[str]:
+    return [found.text for found in lines_of(happenings, verbose=verbose)]
+
+
+def happening(what: What, subject: Ref | None = POD, actor: Actor = Actor.OPERATOR, **more: Any) -> Happening:
+    return Happening(0, actor, what, subject, **{"clique": "llm-0-a", **more})
+
+
+@pytest.mark.parametrize(
+    ("what", "more", "one", "many"),
+    [
+        (What.CREATED, {}, "creates pod llm-0-a-x", "creates 2 pods of llm-0-a"),
+        (What.PLACED, {"detail": "n"}, "pod llm-0-a-x placed on n", "2 pods of llm-0-a placed on n"),
+        (What.READY, {}, "pod llm-0-a-x ready", "2 pods of llm-0-a ready"),
+        (What.GONE, {}, "pod llm-0-a-x gone", "2 pods of llm-0-a gone"),
+        (What.UNREADY, {"detail": "why"}, "pod llm-0-a-x not ready: why", "2 pods of llm-0-a not ready: why"),
+        (What.OPENED, {"because": ("b",)}, "opens the gate of pod llm-0-a-x: b",
+         "opens the gates of 2 pods of llm-0-a: b"),
+        (What.DELETED, {"because": ("b",)}, "deletes pod llm-0-a-x: b", "deletes 2 pods of llm-0-a: b"),
+        (What.DENIED, {"detail": "conflict"}, "1 write not done (Pod llm-0-a-x): conflict",
+         "2 writes not done (Pod llm-0-a-x, llm-0-a-x): conflict"),
+    ],
+)  # fmt: skip
+def test_sm070_equal_things_are_told_once(what: What, more: Json, one: str, many: str) -> None:
+    assert line(happening(what, **more)) == [one]
+    assert line(happening(what, **more), happening(What.WAITS), happening(what, **more))[0] == many
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        (happening(What.FAILED), "pod llm-0-a-x ends by itself"),
+        (happening(What.CRASHED), "pod llm-0-a-x crashes"),
+        (happening(What.GONE, actor=Actor.NODES, detail="node n is gone"), "pod llm-0-a-x gone: node n is gone"),
+        (happening(What.WAITS, CLIQUE.at_replica(1), because=("b",)),
+         "replica 1 of PodClique llm-0-a is breached and waits: b"),
+        (happening(What.WAITS, None), "something is breached and waits"),
+        (happening(What.CHANGED, CLIQUE, detail="an update begins"), "PodClique llm-0-a: an update begins"),
+        (happening(What.REFUSED, None, detail="it", because=("b",)), "it is refused"),
+        (happening(What.REFUSED, None, detail="there is none"), "there is none"),
+        (happening(What.SCALED, CLIQUE, detail="replicas 1 to 2"), "scales PodClique llm-0-a: replicas 1 to 2"),
+        (happening(What.APPLIED, CLIQUE), "applies PodClique llm-0-a"),
+        (happening(What.FAULT, None, detail="so"), "so"),
+    ],
+)  # fmt: skip
+def test_sm070_every_happening_has_words(found: Happening, text: str) -> None:
+    assert line(found) == [text]
+
+
+def test_sm070_what_few_want_to_know_is_told_on_request() -> None:
+    quiet = [
+        happening(What.STATUS, CLIQUE, clique="", because=("b",)),
+        happening(What.STARTED),
+        happening(What.HOLDS, CLIQUE, because=("b",)),
+        happening(What.RELEASED, CLIQUE, because=("b",)),
+        happening(What.CREATED, CLIQUE, clique="", because=("b",)),
+        happening(What.CONDITION, CLIQUE, detail="PodCliqueScheduled=True", because=("R", "m", "False")),
+    ]
+    assert line(*quiet) == ["creates PodClique llm-0-a"]
+    assert line(*quiet, verbose=True) == [
+        "writes 1 status: b",
+        "pod llm-0-a-x started",
+        "holds back PodClique llm-0-a: b",
+        "lets go of PodClique llm-0-a",
+        "creates PodClique llm-0-a: b",
+        "PodClique llm-0-a: PodCliqueScheduled=True (R): m",
+    ]
+
+
+def test_sm070_many_names_are_counted() -> None:
+    many = [
+        happening(What.TERMINATED, Ref("x", "PodClique", "ml", f"c{n}"), because=(f"{n}", "late")) for n in range(9)
+    ]
+    (found,) = lines_of(many, verbose=False)
+    assert found.text == "TERMINATES c0, c1, c2, c3, c4, c5 and 3 more"
+    assert found.below == ("0", "late")
+    objects = [happening(What.CREATED, Ref("x", kind, "ml", "n"), clique="") for kind in ("Role", "Secret", "Secret")]
+    assert line(*objects) == ["creates 1 Role, 2 Secrets"]
+
+
+def test_sm071_the_document_has_the_whole_history() -> None:
+    crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "5m"}}
+    found = run(crash, expect=[{"at": "end", "ready": 7}], check=False)
+    document = json.loads(json.dumps(run_as_json(found)))
+    assert document["formatVersion"] == "1.0"
+    assert (
+        document["notMet"] == [{"at": "1m37s", "says": "at the end: expected ready 7, found 2"}] or document["notMet"]
+    )
+    assert len(document["history"]) == len(found.history.happenings)
+    assert document["violation"] is None
+    assert document["cliques"][0]["ready"] == 2
+    assert any("replica" in (item["subject"] or {}) for item in document["history"])
+    broken = Simulation(scenario(crash), Options(check=True, decide=terminates_at_once)).run()
+    assert run_as_json(broken)["violation"]["code"] == "GT5"
+    assert worlds_as_json(3, 1, {"b": 1, "a": 2}, 10, broken)["violation"]["seed"] == 12
+    assert worlds_as_json(3, 1, {}, 0, None)["violation"] is None
+
+
+def test_sm051_the_page_names_what_was_wrong() -> None:
+    crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "5m"}}
+    page = timeline_page(run(crash, expect=[{"at": "end", "ready": 7}], check=False)).text
+    assert "0 of 1 expectation met" in page
+    assert "NOT MET   at the end: expected ready 7, found 2" in page
+    broken = Simulation(scenario(crash), Options(check=True, decide=terminates_at_once)).run()
+    assert "VIOLATED  GT5 at " in timeline_page(broken).text
+    gone = run({"at": "1m", "deletePod": {"clique": "x"}}, manifest=set_raw(clique_raw("a", 1, 1), replicas=0))
+    assert "no PodClique is left" in timeline_page(gone).text
+
+
+def test_sm072_a_picture_is_a_function_of_the_run(tmp_path: Path) -> None:
+    group = ({"name": "g", "cliqueNames": ["b"], "replicas": 2, "minAvailable": 1},)
+    manifest = set_raw(clique_raw("a", 2, 2), clique_raw("b", 1, 1), groups=group, replicas=2)
+    events: tuple[Json, ...] = (
+        {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "10m"}},
+        {"at": "50s", "loseNode": {"node": "n-0"}},
+        {"at": "55s", "relist": {}},
+        {"at": "6m", "restoreNode": {"node": "n-0"}},
+    )
+    for name in ("one.svg", "two.svg", "one.png"):
+        draw(run(*events, manifest=manifest, nodes=12), str(tmp_path / name))
+    one = (tmp_path / "one.svg").read_bytes()
+    assert one == (tmp_path / "two.svg").read_bytes()
+    for word in (b"llm-0-a", b"node n-0 is lost", b"terminated", b"breached, delay runs"):
+        assert word in one
+    assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_sm074_a_write_that_fails_again_is_told_once() -> None:
+    refused = {"at": "0s", "refuseWrites": {"code": 403, "kind": "Pod", "writes": 12}}
+    found = run(refused, check=False)
+    page = timeline_page(found).text
+    line = "2 writes not done (Pod llm-0-a-"
+    assert page.count(line) == 2
+    assert "5 more times, the last at " in page
+    assert timeline_page(found, verbose=True).text.count(line) == 6

@@ -1,0 +1,133 @@
+"""Scenario files: every fault at once, and what was written reads back."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grove_shell.simulator.reading import Read, read_scenario
+from grove_shell.views.structured import as_text
+from tests.simulation.sets import clique_raw, scenario_of, set_raw
+from tests.simulation.worlds import world
+
+Json = dict[str, Any]
+HEAD: Json = {"apiVersion": "grove.io/v1alpha1", "kind": "Scenario", "metadata": {"name": "x"}}
+
+
+def read(path: Path, spec: Json, **more: Any) -> Read:
+    file = path / "scenario.yaml"
+    file.write_text(as_text({**HEAD, **more, "spec": spec}, "yaml"), encoding="utf-8")
+    return read_scenario(str(file))
+
+
+def faults(found: Read) -> dict[str, tuple[str, str]]:
+    assert found.scenario is None
+    return {fault.path: (fault.expected, fault.got) for fault in found.faults}
+
+
+def test_sm001_all_faults_at_once_with_their_places(tmp_path: Path) -> None:
+    bad = set_raw(clique_raw("a", 2, 3))
+    spec: Json = {
+        "sets": [bad, {"file": "nowhere.yaml"}, {"file": 1}, "x", {"kind": "Pod"}],
+        "nodes": [{"name": "", "count": 0, "capacity": {"cpu": "8 cores"}, "size": 1}],
+        "kubelet": {"start": 3},
+        "scheduler": {"gangAware": "yes"},
+        "start": "tomorrow",
+        "events": [
+            {"at": 5, "scale": {"kind": "Pod", "name": "x", "replicas": -1}},
+            {"at": "5m"},
+            {"at": "5m", "relist": {}, "touch": {"kind": "Pod"}},
+            {"at": "5m", "loseNode": {}},
+            {"at": "5m", "applySet": {"manifest": {"file": "empty.yaml"}}},
+            {"explode": {}},
+        ],
+        "expect": [{"at": "end"}, {"never": "hungry"}, {"at": "1m", "ready": {"a": "all"}}],
+    }
+    (tmp_path / "empty.yaml").write_text("{kind: Pod, apiVersion: v1}", encoding="utf-8")
+    found = read(tmp_path, spec, metadata={"name": "x", "mood": "bad"})
+    seen = faults(found)
+    assert seen["metadata.mood"] == ("no such field", '"bad"')
+    assert seen["spec.sets[0].spec.template.cliques[0].spec.minAvailable"][1] == "3"
+    assert seen["spec.sets[2]"] == ("a manifest, or file: PATH and nothing else", "an object with 1 keys")
+    assert seen["spec.sets[3]"] == ("an object", '"x"')
+    assert seen["spec.sets[4].kind"] == ("PodCliqueSet", '"Pod"')
+    assert seen["spec.nodes[0].name"] == ("a name", '""')
+    assert seen["spec.nodes[0].count"] == ("a whole number of at least 1", "0")
+    assert seen["spec.nodes[0].capacity.cpu"][0].startswith("a quantity such as")
+    assert seen["spec.nodes[0].size"] == ("no such field", "1")
+    assert seen["spec.kubelet.start"] == ('a duration such as "90s" or "1h30m"', "3")
+    assert seen["spec.scheduler.gangAware"] == ("true or false", '"yes"')
+    assert seen["spec.start"][0].startswith("a time such as")
+    assert seen["spec.events[0].at"] == ('a duration such as "90s" or "1h30m"', "5")
+    assert seen["spec.events[0].scale.kind"][0] == "one of PodCliqueSet, PodCliqueScalingGroup, PodClique"
+    assert seen["spec.events[0].scale.replicas"] == ("a whole number of at least 0", "-1")
+    assert seen["spec.events[1]"] == ("at, and exactly one thing that happens", "at")
+    assert seen["spec.events[2]"][1] == "at, relist, touch"
+    assert seen["spec.events[3].loseNode"][0] == "either node, or of: {clique, index}"
+    assert seen["spec.events[4].applySet.file"] == ("a file with a PodCliqueSet", "empty.yaml")
+    assert seen["spec.events[5].at"] == ("a value", "nothing")
+    assert seen["spec.events[5].explode"] == ("no such field", "an object with 0 keys")
+    assert seen["spec.expect[0]"][1] == "at"
+    assert seen["spec.expect[1].never"][0].startswith("one of terminated, breached")
+    assert seen["spec.expect[2].ready"][0] == "a number, or numbers by name of a PodClique"
+    assert any(fault.file.endswith("nowhere.yaml") for fault in found.faults)
+
+
+def test_sm001_two_sets_of_one_name_and_two_scenarios(tmp_path: Path) -> None:
+    one = set_raw(clique_raw("a", 1, 1))
+    assert faults(read(tmp_path, {"sets": [one, one]})) == {
+        "spec.sets[1].metadata.name": ("a name of its own", "ml/llm")
+    }
+    file = tmp_path / "two.yaml"
+    file.write_text(as_text(HEAD, "yaml") + "---\n" + as_text(HEAD, "yaml"), encoding="utf-8")
+    (fault,) = read_scenario(str(file)).faults
+    assert (fault.expected, fault.got) == ("one Scenario", "2 objects")
+
+
+def test_sm002_sets_have_their_defaults(tmp_path: Path) -> None:
+    bare = {
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "PodCliqueSet",
+        "metadata": {"name": "llm"},
+        "spec": {"replicas": 1, "template": {"cliques": [clique_raw("a", 2, 1)]}},
+    }
+    (tmp_path / "set.yaml").write_text(as_text(bare, "yaml"), encoding="utf-8")
+    found = read(tmp_path, {"sets": [{"file": "set.yaml"}]})
+    assert found.scenario is not None
+    (manifest,) = found.scenario.spec.sets
+    assert manifest["metadata"]["namespace"] == "default"
+    assert manifest["spec"]["template"]["cliqueStartupType"] == "CliqueStartupTypeAnyOrder"
+
+
+@given(st.integers(0, 10**6))
+def test_sm004_what_is_written_reads_back(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+    scenario = world(seed)
+    file = tmp_path_factory.mktemp("written") / "scenario.yaml"
+    file.write_text(as_text(scenario.as_json, "yaml"), encoding="utf-8")
+    assert read_scenario(str(file)).scenario == scenario
+
+
+LEAVES = st.none() | st.booleans() | st.integers(-2, 3) | st.sampled_from(["", "a", "5m", "end", "-1s", "8Gi"])
+FIELDS = st.sampled_from(
+    ["at", "name", "count", "capacity", "scale", "events", "nodes", "sets", "file", "kind", "never"]
+)
+ANYTHING = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(FIELDS, inner, max_size=3))
+
+
+@settings(max_examples=40)
+@given(ANYTHING, st.sampled_from(["events", "nodes", "sets", "expect", "kubelet", "start", "until"]))
+def test_sm001_nothing_in_a_file_is_a_traceback(tmp_path_factory: pytest.TempPathFactory, value: Any, key: str) -> None:
+    found = read(tmp_path_factory.mktemp("any"), {key: value})
+    assert (found.scenario is None) == bool(found.faults)
+
+
+def test_sm001_a_dump_that_does_not_read(tmp_path: Path) -> None:
+    (tmp_path / "dump.yaml").write_text("{kind: Pod", encoding="utf-8")
+    assert read(tmp_path, {"cluster": "dump.yaml"}).scenario is None
+
+
+def test_sm004_a_scenario_of_the_suite_has_nothing_but_what_differs() -> None:
+    raw = scenario_of(set_raw(clique_raw("a", 1, 1))).as_json
+    assert raw["spec"].keys() == {"sets", "nodes"}

@@ -1,0 +1,99 @@
+"""Drawn worlds keep every promise; operators with a known mistake do not, and what shows it is small."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_shell.simulator.draws import DRAWN
+from grove_shell.simulator.events import Event
+from grove_shell.simulator.operator import Decide
+from grove_shell.simulator.reading import read_scenario
+from grove_shell.simulator.scenario import Scenario
+from tests.simulation.mutants import MUTANTS, terminates_at_once
+from tests.simulation.pending import KNOWN, WAITING_EVENTS
+from tests.simulation.sets import random_scenario
+from tests.simulation.worlds import CHUNK, Tally, chunk, lines_of, main, played, smallest, world
+
+WORLDS = 200
+KNOWN_WORLDS = sorted((Path(__file__).parent / "known").glob("*.yaml"))
+ENOUGH = 120
+SLOW = frozenset({"scale", "autoscale", "apply_set", "delete_set"})  # mistakes are found without
+
+
+@pytest.mark.parametrize("part", range(4))
+@pytest.mark.req("SM-060")
+def test_sm064_drawn_worlds_keep_every_promise(part: int) -> None:
+    size = ENOUGH // 4
+    for seed in range(part * size, (part + 1) * size):
+        violation = played(world(seed, without=WAITING_EVENTS)).violation
+        found = "" if violation is None else violation.code
+        assert found == KNOWN.get(seed, ""), f"python -m tests.simulation.worlds --first {seed} --seeds 1 --shrink"
+
+
+@pytest.mark.parametrize(("make", "codes"), MUTANTS.values(), ids=MUTANTS)
+def test_sm061_every_known_mistake_is_found(make: Callable[[], Decide], codes: frozenset[str]) -> None:
+    worlds = (world(seed, without=SLOW) for seed in range(WORLDS))
+    found = (run.violation.code for scenario in worlds if (run := played(scenario, make())).violation is not None)
+    assert any(code in codes for code in found)
+
+
+def test_sm062_a_violation_is_handed_on_small() -> None:
+    seed = next(seed for seed in range(WORLDS) if broken(world(seed, without=SLOW)) == "GT5")
+    before = world(seed, without=SLOW)
+    after = smallest(before, "GT5", terminates_at_once)
+    assert broken(after) == "GT5"
+    assert len(after.spec.events) <= len(before.spec.events)
+    for place in range(len(after.spec.events)):
+        fewer = after.with_events((*after.spec.events[:place], *after.spec.events[place + 1 :]))
+        assert broken(fewer) != "GT5"
+
+
+def broken(scenario: Scenario) -> str:
+    violation = played(scenario, terminates_at_once).violation
+    return "" if violation is None else violation.code
+
+
+@given(st.integers(0, 10**6))
+def test_sm042_events_are_a_function_of_the_seed(seed: int) -> None:
+    assert world(seed) == world(seed)
+    assert list(world(seed).spec.events) == sorted(world(seed).spec.events, key=lambda event: event.at)
+    kinds = {event.what for event in world(seed, without=frozenset(DRAWN[1:])).spec.events}
+    assert kinds == {DRAWN[0]}
+
+
+def test_sm042_every_kind_of_event_is_drawn() -> None:
+    drawn = {event.what for seed in range(400) for event in world(seed).spec.events}
+    never = Event.model_fields.keys() - drawn - {"at"}
+    assert never == {"add_nodes"}
+
+
+@given(st.integers(0, 10**6))
+def test_sm002_drawn_sets_are_sound(seed: int) -> None:
+    (manifest,) = random_scenario(seed).spec.sets
+    assert Scenario.model_validate(random_scenario(seed).as_json).spec.sets == (manifest,)
+
+
+def test_sm064_volume_adds_up(tmp_path: object, capsys: pytest.CaptureFixture[str]) -> None:
+    state = f"{tmp_path}/state.json"
+    quiet = ",".join(DRAWN[3:])
+    assert main(["--seeds", "4", "--without", quiet, "--state", state]) == 0
+    assert main(["--seeds", "8", "--without", quiet, "--state", state]) == 0
+    assert "8 worlds, 0 violations" in capsys.readouterr().out
+    tally = chunk((0, 2, frozenset(DRAWN[3:])))
+    assert Tally.of(tally.as_json) == tally
+    assert CHUNK > 0
+    assert any("GT-011" in line for line in lines_of(tally))
+
+
+@pytest.mark.parametrize("path", KNOWN_WORLDS, ids=lambda path: str(path.stem))
+@pytest.mark.req("SM-060")
+def test_sm062_a_known_violation_is_still_one(path: Path) -> None:
+    """Once one of them is repaired it moves to tests/golden/simulation/, with what is expected of it."""
+    read = read_scenario(str(path))
+    assert read.scenario is not None, read.faults
+    violation = played(read.scenario).violation
+    assert violation is not None
+    assert violation.code.lower() == path.stem.partition("-")[0]
