@@ -12,7 +12,7 @@ from typing import Any, Final
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import CORE, GATE, POD_GANG, POD_INDEX, TEMPLATE_HASH
+from grove_core.resources.keys import CORE, GATE, POD_GANG, POD_INDEX, SET, TEMPLATE_HASH
 from grove_core.resources.meta import read_identity, read_label, read_labels
 from grove_core.resources.names import index_from
 
@@ -31,6 +31,7 @@ class Pod:
         template_hash, gang, node, phase: as written; empty where absent.
         held: Grove's own scheduling gate is on it.
         index: among the pods of its clique, from its label; -1 where that says none.
+        set_name: of the set, from its label; empty where absent.
         trouble: for a pod that is not ready, the server's shortest word for it (``CrashLoopBackOff``,
             ``Unschedulable``); empty where there is none.
         deleting: a deletion was accepted.
@@ -53,6 +54,7 @@ class Pod:
     ready: bool
     held: bool = False
     index: int = -1
+    set_name: str = ""
 
     @property
     def guard(self) -> Guard:
@@ -106,13 +108,14 @@ def pod_of(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:  # 
         version = meta.get("resourceVersion") or ""
         template_hash = labels.get(TEMPLATE_HASH) or ""
         gang = labels.get(POD_GANG) or ""
+        set_name = labels.get(SET[0]) or ""
         spec = raw.get("spec") or _NOTHING
         node = spec.get("nodeName") or ""
         gates = spec.get("schedulingGates")
         phase = status.get("phase") or ""
         trouble = "" if ready else _trouble_of(status, reason)
         # One C call that raises TypeError where any of them is no string.
-        "".join((name, namespace, uid, version, owner, template_hash, gang, node, phase, trouble))  # noqa: FLY002
+        "".join((name, namespace, uid, version, owner, template_hash, gang, set_name, node, phase, trouble))  # noqa: FLY002
         if not name or (meta.get("deletionTimestamp") or "").__class__ is not str:
             raise MalformedObject(_problems_of(raw))
         return Pod(
@@ -132,6 +135,7 @@ def pod_of(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:  # 
             ready,
             any(gate["name"] == GATE for gate in gates) if gates else False,
             _index_of(labels.get(POD_INDEX)),
+            share(set_name, set_name),
         )
     except (KeyError, TypeError, AttributeError) as fault:
         raise MalformedObject(_problems_of(raw)) from fault
@@ -160,7 +164,7 @@ def _problems_of(raw: object) -> tuple[Problem, ...]:
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
     read_identity(top, CORE, "Pod", None)
-    for label in (TEMPLATE_HASH, POD_GANG):
+    for label in (TEMPLATE_HASH, POD_GANG, SET[0]):
         read_label(read_labels(top), label)
     top.part("spec").text("nodeName")
     for gate in top.part("spec").parts("schedulingGates"):

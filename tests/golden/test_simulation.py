@@ -4,32 +4,18 @@ A folder holds `scenario.yaml`, whose `expect` was written before the scenario w
 `timeline.txt`, which is written by `pytest --bless` and reviewed like code.
 """
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 import pytest
-from _pytest.mark.structures import ParameterSet
 
 from grove_shell.simulator.reading import read_scenario
 from grove_shell.simulator.simulation import Options, Run, Simulation
 from grove_shell.views.timeline import timeline_page
-from tests.simulation.pending import WAITING_CASES
 
 HERE: Final = Path(__file__).parent / "simulation"
-EXAMPLES: Final = Path(__file__).parents[2] / "examples" / "scenarios"
-
-
-def cases(paths: Iterable[Path]) -> list[ParameterSet]:
-    """Those that need decisions that are not made yet are expected to fail; strictly, so that they do not stay so."""
-    return [
-        pytest.param(
-            path,
-            id=path.stem,
-            marks=[pytest.mark.xfail(reason="needs decisions to come")] if path.stem in WAITING_CASES else [],
-        )
-        for path in sorted(paths)
-    ]
+FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/scenario.yaml"))
+EXAMPLES: Final = sorted((Path(__file__).parents[2] / "examples" / "scenarios").glob("*.yaml"))
 
 
 def played(path: Path) -> Run:
@@ -38,7 +24,7 @@ def played(path: Path) -> Run:
     return Simulation(read.scenario, Options(check=True), dump=read.cluster, manifests=read.manifests).run()
 
 
-@pytest.mark.parametrize("folder", cases(path.parent for path in HERE.glob("*/scenario.yaml")))
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.name))
 @pytest.mark.req("SM-060")
 def test_sm050_it_goes_as_was_expected(folder: Path, *, bless: bool) -> None:
     run = played(folder / "scenario.yaml")
@@ -50,7 +36,7 @@ def test_sm050_it_goes_as_was_expected(folder: Path, *, bless: bool) -> None:
     assert (folder / "timeline.txt").read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize("path", cases(EXAMPLES.glob("*.yaml")))
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.stem))
 def test_sm050_the_examples_go_as_they_say(path: Path) -> None:
     run = played(path)
     assert (run.violation, run.misses) == (None, ())

@@ -1,9 +1,11 @@
 """What pods need to find each other: the headless service of a replica, and leave to watch pods of their set."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
-from grove_core.areas.workload.manifests import Blank, labels_of, labels_of_replica, wanted
+from grove_core.areas.workload.manifests import Blank, Json, labels_of, labels_of_replica, wanted
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.wants import Present
@@ -15,41 +17,50 @@ _RBAC_GROUP: Final = RBAC.partition("/")[0]
 _ACCOUNT: Final = "kubernetes.io/service-account.name"
 
 
-def access_for(root: PodCliqueSet) -> Iterator[Present]:
-    """ServiceAccount, Role, RoleBinding and token Secret, with which start-up init containers watch pods (WL-011)."""
+def access_for(root: PodCliqueSet) -> Iterator[tuple[str, str, Callable[[], Present]]]:
+    """ServiceAccount, Role, RoleBinding and token Secret, with which start-up init containers watch pods (WL-011).
+
+    Each by kind and name; its manifest is made when it is asked for.
+    """
     name, role = root.ref.name, role_name(root.ref.name)
-    secret = token_secret_name(name)
-    because = (Why.POD_ACCESS.because(root.ref),)
+    yield "ServiceAccount", name, partial(_account, root)
+    yield "Role", role, partial(_role, root)
+    yield "RoleBinding", role, partial(_binding, root)
+    yield "Secret", token_secret_name(name), partial(_token, root)
 
-    def blank(api_version: str, kind: str, own: str, component: str) -> Blank:
-        return Blank(api_version=api_version, kind=kind, name=own, owner=root, labels=labels_of(name, own, component))
 
-    yield wanted(
-        blank(CORE, "ServiceAccount", name, "pod-service-account"),
-        {"automountServiceAccountToken": True},
-        because,
-        is_foundation=True,
-    )
+def _account(root: PodCliqueSet) -> Present:
+    blank = _blank(root, CORE, "ServiceAccount", root.ref.name, "pod-service-account")
+    return _wanted(root, blank, {"automountServiceAccountToken": True})
+
+
+def _role(root: PodCliqueSet) -> Present:
     watched = {"apiGroups": [""], "resources": ["pods", "pods/status"], "verbs": ["get", "list", "watch"]}
-    yield wanted(blank(RBAC, "Role", role, "pod-role"), {"rules": [watched]}, because, is_foundation=True)
-    binding = {
+    return _wanted(root, _blank(root, RBAC, "Role", role_name(root.ref.name), "pod-role"), {"rules": [watched]})
+
+
+def _binding(root: PodCliqueSet) -> Present:
+    role = role_name(root.ref.name)
+    body = {
         "roleRef": {"apiGroup": _RBAC_GROUP, "kind": "Role", "name": role},
-        "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": root.ref.namespace}],
+        "subjects": [{"kind": "ServiceAccount", "name": root.ref.name, "namespace": root.ref.namespace}],
     }
-    yield wanted(blank(RBAC, "RoleBinding", role, "pod-role-binding"), binding, because, is_foundation=True)
-    yield wanted(
-        Blank(
-            api_version=CORE,
-            kind="Secret",
-            name=secret,
-            owner=root,
-            labels=labels_of(name, secret, "pod-sa-token-secret"),
-            annotations=FrozenMap({_ACCOUNT: name}),
-        ),
-        {"type": "kubernetes.io/service-account-token"},
-        because,
-        is_foundation=True,
-    )
+    return _wanted(root, _blank(root, RBAC, "RoleBinding", role, "pod-role-binding"), body)
+
+
+def _token(root: PodCliqueSet) -> Present:
+    blank = _blank(root, CORE, "Secret", token_secret_name(root.ref.name), "pod-sa-token-secret")
+    of_account = replace(blank, annotations=FrozenMap({_ACCOUNT: root.ref.name}))
+    return _wanted(root, of_account, {"type": "kubernetes.io/service-account-token"})
+
+
+def _blank(root: PodCliqueSet, api_version: str, kind: str, name: str, component: str) -> Blank:
+    labels = labels_of(root.ref.name, name, component)
+    return Blank(api_version=api_version, kind=kind, name=name, owner=root, labels=labels)
+
+
+def _wanted(root: PodCliqueSet, blank: Blank, body: Json) -> Present:
+    return wanted(blank, body, (Why.POD_ACCESS.because(root.ref),), is_foundation=True)
 
 
 def service_for(root: PodCliqueSet, replica: int) -> Present:

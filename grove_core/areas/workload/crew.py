@@ -65,8 +65,8 @@ def excess(pods: Iterable[Pod], wanted: int, target_hash: str) -> list[Pod]:
     surplus = len(alive) - wanted
     if surplus <= 0:
         return []
-    known = sorted((pod for pod in alive if pod.uid), key=lambda pod: _use_of(pod, target_hash))
-    return known[:surplus]
+    first = sorted(alive, key=lambda pod: _use_of(pod, target_hash))[:surplus]
+    return [pod for pod in first if pod.uid]  # what was made a moment ago has no uid yet, and is waited for
 
 
 def _use_of(pod: Pod, target_hash: str) -> tuple[bool, int, bool, bool, int, str]:

@@ -3,6 +3,7 @@
 An object is wished for once its owner exists: its manifest names the owner's uid (WL-010).
 """
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
@@ -122,7 +123,7 @@ class _Expansion:
 
     def everything(self, replicas: Iterable[ReplicaPart]) -> Iterator[_Sketch | Applied | Absent | HeldBack]:
         """What the set has once, then what it has for each replica."""
-        yield from _made(access_for(self._root))
+        yield from itertools.starmap(_Sketch, access_for(self._root))
         yield from _made(claims_of_set(self._root))
         for replica in replicas:
             name = replica_name(self._root.ref.name, replica.index)

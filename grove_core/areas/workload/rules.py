@@ -61,7 +61,7 @@ class Why(Rule):
     ROLLOUT_WAITS = Clause("WL-223", "replicas of an old template wait until this one is available: {left}")
 
     GOES_WITH_SET = Clause("WL-230", "the set is being deleted; its pods go first")
-    PARTS_REMAIN = Clause("WL-231", "it stays until its PodCliques and scaling groups are gone; left: {remaining}")
+    PARTS_REMAIN = Clause("WL-231", "it stays until its PodCliques, scaling groups and pods are gone: {remaining}")
     PARTS_NOT_COLLECTED = Clause("WL-232", "PodCliques were not collected, so nobody knows whether any is left")
 
     CLIQUE_STATE = Clause("WL-240", "template {hash}; {outdated} of its pods are of another one")

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from grove_core.areas.workload.rules import Why
-from grove_core.kernel.steps import Create, Outcome
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Create, Delete, Outcome
 from grove_core.kernel.wants import Absent, Desired, HeldBack, Released
 from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, SET_FINALIZER
 from grove_core.resources.podclique import GROUP_KIND
@@ -16,18 +17,18 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
     A set that goes before its pods leaves the next one of its name to start among them. So its parts are deleted in
     the foreground: the garbage collector removes their pods first, and nobody waits for them one by one.
     """
-    root = snapshot.root
+    root, just_deleted = snapshot.root, _deleted_unseen(snapshot)
     released = [
         Released(owned.ref, owned.guard, finalizer, (Why.LET_GO.because(owned.ref, finalizer=finalizer),))
         for owned, finalizer in (
             *((group, GROUP_FINALIZER) for group in snapshot.groups),
             *((clique, CLIQUE_FINALIZER) for clique in snapshot.cliques),
         )
-        if owned.deleting and finalizer in owned.finalizers
+        if owned.deleting and finalizer in owned.finalizers and owned.ref not in just_deleted
     ]
     if not root.deleting or SET_FINALIZER not in root.finalizers:
         return Desired(tuple(released))
-    remaining = len(snapshot.groups) + len(snapshot.cliques) + _made_unseen(snapshot)
+    remaining = len(snapshot.groups) + len(snapshot.cliques) + _made_unseen(snapshot) + _pods_left(snapshot)
     if remaining:
         held = HeldBack(root.ref, (Why.PARTS_REMAIN.because(root.ref, remaining=remaining),))
         return Desired((*_parts_of(snapshot), *released), (held,))
@@ -46,6 +47,26 @@ def _made_unseen(snapshot: Snapshot) -> int:
         and attempt.step.target.kind in {"PodClique", GROUP_KIND}
         and attempt.step.target not in seen
         for attempt in snapshot.attempts
+    )
+
+
+def _deleted_unseen(snapshot: Snapshot) -> set[Ref]:
+    """What was deleted a moment ago and is listed as it was before: its version is not known yet (PL-018)."""
+    return {
+        attempt.step.target
+        for attempt in snapshot.attempts
+        if attempt.outcome is Outcome.DONE and isinstance(attempt.step.action, Delete)
+    }
+
+
+def _pods_left(snapshot: Snapshot) -> int:
+    """Pods of the set whose clique is gone already: ended in the background, and perhaps on a node that is lost."""
+    root, known = snapshot.root, {clique.uid for clique in snapshot.cliques}
+    return sum(
+        bool(pod.gang) and pod.set_name == root.ref.name and pod.namespace == root.ref.namespace
+        for uid, pods in snapshot.pods_of.items()
+        if uid not in known
+        for pod in pods
     )
 
 
