@@ -199,6 +199,7 @@ def _pod_facts(pods: int, shared: dict[str, str]) -> Iterator[Pod]:
                 ready=ready,
                 held=not placed,
                 index=pod.number,
+                set_name=shared.setdefault(clique.set_name, clique.set_name),
             )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
 
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.keys import SET
 from grove_core.resources.meta import Resource
@@ -33,6 +34,7 @@ class Cluster:
     Attributes:
         gaps: of which kinds the source left something out, and in which namespace (GT-024).
         complete: of which kinds it has everything, and in which namespace (WL-010).
+        claim_templates: (namespace, name) -> ``spec`` of a ResourceClaimTemplate.
         leaving_of: (namespace, name of a set) -> cliques of it that are being deleted and whose owner is gone already.
     """
 
@@ -44,6 +46,7 @@ class Cluster:
     pods_of: Mapping[str, list[Pod]]
     gaps: frozenset[Gap] = frozenset()
     complete: frozenset[Gap] = frozenset()
+    claim_templates: Mapping[tuple[str, str], FrozenMap] = field(default_factory=dict)
     leaving_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = field(default_factory=dict)
 
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
@@ -64,6 +67,7 @@ class Cluster:
             attempts=attempts,
             not_collected=_kinds_in(root.ref.namespace, self.gaps) if self.gaps else frozenset(),
             complete=_kinds_in(root.ref.namespace, self.complete) if self.complete else frozenset(),
+            claim_templates=self.claim_templates,
         )
 
     def _others_of(self, owners: Iterable[Resource]) -> tuple[Owned, ...]:

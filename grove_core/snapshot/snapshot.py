@@ -1,10 +1,11 @@
 """What one root can see at one moment; every decision about it is a function of this value alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.meta import Resource
@@ -29,6 +30,7 @@ class Snapshot:
         now: aware UTC; the only clock there is.
         attempts: what was tried last, and how the world answered.
         not_collected: kinds the source left out (GT-024).
+        claim_templates: (namespace, name) -> ``spec`` of a ResourceClaimTemplate.
         complete: kinds of which the source has everything the root owns, so that what is not here is nowhere.
     """
 
@@ -41,6 +43,7 @@ class Snapshot:
     now: datetime
     attempts: tuple[Attempt, ...] = ()
     not_collected: frozenset[str] = frozenset()
+    claim_templates: Mapping[tuple[str, str], FrozenMap] = field(default_factory=dict)
     complete: frozenset[str] = frozenset()
 
     def pods(self) -> Iterator[tuple[PodClique, Pod]]:

@@ -33,7 +33,14 @@ def as_applied(snapshot: Snapshot) -> Snapshot:
     """A set that is in no cluster yet, a moment after somebody applied it: it has an identity, and owns nothing."""
     uid = f"(uid of {snapshot.root.ref.short})"
     root = replace(snapshot.root, uid=uid, resource_version="1", generation=1, finalizers=(SET_FINALIZER,))
-    return Snapshot(root=root, pods_of={}, now=snapshot.now, attempts=snapshot.attempts, complete=EVERY_KIND)
+    return Snapshot(
+        root=root,
+        pods_of={},
+        now=snapshot.now,
+        attempts=snapshot.attempts,
+        complete=EVERY_KIND,
+        claim_templates=snapshot.claim_templates,
+    )
 
 
 def run_to_rest(

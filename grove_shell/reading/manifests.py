@@ -3,7 +3,7 @@
 Dumps of clusters have none of these, so what judges them is imported only where there is one.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +32,41 @@ def admitted(item: Item, running: Mapping[str, Any] | None, note: Note) -> Mappi
     for objection in verdict.objections:
         note(item, objection.path, _expected_by(objection.reason.sentence), objection.got)
     return None
+
+
+def lacks_templates(
+    item: Item, manifest: Mapping[str, Any], templates: Collection[tuple[str, str]], note: Note
+) -> bool:
+    """Whether the set shares what no template describes, neither inline nor in the input; each is noted (IN-042).
+
+    Args:
+        item: where the manifest stands.
+        manifest: with its defaults.
+        templates: namespaces and names of the ResourceClaimTemplates in the input.
+        note: takes a fault.
+    """
+    root = podcliqueset_of(manifest)
+    template = root.spec.template
+    inline = {one.name for one in template.resource_claim_templates}
+    levels = [
+        ("spec.template", template.resource_sharing),
+        *((f"spec.template.cliques[{n}]", one.resource_sharing) for n, one in enumerate(template.cliques)),
+        *(
+            (f"spec.template.podCliqueScalingGroups[{n}]", one.resource_sharing)
+            for n, one in enumerate(template.pod_clique_scaling_groups)
+        ),
+    ]
+    lacking = False
+    for path, entries in levels:
+        for place, entry in enumerate(entries):
+            where = entry.namespace or root.ref.namespace
+            if (entry.namespace or entry.name not in inline) and (where, entry.name) not in templates:
+                expected = (
+                    f"an inline template of that name, or the ResourceClaimTemplate {where}/{entry.name} in the input"
+                )
+                note(item, f"{path}.resourceSharing[{place}].name", expected, f'"{entry.name}"')
+                lacking = True
+    return lacking
 
 
 def edited(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueSet:

@@ -7,10 +7,11 @@ collected in its namespace, a broken file makes every kind count so everywhere, 
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, Final
 
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import CORE
 from grove_core.resources.meta import Resource
@@ -22,7 +23,7 @@ from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap, cluster_of
 from grove_shell.reading.faults import Fault
-from grove_shell.reading.manifests import admitted, edited
+from grove_shell.reading.manifests import admitted, edited, lacks_templates
 from grove_shell.reading.sources import Item, collector_off, items_of
 
 API_GROUPS: Final[Mapping[str, str]] = {
@@ -32,6 +33,7 @@ API_GROUPS: Final[Mapping[str, str]] = {
     "PodGang": "scheduler.grove.io",
     "Pod": "",
 }
+TEMPLATE_KIND: Final = "ResourceClaimTemplate"
 IDENTIFIED: Final = ("PodClique", "PodCliqueScalingGroup")  # nobody writes these by hand
 JUDGED: Final = ("Pod", "PodClique", "PodCliqueScalingGroup")
 
@@ -91,6 +93,7 @@ class _Loading:
         self.manifests: list[Item] = []  # sets without a uid
         self.running: dict[tuple[str, str], Mapping[str, Any]] = {}  # sets with one, as they stand in the input
         self.edited: list[tuple[str, str]] = []
+        self.templates: dict[tuple[str, str], FrozenMap] = {}
         self.seen: set[Gap] = set()  # of which kinds there are some, besides those that have a shelf
         self.kinds: dict[str, tuple[Callable[[Mapping[str, Any], dict[str, str]], Any], dict[tuple[str, str], Any]]] = {
             "PodCliqueSet": (podcliqueset_of, self.sets),
@@ -111,6 +114,8 @@ class _Loading:
                 if not isinstance(value, str):
                     self._note(item, field, "a string", "nothing" if value is None else str(value))
             self.gaps.update((judged, EVERYWHERE) for judged in JUDGED)
+        elif kind == TEMPLATE_KIND and version.rpartition("/")[0] == OWNED_KINDS["ResourceClaim"]:
+            self._take_template(raw)
         elif kind in OWNED_KINDS and OWNED_KINDS[kind] == version.rpartition("/")[0]:
             self._take_other(item, kind)
         elif API_GROUPS.get(kind) != version.rpartition("/")[0]:
@@ -119,6 +124,13 @@ class _Loading:
             self.manifests.append(item)
         else:
             self._take_ours(item, kind)
+
+    def _take_template(self, raw: Mapping[str, Any]) -> None:
+        """What shared claims may be made of (WL-019)."""
+        spec = raw.get("spec")
+        if isinstance(spec, Mapping):
+            key = (_field(raw, "namespace") or "default", _field(raw, "name"))
+            self.templates[key] = FrozenMap.over(spec)
 
     def _take_other(self, item: Item, kind: str) -> None:
         """An object of a kind that Grove makes too; most of them belong to somebody else (IN-037)."""
@@ -161,6 +173,8 @@ class _Loading:
             found = [key for key in self.running if key[1] == name and namespace in {"", key[0]}]
             key = found[0] if len(found) == 1 else None
             raw = admitted(item, self.running[key] if key else None, self._note)
+            if raw is not None and lacks_templates(item, raw, self.templates, self._note):
+                raw = None
             if raw is None:
                 self._miss("PodCliqueSet", item.value)
             elif key is None:
@@ -209,6 +223,7 @@ class _Loading:
             gaps=gaps,
             complete=self._complete(gaps),
         )
+        cluster = replace(cluster, claim_templates=self.templates)
         ordered = sorted(self.faults, key=lambda fault: fault.sort_key)
         strays = len(self.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in self.owners)
         names = tuple(sorted(f"{namespace}/{name}" for namespace, name in self.edited))

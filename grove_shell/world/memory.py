@@ -53,6 +53,7 @@ class MemoryWorld:
         self.pods: dict[str, list[Pod]] = {}
         self.manifests: dict[Ref, FrozenMap] = {}
         self.lingering = lingering
+        self.claim_templates: dict[tuple[str, str], FrozenMap] = {}
         self.not_collected: frozenset[str] = frozenset()
         self.complete: frozenset[str] | None = None
         self.made: Counter[Ref] = Counter()
@@ -62,6 +63,7 @@ class MemoryWorld:
         for snapshot in snapshots:
             self.complete = snapshot.complete if self.complete is None else self.complete & snapshot.complete
             self.not_collected |= snapshot.not_collected
+            self.claim_templates |= snapshot.claim_templates
             items: tuple[Stored, ...] = (snapshot.root, *snapshot.groups, *snapshot.gangs, *snapshot.others)
             for item in items:
                 self.add(item)
@@ -92,6 +94,7 @@ class MemoryWorld:
             pods_of=dict(self.pods),
             not_collected=self.not_collected,
             complete=self.complete or frozenset(),
+            claim_templates=dict(self.claim_templates),
         )
 
     def attempt(self, step: Step) -> Attempt:

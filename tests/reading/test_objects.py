@@ -428,3 +428,38 @@ class TestIN039:
         raw["metadata"] |= {"uid": "u", "resourceVersion": "1"}
         found = self.read(tmp_path, raw)
         assert (len(found.cluster.sets), found.faults) == (1, ())
+
+
+def sharing(name: str, **more: Any) -> Json:
+    """A new set whose only clique shares a claim."""
+    container = {"name": "main", "image": "x"}
+    clique: Json = {"name": "a", "spec": {"roleName": "a", "replicas": 1, "podSpec": {"containers": [container]}}}
+    clique["resourceSharing"] = [{"name": name, "scope": "AllReplicas", **more}]
+    meta = {"name": "new", "namespace": "inference"}
+    spec = {"replicas": 1, "template": {"cliques": [clique]}}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": meta, "spec": spec}
+
+
+class TestIN042:
+    """What a manifest shares is inline, or in the input."""
+
+    def test_a_template_that_is_nowhere_is_reported(self, tmp_path: Path) -> None:
+        found = loaded(tmp_path / "c.json", [sharing("cache")])
+        (fault,) = found.faults
+        assert fault.path == "spec.template.cliques[0].resourceSharing[0].name"
+        assert "inference/cache" in fault.expected
+        assert found.cluster.sets == ()
+
+    @pytest.mark.parametrize("namespace", ["", "inference", "elsewhere"])
+    def test_one_that_is_in_the_input_is_found_by_its_namespace(self, tmp_path: Path, namespace: str) -> None:
+        template = {
+            "apiVersion": "resource.k8s.io/v1beta1",
+            "kind": "ResourceClaimTemplate",
+            "metadata": {"name": "cache", "namespace": namespace or "inference"},
+            "spec": {"spec": {"devices": {}}},
+        }
+        more = {"namespace": namespace} if namespace else {}
+        found = loaded(tmp_path / "c.json", [template, sharing("cache", **more)])
+        assert found.faults == ()
+        other = {**template, "metadata": {"name": "cache", "namespace": "a-third"}}
+        assert loaded(tmp_path / "d.json", [other, sharing("cache", **more)]).faults

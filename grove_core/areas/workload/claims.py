@@ -1,12 +1,16 @@
 """Shared ResourceClaims, at the three levels where sharing is written: set, scaling group, clique (WL-019, WL-070)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 from grove_core.areas.workload.blueprint import CliquePart, GroupPart
 from grove_core.areas.workload.environment import in_containers
 from grove_core.areas.workload.manifests import Blank, labels_of_replica, labels_of_set, wanted
 from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import HeldBack, Present
 from grove_core.resources.keys import CLAIMS, CLIQUE, COMPONENT, GROUP, GROUP_REPLICA, POD_INDEX, SET_REPLICA
 from grove_core.resources.meta import Resource
@@ -15,32 +19,42 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import ALL_REPLICAS, SCOPES, ResourceSharing
+from grove_core.snapshot.snapshot import Snapshot
 
 
-def claims_of_set(root: PodCliqueSet) -> Iterator[Present | HeldBack]:
+class Sketch(NamedTuple):
+    """A claim by its name; its manifest is made when it is asked for."""
+
+    name: str
+    make: Callable[[], Present]
+
+
+Shared: TypeAlias = Iterator[Sketch | HeldBack]
+
+
+def claims_of_set(scene: Scene) -> Shared:
     """The claims that a set owns: one for all its replicas, or one for each."""
-    return _claims(root, root, root.spec.template.resource_sharing, range(root.spec.replicas), {}, SET_REPLICA)
+    root = scene.root
+    return _claims(scene, root, root.spec.template.resource_sharing, range(root.spec.replicas), {}, SET_REPLICA)
 
 
-def claims_of_group(root: PodCliqueSet, group: ScalingGroup, part: GroupPart) -> Iterator[Present | HeldBack]:
+def claims_of_group(scene: Scene, group: ScalingGroup, part: GroupPart) -> Shared:
     """The claims that a scaling group owns: one for all its replicas, or one for each."""
     labels = {**labels_of_replica(part.replica), **dict.fromkeys(GROUP, part.name)}
-    return _claims(root, group, part.template.resource_sharing, range(part.replicas), labels, GROUP_REPLICA)
+    return _claims(scene, group, part.template.resource_sharing, range(part.replicas), labels, GROUP_REPLICA)
 
 
-def claims_of_clique(
-    root: PodCliqueSet, clique: PodClique, part: CliquePart, indices: Iterable[int]
-) -> Iterator[Present | HeldBack]:
+def claims_of_clique(scene: Scene, clique: PodClique, part: CliquePart, indices: Iterable[int]) -> Shared:
     """The claims that a PodClique owns: one for all its pods, or one for each.
 
     Args:
-        root: the set.
+        scene: of the set.
         clique: the owner.
         part: the same as the template has it.
         indices: of its pods, those to be made included; they need not be the lowest.
     """
     labels = {**labels_of_replica(part.replica), **dict.fromkeys(CLIQUE, part.name)}
-    return _claims(root, clique, part.template.resource_sharing, indices, labels, (POD_INDEX,))
+    return _claims(scene, clique, part.template.resource_sharing, indices, labels, (POD_INDEX,))
 
 
 def with_claims(pod_spec: FrozenMap, root: PodCliqueSet, part: CliquePart, pod_index: int) -> FrozenMap:
@@ -86,38 +100,62 @@ def _is_for(entry: ResourceSharing, clique: str, group: str) -> bool:
 
 
 def _claims(
-    root: PodCliqueSet,
+    scene: Scene,
     owner: Resource,
     entries: Iterable[ResourceSharing],
     indices: Iterable[int],
     labels: Mapping[str, str],
     index_keys: Iterable[str],
-) -> Iterator[Present | HeldBack]:
+) -> Shared:
     """The claims of one owner; those of a single replica of it carry its index under ``index_keys``."""
     every = tuple(indices)
     for entry in entries:
         if entry.scope == ALL_REPLICAS:
-            yield _claim(root, owner, entry, None, labels)
+            yield _claim(scene, owner, entry, None, labels)
         else:
             for index in every:
-                yield _claim(root, owner, entry, index, {**labels, **dict.fromkeys(index_keys, str(index))})
+                yield _claim(scene, owner, entry, index, {**labels, **dict.fromkeys(index_keys, str(index))})
 
 
 def _claim(
-    root: PodCliqueSet, owner: Resource, entry: ResourceSharing, index: int | None, labels: Mapping[str, str]
-) -> Present | HeldBack:
+    scene: Scene, owner: Resource, entry: ResourceSharing, index: int | None, labels: Mapping[str, str]
+) -> Sketch | HeldBack:
+    root, name = scene.root, claim_name(owner.ref.name, index, entry.name)
+    template = template_of(scene.snapshot, entry)
+    if template is None:
+        ref = Ref(CLAIMS, "ResourceClaim", root.ref.namespace, name)
+        full = f"{entry.namespace or root.ref.namespace}/{entry.name}"
+        return HeldBack(ref, (Why.CLAIM_TEMPLATE_ELSEWHERE.because(ref, template=full),))
+    return Sketch(name, partial(_claim_for, root, owner, entry, name, template, labels))
+
+
+def template_of(snapshot: Snapshot, entry: ResourceSharing) -> FrozenMap | None:
+    """What claims of an entry are made of: its inline template, else the object it names; None where that is unknown.
+
+    Source: grove-api, "Resource sharing"; a namespace is written only where an object is meant.
+    """
+    root = snapshot.root
+    if not entry.namespace:
+        for template in root.spec.template.resource_claim_templates:
+            if template.name == entry.name:
+                return template.template_spec
+    return snapshot.claim_templates.get((entry.namespace or root.ref.namespace, entry.name))
+
+
+def _claim_for(
+    root: PodCliqueSet,
+    owner: Resource,
+    entry: ResourceSharing,
+    name: str,
+    template: FrozenMap,
+    labels: Mapping[str, str],
+) -> Present:
     blank = Blank(
         api_version=CLAIMS,
         kind="ResourceClaim",
-        name=claim_name(owner.ref.name, index, entry.name),
+        name=name,
         owner=owner,
         labels={**labels_of_set(root.ref.name), COMPONENT: "resource-claim", **labels},
     )
-    inline = {template.name: template.template_spec for template in root.spec.template.resource_claim_templates}
-    if entry.namespace or entry.name not in inline:
-        held = Why.CLAIM_TEMPLATE_ELSEWHERE.because(
-            blank.ref, template=f"{entry.namespace or root.ref.namespace}/{entry.name}"
-        )
-        return HeldBack(blank.ref, (held,))
     because = Why.SHARED_CLAIM.because(owner.ref, template=entry.name, scope=entry.scope)
-    return wanted(blank, {"spec": inline[entry.name].get("spec")}, (because,), is_foundation=True)
+    return wanted(blank, {"spec": template.get("spec")}, (because,), is_foundation=True)

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.workload.access import access_for, service_for
 from grove_core.areas.workload.blueprint import CliquePart, GangPart, GroupPart, ReplicaPart
-from grove_core.areas.workload.claims import claims_of_clique, claims_of_group, claims_of_set
+from grove_core.areas.workload.claims import Shared, claims_of_clique, claims_of_group, claims_of_set
 from grove_core.areas.workload.cliques import (
     change_of_scaling_group,
     changes_of_podclique,
@@ -124,7 +124,7 @@ class _Expansion:
     def everything(self, replicas: Iterable[ReplicaPart]) -> Iterator[_Sketch | Applied | Absent | HeldBack]:
         """What the set has once, then what it has for each replica."""
         yield from itertools.starmap(_Sketch, access_for(self._root))
-        yield from _made(claims_of_set(self._root))
+        yield from _shared(claims_of_set(self._scene))
         for replica in replicas:
             name = replica_name(self._root.ref.name, replica.index)
             yield _Sketch("Service", name, partial(service_for, self._root, replica.index))
@@ -169,7 +169,7 @@ class _Expansion:
             fields = change_of_scaling_group(group, part)
             if fields:
                 yield Applied(group.ref, group.guard, fields, (Why.FOLLOWS_TEMPLATE.because(group.ref),))
-            yield from _made(claims_of_group(self._root, group, part))
+            yield from _shared(claims_of_group(self._scene, group, part))
             for member in part.cliques:
                 yield from self._clique(group, member)
 
@@ -195,9 +195,10 @@ class _Expansion:
         places = () if is_full(pods, wanted) else tuple(free_places(pods, part.replicas, part.surge))
         if part.template.resource_sharing:
             indices = sorted({pod.index for pod in pods} | {place.index for place in places})
-            yield from _made(claims_of_clique(self._root, clique, part, indices))
+            yield from _shared(claims_of_clique(self._scene, clique, part, indices))
         for place in places if part.name not in self._written else ():
-            yield from _made((pod_for(self._root, clique, part, place, self._ordering),))
+            pod = pod_for(self._root, clique, part, place, self._ordering)
+            yield _Sketch("Pod", pod.target.name, partial(_the_same, pod))
         yield from _too_many(clique, pods, wanted)
 
     def _pods_named(self, part: CliquePart) -> list[str]:
@@ -216,12 +217,9 @@ def _too_many(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[A
         yield Absent(pod.ref, pod.guard, (Why.EXCESS_POD.because(clique.ref, wanted=wanted),))
 
 
-def _made(wants: Iterable[Present | HeldBack]) -> Iterator[_Sketch | HeldBack]:
-    for want in wants:
-        if isinstance(want, HeldBack):
-            yield want
-        else:
-            yield _Sketch(want.target.kind, want.target.name, partial(_the_same, want))
+def _shared(claims: Shared) -> Iterator[_Sketch | HeldBack]:
+    for claim in claims:
+        yield claim if isinstance(claim, HeldBack) else _Sketch("ResourceClaim", claim.name, claim.make)
 
 
 def _the_same(want: Present) -> Present:

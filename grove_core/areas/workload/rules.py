@@ -26,9 +26,7 @@ class Why(Rule):
     GANG_FOLLOWS_SET = Clause("WL-026", "the set's labels, annotations or priority are others")
     TOO_LARGE = Clause("WL-024", "{objects} PodCliques and pods are more than the {most} that are planned for one set")
     NAME_WANTED_TWICE = Clause("WL-022", "another object has that name: {other}")
-    CLAIM_TEMPLATE_ELSEWHERE = Clause(
-        "WL-021", "its template {template} is no inline one, and objects of that kind were not collected"
-    )
+    CLAIM_TEMPLATE_ELSEWHERE = Clause("WL-021", "its template {template} is no inline one, and was not collected")
 
     SURPLUS_REPLICA = Clause("WL-200", "replica {replica} is beyond the {replicas} that the set wants")
     SURPLUS_GROUP_REPLICA = Clause("WL-201", "replica {replica} is beyond the {replicas} that the group wants")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from grove_core.areas.workload.rules import Why
-from grove_core.kernel.refs import Ref
+from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Create, Delete, Outcome
 from grove_core.kernel.wants import Absent, Desired, HeldBack, Released
 from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, SET_FINALIZER
@@ -24,16 +24,17 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
             *((group, GROUP_FINALIZER) for group in snapshot.groups),
             *((clique, CLIQUE_FINALIZER) for clique in snapshot.cliques),
         )
-        if owned.deleting and finalizer in owned.finalizers and owned.ref not in just_deleted
+        if owned.deleting and finalizer in owned.finalizers and owned.guard not in just_deleted
     ]
     if not root.deleting or SET_FINALIZER not in root.finalizers:
         return Desired(tuple(released))
+    parts = tuple(_parts_of(snapshot))
+    if "PodClique" in snapshot.not_collected:
+        return Desired((*parts, *released), (HeldBack(root.ref, (Why.PARTS_NOT_COLLECTED.because(root.ref),)),))
     remaining = len(snapshot.groups) + len(snapshot.cliques) + _made_unseen(snapshot) + _pods_left(snapshot)
     if remaining:
         held = HeldBack(root.ref, (Why.PARTS_REMAIN.because(root.ref, remaining=remaining),))
-        return Desired((*_parts_of(snapshot), *released), (held,))
-    if "PodClique" in snapshot.not_collected:
-        return Desired(tuple(released), (HeldBack(root.ref, (Why.PARTS_NOT_COLLECTED.because(root.ref),)),))
+        return Desired((*parts, *released), (held,))
     let_go = Released(root.ref, root.guard, SET_FINALIZER, (Why.LET_GO.because(root.ref, finalizer=SET_FINALIZER),))
     return Desired((*released, let_go))
 
@@ -50,10 +51,10 @@ def _made_unseen(snapshot: Snapshot) -> int:
     )
 
 
-def _deleted_unseen(snapshot: Snapshot) -> set[Ref]:
-    """What was deleted a moment ago and is listed as it was before: its version is not known yet (PL-018)."""
+def _deleted_unseen(snapshot: Snapshot) -> set[Guard]:
+    """Versions that were deleted a moment ago; who is listed so still has another one by now (PL-018)."""
     return {
-        attempt.step.target
+        attempt.step.action.guard
         for attempt in snapshot.attempts
         if attempt.outcome is Outcome.DONE and isinstance(attempt.step.action, Delete)
     }
