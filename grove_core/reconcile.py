@@ -1,15 +1,20 @@
 """The whole pipeline on one page: a snapshot goes in, a plan comes out, every dependency is a visible argument."""
 
+from collections.abc import Iterable
+
 from grove_core.areas.gang_termination.desire import wake_of_termination, wants_of_termination
 from grove_core.areas.gang_termination.findings import findings_of_termination
 from grove_core.areas.gang_termination.rulesets import DESIGN, RuleSet
 from grove_core.areas.gang_termination.status import tally_of
 from grove_core.areas.workload.desire import wants_of_completion
 from grove_core.areas.workload.gates import findings_of_gates, judge_gates, wants_of_gates
-from grove_core.areas.workload.teardown import wants_of_teardown
+from grove_core.areas.workload.teardown import released_of, wants_of_teardown
+from grove_core.kernel.steps import Step
 from grove_core.kernel.wants import Desired
-from grove_core.plan.difference import difference
+from grove_core.plan.difference import difference, steps_for
 from grove_core.plan.plan import Plan
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -46,3 +51,12 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         wake_at=wake_of_termination(judgement),
         findings=(*findings_of_termination(seen, judgement, tally), *findings_of_gates(gates)),
     )
+
+
+def let_go(leftovers: Iterable[ScalingGroup | PodClique]) -> tuple[Step, ...]:
+    """What to do about parts of sets that are gone: nobody else would take Grove's finalizer from them (WL-233).
+
+    Args:
+        leftovers: whose set does not exist; an operator that ran on after its time may have made them.
+    """
+    return steps_for(released_of(leftovers))

@@ -68,6 +68,11 @@ def difference(
     )
 
 
+def steps_for(wants: Iterable[Want]) -> tuple[Step, ...]:
+    """The steps that a plan without a root consists of, in their order."""
+    return tuple(sorted(map(_step_for, wants), key=lambda step: step.sort_key))
+
+
 def _step_for(want: Want) -> Step:
     if not want.because:
         raise BrokenInvariant("PL-003", f"want without a reason: {want}")

@@ -35,7 +35,8 @@ class Cluster:
         gaps: of which kinds the source left something out, and in which namespace (GT-024).
         complete: of which kinds it has everything, and in which namespace (WL-010).
         claim_templates: (namespace, name) -> ``spec`` of a ResourceClaimTemplate.
-        leaving_of: (namespace, name of a set) -> cliques of it that are being deleted and whose owner is gone already.
+        leaving_of, leaving_groups_of: (namespace, name of a set) -> its cliques and groups that are being deleted and
+            whose owner is gone already.
     """
 
     sets: tuple[PodCliqueSet, ...]
@@ -48,6 +49,7 @@ class Cluster:
     complete: frozenset[Gap] = frozenset()
     claim_templates: Mapping[tuple[str, str], FrozenMap] = field(default_factory=dict)
     leaving_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = field(default_factory=dict)
+    leaving_groups_of: Mapping[tuple[str, str], tuple[ScalingGroup, ...]] = field(default_factory=dict)
 
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
         """What a decision about ``root`` may look at. A view: pods are shared, nothing is copied."""
@@ -55,7 +57,9 @@ class Cluster:
         cliques = self.cliques_of.get(root.uid, ())
         for group in groups:
             cliques += self.cliques_of.get(group.uid, ())
-        cliques += self.leaving_of.get((root.ref.namespace, root.ref.name), ()) if self.leaving_of else ()
+        named = (root.ref.namespace, root.ref.name)
+        cliques += self.leaving_of.get(named, ()) if self.leaving_of else ()
+        groups += self.leaving_groups_of.get(named, ()) if self.leaving_groups_of else ()
         return Snapshot(
             root=root,
             groups=groups,
@@ -98,7 +102,12 @@ def cluster_of(
         sets=roots,
         groups_of=groups_of,
         cliques_of=_with_replica_index(cliques_of, groups_of),
-        leaving_of=_leaving(clique for uid in cliques_of.keys() - owners for clique in cliques_of[uid]),
+        leaving_of=_leaving(
+            (_set_of(clique), clique) for uid in cliques_of.keys() - owners for clique in cliques_of[uid]
+        ),
+        leaving_groups_of=_leaving(
+            (group.owner_name, group) for uid in groups_of.keys() - owners for group in groups_of[uid]
+        ),
         gangs_of=_by_owner(gangs),
         others_of=_by_owner(others),
         pods_of=pods_of,
@@ -107,13 +116,17 @@ def cluster_of(
     )
 
 
-def _leaving(strays: Iterable[PodClique]) -> Mapping[tuple[str, str], tuple[PodClique, ...]]:
-    """Cliques that go because their owner went: nobody else lets go of them (WL-001). By the set their labels name."""
-    found: dict[tuple[str, str], list[PodClique]] = {}
-    for clique in sorted((clique for clique in strays if clique.deleting), key=_by_name):
-        name = next((text for key in SET if isinstance(text := clique.labels.get(key), str)), "")
-        found.setdefault((clique.ref.namespace, name), []).append(clique)
-    return {key: tuple(cliques) for key, cliques in found.items()}
+def _set_of(clique: PodClique) -> str:
+    """The set that a clique's labels name; empty where none does."""
+    return next((text for key in SET if isinstance(text := clique.labels.get(key), str)), "")
+
+
+def _leaving(strays: Iterable[tuple[str, R]]) -> Mapping[tuple[str, str], tuple[R, ...]]:
+    """What goes because its owner went, by the set it is of: nobody else lets go of it (WL-001)."""
+    found: dict[tuple[str, str], list[R]] = {}
+    for name, item in sorted((pair for pair in strays if pair[1].deleting), key=lambda pair: _by_name(pair[1])):
+        found.setdefault((item.ref.namespace, name), []).append(item)
+    return {key: tuple(items) for key, items in found.items()}
 
 
 def _kinds_in(namespace: str, pairs: frozenset[Gap]) -> frozenset[str]:

@@ -9,6 +9,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
+from grove_core.reconcile import let_go
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
@@ -159,6 +160,9 @@ class Operator:
         try:
             for root in roots:
                 self._round(root)
+            for answer in act(self.wire, let_go(self.informers.view.leftovers())):
+                if answer.outcome is not Outcome.DONE:
+                    self.wake(now + _PATIENCE)
         except Crash:
             self._crash()
             return

@@ -16,6 +16,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Outcome, SetStatus, Stage, Step
 from grove_core.resources.applied import with_fields
+from grove_core.resources.keys import SET
 from grove_core.resources.names import index_from
 from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
@@ -76,6 +77,17 @@ class MemoryWorld:
         return sorted(
             (ref for ref, item in self.items.items() if isinstance(item, PodCliqueSet)), key=lambda ref: ref.sort_key
         )
+
+    def leftovers(self) -> list[ScalingGroup | PodClique]:
+        """Parts that are being deleted, whose owner is gone and of whose set there is none any more; sorted."""
+        names = {(root.namespace, root.name) for root in self.roots()}
+        found: list[ScalingGroup | PodClique] = []
+        for item in self.items.values():
+            if isinstance(item, ScalingGroup | PodClique) and item.deleting and item.owner_uid not in self._refs:
+                of_set = item.owner_name if isinstance(item, ScalingGroup) else str(item.labels.get(SET[0], ""))
+                if (item.ref.namespace, of_set) not in names:
+                    found.append(item)
+        return sorted(found, key=lambda item: item.ref.sort_key)
 
     def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
         """What the root can see; None if it is gone."""

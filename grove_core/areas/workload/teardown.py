@@ -1,13 +1,15 @@
 """What is being deleted goes in order: a set's parts with their pods first, the set last (WL-001, WL-230, WL-231)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Create, Delete, Outcome
 from grove_core.kernel.wants import Absent, Desired, HeldBack, Released
 from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, SET_FINALIZER
-from grove_core.resources.podclique import GROUP_KIND
+from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -18,14 +20,8 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
     the foreground: the garbage collector removes their pods first, and nobody waits for them one by one.
     """
     root, just_deleted = snapshot.root, _deleted_unseen(snapshot)
-    released = [
-        Released(owned.ref, owned.guard, finalizer, (Why.LET_GO.because(owned.ref, finalizer=finalizer),))
-        for owned, finalizer in (
-            *((group, GROUP_FINALIZER) for group in snapshot.groups),
-            *((clique, CLIQUE_FINALIZER) for clique in snapshot.cliques),
-        )
-        if owned.deleting and finalizer in owned.finalizers and owned.guard not in just_deleted
-    ]
+    there = chain(released_of(snapshot.groups), released_of(snapshot.cliques))
+    released = [want for want in there if want.guard not in just_deleted]
     if not root.deleting or SET_FINALIZER not in root.finalizers:
         return Desired(tuple(released))
     parts = tuple(_parts_of(snapshot))
@@ -37,6 +33,14 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
         return Desired((*parts, *released), (held,))
     let_go = Released(root.ref, root.guard, SET_FINALIZER, (Why.LET_GO.because(root.ref, finalizer=SET_FINALIZER),))
     return Desired((*released, let_go))
+
+
+def released_of(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[Released]:
+    """Grove's own finalizer should be gone from those that are being deleted, also where their set is gone (WL-233)."""
+    for part in parts:
+        finalizer = GROUP_FINALIZER if isinstance(part, ScalingGroup) else CLIQUE_FINALIZER
+        if part.deleting and finalizer in part.finalizers:
+            yield Released(part.ref, part.guard, finalizer, (Why.LET_GO.because(part.ref, finalizer=finalizer),))
 
 
 def _made_unseen(snapshot: Snapshot) -> int:

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 
 from grove_core.areas.workload.rules import Why
-from grove_core.kernel.steps import Delete
-from grove_core.reconcile import reconcile
+from grove_core.kernel.steps import Delete, Outcome
+from grove_core.reconcile import let_go, reconcile
 from grove_core.resources.keys import SET_FINALIZER
+from grove_shell.controller.act import act
 from tests.property.workload.life import Life
 from tests.property.workload.sets import Json, clique_raw, raw_sets, set_raw
 
@@ -89,3 +90,30 @@ def test_wl232_without_a_look_at_the_cliques_the_set_is_held() -> None:
     assert plan.steps == ()
     assert Why.PARTS_NOT_COLLECTED in {why.rule for held in plan.withheld for why in held.because}
     assert SET_FINALIZER in seen.root.finalizers
+
+
+def test_wl233_what_is_left_of_a_set_that_is_gone_is_let_go() -> None:
+    """An operator that lost its lease makes a group and a clique in the very moment in which the set goes."""
+    life = Life(RAW)
+    life.settle()
+    group, clique = life.group("llm-0-pool"), life.clique("llm-0-a")
+    life.world.delete(life.ref)
+    life.settle()
+    assert not life.world.items
+    for part in (group, clique):
+        life.world.add(replace(part, deleting=True))
+    assert life.world.leftovers() == [life.clique(clique.ref.name), life.group(group.ref.name)]
+    for attempt in act(life.world, let_go(life.world.leftovers())):
+        assert attempt.outcome is Outcome.DONE
+    assert not life.world.items
+
+
+def test_wl001_a_group_of_an_earlier_set_of_that_name_is_let_go_by_the_new_one() -> None:
+    life = Life(RAW)
+    life.settle()
+    group = life.group("llm-0-pool")
+    life.world.put(replace(group, uid="earlier", owner_uid="nobody", deleting=True))
+    seen = life.look()
+    assert seen is not None
+    assert [part.uid for part in seen.groups if part.deleting] == ["earlier"]
+    assert group.ref in {step.target for step in reconcile(seen).steps}
