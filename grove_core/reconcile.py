@@ -8,6 +8,7 @@ from grove_core.areas.gang_termination.rulesets import DESIGN, RuleSet
 from grove_core.areas.gang_termination.status import tally_of
 from grove_core.areas.workload.desire import wants_of_completion
 from grove_core.areas.workload.gates import findings_of_gates, judge_gates, wants_of_gates
+from grove_core.areas.workload.starting import findings_of_start
 from grove_core.areas.workload.teardown import released_of, wants_of_teardown
 from grove_core.kernel.steps import Step
 from grove_core.kernel.wants import Desired
@@ -49,7 +50,11 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         seen,
         rules=rules.name,
         wake_at=wake_of_termination(judgement),
-        findings=(*findings_of_termination(seen, judgement, tally), *findings_of_gates(gates)),
+        findings=(
+            *findings_of_termination(seen, judgement, tally),
+            *findings_of_gates(gates),
+            *findings_of_start(seen),
+        ),
     )
 
 

@@ -84,6 +84,7 @@ class PodClique(Resource):
         min_available: GT-025.
         template_hash: label on the object; empty where absent.
         base_gang: the PodGang that has to be placed before its pods are; empty where there is none.
+        starts_after: full names of the cliques whose pods have to be ready before its pods start.
         generation: moves with every change of the spec; None where the source does not say.
         labels, annotations, pod_spec: as stored; its pods are made of them.
         auto_scaling: ``autoScalingConfig`` as stored.
@@ -95,6 +96,7 @@ class PodClique(Resource):
     min_available: int
     template_hash: str
     base_gang: str = ""
+    starts_after: tuple[str, ...] = ()
     generation: int | None = None
     labels: FrozenMap = NO_TEXTS
     annotations: FrozenMap = NO_TEXTS
@@ -136,6 +138,7 @@ def podclique_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None
         min_available=replicas if min_available is None else min_available,
         template_hash=read_label(labels, TEMPLATE_HASH),
         base_gang=read_label(labels, BASE_GANG),
+        starts_after=spec.texts("startsAfter"),
         generation=top.part("metadata").integer("generation"),
         labels=view_of(labels),
         annotations=view_of(top.part("metadata").part("annotations")),

@@ -75,6 +75,10 @@ class Why(Rule):
     BASE_GANG_NOT_PLACED = Clause("WL-095", "it waits for the base gang {gang} to be placed")
     TOO_FEW_PLACED = Clause("WL-096", "{placed} of its pods are placed and the gang needs {needed}")
 
+    PARENT_NOT_READY = Clause("WL-098", "it starts after {parent}, which needs {needed} ready pods and has {ready}")
+    PARENT_IS_MISSING = Clause("WL-099", "it starts after {parent}, and there is none")
+    WAITS_IN_A_CIRCLE = Clause("WL-089", "it waits for itself: {circle}")
+
 
 _SUBDOMAIN = (
     "must be lower-case letters, digits, '-' and '.', with a letter or digit at both ends, at most 253 characters"
