@@ -12,12 +12,12 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.forecast import Forecast, Round
 from grove_shell.views.course import add_course, add_gated, changed_by, created_by, removed_by
+from grove_shell.views.headline import add_headline, later_terminations
 from grove_shell.views.layout import INDENT, NAMES, STYLES, label
-from grove_shell.views.page import Page, Span
+from grove_shell.views.page import Page
 from grove_shell.views.words import clock, distance, listed, named, plural
 
 _ENTRIES: Final = 20
-_INVENTED: Final = "(uid of "  # the uid of a set that no cluster has seen
 _OLD: Final = timedelta(minutes=10)
 _ACTIONS: Final[Mapping[str, str]] = {
     "create": "creation",
@@ -55,7 +55,7 @@ def plan_page(document: Document, surroundings: Surroundings) -> Page:
     """The whole page."""
     page, now = Page(), document.as_of
     told = [(forecast, story_of(forecast)) for forecast in document.forecasts]
-    _headline(page, document, [story for _, story in told])
+    add_headline(page, document, [story for _, story in told])
     _notes(page, document, [story for _, story in told], surroundings)
     loud = [
         (forecast, story)
@@ -74,61 +74,6 @@ def plan_page(document: Document, surroundings: Surroundings) -> Page:
         page.add()
         _calm(page, calm)
     return page
-
-
-def _headline(page: Page, document: Document, stories: Sequence[Story]) -> None:
-    now = document.as_of
-    verdicts = [*_on_terminations(document, stories), *_on_the_rest(document, stories)]
-    if not verdicts:
-        verdicts = [("nothing to do", "bold green")]
-    if not stories:
-        verdicts = [("no PodCliqueSet in the input, so there is nothing to decide", "bold")]
-    page.add(*((text if index == 0 else f"; {text}", style) for index, (text, style) in enumerate(verdicts)))
-    page.add((f"as of {now.date().isoformat()} {clock(now, now)}, by the rules '{document.rules}'", "dim"))
-
-
-def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]:
-    """What ends now, what ends later, or that nothing does; sets that are in no cluster yet have nothing to end."""
-    now = document.as_of
-    entries = [entry for story in stories for entry in story.entries]
-    found: list[Span] = []
-    ends = sum(entry.tone is Tone.ENDS for entry in entries)
-    if ends:
-        found.append((f"{plural(ends, 'replica')} to terminate now", STYLES[Tone.ENDS]))
-    soon = [
-        len(names) for told in document.forecasts for round_, names in _later_terminations(told) if round_.at == now
-    ]
-    if soon:
-        found.append((f"{plural(sum(soon), 'PodClique')} to terminate in a later round", STYLES[Tone.ENDS]))
-    untils = [entry.until for entry in entries if entry.tone is Tone.WAITS and entry.until is not None]
-    if untils:
-        waiting = sum(entry.tone is Tone.WAITS for entry in entries)
-        text = f"{plural(waiting, 'replica')} waiting, the first until {clock(min(untils), now)}"
-        found.append((text, STYLES[Tone.WAITS]))
-    undecided = sum(entry.tone is Tone.UNKNOWN for entry in entries)
-    if undecided:
-        found.append((f"{plural(undecided, 'PodCliqueSet')} undecided", STYLES[Tone.UNKNOWN]))
-    running = [forecast for forecast in document.forecasts if not forecast.root_uid.startswith(_INVENTED)]
-    if running and not found:
-        found.append((f"nothing to terminate in {plural(len(running), 'PodCliqueSet')}", "bold green"))
-    return found
-
-
-def _on_the_rest(document: Document, stories: Sequence[Story]) -> list[Span]:
-    """What is made, changed and taken away, what is held back and what is gated."""
-    counts = Counter(entry.tone for story in stories for entry in story.entries)
-    steps = [step for forecast in document.forecasts for round_ in forecast.rounds for step in round_.steps]
-    done = (
-        ("create", created_by(steps).total()),
-        ("update", len(changed_by(steps))),
-        ("delete", len(removed_by(steps))),
-    )
-    found: list[Span] = [(f"{plural(count, 'object')} to {word}", "bold") for word, count in done if count]
-    if counts[Tone.HELD]:
-        found.append((f"{counts[Tone.HELD]:,} held back", STYLES[Tone.HELD]))
-    if counts[Tone.GATED]:
-        found.append((f"{plural(counts[Tone.GATED], 'PodClique')} gated", STYLES[Tone.GATED]))
-    return found
 
 
 def _notes(page: Page, document: Document, stories: Sequence[Story], surroundings: Surroundings) -> None:
@@ -174,7 +119,7 @@ def _root(page: Page, forecast: Forecast, story: Story, now: datetime, *, full: 
             _entry(page, entry, now, full=full)
         if rest:
             page.add((label(tone.value), STYLES[tone]), f"and {_rest(rest, now)} (-v lists all)")
-    for round_, names in _later_terminations(forecast):
+    for round_, names in later_terminations(forecast):
         later = round_.at > now
         when = f"{clock(round_.at, now)} ({distance(round_.at, now)})" if later else f"round {round_.number}"
         page.add((label("THEN"), "yellow"), f"{when}: ends {listed(names, NAMES)}")
@@ -284,16 +229,6 @@ def _is_eventful(forecast: Forecast) -> bool:
 
 def _ends(round_: Round) -> bool:
     return any(isinstance(step.action, Delete) for step in round_.steps)
-
-
-def _later_terminations(forecast: Forecast) -> list[tuple[Round, list[str]]]:
-    """Rounds after the first that end something for a breach, each with the names."""
-    found = []
-    for round_ in forecast.rounds[1:]:
-        names = [step.target.name for step in round_.steps if isinstance(step.action, Delete) and step.action.rests_on]
-        if names:
-            found.append((round_, names))
-    return found
 
 
 def _counted(steps: Iterable[Step]) -> str:
