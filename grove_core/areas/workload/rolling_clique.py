@@ -38,7 +38,7 @@ def roll_clique(clique: PodClique, pods: Sequence[Pod]) -> Roll:
     )
     if len(alive) > wanted + surge:
         return Roll(runs=True, surge=surge)
-    absents = [_absent(clique, pod, Why.OUTDATED_NOT_READY) for pod in outdated if not pod.ready]
+    absents = [_absent(clique, pod, Why.OUTDATED_NOT_READY) for pod in outdated if not pod.ready and pod.uid]
     waiting = [pod for pod in alive if not pod.ready]
     held: tuple[HeldBack, ...] = ()
     if (old_and_ready or waiting) and not absents:

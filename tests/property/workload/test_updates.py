@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
+from grove_core.areas.workload.rolling_clique import roll_clique
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import SetStatus
@@ -279,3 +280,16 @@ def test_wl212_a_group_that_is_missing_is_made_and_not_updated() -> None:
     life.round()
     life.settle()
     assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
+
+
+def test_wl214_an_old_pod_that_is_not_listed_yet_is_waited_for() -> None:
+    """It was made for the template of a moment ago, and has no uid yet that a deletion could name."""
+    life = rested(SPARE)
+    seen = life.look()
+    assert seen is not None
+    clique = replace(life.clique("llm-0-a"), template_hash="bcdfghjklm")
+    made = replace(life.pods("llm-0-a")[0], uid="", name="new", index=9, ready=False, template_hash="of-before")
+    status = replace(clique.status, updating=True, update_hash="bcdfghjklm")
+    roll = roll_clique(replace(clique, status=status), [made])
+    assert roll.absents == ()
+    assert roll.runs
