@@ -59,7 +59,7 @@ class _Gang:
             ref = Ref(GROVE, "PodClique", gang.ref.namespace, group.name)
             clique = cliques.get(group.name)
             pods = snapshot.pods_of.get(clique.uid, ()) if clique is not None else ()
-            placed, needed = sum(pod.scheduled for pod in pods), group.min_replicas
+            placed, needed = sum(pod.scheduled and not pod.deleting for pod in pods), group.min_replicas
             alive = {pod.name for pod in pods if not pod.deleting}
             named = sum(name in alive for name in group.pods)
             if named < needed:

@@ -9,6 +9,7 @@ from typing import Final
 from grove_core.areas.workload.blueprint import CliquePart
 from grove_core.areas.workload.environment import in_containers, with_group_variables
 from grove_core.areas.workload.template_hash import generation_of, hash_of, is_ours, template_hash
+from grove_core.areas.workload.typed import typed
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.resources.keys import COMPONENT, MANAGED_BY, NAME, PREFIX, SET, TOPOLOGY_NAME
 from grove_core.resources.podclique import PodClique
@@ -68,7 +69,8 @@ class Revision:
         stored_annotations = FrozenMap({key: text for key, text in clique.annotations.items() if key in annotations})
         if (labels, annotations) != (stored_labels, stored_annotations):
             return False
-        wanted, stored = (_users_own_spec(spec) for spec in (part.template.spec.pod_spec, clique.pod_spec))
+        specs = (part.template.spec.pod_spec, clique.pod_spec)
+        wanted, stored = (typed(_users_own_spec(spec)) for spec in specs)
         if wanted == stored:
             return True  # the usual case, and cheaper than to look into the order of lists
         nothing = FrozenMap({})

@@ -1,6 +1,7 @@
 """Rolling the pods of one standalone clique, so that enough of them are ready all the time (WL-214 to WL-217)."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from grove_core.areas.workload.crew import living
 from grove_core.areas.workload.roll import NOTHING, Roll
@@ -10,11 +11,16 @@ from grove_core.kernel.wants import Absent, HeldBack
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 
+UNSCHEDULABLE: Final = "Unschedulable"
+
 
 def outdated_in(clique: PodClique, pods: Sequence[Pod]) -> list[Pod]:
-    """The living pods of another template than the clique holds; none where one of the two does not say which."""
-    target = clique.template_hash
-    return [pod for pod in living(pods) if pod.template_hash not in {"", target}] if target else []
+    """The living pods of another template than the clique holds (WL-210).
+
+    A pod that does not say of which it is counts as of the last one that all pods were of; none where nobody knows.
+    """
+    target, before = clique.template_hash, clique.status.current_hash
+    return [pod for pod in living(pods) if (pod.template_hash or before) not in {"", target}] if target else []
 
 
 def roll_clique(clique: PodClique, pods: Sequence[Pod]) -> Roll:
@@ -25,41 +31,43 @@ def roll_clique(clique: PodClique, pods: Sequence[Pod]) -> Roll:
     outdated, alive = outdated_in(clique, pods), living(pods)
     wanted, needed = clique.replicas, min(clique.min_available, clique.replicas)
     ready = [pod for pod in alive if pod.ready]
-    has_more = len(alive) > wanted
     is_open = clique.status.updating and clique.status.update_hash == clique.template_hash
-    misplaced = clique.status.updating and needed == wanted and _one_stands_in(ready, alive, wanted)
+    substituted = needed == wanted and stands_in(clique, pods)
     if not is_open:
-        return Roll(runs=bool(outdated or misplaced), surge=misplaced)
-    if not outdated and not misplaced and not has_more:
+        return Roll(runs=bool(outdated) or substituted, surge=substituted)
+    if not outdated and not substituted and len(alive) <= wanted and len(ready) >= needed:
         return NOTHING
     old_and_ready = [pod for pod in outdated if pod.ready]
     surge = needed == wanted and (
-        misplaced or bool(old_and_ready and len(ready) >= needed) or bool(outdated and has_more)
+        substituted or bool(old_and_ready and len(ready) >= needed) or bool(outdated and len(alive) > wanted)
     )
     if len(alive) > wanted + surge:
         return Roll(runs=True, surge=surge)
     absents = [_absent(clique, pod, Why.OUTDATED_NOT_READY) for pod in outdated if not pod.ready and pod.uid]
-    waiting = [pod for pod in alive if not pod.ready]
+    lacking = [pod for pod in alive if not pod.ready]
+    starting = [pod for pod in lacking if pod.trouble != UNSCHEDULABLE]  # what has no room speaks for no version
     held: tuple[HeldBack, ...] = ()
-    if (old_and_ready or waiting) and not absents:
-        if old_and_ready and len(ready) > needed and not waiting:
+    if (old_and_ready or lacking) and not absents:
+        if old_and_ready and len(ready) > needed and not starting and len(alive) >= wanted:
             absents.append(_absent(clique, max(old_and_ready, key=lambda pod: (pod.index, pod.name)), Why.OUTDATED_POD))
         else:
             waits = Why.UPDATE_WAITS.because(clique.ref, left=len(outdated), ready=len(ready), needed=needed)
-            held = (HeldBack(clique.ref, (waits, *(_trouble(clique, pod) for pod in waiting[:1]))),)
+            held = (HeldBack(clique.ref, (waits, *(_trouble(clique, pod) for pod in lacking[:1]))),)
     return Roll(runs=True, surge=surge, absents=tuple(absents), held=held)
 
 
 def stands_in(clique: PodClique, pods: Sequence[Pod]) -> bool:
-    """Whether the one pod more of an update that was given up still serves for one that does not (WL-216)."""
-    alive = living(pods)
-    return clique.status.updating and _one_stands_in([pod for pod in alive if pod.ready], alive, clique.replicas)
+    """Whether the one pod more of an update serves for one of those that are wanted (WL-216).
 
-
-def _one_stands_in(ready: Sequence[Pod], alive: Sequence[Pod], wanted: int) -> bool:
-    """Whether a pod beyond the wanted ones is there, and not all of those are ready."""
-    in_place = {pod.index for pod in ready if pod.index < wanted}
-    return len(in_place) < wanted and any(pod.index >= wanted for pod in alive)
+    Not if there is no room left to make that one: then the one more is one too many first.
+    """
+    alive, wanted = living(pods), clique.replicas
+    if not clique.status.updating or not any(pod.index >= wanted for pod in alive):
+        return False
+    in_place = [pod for pod in alive if pod.index < wanted]
+    if len({pod.index for pod in in_place}) < wanted:
+        return len(alive) <= wanted
+    return not all(pod.ready for pod in in_place)
 
 
 def _absent(clique: PodClique, pod: Pod, why: Why) -> Absent:

@@ -1,13 +1,15 @@
 """Rolling the replicas of one scaling group, so that enough of them are available all the time (WL-218 to WL-221)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grove_core.areas.workload.blueprint import CliquePart, GroupPart
 from grove_core.areas.workload.roll import NOTHING, Roll
+from grove_core.areas.workload.rolling_clique import UNSCHEDULABLE, outdated_in
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.wants import Absent, HeldBack
+from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 
@@ -20,12 +22,14 @@ class GroupReplica:
         cliques: those that are there and stay.
         outdated: whether one of them is not of the present template.
         available: whether all are there, each with enough ready pods.
+        has_no_room: whether the scheduler has no node for a pod of it.
     """
 
     index: int
     cliques: tuple[PodClique, ...]
     outdated: bool
     available: bool
+    has_no_room: bool = False
 
 
 def replicas_of(part: GroupPart, scene: Scene) -> Iterator[GroupReplica]:
@@ -35,13 +39,22 @@ def replicas_of(part: GroupPart, scene: Scene) -> Iterator[GroupReplica]:
         parts.setdefault(member.group_replica, []).append(member)
     for index, members in parts.items():
         found = [(clique, member) for member in members if (clique := scene.clique_of(member)) is not None]
+        pods = [scene.snapshot.pods_of.get(clique.uid, ()) for clique, _ in found]
         yield GroupReplica(
             index=index,
             cliques=tuple(clique for clique, _ in found),
-            outdated=any(not scene.revision.is_current(clique, member) for clique, member in found),
+            outdated=any(not scene.revision.is_current(clique, member) for clique, member in found)
+            or any(_are_of_old(clique, of) for (clique, _), of in zip(found, pods, strict=True)),
             available=len(found) == len(members)
-            and all(scene.ready[clique.uid] >= clique.min_available for clique, _ in found),
+            and all(scene.ready[clique.uid] >= min(clique.min_available, clique.replicas) for clique, _ in found),
+            has_no_room=any(pod.trouble == UNSCHEDULABLE for of in pods for pod in of),
         )
+
+
+def _are_of_old(clique: PodClique, pods: Sequence[Pod]) -> bool:
+    """Whether a pod of a member is of an old template, as after OnDelete; a quick look spares most the thorough one."""
+    target = clique.template_hash
+    return any(pod.template_hash != target for pod in pods) and bool(outdated_in(clique, pods))
 
 
 def roll_group(group: ScalingGroup, replicas: list[GroupReplica], extra: GroupReplica | None, generation: str) -> Roll:
@@ -60,22 +73,24 @@ def roll_group(group: ScalingGroup, replicas: list[GroupReplica], extra: GroupRe
     is_open = group.status.updating and group.status.progress.get("podCliqueSetGenerationHash") == generation
     if not is_open:
         return Roll(runs=bool(outdated) or stands_in, surge=stands_in)
-    if not outdated and extra is None:
-        return NOTHING
     available = sum(replica.available for replica in replicas) + bool(extra and extra.available)
+    if not outdated and extra is None and available >= needed:
+        return NOTHING
     ready_to_go = [replica for replica in outdated if replica.available]
     surge = needed == group.replicas and (stands_in or bool(ready_to_go and available >= needed))
     going_down = [replica for replica in outdated if not replica.available]
     absents = [absent for replica in going_down for absent in _absents(group, replica, Why.OUTDATED_NOT_AVAILABLE)]
     held: tuple[HeldBack, ...] = ()
     if (ready_to_go or lacking) and not absents:
-        others = [replica for replica in lacking if not replica.outdated]
+        others = [replica for replica in lacking if not replica.outdated and not replica.has_no_room]
         is_extra_up = extra is None or extra.available
         if ready_to_go and available > needed and not others and is_extra_up:
             absents += _absents(group, ready_to_go[0], Why.OUTDATED_REPLICA)
         else:
             waits = Why.GROUP_UPDATE_WAITS.because(group.ref, left=len(outdated), available=available, needed=needed)
-            waited = [replica.index for replica in others] or ([group.replicas] if not is_extra_up else [])
+            waited = [replica.index for replica in lacking if not replica.outdated] or (
+                [group.replicas] if not is_extra_up else []
+            )
             whom = (Why.REPLICA_NOT_AVAILABLE.because(group.ref, replica=index) for index in waited[:1])
             held = (HeldBack(group.ref, (waits, *whom)),)
     return Roll(runs=True, surge=surge, absents=tuple(absents), held=held)

@@ -34,6 +34,7 @@ class ReplicaState:
         available: whether all of it is there and serves.
         placed: its pods that are placed.
         breached: whether a part of it is breached.
+        rolling: whether the status of a part of it says that an update runs.
     """
 
     part: ReplicaPart
@@ -41,6 +42,7 @@ class ReplicaState:
     available: bool
     placed: int
     breached: bool
+    rolling: bool
 
 
 def _no_rolls() -> Mapping[str, Roll]:
@@ -163,7 +165,7 @@ def _extra_of(scene: Scene, group: ScalingGroup, wanted: Sequence[GroupReplica])
 
 def _state_of(scene: Scene, part: ReplicaPart) -> ReplicaState:
     pods_of = scene.snapshot.pods_of
-    outdated = breached = False
+    outdated = breached = rolling = False
     available, placed = True, 0
     for clique_part in part.all_cliques:
         clique = scene.clique_of(clique_part)
@@ -174,6 +176,7 @@ def _state_of(scene: Scene, part: ReplicaPart) -> ReplicaState:
         placed += sum(pod.scheduled for pod in pods)
         outdated = outdated or not scene.revision.is_current(clique, clique_part)
         breached = breached or _is_breached(clique)
+        rolling = rolling or clique.status.updating
         if not clique_part.group:
             available = available and scene.ready[clique.uid] >= min(clique.min_available, clique.replicas)
             outdated = outdated or (_may_roll(clique, pods) and roll_clique(clique, pods).runs)
@@ -182,16 +185,19 @@ def _state_of(scene: Scene, part: ReplicaPart) -> ReplicaState:
         if group is None:
             available = False
             continue
-        serving = sum(replica.available for replica in replicas_of(group_part, scene))
+        found = list(replicas_of(group_part, scene))
+        serving = sum(replica.available for replica in found)
+        outdated = outdated or any(replica.outdated for replica in found)
+        rolling = rolling or group.status.updating
         available = available and serving >= group.needed
         breached = breached or _is_breached(group)
-    return ReplicaState(part, outdated, available, placed, breached)
+    return ReplicaState(part, outdated, available, placed, breached, rolling)
 
 
 def _may_roll(clique: PodClique, pods: Sequence[Pod]) -> bool:
     """A quick look that spares most cliques the thorough one."""
     target = clique.template_hash
-    return clique.status.updating or any(pod.template_hash not in {"", target} for pod in pods)
+    return clique.status.updating or any(pod.template_hash != target for pod in pods)
 
 
 def _is_breached(item: PodClique | ScalingGroup) -> bool:
@@ -232,7 +238,7 @@ def _current(scene: Scene, states: Sequence[ReplicaState]) -> ReplicaState | Non
     found = next((state for state in states if state.part.index == index), None)
     if found is None:
         return None
-    return found if found.outdated or not found.available else None
+    return found if found.outdated or found.rolling or not found.available else None
 
 
 def updating_replica(progress: FrozenMap) -> int:

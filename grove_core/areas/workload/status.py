@@ -122,12 +122,7 @@ class _Told:
             group.status.updating,
             runs=roll is not None and roll.runs,
             same=same,
-            waits=not self._on_delete
-            and (
-                len(updated) < len(by_replica)
-                or serving_now < group.needed
-                or not all(self._has_served(clique.name) for clique in part.cliques)
-            ),
+            waits=not self._on_delete and (len(updated) < len(by_replica) or serving_now < group.needed),
             fields=fields,
         )
         if group.generation is not None:
@@ -246,11 +241,6 @@ class _Told:
     def _serves(self, name: str) -> bool:
         clique = self._scene.cliques.get(name)
         return clique is not None and self._scene.ready[clique.uid] >= min(clique.min_available, clique.replicas)
-
-    def _has_served(self, name: str) -> bool:
-        """Whether the clique is available, or was before: what an update made has come up once."""
-        clique = self._scene.cliques.get(name)
-        return clique is not None and (clique.status.was_available is True or self._serves(name))
 
     def _selector(self, more: Mapping[str, str]) -> str:
         labels = {MANAGED_BY: OPERATOR, SET[0]: self._scene.root.ref.name, **more}

@@ -119,3 +119,13 @@ def test_wl091_a_source_without_gangs_says_nothing_of_gates() -> None:
 def test_wl097_pods_on_their_way_out_and_without_our_gate_are_left_alone() -> None:
     assert opened(with_pods(gated(), lambda _, pod: replace(pod, deleting=True))) == set()
     assert opened(with_pods(gated(), lambda _, pod: replace(pod, held=False))) == set()
+
+
+def test_wl095_pods_that_are_going_hold_no_place_for_their_gang() -> None:
+    """All of the base gang is placed and on its way out: the scaled gang does not take its place."""
+
+    def leave(name: str, pod: Pod) -> Pod:
+        base = name in BASE
+        return replace(pod, scheduled=base, gated=not base, held=not base, deleting=base)
+
+    assert verdicts(with_pods(gated(), leave))["llm-0-pool-1-b"] == ("Hold", Why.BASE_GANG_NOT_PLACED)

@@ -6,6 +6,7 @@ from typing import Any, Final
 import pytest
 
 from grove_core.areas.workload.template_hash import generation_hash, is_ours
+from grove_core.areas.workload.typed import typed
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
@@ -143,3 +144,44 @@ def test_wl213_what_the_template_dropped_is_dropped_and_what_grove_wrote_stays()
     assert "team" not in found.labels
     assert found.labels["grove.io/podgang"] == "llm-0"
     assert all("team" not in life.world.manifests[pod.ref]["metadata"]["labels"] for pod in life.pods("llm-0-a"))  # type: ignore[index, call-overload, operator]
+
+
+TYPED: Final[tuple[tuple[dict[str, Any], dict[str, Any]], ...]] = (
+    (
+        {"resources": {"limits": {"nvidia.com/gpu": 1, "cpu": "2000m"}}},
+        {"resources": {"limits": {"nvidia.com/gpu": "1", "cpu": "2"}}},
+    ),
+    ({"ports": [{"containerPort": 80}]}, {"ports": [{"containerPort": 80, "protocol": "TCP"}]}),
+    ({"securityContext": {}, "args": [], "workingDir": ""}, {}),
+    ({"env": [{"name": "A", "value": ""}]}, {"env": [{"name": "A"}]}),
+)
+OTHER: Final[tuple[tuple[dict[str, Any], dict[str, Any]], ...]] = (
+    ({"resources": {"limits": {"nvidia.com/gpu": 1}}}, {"resources": {"limits": {"nvidia.com/gpu": 2}}}),
+    ({"ports": [{"containerPort": 80, "protocol": "UDP"}]}, {"ports": [{"containerPort": 80}]}),
+    ({"args": ["a"]}, {}),
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "stored", "same"), [*((*pair, True) for pair in TYPED), *((*pair, False) for pair in OTHER)]
+)
+def test_wl043_what_a_typed_client_makes_of_a_pod_spec_is_no_difference(
+    written: dict[str, Any], stored: dict[str, Any], *, same: bool
+) -> None:
+    one, other = (typed(FrozenMap({"containers": (freeze({"name": "main", **spec}),)})) for spec in (written, stored))
+    assert (one == other) is same
+
+
+def test_wl043_taking_over_a_set_written_by_hand_rolls_nothing() -> None:
+    raw = set_raw(
+        clique_raw("a", 2, pod_spec={"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 1}}}]})
+    )
+    life = Life(raw)
+    life.settle()
+    for item in list(life.world.items.values()):
+        if isinstance(item, PodClique):
+            limits = FrozenMap({"limits": FrozenMap({"nvidia.com/gpu": "1"})})
+            spec = FrozenMap({"containers": (FrozenMap({"name": "main", "resources": limits}),)})
+            life.world.put(replace(item, template_hash=THEIRS, pod_spec=spec))
+            life.world.pods[item.uid] = [replace(pod, template_hash=THEIRS) for pod in life.world.pods[item.uid]]
+    assert not is_rolled(life)

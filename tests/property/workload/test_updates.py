@@ -10,6 +10,7 @@ from grove_core.kernel.steps import SetStatus
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.template import UpdateStrategy
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -293,3 +294,100 @@ def test_wl214_an_old_pod_that_is_not_listed_yet_is_waited_for() -> None:
     roll = roll_clique(replace(clique, status=status), [made])
     assert roll.absents == ()
     assert roll.runs
+
+
+def test_wl216_who_is_scaled_in_in_the_middle_ends_with_the_wanted_indices() -> None:
+    """Two new pods, of index 2 and 3, are all that is left where one is wanted; index 0 has to come."""
+    life = rested(set_raw(clique_raw("a", 4, minAvailable=1)))
+    life.new_image("v2")
+    while sum(life.image_of(pod) == "v2" and pod.ready for pod in life.pods("llm-0-a")) < 2:
+        life.round()
+        life.kubelet()
+    life.scale("llm-0-a", 1)
+    life.settle()
+    assert [(pod.index, life.image_of(pod)) for pod in life.pods("llm-0-a")] == [(0, "v2")]
+    assert not life.clique("llm-0-a").status.updating
+
+
+def test_wl215_the_second_pod_waits_until_the_first_successor_is_ready() -> None:
+    """A version that crashes takes one pod, also where three could be spared."""
+    life = rested(set_raw(clique_raw("a", 4, minAvailable=1)))
+    life.new_image("v2")
+    life.settle(image="v2")
+    assert sum(pod.ready for pod in life.all_pods()) == 3
+    assert Why.UPDATE_WAITS in held(life.round())
+
+
+def test_wl215_a_pod_without_a_node_is_not_waited_for() -> None:
+    life = rested(set_raw(clique_raw("a", 3, minAvailable=1)))
+    pod = life.pods("llm-0-a")[2]
+    nowhere = replace(pod, scheduled=False, ready=False, node="", phase="Pending", trouble="Unschedulable")
+    life.world.put_pod(nowhere)
+    life.new_image("v2")
+    for _ in range(60):
+        life.round()
+        for other in life.all_pods():
+            if other.index == 2 and not other.held:
+                life.world.put_pod(replace(other, trouble="Unschedulable"))
+            elif not other.held and not other.ready:
+                life.world.put_pod(replace(other, scheduled=True, node="n", phase="Running", ready=True))
+    assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
+    assert not life.clique("llm-0-a").status.updating
+
+
+def test_wl219_members_that_kept_their_pods_under_on_delete_roll_when_the_strategy_changes_back() -> None:
+    life = rested(set_raw(clique_raw("a", 1), groups=(GROUP,)))
+    life.on_delete()
+    life.new_image("v2")
+    life.settle()
+    assert {life.image_of(pod) for pod in life.all_pods()} == {""}
+    life.edit(update_strategy=UpdateStrategy())
+    life.settle()
+    assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
+
+
+def test_wl210_a_pod_without_a_hash_is_of_the_template_that_all_pods_had_before() -> None:
+    life = rested(SPARE)
+    for pod in life.all_pods():
+        life.world.put_pod(replace(pod, template_hash=""))
+    before = {pod.uid for pod in life.all_pods()}
+    life.settle()
+    assert {pod.uid for pod in life.all_pods()} == before
+    life.new_image("v2")
+    life.settle()
+    assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
+
+
+def test_wl218_members_scaled_below_their_minimum_are_available_with_all_they_have() -> None:
+    life = rested(set_raw(clique_raw("a", 2), groups=(GROUP,)))
+    for index in (0, 1):
+        life.scale(f"llm-0-pool-{index}-a", 1)
+    life.settle()
+    life.new_image("v2")
+    plans = [life.round() for _ in range(6)]
+    assert not any(Why.OUTDATED_NOT_AVAILABLE in whys(plan) for plan in plans)
+
+
+def test_wl223_the_next_replica_waits_for_a_member_that_is_not_there_yet() -> None:
+    """Two replicas of the set never restart at once, though the group of the first could spare one."""
+    life = rested(set_raw(clique_raw("a", 1), groups=(GROUP,), replicas=2))
+    life.new_image("v2")
+    for _ in range(80):
+        life.round()
+        missing = {
+            replica
+            for replica in (0, 1)
+            for index in (0, 1)
+            if not any(ref.name == f"llm-{replica}-pool-{index}-a" for ref in life.world.items)
+        }
+        assert len(missing) < 2
+        life.kubelet()
+
+
+def test_wl217_an_update_whose_last_pods_do_not_come_up_says_so() -> None:
+    life = rested(set_raw(clique_raw("a", 2)))
+    for pod in life.all_pods():
+        life.world.put_pod(replace(pod, ready=False, trouble="CrashLoopBackOff"))
+    life.new_image("v2")
+    life.settle(image="v2")
+    assert {Why.UPDATE_WAITS, Why.POD_NOT_READY} <= held(life.round())
