@@ -76,7 +76,7 @@ def _judged(
         )
         for new in sound
     )
-    warnings = (workload.warnings_to(subject, new) for new in sound)
+    warnings = (workload.warnings_to(subject, new, before) for new in sound)
     return frozenset(chain.from_iterable(objections)), frozenset(chain.from_iterable(warnings))
 
 

@@ -63,6 +63,7 @@ def plan(source: Source, options: PlanOptions) -> int:
             ignored=situation.loaded.ignored,
             strays=situation.loaded.strays,
             edited=situation.loaded.edited,
+            warnings=situation.loaded.warnings,
             newest=newest_time(situation.loaded.cluster) if source.now is None else None,
             verbose=options.verbose,
             decisions=options.decisions,

@@ -14,19 +14,24 @@ from grove_shell.reading.sources import Item
 Note = Callable[[Item, str, str, str], None]
 
 
-def admitted(item: Item, running: Mapping[str, Any] | None, note: Note) -> Mapping[str, Any] | None:
+def admitted(
+    item: Item, running: Mapping[str, Any] | None, note: Note, warn: Callable[[str], None]
+) -> Mapping[str, Any] | None:
     """A manifest with its defaults; None where admission would refuse it, every objection noted (IN-039).
 
     Args:
         item: holds the manifest.
         running: the set of that name as a cluster has it, if it is an edit (IN-041).
         note: takes a fault: where, its field path, what was expected, what was found.
+        warn: takes what admission would warn of.
     """
     from grove_core.admit import admit  # noqa: PLC0415 - see above
     from grove_core.areas.workload.defaults import with_defaults  # noqa: PLC0415 - see above
     from grove_core.kernel.admission import Deny  # noqa: PLC0415 - see above
 
     verdict = admit(item.value, running).verdict
+    for warning in verdict.warnings:
+        warn(str(warning))
     if not isinstance(verdict, Deny):
         return with_defaults(item.value)
     for objection in verdict.objections:

@@ -47,6 +47,7 @@ class Loaded:
         ignored: kind -> how many objects of a kind that no decision reads, sorted by kind.
         strays: how many pods belong to no PodClique of the input.
         edited: ``namespace/name`` of the sets that a manifest in the input changes, sorted.
+        warnings: what admission would warn of in the manifests.
     """
 
     cluster: Cluster
@@ -54,6 +55,7 @@ class Loaded:
     ignored: Mapping[str, int]
     strays: int
     edited: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def load(paths: Iterable[str], stdin: BinaryIO, progress: Callable[[Item], None] | None = None) -> Loaded:
@@ -93,6 +95,7 @@ class _Loading:
         self.manifests: list[Item] = []  # sets without a uid
         self.running: dict[tuple[str, str], Mapping[str, Any]] = {}  # sets with one, as they stand in the input
         self.edited: list[tuple[str, str]] = []
+        self.warnings: list[str] = []
         self.templates: dict[tuple[str, str], FrozenMap] = {}
         self.seen: set[Gap] = set()  # of which kinds there are some, besides those that have a shelf
         self.kinds: dict[str, tuple[Callable[[Mapping[str, Any], dict[str, str]], Any], dict[tuple[str, str], Any]]] = {
@@ -172,7 +175,7 @@ class _Loading:
             name, namespace = _field(item.value, "name"), _field(item.value, "namespace")
             found = [key for key in self.running if key[1] == name and namespace in {"", key[0]}]
             key = found[0] if len(found) == 1 else None
-            raw = admitted(item, self.running[key] if key else None, self._note)
+            raw = admitted(item, self.running[key] if key else None, self._note, self.warnings.append)
             if raw is not None and lacks_templates(item, raw, self.templates, self._note):
                 raw = None
             if raw is None:
@@ -227,7 +230,7 @@ class _Loading:
         ordered = sorted(self.faults, key=lambda fault: fault.sort_key)
         strays = len(self.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in self.owners)
         names = tuple(sorted(f"{namespace}/{name}" for namespace, name in self.edited))
-        return Loaded(cluster, tuple(ordered), dict(sorted(self.ignored.items())), strays, names)
+        return Loaded(cluster, tuple(ordered), dict(sorted(self.ignored.items())), strays, names, tuple(self.warnings))
 
     def _complete(self, gaps: frozenset[Gap]) -> frozenset[Gap]:
         """Kinds of which there are some in a namespace: whoever asks for a kind gets all of it there (IN-040)."""

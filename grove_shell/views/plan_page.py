@@ -38,6 +38,7 @@ class Surroundings:
         ignored: kind -> how many objects no decision reads.
         strays: pods of PodCliques that are not in the input.
         edited: sets that are planned with the edits of a manifest in the input.
+        warnings: what admission would warn of in the manifests.
         newest: the newest time in the input, where the computer's clock was taken for the moment of the dump.
         verbose: list every entry, and every write of every round.
         decisions: list every verdict.
@@ -46,6 +47,7 @@ class Surroundings:
     ignored: Mapping[str, int]
     strays: int = 0
     edited: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     newest: datetime | None = None
     verbose: bool = False
     decisions: bool = False
@@ -83,6 +85,8 @@ def _notes(page: Page, document: Document, stories: Sequence[Story], surrounding
     if surroundings.edited:
         names = listed(list(surroundings.edited), NAMES)
         page.add(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")
+    for warning in surroundings.warnings:
+        page.add(("warning: ", "bold yellow"), warning)
     unrecorded = sum(story.unrecorded for story in stories)
     if unrecorded:
         those = plural(unrecorded, "PodClique")

@@ -291,6 +291,15 @@ class TestIN041:
             assert root.generation == before["generation"] + 1
             assert root.resource_version != before["resourceVersion"]
 
+    def test_what_admission_would_warn_of_is_told(
+        self, tmp_path: Path, items: list[Json], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        manifest = manifest_of(items, "gemma")
+        manifest["spec"]["template"]["cliques"][0]["spec"]["replicas"] += 3
+        path, more = write(tmp_path / "c.json", items), write(tmp_path / "m.json", [manifest])
+        assert run(["plan", "-f", path, "-f", more, *NOW, "gemma"], "grove") == 0
+        assert "warning: spec.template.cliques[0].spec.replicas" in capsys.readouterr().out
+
     def test_an_update_that_is_refused_is_a_fault(self, tmp_path: Path, items: list[Json]) -> None:
         manifest = manifest_of(items, "gemma")
         manifest["spec"]["template"]["cliques"][0]["name"] = "another"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from grove_core.areas.workload.admit_change import change_faults
+from grove_core.areas.workload.admit_change import change_faults, change_warnings
 from grove_core.areas.workload.admit_found import Found
 from grove_core.areas.workload.admit_metadata import metadata_faults
 from grove_core.areas.workload.admit_names import derived_faults, length_faults
@@ -33,9 +33,10 @@ def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator
             yield Objection(fault.path, shown(fault.got), fault.rule.because(subject, **fault.facts))
 
 
-def warnings_to(subject: Ref, new: Manifest) -> Iterator[Caution]:
-    """Every warning about a set."""
-    for found in (pod_warnings(new), startup_warnings(new.spec)):
+def warnings_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Caution]:
+    """Every warning about a set and, where there is an old one, about the change."""
+    of_change = change_warnings(old, new) if old is not None else ()
+    for found in (pod_warnings(new), startup_warnings(new.spec), of_change):
         for fault in found:
             yield Caution(fault.path, shown(fault.got), fault.rule.because(subject, **fault.facts))
 

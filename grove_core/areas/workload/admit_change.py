@@ -1,4 +1,6 @@
-"""What an update may not change (WL-150 to WL-156); names, thresholds and membership are GT-101's.
+"""What an update may not change (WL-150 to WL-156), and what it changes in vain (WL-184).
+
+Names, thresholds and membership are GT-101's.
 
 Cliques and scaling groups are compared by name: who comes or goes is reported once, elsewhere.
 """
@@ -7,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from grove_core.areas.workload.admit_found import CLIQUES, GROUPS, TEMPLATE, Found
-from grove_core.areas.workload.rules import Refuse
+from grove_core.areas.workload.rules import Refuse, Warn
 from grove_core.resources.fields import shown
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.template import EXPLICIT, IN_ORDER, CliqueTemplate, ResourceSharing, SetTemplate
@@ -42,6 +44,21 @@ def change_faults(old: Manifest, new: Manifest) -> Iterator[Found]:
     for index, group in enumerate(after.pod_clique_scaling_groups):
         if group.name in groups:
             yield from _sharing(groups[group.name].resource_sharing, group.resource_sharing, f"{GROUPS}[{index}]")
+
+
+def change_warnings(old: Manifest, new: Manifest) -> Iterator[Found]:
+    """Counts that an update may change and that reach nothing that runs already (WL-184)."""
+    cliques = {clique.name: clique.spec.replicas for clique in old.spec.template.cliques}
+    for index, clique in enumerate(new.spec.template.cliques):
+        before = cliques.get(clique.name, clique.spec.replicas)
+        if before != clique.spec.replicas:
+            path = f"{CLIQUES}[{index}].spec.replicas"
+            yield Found(path, clique.spec.replicas, Warn.REPLICAS_UNUSED, {"before": before})
+    groups = {group.name: group.replicas for group in old.spec.template.pod_clique_scaling_groups}
+    for index, group in enumerate(new.spec.template.pod_clique_scaling_groups):
+        before = groups.get(group.name, group.replicas)
+        if before != group.replicas:
+            yield Found(f"{GROUPS}[{index}].replicas", group.replicas, Warn.REPLICAS_UNUSED, {"before": before})
 
 
 def _clique(before: CliqueTemplate, after: CliqueTemplate, path: str) -> Iterator[Found]:

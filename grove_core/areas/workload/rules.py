@@ -174,3 +174,6 @@ class Warn(Rule):
     )
     SCHEDULER_LEFT_OUT = Clause("WL-181", "should be {other}, as for {clique}, unless that is the operator's default")
     STARTS_AFTER_UNUSED = Clause("WL-182", "has no effect without CliqueStartupTypeExplicit")
+    REPLICAS_UNUSED = Clause(
+        "WL-184", "was {before}; only what is made from now on begins with it, what runs is scaled by its own replicas"
+    )

@@ -4,6 +4,7 @@ from typing import Final
 
 import pytest
 
+from grove_core.admit import admit
 from grove_core.areas.workload.rules import Refuse, Warn
 from grove_core.kernel.reasons import Rule
 from tests.property.resources.manifests import Json, clique_set, clique_template, group_template
@@ -279,6 +280,20 @@ class TestWarnings:
                 (path, Warn.STARTS_AFTER_UNUSED) for path in expected
             ]
         assert warnings(changed(place, "Explicit")) == []
+
+    def test_wl184_counts_that_reach_nothing(self) -> None:
+        for place in (
+            (*TEMPLATE, "cliques", 0, "spec", "replicas"),
+            (*TEMPLATE, "podCliqueScalingGroups", 0, "replicas"),
+        ):
+            new = changed(place, 50)
+            verdict = admit(new, FULL).verdict
+            assert [(found.path, found.reason.rule) for found in verdict.warnings if found.reason.rule in Warn] == [
+                (path_of(place), Warn.REPLICAS_UNUSED)
+            ]
+            assert not [
+                found for found in admit(FULL, FULL).verdict.warnings if found.reason.rule is Warn.REPLICAS_UNUSED
+            ]
 
     def test_wl183_a_refusal_comes_with_the_warnings(self) -> None:
         new: Json = changed((*POD, "restartPolicy"), "Never", changed(("spec", "replicas"), -1))
