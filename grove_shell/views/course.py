@@ -13,6 +13,7 @@ from grove_shell.views.page import Page
 from grove_shell.views.words import listed, named, plural
 
 _LINES: Final = 20
+_UPDATING: Final = frozenset({"UpdateWaits", "GroupUpdateWaits", "RolloutWaits"})
 _MIRRORED: Final = "GangFollowsSet"
 _BESIDES: Final = frozenset({"Pod", "PodGang"})  # what is applied to them is told otherwise, or follows from the rest
 
@@ -38,6 +39,10 @@ def add_course(page: Page, forecast: Forecast, *, full: bool) -> None:
         page,
         ((held.target, tuple((why.subject, why.sentence) for why in held.because)) for held in late if is_gated(held)),
     )
+    if any(why.rule.code in _UPDATING for held in forecast.rounds[-1].withheld for why in held.because):
+        page.add(
+            INDENT, ("the update goes on as pods become ready, which a plan has none do: see grove simulate", "dim")
+        )
 
 
 def _lines_of(round_: Round) -> Iterator[tuple[str, str]]:
