@@ -132,7 +132,7 @@ class MemoryWorld:
 
     def _create(self, step: Step, action: Create) -> Attempt:
         ref = step.target
-        if (self.pod(ref) if ref.kind == "Pod" else self.items.get(ref)) is not None:
+        if ref in self.items:
             return Attempt(step, Outcome.CONFLICT, "already exists")
         serial = self.made[ref] + 1
         try:
@@ -141,10 +141,13 @@ class MemoryWorld:
             return Attempt(step, Outcome.REFUSED, "; ".join(map(str, fault.problems)))
         if item.owner_uid and item.owner_uid not in self._refs:
             return Attempt(step, Outcome.CONFLICT, "its owner is gone")
+        siblings = self.pods.setdefault(item.owner_uid, []) if isinstance(item, Pod) else []
+        if any(pod.name == ref.name for pod in siblings):
+            return Attempt(step, Outcome.CONFLICT, "already exists")
         self.made[ref] = serial
         self.manifests[ref] = action.manifest
         if isinstance(item, Pod):
-            self.pods.setdefault(item.owner_uid, []).append(item)
+            siblings.append(item)
             self._homes[ref] = item.owner_uid
         else:
             self.add(item)
