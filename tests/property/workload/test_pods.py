@@ -1,10 +1,14 @@
 """What Grove adds to a pod, and who waits for whom."""
 
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
 
-from tests.property.workload.sets import Json, clique_raw, of_kind, pods_of, set_raw
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.steps import Create
+from grove_core.reconcile import reconcile
+from tests.property.workload.sets import Json, applied, clique_raw, of_kind, pods_of, set_raw
 
 IN_ORDER: Final = "CliqueStartupTypeInOrder"
 EXPLICIT: Final = "CliqueStartupTypeExplicit"
@@ -166,3 +170,15 @@ def test_wl018_a_lower_bound_that_is_not_written_is_the_template_s() -> None:
     assert of_kind(raw, "PodClique")["llm-0-a"]["spec"]["autoScalingConfig"] == bounds
     target = {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "name": "llm-0-a"}
     assert of_kind(raw, "HorizontalPodAutoscaler")["llm-0-a"]["spec"] == {"scaleTargetRef": target, **bounds}
+
+
+def test_wl019_a_template_of_another_namespace_is_looked_for_there() -> None:
+    """A namespace is written only where an object is meant, whatever is inline."""
+    templates = [{"name": "x", "templateSpec": {"spec": {"inline": True}}}]
+    shared = {"name": "x", "scope": "AllReplicas", "namespace": "elsewhere"}
+    start = applied(set_raw(clique_raw("a"), resourceClaimTemplates=templates, resourceSharing=[shared]))
+    known = replace(start, claim_templates={("elsewhere", "x"): FrozenMap({"spec": FrozenMap({"inline": False})})})
+    (made,) = (step.action for step in reconcile(known).steps if step.target.kind == "ResourceClaim")
+    assert isinstance(made, Create)
+    assert made.manifest["spec"] == FrozenMap({"inline": False})
+    assert not [step for step in reconcile(start).steps if step.target.kind == "ResourceClaim"]

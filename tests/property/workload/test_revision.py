@@ -185,3 +185,10 @@ def test_wl043_taking_over_a_set_written_by_hand_rolls_nothing() -> None:
             life.world.put(replace(item, template_hash=THEIRS, pod_spec=spec))
             life.world.pods[item.uid] = [replace(pod, template_hash=THEIRS) for pod in life.world.pods[item.uid]]
     assert not is_rolled(life)
+
+
+def test_wl043_a_label_of_the_template_that_the_clique_lacks_is_a_difference() -> None:
+    life = foreign()
+    clique = life.clique("llm-0-a")
+    life.world.put(replace(clique, labels=FrozenMap({**clique.labels, "team": "another"})))
+    assert is_rolled(life)
