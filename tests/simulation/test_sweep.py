@@ -18,7 +18,7 @@ from tests.simulation.sets import clique_raw, scenario_of, set_raw
 
 RECORDED: Final = Path(__file__).parent.parent / "golden" / "simulation"
 USUAL: Final = ("gang_scheduling", "scaled_gangs")
-EDITED: Final = frozenset({"burst_of_edits"})  # while the operator is away
+EDITED: Final = frozenset({"burst_of_edits", "a_gang_loses_a_pod_at_the_gate"})  # users act while the operator is away
 
 
 def scenario(name: str) -> Scenario:
