@@ -5,6 +5,7 @@ difference, and ``1000m`` is no other value than ``"1"``: a write that changes n
 """
 
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
@@ -20,31 +21,36 @@ _NOTHING: Final = FrozenMap({})
 
 
 def differing(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
-    """The wanted fields that are not stored so; lists are whole. Empty where there is nothing to write."""
-    changed: dict[str, Json] = {}
-    for key, value in wanted.items():
-        there = stored.get(key)
-        if isinstance(value, FrozenMap) and isinstance(there, FrozenMap):
-            below = differing(value, there)
-            if below:
-                changed[key] = below
-        elif not _holds(there, value):
-            changed[key] = value
-    return FrozenMap(changed)
+    """The wanted fields that are not stored so; lists are whole. Empty where there is nothing to write (WL-025)."""
+    return _to_write(wanted, stored, {}, _holds, differing)
 
 
 def replacing(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
     """The fields that turn the stored object into exactly the wanted one; null takes a field away."""
-    changed: dict[str, Json] = {key: None for key in stored if key not in wanted}
+    return _to_write(wanted, stored, {key: None for key in stored if key not in wanted}, _is, replacing)
+
+
+def _to_write(
+    wanted: FrozenMap,
+    stored: FrozenMap,
+    changed: dict[str, Json],
+    holds: Callable[[Json, Json], bool],
+    below: Callable[[FrozenMap, FrozenMap], FrozenMap],
+) -> FrozenMap:
+    """What is to be written of two objects: ``changed``, and every field that does not hold; objects are gone into."""
     for key, value in wanted.items():
         there = stored.get(key)
         if isinstance(value, FrozenMap) and isinstance(there, FrozenMap):
-            below = replacing(value, there)
-            if below:
-                changed[key] = below
-        elif canonical(value) != canonical(there):
+            inner = below(value, there)
+            if inner:
+                changed[key] = inner
+        elif not holds(there, value):
             changed[key] = value
     return FrozenMap(changed)
+
+
+def _is(stored: Json, wanted: Json) -> bool:
+    return canonical(stored) == canonical(wanted)
 
 
 def overlaid(stored: FrozenMap, fields: FrozenMap) -> FrozenMap:
