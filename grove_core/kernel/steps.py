@@ -95,6 +95,11 @@ class Step:
         """Order by stage, then target: order is a function of content (PL-006)."""
         return (self.stage, self.target.sort_key)
 
+    @property
+    def aim(self) -> tuple[Ref, type[Action], Guard | None]:
+        """What makes two steps the same try: the same kind of write on the same state of one object (PL-012)."""
+        return (self.target, type(self.action), self.action.guard)
+
 
 @unique
 class Outcome(Enum):

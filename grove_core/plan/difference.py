@@ -6,7 +6,6 @@ from typing import assert_never
 
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
     Action,
     Apply,
@@ -39,12 +38,12 @@ def difference(
         for attempt in snapshot.attempts
         if attempt.outcome is Outcome.DONE and isinstance(attempt.step.action, Create)
     }
-    refused = {_aim(attempt.step): attempt for attempt in snapshot.attempts if attempt.outcome is Outcome.REFUSED}
+    refused = {attempt.step.aim: attempt for attempt in snapshot.attempts if attempt.outcome is Outcome.REFUSED}
     steps: list[Step] = []
     withheld = [Withheld(held.target, held.because) for held in desired.held_back]
     held_steps: list[Step] = []
     for step in sorted(map(_step_for, desired.wants), key=lambda step: step.sort_key):
-        attempt = refused.get(_aim(step)) if refused else None
+        attempt = refused.get(step.aim) if refused else None
         companion = _companion_in(held_steps, step)
         if isinstance(step.action, Create) and step.target in made:
             continue  # it exists; the listing has not caught up
@@ -101,8 +100,3 @@ def _companion_in(held: Iterable[Step], step: Step) -> Step | None:
     if step.stage is not Stage.CAUSE:
         return None
     return next((other for other in held if rest_on_one_cause(other.action, step.action)), None)
-
-
-def _aim(step: Step) -> tuple[Ref, type[Action], Guard | None]:
-    """What makes two steps the same try: the same kind of write on the same state of the same object (PL-012)."""
-    return (step.target, type(step.action), step.action.guard)

@@ -105,6 +105,11 @@ class PodClique(Resource):
     status: CliqueStatus
 
     @property
+    def needed(self) -> int:
+        """How many ready pods make it available: ``minAvailable``, or all where there are to be fewer (WL-215)."""
+        return min(self.min_available, self.replicas)
+
+    @property
     def target_hash(self) -> str:
         """The template hash that updated pods carry (GT-006)."""
         return self.status.update_hash or self.template_hash or self.status.current_hash

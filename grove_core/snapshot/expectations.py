@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Outcome, SetStatus
 from grove_core.resources.applied import with_fields
 from grove_core.resources.meta import Resource
@@ -43,18 +43,13 @@ def refused_so_far(before: tuple[Attempt, ...], now: tuple[Attempt, ...]) -> tup
         before: those that stood.
         now: the answers of the last round.
     """
-    found = {_try_of(attempt): attempt for attempt in before}
+    found = {attempt.step.aim: attempt for attempt in before}
     for attempt in now:
         if attempt.outcome is Outcome.REFUSED:
-            found[_try_of(attempt)] = attempt
+            found[attempt.step.aim] = attempt
         else:
-            found.pop(_try_of(attempt), None)
+            found.pop(attempt.step.aim, None)
     return tuple(found.values())
-
-
-def _try_of(attempt: Attempt) -> tuple[Ref, type[Action], Guard | None]:
-    action = attempt.step.action
-    return (attempt.step.target, type(action), action.guard)
 
 
 def _shown(action: Action, found: Resource | Pod | None) -> bool:

@@ -29,7 +29,7 @@ def roll_clique(clique: PodClique, pods: Sequence[Pod]) -> Roll:
     Nothing is done before the clique's status says that an update runs (WL-224), nor while pods are too many anyway.
     """
     outdated, alive = outdated_in(clique, pods), living(pods)
-    wanted, needed = clique.replicas, min(clique.min_available, clique.replicas)
+    wanted, needed = clique.replicas, clique.needed
     ready = [pod for pod in alive if pod.ready]
     is_open = clique.status.updating and clique.status.update_hash == clique.template_hash
     substituted = needed == wanted and stands_in(clique, pods)

@@ -46,7 +46,7 @@ def replicas_of(part: GroupPart, scene: Scene) -> Iterator[GroupReplica]:
             outdated=any(not scene.revision.is_current(clique, member) for clique, member in found)
             or any(_are_of_old(clique, of) for (clique, _), of in zip(found, pods, strict=True)),
             available=len(found) == len(members)
-            and all(scene.ready[clique.uid] >= min(clique.min_available, clique.replicas) for clique, _ in found),
+            and all(scene.ready[clique.uid] >= clique.needed for clique, _ in found),
             has_no_room=any(pod.trouble == UNSCHEDULABLE for of in pods for pod in of),
         )
 

@@ -178,7 +178,7 @@ def _state_of(scene: Scene, part: ReplicaPart) -> ReplicaState:
         breached = breached or _is_breached(clique)
         rolling = rolling or clique.status.updating
         if not clique_part.group:
-            available = available and scene.ready[clique.uid] >= min(clique.min_available, clique.replicas)
+            available = available and scene.ready[clique.uid] >= clique.needed
             outdated = outdated or (_may_roll(clique, pods) and roll_clique(clique, pods).runs)
     for group_part in part.groups:
         group = scene.groups.get(group_part.name)

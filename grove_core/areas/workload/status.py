@@ -240,7 +240,7 @@ class _Told:
 
     def _serves(self, name: str) -> bool:
         clique = self._scene.cliques.get(name)
-        return clique is not None and self._scene.ready[clique.uid] >= min(clique.min_available, clique.replicas)
+        return clique is not None and self._scene.ready[clique.uid] >= clique.needed
 
     def _selector(self, more: Mapping[str, str]) -> str:
         labels = {MANAGED_BY: OPERATOR, SET[0]: self._scene.root.ref.name, **more}
