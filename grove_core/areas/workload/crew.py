@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -59,16 +60,31 @@ def free_places(pods: Iterable[Pod], replicas: int, surge: int) -> Iterator[Plac
 def excess(pods: Iterable[Pod], wanted: int, target_hash: str) -> list[Pod]:
     """The pods that are too many, those first that serve least (WL-203); a pod that is going already counts for one.
 
-    In this order: not placed, not running, not ready, of another template; among equals the highest index.
+    In this order: not placed, not running, not ready, of another template, not alone of its index; among equals the
+    highest index.
     """
     alive = living(pods)
     surplus = len(alive) - wanted
     if surplus <= 0:
         return []
-    first = sorted(alive, key=lambda pod: _use_of(pod, target_hash))[:surplus]
+    alike = {pod.uid for pod in doubles(alive, target_hash)}
+    first = sorted(alive, key=lambda pod: _use_of(pod, target_hash, alike))[:surplus]
     return [pod for pod in first if pod.uid]  # what was made a moment ago has no uid yet, and is waited for
 
 
-def _use_of(pod: Pod, target_hash: str) -> tuple[bool, int, bool, bool, int, str]:
+def doubles(pods: Iterable[Pod], target_hash: str) -> list[Pod]:
+    """The living pods whose index another one has that serves more (WL-205); those that serve least first. Linear."""
+    alive = [pod for pod in living(pods) if pod.index >= 0 and pod.uid]
+    if len({pod.index for pod in alive}) == len(alive):
+        return []  # the usual case
+    least_first = sorted(alive, key=lambda pod: _use_of(pod, target_hash))
+    best = {pod.index: pod.uid for pod in least_first}
+    return [pod for pod in least_first if best[pod.index] != pod.uid]
+
+
+def _use_of(
+    pod: Pod, target_hash: str, alike: AbstractSet[str] = frozenset()
+) -> tuple[bool, int, bool, bool, bool, int, str]:
     phase = _PHASES.index(pod.phase) if pod.phase in _PHASES else 0
-    return (pod.scheduled, phase, pod.ready, pod.template_hash == target_hash, -pod.index, pod.name)
+    is_current, is_alone = pod.template_hash == target_hash, pod.uid not in alike
+    return (pod.scheduled, phase, pod.ready, is_current, is_alone, -pod.index, pod.name)

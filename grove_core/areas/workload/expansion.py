@@ -18,7 +18,7 @@ from grove_core.areas.workload.cliques import (
     podclique_for,
     scaling_group_for,
 )
-from grove_core.areas.workload.crew import excess, free_places, has_ended, is_full
+from grove_core.areas.workload.crew import doubles, excess, free_places, has_ended, is_full, living
 from grove_core.areas.workload.gangs import change_of_podgang, podgang_for
 from grove_core.areas.workload.ordering import Ordering
 from grove_core.areas.workload.pods import pod_for
@@ -208,13 +208,26 @@ class _Expansion:
         return sorted(pod.name for pod in pods if pod.gang == part.gang and not pod.deleting)
 
 
-def _too_many(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[Absent]:
-    """Pods that have ended, and living ones beyond those that are wanted (WL-203, WL-204)."""
+def _too_many(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[Absent | HeldBack]:
+    """Pods that have ended, living ones beyond those that are wanted, and all but one of an index (WL-203 to WL-206)."""
     for pod in pods:
         if has_ended(pod) and not pod.deleting and pod.uid:
             yield Absent(pod.ref, pod.guard, (Why.ENDED_POD.because(clique.ref, phase=pod.phase),))
     for pod in excess(pods, wanted, clique.template_hash):
         yield Absent(pod.ref, pod.guard, (Why.EXCESS_POD.because(clique.ref, wanted=wanted),))
+    alike = doubles(pods, clique.template_hash)
+    if alike and len(living(pods)) <= wanted:
+        yield from _doubled(clique, pods, alike)
+
+
+def _doubled(clique: PodClique, pods: Sequence[Pod], alike: Sequence[Pod]) -> Iterator[Absent | HeldBack]:
+    """One pod of an index that has several, unless it is ready and the clique cannot spare it (WL-205, WL-206)."""
+    double, ready = alike[0], sum(pod.ready for pod in living(pods))
+    if double.ready and ready <= clique.needed:
+        because = Why.DOUBLE_IS_NEEDED.because(clique.ref, index=double.index, ready=ready, needed=clique.needed)
+        yield HeldBack(double.ref, (because,))
+    else:
+        yield Absent(double.ref, double.guard, (Why.DOUBLED_POD.because(clique.ref, index=double.index),))
 
 
 def _shared(claims: Shared) -> Iterator[_Sketch | HeldBack]:

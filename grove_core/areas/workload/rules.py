@@ -34,6 +34,11 @@ class Why(Rule):
     EXCESS_POD = Clause("WL-203", "there are more pods than the {wanted} that are wanted; those go that serve least")
     ENDED_POD = Clause("WL-204", "it has ended ({phase}) and will not be ready again")
 
+    DOUBLED_POD = Clause("WL-205", "another pod of index {index} serves more")
+    DOUBLE_IS_NEEDED = Clause(
+        "WL-206", "another pod has index {index} too; ready pods: {ready}, of which {needed} have to stay ready"
+    )
+
     HASH_MISSING = Clause("WL-211", "its template hash was missing")
     TEMPLATE_CHANGED = Clause("WL-213", "its replica of the set is updated to the present template")
     OUTDATED_NOT_READY = Clause("WL-214", "it is of an old template and not ready: nobody loses it")
@@ -61,6 +66,8 @@ class Why(Rule):
     GOES_WITH_SET = Clause("WL-230", "the set is being deleted; its pods go first")
     PARTS_REMAIN = Clause("WL-231", "it stays until its PodCliques, scaling groups and pods are gone: {remaining}")
     PARTS_NOT_COLLECTED = Clause("WL-232", "PodCliques were not collected, so nobody knows whether any is left")
+
+    HELD_BY_OTHERS = Clause("WL-234", "it is being deleted and waits for {finalizers}; Grove has let go of it")
 
     CLIQUE_STATE = Clause("WL-240", "template {hash}; {outdated} of its pods are of another one")
     GROUP_STATE = Clause("WL-242", "{updated} of {replicas} replicas are available and of the present template")

@@ -22,8 +22,12 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
     root, just_deleted = snapshot.root, _deleted_unseen(snapshot)
     there = chain(released_of(snapshot.groups), released_of(snapshot.cliques))
     released = [want for want in there if want.guard not in just_deleted]
-    if not root.deleting or SET_FINALIZER not in root.finalizers:
+    if not root.deleting:
         return Desired(tuple(released))
+    if SET_FINALIZER not in root.finalizers:
+        others = ", ".join(sorted(root.finalizers)) or "the API server"
+        held = HeldBack(root.ref, (Why.HELD_BY_OTHERS.because(root.ref, finalizers=others),))
+        return Desired(tuple(released), (held,))
     parts = tuple(_parts_of(snapshot))
     if "PodClique" in snapshot.not_collected:
         return Desired((*parts, *released), (HeldBack(root.ref, (Why.PARTS_NOT_COLLECTED.because(root.ref),)),))

@@ -8,6 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.workload.crew import excess, free_places, is_full, living
+from grove_core.areas.workload.rules import Why
+from grove_core.kernel.steps import Delete
+from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
@@ -136,3 +139,39 @@ def test_wl083_missing_pods_take_the_lowest_free_places(pods: list[Pod], wanted:
     assert [place.index for place in places] == free[: len(places)]
     assert all(place.is_surge is (place.index >= wanted) for place in places)
     assert is_full(pods, wanted + surge) is (len(pods) == wanted + surge and len(living(pods)) == len(pods))
+
+
+def with_two_of_one_index(life: Life, *, ready: int) -> None:
+    """The third pod of the clique gets the index of the second; so many of the three are ready."""
+    for place, pod in enumerate(life.pods("llm-0-a")):
+        life.world.put_pod(replace(pod, index=min(pod.index, 1), ready=place < ready))
+
+
+@pytest.mark.parametrize("ready", [0, 2, 3])
+def test_wl205_every_index_is_one_pods(ready: int) -> None:
+    life = rested()
+    with_two_of_one_index(life, ready=ready)
+    life.settle()
+    assert [pod.index for pod in life.pods("llm-0-a")] == [0, 1, 2]
+    assert life.deleted["Pod"] == 1
+
+
+def test_wl206_who_is_needed_keeps_its_index() -> None:
+    life = rested(set_raw(clique_raw("a", 3, minAvailable=3)))
+    with_two_of_one_index(life, ready=3)
+    seen = life.look()
+    assert seen is not None
+    plan = reconcile(seen)
+    assert not [step for step in plan.steps if isinstance(step.action, Delete)]
+    assert [held.because[0].rule for held in plan.withheld] == [Why.DOUBLE_IS_NEEDED]
+    with_two_of_one_index(life, ready=2)
+    life.settle()
+    assert [pod.index for pod in life.pods("llm-0-a")] == [0, 1, 2]
+
+
+def test_wl203_one_of_two_with_one_index_goes_first() -> None:
+    life = rested()
+    with_two_of_one_index(life, ready=3)
+    life.scale("llm-0-a", 2)
+    life.settle()
+    assert [pod.index for pod in life.pods("llm-0-a")] == [0, 1]
