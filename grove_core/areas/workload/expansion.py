@@ -209,7 +209,7 @@ class _Expansion:
 
 
 def _too_many(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[Absent | HeldBack]:
-    """Pods that have ended, living ones beyond those that are wanted, and all but one of an index (WL-203 to WL-206)."""
+    """Pods that have ended, living ones beyond those wanted, and all but one of an index (WL-203 to WL-206)."""
     for pod in pods:
         if has_ended(pod) and not pod.deleting and pod.uid:
             yield Absent(pod.ref, pod.guard, (Why.ENDED_POD.because(clique.ref, phase=pod.phase),))

@@ -142,9 +142,12 @@ def test_wl083_missing_pods_take_the_lowest_free_places(pods: list[Pod], wanted:
 
 
 def with_two_of_one_index(life: Life, *, ready: int) -> None:
-    """The third pod of the clique gets the index of the second; so many of the three are ready."""
-    for place, pod in enumerate(life.pods("llm-0-a")):
-        life.world.put_pod(replace(pod, index=min(pod.index, 1), ready=place < ready))
+    """The third pod of the clique is of another operator and has the index of the second; so many are ready."""
+    pods = life.pods("llm-0-a")
+    foreign = replace(pods[2], name="llm-0-a-abcde", uid="another operator's", index=1)
+    life.world.pods[pods[0].owner_uid] = [
+        replace(pod, ready=place < ready) for place, pod in enumerate((*pods[:2], foreign))
+    ]
 
 
 @pytest.mark.parametrize("ready", [0, 2, 3])
