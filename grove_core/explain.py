@@ -15,7 +15,7 @@ from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Delete, Step
+from grove_core.kernel.steps import Delete, Step, Toll
 from grove_core.kernel.times import parse_time
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.plan import Withheld
@@ -63,6 +63,7 @@ class Entry:
 
     Attributes:
         deletes: the cliques that go with it, for one that ends.
+        toll: what these take along; None where nobody knows.
         degraded: for one that is kept, the cliques that have too few ready pods all the same, and why that is no end.
         incomplete: whether a standalone clique or a scaling group of it is missing (GT-038).
     """
@@ -71,6 +72,7 @@ class Entry:
     subject: Ref
     causes: tuple[Cause, ...]
     deletes: tuple[Ref, ...] = ()
+    toll: Toll | None = None
     degraded: tuple[Cause, ...] = ()
     incomplete: bool = False
 
@@ -149,17 +151,24 @@ def _availability(findings: Iterable[Finding]) -> dict[str, int]:
     return {name: int(value) for name, value in found.facts} if found is not None else {}
 
 
-def _ended(root: Ref, steps: Iterable[Step]) -> Mapping[Ref, list[Ref]]:
-    """The replica that ends -> the cliques deleted with it, by the reasons of the deletions."""
-    found: defaultdict[Ref, list[Ref]] = defaultdict(list)
+def toll_of(steps: Iterable[Step]) -> Toll | None:
+    """What the deletions among some steps take along together; None where nobody knows it of one."""
+    tolls = [step.action.takes for step in steps if isinstance(step.action, Delete)]
+    known = [toll for toll in tolls if toll is not None]
+    return sum(known, Toll()) if len(known) == len(tolls) else None
+
+
+def _ended(root: Ref, steps: Iterable[Step]) -> Mapping[Ref, list[Step]]:
+    """The replica that ends -> the deletions of its cliques, by their reasons."""
+    found: defaultdict[Ref, list[Step]] = defaultdict(list)
     for step in steps:
         for reason in step.because if isinstance(step.action, Delete) else ():
             facts = dict(reason.facts)
             if reason.rule is Why.GANG_TERMINATED:
-                found[root.at_replica(int(facts["replica"]))].append(step.target)
+                found[root.at_replica(int(facts["replica"]))].append(step)
             elif reason.rule is Why.GROUP_REPLICA_TERMINATED:
                 kind, _, name = str(facts["group"]).partition("/")
-                found[Ref(GROVE, kind, step.target.namespace, name, int(facts["replica"]))].append(step.target)
+                found[Ref(GROVE, kind, step.target.namespace, name, int(facts["replica"]))].append(step)
     return found
 
 
@@ -193,12 +202,19 @@ def _is_told(finding: Finding) -> bool:
     return finding.subject.replica is not None and finding.verdict in {"Terminate", "Wait"}
 
 
-def _entry(fate: Finding, breaches: Mapping[Ref, Finding], deletes: Sequence[Ref]) -> Entry:
+def _entry(fate: Finding, breaches: Mapping[Ref, Finding], deletes: Sequence[Step]) -> Entry:
     tone = {"Terminate": Tone.ENDS, "Wait": Tone.WAITS, "Unknown": Tone.UNKNOWN}.get(fate.verdict, Tone.KEEPS)
     if tone is Tone.ENDS and not deletes:
         tone = Tone.HELD
     incomplete = any(reason.rule is Why.CONSTITUENT_MISSING for reason in fate.because)
-    return Entry(tone, fate.subject, tuple(_causes(fate.because, breaches)), tuple(deletes), incomplete=incomplete)
+    return Entry(
+        tone,
+        fate.subject,
+        tuple(_causes(fate.because, breaches)),
+        tuple(step.target for step in deletes),
+        toll_of(deletes),
+        incomplete=incomplete,
+    )
 
 
 def _lacks(breach: Finding) -> bool:

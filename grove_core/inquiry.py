@@ -8,9 +8,13 @@ from grove_core.areas.gang_termination.findings import BREACH, TERMINATION
 from grove_core.areas.gang_termination.verdicts import Delegate, Terminate
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
-from grove_core.plan.plan import Plan
+from grove_core.kernel.steps import Create, SetStatus, Step
+from grove_core.plan.plan import Plan, Withheld
+from grove_core.resources.fields import Fields
 from grove_core.resources.keys import CORE, GROVE, SCHEDULER
+from grove_core.resources.meta import read_identity
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
@@ -79,6 +83,31 @@ class Inquiry:
             if subject in above or subject in cliques or subject == self.ref or self._is_replica_of_self(subject):
                 yield finding
 
+    def steps(self) -> Iterator[Step]:
+        """What the plan does to the object and to what it stands for, but for statuses (CL-013)."""
+        uids = {clique.uid for clique in self.cliques}
+        concerned = self._concerned()
+        for step in self.plan.steps:
+            action = step.action
+            if isinstance(action, SetStatus):
+                continue
+            made = isinstance(action, Create) and self.kind != "Pod" and _owner_of(step.target, action) in uids
+            if self.kind == "PodCliqueSet" or made or step.target in concerned:
+                yield step
+
+    def withheld(self) -> Iterator[Withheld]:
+        """What the plan does not do to the object and to what it stands for, although it might be expected (CL-013)."""
+        concerned, above = self._concerned(), set(self._above())
+        for held in self.plan.withheld:
+            if self.kind == "PodCliqueSet" or held.target in concerned or held.target in above:
+                yield held
+
+    def _concerned(self) -> set[Ref]:
+        """The object, its cliques, and the pods of these; of a pod only itself and its clique."""
+        pods = (pod.ref for clique in self.cliques for pod in self.snapshot.pods_of.get(clique.uid, ()))
+        of_cliques = () if self.kind == "Pod" else pods
+        return {self.ref, *(clique.ref for clique in self.cliques), *of_cliques}
+
     def guards(self) -> Iterator[Finding]:
         """Why the object is not ended: for each clique it stands for, and for each replica, the first guard that held.
 
@@ -128,3 +157,11 @@ class Inquiry:
 
     def _is_replica_of_self(self, subject: Ref) -> bool:
         return subject.replica is not None and (subject.kind, subject.name) == (self.kind, self.name)
+
+
+def _owner_of(target: Ref, action: Create) -> str:
+    """Uid of who will own what is created."""
+    owner: str = read_identity(Fields(thaw(action.manifest), "", []), target.api_version, target.kind, None)[
+        "owner_uid"
+    ]
+    return owner

@@ -6,7 +6,7 @@ from grove_core.areas.gang_termination.desire import wake_of_termination, wants_
 from grove_core.areas.gang_termination.findings import findings_of_termination
 from grove_core.areas.gang_termination.rulesets import DESIGN, RuleSet
 from grove_core.areas.gang_termination.status import tally_of
-from grove_core.areas.workload.desire import wants_of_completion
+from grove_core.areas.workload.desire import judge_completion
 from grove_core.areas.workload.gates import findings_of_gates, judge_gates, wants_of_gates
 from grove_core.areas.workload.starting import findings_of_start
 from grove_core.areas.workload.teardown import released_of, wants_of_teardown
@@ -36,12 +36,13 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     tally = tally_of(seen, judgement)
 
     gates = judge_gates(seen)  # WL
+    completion = judge_completion(seen)  # WL
 
     desired = Desired.union(
         (
             wants_of_termination(seen, judgement, tally),  # GT
             wants_of_teardown(seen),  # WL
-            *wants_of_completion(seen),  # WL
+            *completion.wants,  # WL
             wants_of_gates(gates),  # WL
         )
     )
@@ -54,6 +55,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
             *findings_of_termination(seen, judgement, tally),
             *findings_of_gates(gates),
             *findings_of_start(seen),
+            *completion.findings,
         ),
     )
 

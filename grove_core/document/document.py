@@ -9,7 +9,7 @@ from typing import Any, Final, assert_never
 from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, SetStatus
 from grove_core.plan.forecast import Forecast
 
-FORMAT_VERSION: Final = "1.0"
+FORMAT_VERSION: Final = "1.1"
 FOREGROUND: Final = "Foreground"
 ACTIONS: Final = ("create", "apply", "setStatus", "delete", "holdFinalizer", "dropFinalizer")
 Json = dict[str, Any]

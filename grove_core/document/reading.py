@@ -27,6 +27,7 @@ from grove_core.kernel.steps import (
     SetStatus,
     Stage,
     Step,
+    Toll,
 )
 from grove_core.kernel.times import parse_time
 from grove_core.plan import rules as planning
@@ -113,9 +114,20 @@ def _step(raw: Json) -> Step:
         action = DropFinalizer(_text(raw["object"]["finalizer"]), guard)
     else:
         rests_on = tuple((_ref(item["target"]), _guard(item["guard"])) for item in raw["restsOn"])
-        action = Delete(guard, rests_on, foreground=raw.get("propagationPolicy") == FOREGROUND)
+        foreground = raw.get("propagationPolicy") == FOREGROUND
+        action = Delete(guard, rests_on, foreground=foreground, takes=_toll(raw.get("takes")))
         stage = Stage.CAUSE if raw["isCause"] else stage
     return Step(stage, target, action, because)
+
+
+def _toll(raw: Json | None) -> Toll | None:
+    """What a deletion takes along; plans of before 1.1 do not say it."""
+    if raw is None:
+        return None
+    counts = [raw[key] for key in ("pods", "ready", "gpus")]
+    if any(type(count) is not int for count in counts):
+        raise TypeError(f"{counts} instead of three integers")
+    return Toll(*counts)
 
 
 def _object(raw: object) -> FrozenMap:

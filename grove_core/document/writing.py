@@ -11,6 +11,7 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, SetStatus, Stage, Step
 from grove_core.kernel.times import format_time
 from grove_core.plan.forecast import Forecast, Round
+from grove_core.plan.plan import Withheld
 from grove_core.version import VERSION
 
 
@@ -70,10 +71,8 @@ def _round_as_json(round_: Round) -> Json:
     return {
         "round": round_.number,
         "at": format_time(round_.at),
-        "steps": [_step_as_json(step) for step in round_.steps],
-        "withheld": [
-            {"target": ref_as_json(held.target), "because": _reasons_as_json(held.because)} for held in round_.withheld
-        ],
+        "steps": [step_as_json(step) for step in round_.steps],
+        "withheld": [withheld_as_json(held) for held in round_.withheld],
         "wakeAt": _time_as_json(round_.wake_at),
     }
 
@@ -82,7 +81,13 @@ def _time_as_json(moment: datetime | None) -> str | None:
     return format_time(moment) if moment is not None else None
 
 
-def _step_as_json(step: Step) -> Json:
+def withheld_as_json(held: Withheld) -> Json:
+    """What does not happen, and why."""
+    return {"target": ref_as_json(held.target), "because": _reasons_as_json(held.because)}
+
+
+def step_as_json(step: Step) -> Json:
+    """A write with its guard, what it writes, and why."""
     body = None
     if isinstance(step.action, Create):
         body = thaw(step.action.manifest)
@@ -105,6 +110,8 @@ def _step_as_json(step: Step) -> Json:
             {"target": ref_as_json(ref), "guard": _guard_as_json(held)} for ref, held in step.action.rests_on
         ]
         shown["isCause"] = step.stage is Stage.CAUSE
+        toll = step.action.takes
+        shown["takes"] = None if toll is None else {"pods": toll.pods, "ready": toll.ready, "gpus": toll.gpus}
         if step.action.foreground:
             shown["propagationPolicy"] = FOREGROUND
     return shown

@@ -49,17 +49,31 @@ class SetStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class Toll:
+    """What a deletion takes along (PL-019): pods that are there, how many of them are ready, the GPUs they hold."""
+
+    pods: int = 0
+    ready: int = 0
+    gpus: int = 0
+
+    def __add__(self, other: "Toll") -> "Toll":
+        return Toll(self.pods + other.pods, self.ready + other.ready, self.gpus + other.gpus)
+
+
+@dataclass(frozen=True, slots=True)
 class Delete:
     """Delete the object, if it still is what was judged.
 
     ``rests_on`` names the cause. A companion (stage CLEANUP) goes only while all of it is as it was judged (PL-015);
     for the cause itself (stage CAUSE) it only says whose companions must be gone before (PL-014).
-    With ``foreground`` the object stays until everything it controls is gone, pods included.
+    With ``foreground`` the object stays until everything it controls is gone, pods included. ``takes`` says what goes
+    with it; None where it takes no pods along, or nobody knows which.
     """
 
     guard: Guard
     rests_on: tuple[tuple[Ref, Guard], ...] = ()
     foreground: bool = False
+    takes: Toll | None = None
 
 
 def rest_on_one_cause(first: "Action", second: "Action") -> bool:

@@ -1,6 +1,7 @@
 """Wants against the snapshot: the steps that close the gap."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import assert_never
 
@@ -21,6 +22,7 @@ from grove_core.kernel.steps import (
 from grove_core.kernel.wants import Absent, Applied, Desired, Present, Released, Status, Want
 from grove_core.plan.plan import Plan, Withheld
 from grove_core.plan.rules import Why
+from grove_core.plan.toll import Tolls
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -42,7 +44,7 @@ def difference(
     steps: list[Step] = []
     withheld = [Withheld(held.target, held.because) for held in desired.held_back]
     held_steps: list[Step] = []
-    for step in sorted(map(_step_for, desired.wants), key=lambda step: step.sort_key):
+    for step in sorted(_with_tolls(map(_step_for, desired.wants), snapshot), key=lambda step: step.sort_key):
         attempt = refused.get(step.aim) if refused else None
         companion = _companion_in(held_steps, step)
         if isinstance(step.action, Create) and step.target in made:
@@ -70,6 +72,21 @@ def difference(
 def steps_for(wants: Iterable[Want]) -> tuple[Step, ...]:
     """The steps that a plan without a root consists of, in their order."""
     return tuple(sorted(map(_step_for, wants), key=lambda step: step.sort_key))
+
+
+def _with_tolls(steps: Iterable[Step], snapshot: Snapshot) -> Iterable[Step]:
+    """The steps; what a deletion takes along is said in it (PL-019)."""
+    found = list(steps)
+    deleted = {step.target for step in found if isinstance(step.action, Delete)}
+    if not deleted:
+        return found
+    tolls = Tolls(snapshot, deleted)
+    return [
+        replace(step, action=replace(step.action, takes=tolls.of(step.target)))
+        if isinstance(step.action, Delete)
+        else step
+        for step in found
+    ]
 
 
 def _step_for(want: Want) -> Step:

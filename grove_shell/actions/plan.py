@@ -64,6 +64,7 @@ def plan(source: Source, options: PlanOptions) -> int:
             strays=situation.loaded.strays,
             edited=situation.loaded.edited,
             warnings=situation.loaded.warnings,
+            podless=situation.loaded.podless,
             newest=newest_time(situation.loaded.cluster) if source.now is None else None,
             verbose=options.verbose,
             decisions=options.decisions,

@@ -22,6 +22,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap, cluster_of
+from grove_shell.reading.completeness import complete_kinds, inferred_gaps, podless_cliques
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.manifests import admitted, edited, lacks_templates
 from grove_shell.reading.sources import Item, collector_off, items_of
@@ -48,6 +49,7 @@ class Loaded:
         strays: how many pods belong to no PodClique of the input.
         edited: ``namespace/name`` of the sets that a manifest in the input changes, sorted.
         warnings: what admission would warn of in the manifests.
+        podless: ``namespace/name`` of the PodCliques whose status counts pods and of which the input has none (IN-043).
     """
 
     cluster: Cluster
@@ -56,6 +58,7 @@ class Loaded:
     strays: int
     edited: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    podless: tuple[str, ...] = ()
 
 
 def load(paths: Iterable[str], stdin: BinaryIO, progress: Callable[[Item], None] | None = None) -> Loaded:
@@ -212,7 +215,9 @@ class _Loading:
     def finish(self) -> Loaded:
         """Check owners, find out what was left out, and index the rest."""
         self._take_manifests()
-        self._infer_gaps()
+        self.gaps |= inferred_gaps(
+            sets=self.sets.values(), groups=self.groups.values(), cliques=self.cliques.values(), pods=self.pods.values()
+        )
         self.groups = {key: group for key, group in self.groups.items() if self._has_owner(group)}
         self.cliques = {key: clique for key, clique in self.cliques.items() if self._has_owner(clique)}
         gaps = frozenset(self.gaps | {(kind, EVERYWHERE) for kind in JUDGED if self._content_was_lost()})
@@ -224,40 +229,26 @@ class _Loading:
             others=self.others.values(),
             pods=self.pods.values(),
             gaps=gaps,
-            complete=self._complete(gaps),
+            complete=complete_kinds(self._seen_kinds(), gaps),
         )
         cluster = replace(cluster, claim_templates=self.templates)
         ordered = sorted(self.faults, key=lambda fault: fault.sort_key)
         strays = len(self.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in self.owners)
         names = tuple(sorted(f"{namespace}/{name}" for namespace, name in self.edited))
-        return Loaded(cluster, tuple(ordered), dict(sorted(self.ignored.items())), strays, names, tuple(self.warnings))
+        return Loaded(
+            cluster=cluster,
+            faults=tuple(ordered),
+            ignored=dict(sorted(self.ignored.items())),
+            strays=strays,
+            edited=names,
+            warnings=tuple(self.warnings),
+            podless=tuple(podless_cliques(cluster)),
+        )
 
-    def _complete(self, gaps: frozenset[Gap]) -> frozenset[Gap]:
-        """Kinds of which there are some in a namespace: whoever asks for a kind gets all of it there (IN-040)."""
-        seen = set(self.seen)
-        for kind, (_, shelf) in self.kinds.items():
-            seen.update((kind, namespace) for namespace in {namespace for namespace, _ in shelf})
-        lost = {kind for kind, namespace in gaps if namespace == EVERYWHERE}
-        return frozenset(pair for pair in seen - gaps if pair[0] not in lost)
-
-    def _infer_gaps(self) -> None:
-        """Kinds of which there is nothing although other objects speak of them (GT-024, IN-035)."""
-        cliques = self.cliques.values()
-        with_groups = {group.ref.namespace for group in self.groups.values()}
-        with_cliques = {clique.ref.namespace for clique in cliques}
-        told: list[ScalingGroup | PodCliqueSet] = [*self.groups.values(), *self.sets.values()]
-        for owner in told:
-            if owner.status.available and owner.ref.namespace not in with_cliques:
-                self.gaps.add(("PodClique", owner.ref.namespace))
-        for clique in cliques:
-            if clique.owner_kind == GROUP_KIND and clique.ref.namespace not in with_groups:
-                self.gaps.add((GROUP_KIND, clique.ref.namespace))
-        uids = {clique.uid for clique in cliques}
-        with_pods = {pod.namespace for pod in self.pods.values() if pod.owner_uid in uids}
-        speaking = Counter(c.ref.namespace for c in cliques if c.ref.namespace not in with_pods and _reports_pods(c))
-        for namespace, count in speaking.items():
-            if count > 1 or not with_pods:
-                self.gaps.add(("Pod", namespace))
+    def _seen_kinds(self) -> set[Gap]:
+        """Of which kinds there is some, and in which namespace."""
+        shelved = {(kind, namespace) for kind, (_, shelf) in self.kinds.items() for namespace, _ in shelf}
+        return self.seen | shelved
 
     def _has_owner(self, resource: Resource) -> bool:
         """Whether the owner is there to judge the object; one that should be and is not is a fault (IN-033)."""
@@ -304,11 +295,6 @@ class _Loading:
         self.gaps.add((kind, namespace if isinstance(namespace, str) else EVERYWHERE))
         if isinstance(uid, str) and isinstance(namespace, str):
             self.owners.setdefault(uid, Ref(str(raw.get("apiVersion")), kind, namespace, str(fields.get("name"))))
-
-
-def _reports_pods(clique: PodClique) -> bool:
-    status = clique.status
-    return bool(status.replicas or status.ready or status.scheduled)
 
 
 def _field(raw: Mapping[str, Any], key: str) -> str:

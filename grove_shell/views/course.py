@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from grove_core.explain import Tone, is_gated
+from grove_core.explain import Tone, is_gated, toll_of
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Create, Delete, Step
 from grove_core.plan.forecast import Forecast, Round
 from grove_shell.views.layout import INDENT, NAMES, STYLES, label
 from grove_shell.views.page import Page
-from grove_shell.views.words import listed, named, plural
+from grove_shell.views.words import listed, named, plural, taken
 
 _LINES: Final = 20
 _UPDATING: Final = frozenset({"UpdateWaits", "GroupUpdateWaits", "RolloutWaits"})
@@ -50,7 +50,9 @@ def _lines_of(round_: Round) -> Iterator[tuple[str, str]]:
     for word, steps in (("DELETE", removed_by(round_.steps)), ("UPDATE", changed_by(round_.steps))):
         for alike in _alike(steps):
             names = listed([step.target.name for step in alike], NAMES)
-            yield word, f"{plural(len(alike), alike[0].target.kind)}, {names}: {alike[0].because[0].sentence}"
+            goes = taken(toll_of(alike)) if word == "DELETE" and alike[0].target.kind != "Pod" else ""
+            count = plural(len(alike), alike[0].target.kind) + (f" with {goes}" if goes else "")
+            yield word, f"{count}, {names}: {alike[0].because[0].sentence}"
     kinds = created_by(round_.steps)
     done = [plural(kinds[kind], kind) for kind in sorted(kinds)]
     opened = sum(isinstance(step.action, Apply) and step.target.kind == "Pod" for step in round_.steps)

@@ -3,13 +3,17 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from grove_core.document.writing import finding_as_json, ref_as_json
+from grove_core.document.document import action_name
+from grove_core.document.writing import finding_as_json, ref_as_json, step_as_json, withheld_as_json
+from grove_core.explain import Tone, is_gated, toll_of
 from grove_core.inquiry import Inquiry
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.steps import Step
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
+from grove_shell.views.layout import NAMES, STYLES
 from grove_shell.views.page import Page
-from grove_shell.views.words import clock, distance, plural
+from grove_shell.views.words import clock, distance, listed, named, plural, taken
 
 _MANY: Final = 20
 _CLIQUES: Final = 40
@@ -38,6 +42,8 @@ def inquiry_as_json(inquiry: Inquiry, *, only_guards: bool) -> dict[str, Any]:
         "guards" if only_guards else "decisions": [finding_as_json(finding) for finding in findings],
     }
     if not only_guards:
+        shown["steps"] = [step_as_json(step) for step in inquiry.steps()]
+        shown["withheld"] = [withheld_as_json(held) for held in inquiry.withheld()]
         shown["pods"] = [
             {
                 "name": pod.name,
@@ -64,9 +70,33 @@ def _whole(page: Page, inquiry: Inquiry) -> None:
         _clique(page, inquiry, clique)
     if len(inquiry.cliques) > _CLIQUES:
         page.add(f"  and {plural(len(inquiry.cliques) - _CLIQUES, 'more PodClique')}")
+    _course(page, inquiry)
     if inquiry.plan.wake_at is not None:
         wake = inquiry.plan.wake_at
         page.add(f"  the set is looked at again at {clock(wake, now)} ({distance(wake, now)})")
+
+
+def _course(page: Page, inquiry: Inquiry) -> None:
+    """What is done about it now, what is alike together, and what is held back (CL-013)."""
+    alike: dict[tuple[str, str, str], list[Step]] = {}
+    for step in inquiry.steps():
+        alike.setdefault((action_name(step.action), step.target.kind, step.because[0].rule.code), []).append(step)
+    for (action, kind, _), steps in alike.items():
+        names = listed([step.target.name for step in steps], NAMES)
+        goes = taken(toll_of(steps)) if kind != "Pod" else ""
+        page.add(
+            "  now: ", (f"{action} ", "bold"), plural(len(steps), kind), f" with {goes}" if goes else "", f", {names}"
+        )
+        for reason in steps[0].because:
+            page.add(f"    {reason.sentence}", (f"  {reason.rule.code} {reason.rule.requirement}", "dim"))
+    held = [withheld for withheld in inquiry.withheld() if not is_gated(withheld)]  # gates are among the verdicts
+    for withheld in held[:_MANY]:
+        page.add("  ", ("held back: ", STYLES[Tone.HELD]), named(withheld.target))
+        for reason in withheld.because[:_MANY]:
+            where = "" if reason.subject == withheld.target else f"{reason.subject.short}: "
+            page.add(f"    {where}{reason.sentence}", (f"  {reason.rule.code} {reason.rule.requirement}", "dim"))
+    if len(held) > _MANY:
+        page.add(f"  and {len(held) - _MANY:,} more held back")
 
 
 def _is_worth_saying(finding: Finding, inquiry: Inquiry) -> bool:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from grove_core.document.document import Document
-from grove_core.explain import Story, Tone
-from grove_core.kernel.steps import Delete
+from grove_core.explain import Story, Tone, toll_of
+from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.forecast import Forecast, Round
 from grove_shell.views.course import changed_by, created_by, removed_by
 from grove_shell.views.layout import STYLES
 from grove_shell.views.page import Page, Span
-from grove_shell.views.words import clock, plural
+from grove_shell.views.words import clock, plural, taken
 
 _INVENTED: Final = "(uid of "  # the uid of a set that no cluster has seen
 
@@ -35,8 +35,10 @@ def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]
     found: list[Span] = []
     ends = sum(entry.tone is Tone.ENDS for entry in entries)
     if ends:
-        found.append((f"{plural(ends, 'replica')} to terminate now", STYLES[Tone.ENDS]))
-    soon = [len(names) for told in document.forecasts for round_, names in later_terminations(told) if round_.at == now]
+        goes = taken(toll_of(step for told in document.forecasts for step in terminations_in(told.rounds[0])))
+        text = f"{plural(ends, 'replica')} to terminate now" + (f", with {goes}" if goes else "")
+        found.append((text, STYLES[Tone.ENDS]))
+    soon = [len(steps) for told in document.forecasts for round_, steps in later_terminations(told) if round_.at == now]
     if soon:
         found.append((f"{plural(sum(soon), 'PodClique')} to terminate in a later round", STYLES[Tone.ENDS]))
     untils = [entry.until for entry in entries if entry.tone is Tone.WAITS and entry.until is not None]
@@ -70,11 +72,12 @@ def _on_the_rest(document: Document, stories: Sequence[Story]) -> list[Span]:
     return found
 
 
-def later_terminations(forecast: Forecast) -> list[tuple[Round, list[str]]]:
-    """Rounds after the first that end something for a breach, each with the names."""
-    found = []
-    for round_ in forecast.rounds[1:]:
-        names = [step.target.name for step in round_.steps if isinstance(step.action, Delete) and step.action.rests_on]
-        if names:
-            found.append((round_, names))
-    return found
+def later_terminations(forecast: Forecast) -> list[tuple[Round, list[Step]]]:
+    """Rounds after the first that end something for a breach, each with the deletions."""
+    found = ((round_, terminations_in(round_)) for round_ in forecast.rounds[1:])
+    return [(round_, steps) for round_, steps in found if steps]
+
+
+def terminations_in(round_: Round) -> list[Step]:
+    """The deletions of one round that end something for a breach; they rest on their cause (PL-015)."""
+    return [step for step in round_.steps if isinstance(step.action, Delete) and step.action.rests_on]

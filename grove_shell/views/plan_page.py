@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias, TypeVar
 
 from grove_core.document.document import Document, action_name
-from grove_core.explain import Cause, Entry, Story, Tone, story_of
+from grove_core.explain import Cause, Entry, Story, Tone, story_of, toll_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.forecast import Forecast, Round
@@ -15,7 +15,7 @@ from grove_shell.views.course import add_course, add_gated, changed_by, created_
 from grove_shell.views.headline import add_headline, later_terminations
 from grove_shell.views.layout import INDENT, NAMES, STYLES, label
 from grove_shell.views.page import Page
-from grove_shell.views.words import clock, distance, listed, named, plural
+from grove_shell.views.words import clock, distance, listed, named, plural, taken
 
 _ENTRIES: Final = 20
 _OLD: Final = timedelta(minutes=10)
@@ -39,6 +39,7 @@ class Surroundings:
         strays: pods of PodCliques that are not in the input.
         edited: sets that are planned with the edits of a manifest in the input.
         warnings: what admission would warn of in the manifests.
+        podless: PodCliques whose status counts pods and of which the input has none.
         newest: the newest time in the input, where the computer's clock was taken for the moment of the dump.
         verbose: list every entry, and every write of every round.
         decisions: list every verdict.
@@ -48,6 +49,7 @@ class Surroundings:
     strays: int = 0
     edited: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    podless: tuple[str, ...] = ()
     newest: datetime | None = None
     verbose: bool = False
     decisions: bool = False
@@ -87,6 +89,10 @@ def _notes(page: Page, document: Document, stories: Sequence[Story], surrounding
         page.add(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")
     for warning in surroundings.warnings:
         page.add(("warning: ", "bold yellow"), warning)
+    if surroundings.podless:
+        names = listed(list(surroundings.podless), NAMES)
+        page.add(("note: ", "bold"), f"the status of {names} counts pods, and the input has none of them.")
+        page.add("  They count as lost. If the input was made with a selector (-l), make it again without.")
     unrecorded = sum(story.unrecorded for story in stories)
     if unrecorded:
         those = plural(unrecorded, "PodClique")
@@ -123,10 +129,12 @@ def _root(page: Page, forecast: Forecast, story: Story, now: datetime, *, full: 
             _entry(page, entry, now, full=full)
         if rest:
             page.add((label(tone.value), STYLES[tone]), f"and {_rest(rest, now)} (-v lists all)")
-    for round_, names in later_terminations(forecast):
+    for round_, steps in later_terminations(forecast):
         later = round_.at > now
         when = f"{clock(round_.at, now)} ({distance(round_.at, now)})" if later else f"round {round_.number}"
-        page.add((label("THEN"), "yellow"), f"{when}: ends {listed(names, NAMES)}")
+        page.add((label("THEN"), "yellow"), f"{when}: ends {listed([step.target.name for step in steps], NAMES)}")
+        if toll := taken(toll_of(steps)):
+            page.add(INDENT, f"  with {toll}")
     add_course(page, forecast, full=full)
     writes = _counted(forecast.rounds[0].steps)
     if writes:
@@ -171,7 +179,8 @@ def _entry(page: Page, entry: Entry, now: datetime, *, full: bool) -> None:
             page.add(INDENT, "  ", sentence)
         return
     if entry.tone is Tone.ENDS:
-        page.add(tone, (head, "bold"), f" now, with {plural(len(entry.deletes), 'PodClique')}")
+        goes = ", ".join(filter(None, (plural(len(entry.deletes), "PodClique"), taken(entry.toll))))
+        page.add(tone, (head, "bold"), f" now, with {goes}")
     elif entry.tone is Tone.WAITS and (until := entry.until) is not None:
         page.add(tone, (head, "bold"), f" until {clock(until, now)} ({distance(until, now)}), then it is terminated")
     else:

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from grove_core.kernel.durations import short_duration
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Toll
 from grove_core.kernel.times import format_time, whole_seconds
 
 
@@ -32,6 +33,14 @@ def named(ref: Ref) -> str:
     if ref.replica is None:
         return f"{ref.kind} {ref.name}"
     return f"replica {ref.replica}" if ref.kind == "PodCliqueSet" else f"{ref.name} replica {ref.replica}"
+
+
+def taken(toll: Toll | None) -> str:
+    """``12 pods (3 ready) and 96 GPUs``: what goes along; empty where nothing does, or nobody knows."""
+    if toll is None or not toll.pods:
+        return ""
+    ready = f" ({toll.ready:,} ready)" if toll.ready else ""
+    return f"{plural(toll.pods, 'pod')}{ready}" + (f" and {plural(toll.gpus, 'GPU')}" if toll.gpus else "")
 
 
 def listed(names: list[str], limit: int | None) -> str:

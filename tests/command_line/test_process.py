@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+import yaml
 
 ROOT: Final = Path(__file__).parent.parent.parent
 GROVE: Final = [sys.executable, "-m", "grove_shell"]
@@ -131,3 +132,14 @@ def test_cl001_an_ascii_terminal_shows_what_it_can() -> None:
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_in043_pods_that_a_selector_left_out_are_spoken_of(tmp_path: Path) -> None:
+    healthy = ROOT / "tests/snapshots/s2-healthy.yaml"
+    dump = yaml.load(healthy.read_text(encoding="utf-8"), yaml.CSafeLoader)
+    kept = [item for item in dump["items"] if "qwen-1-worker" not in item["metadata"]["name"] or item["kind"] != "Pod"]
+    cut = tmp_path / "cut.json"
+    cut.write_text(json.dumps({**dump, "items": kept}, default=lambda time: f"{time:%FT%TZ}"), encoding="utf-8")
+    assert b"selector" not in grove("plan", "-f", str(healthy)).stdout
+    said = grove("plan", "-f", str(cut)).stdout
+    assert b"note: the status of llm-serving/qwen-1-worker counts pods, and the input has none of them." in said

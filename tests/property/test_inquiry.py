@@ -8,10 +8,13 @@ from hypothesis import strategies as st
 
 from grove_core.inquiry import Inquiry, cliques_behind, has
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Create, SetStatus
 from grove_core.reconcile import reconcile
 from grove_core.resources.podgang import PodGang, PodGroup
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.strategies.worlds import World, is_termination, world_of, worlds
+from tests.property.workload.life import Life
+from tests.property.workload.sets import clique_raw, set_raw
 
 
 def with_gang(snapshot: Snapshot) -> Snapshot:
@@ -89,3 +92,27 @@ def test_cl009_nobody_is_nobody(kind: str) -> None:
     snapshot = world_of(b"").snapshot
     assert cliques_behind(snapshot, kind, "nobody") == ()
     assert not has(snapshot, kind, "nobody")
+
+
+@given(worlds())
+def test_cl013_everything_done_to_a_set_is_told_of_somebody(world: World) -> None:
+    """What is done about a set is exactly what is done about its parts and what they are made of, but for statuses."""
+    snapshot = with_gang(world.snapshot)
+    *parts, whole = reversed(inquiries(snapshot))
+    done = {step.target for step in whole.plan.steps if not isinstance(step.action, SetStatus)}
+    assert {step.target for step in whole.steps()} == done
+    assert list(whole.withheld()) == list(whole.plan.withheld)
+    for part in parts:
+        assert {step.target for step in part.steps()} <= done
+        assert set(part.withheld()) <= set(whole.plan.withheld)
+        if part.ref in done:
+            assert part.ref in {step.target for step in part.steps()}
+
+
+def test_cl013_a_clique_tells_of_the_pods_it_gets() -> None:
+    life = Life(set_raw(clique_raw("a", 2), clique_raw("b", 1)))
+    while not (seen := life.look()) or not seen.cliques:
+        life.round()
+    plan = reconcile(seen)
+    told = Inquiry(seen, plan, "PodClique", "llm-0-a").steps()
+    assert [(type(step.action), step.target.kind) for step in told] == [(Create, "Pod")] * 2

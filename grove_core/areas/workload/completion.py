@@ -3,7 +3,9 @@
 from typing import Final
 
 from grove_core.areas.workload.blueprint import blueprint_of, size_of
+from grove_core.areas.workload.desire import Completion
 from grove_core.areas.workload.expansion import wants_of_expansion
+from grove_core.areas.workload.lagging import findings_of_update
 from grove_core.areas.workload.rollout import judge_rollout
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
@@ -15,7 +17,7 @@ from grove_core.snapshot.snapshot import Snapshot
 MOST: Final = 1_000_000
 
 
-def wants_of_whole_set(snapshot: Snapshot) -> tuple[Desired, ...]:
+def complete(snapshot: Snapshot) -> Completion:
     """What goes, what is rolled, what comes, and what statuses say; linear in what the set consists of (WL-024).
 
     Args:
@@ -24,17 +26,18 @@ def wants_of_whole_set(snapshot: Snapshot) -> tuple[Desired, ...]:
     size = size_of(snapshot)
     if size > MOST:
         because = Why.TOO_LARGE.because(snapshot.root.ref, objects=size, most=MOST)
-        return (Desired((), (HeldBack(snapshot.root.ref, (because,)),)),)
+        return Completion((Desired((), (HeldBack(snapshot.root.ref, (because,)),)),))
     scene = Scene(snapshot)
     replicas = blueprint_of(snapshot)
     if "Pod" not in snapshot.complete:
-        return (Desired(tuple(wants_of_surplus(scene, frozenset()))), wants_of_expansion(scene, replicas))
+        return Completion((Desired(tuple(wants_of_surplus(scene, frozenset()))), wants_of_expansion(scene, replicas)))
     rollout = judge_rollout(scene, replicas)
     if rollout.surge:
         replicas = blueprint_of(snapshot, rollout.surge)
-    return (
+    wants = (
         Desired(tuple(wants_of_surplus(scene, rollout.surge))),
         wants_of_expansion(scene, replicas, rollout.written),
         rollout.desired,
         Desired(tuple(statuses_of(scene, rollout))),
     )
+    return Completion(wants, tuple(findings_of_update(scene, rollout)))

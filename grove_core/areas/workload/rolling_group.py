@@ -57,7 +57,9 @@ def _are_of_old(clique: PodClique, pods: Sequence[Pod]) -> bool:
     return any(pod.template_hash != target for pod in pods) and bool(outdated_in(clique, pods))
 
 
-def roll_group(group: ScalingGroup, replicas: list[GroupReplica], extra: GroupReplica | None, generation: str) -> Roll:
+def roll_group(
+    group: ScalingGroup, replicas: Sequence[GroupReplica], extra: GroupReplica | None, generation: str
+) -> Roll:
     """One round of the update of a group.
 
     Args:

@@ -35,6 +35,7 @@ class ReplicaState:
         placed: its pods that are placed.
         breached: whether a part of it is breached.
         rolling: whether the status of a part of it says that an update runs.
+        groups: name of a scaling group of it that is there -> its replicas.
     """
 
     part: ReplicaPart
@@ -43,6 +44,7 @@ class ReplicaState:
     placed: int
     breached: bool
     rolling: bool
+    groups: Mapping[str, Sequence[GroupReplica]]
 
 
 def _no_rolls() -> Mapping[str, Roll]:
@@ -101,7 +103,7 @@ def judge_rollout(scene: Scene, replicas: Sequence[ReplicaPart]) -> Rollout:
         wants = [
             want for replica in replicas for part in replica.all_cliques for want in _takeover(scene, part, updated)
         ]
-        return replace(at_rest, desired=Desired(tuple(wants)), **_given_up(scene, replicas))
+        return replace(at_rest, desired=Desired(tuple(wants)), **_given_up(scene, states))
     current = _current(scene, states)
     if current is None:
         return replace(at_rest, runs=bool(outdated), current=_next_of(outdated))
@@ -125,9 +127,8 @@ def _roll(
     for group_part in current.part.groups:
         group = scene.groups.get(group_part.name)
         if group is not None:
-            found = list(replicas_of(group_part, scene))
-            extra = _extra_of(scene, group, found)
-            groups[group_part.name] = roll_group(group, found, extra, generation)
+            found = current.groups[group_part.name]
+            groups[group_part.name] = roll_group(group, found, _extra_of(scene, group, found), generation)
     for roll in (*cliques.values(), *groups.values()):
         wants += roll.absents
         held += roll.held
@@ -159,7 +160,7 @@ def _extra_of(scene: Scene, group: ScalingGroup, wanted: Sequence[GroupReplica])
     if not found:
         return None
     complete = len(found) == len(group.clique_names)
-    serves = complete and all(scene.ready[clique.uid] >= clique.min_available for clique in found)
+    serves = complete and all(scene.ready[clique.uid] >= clique.needed for clique in found)
     return GroupReplica(index, tuple(found), outdated=False, available=serves and len(wanted) == index)
 
 
@@ -167,6 +168,7 @@ def _state_of(scene: Scene, part: ReplicaPart) -> ReplicaState:
     pods_of = scene.snapshot.pods_of
     outdated = breached = rolling = False
     available, placed = True, 0
+    groups: dict[str, Sequence[GroupReplica]] = {}
     for clique_part in part.all_cliques:
         clique = scene.clique_of(clique_part)
         if clique is None:
@@ -185,13 +187,13 @@ def _state_of(scene: Scene, part: ReplicaPart) -> ReplicaState:
         if group is None:
             available = False
             continue
-        found = list(replicas_of(group_part, scene))
+        groups[group_part.name] = found = list(replicas_of(group_part, scene))
         serving = sum(replica.available for replica in found)
         outdated = outdated or any(replica.outdated for replica in found)
         rolling = rolling or group.status.updating
         available = available and serving >= group.needed
         breached = breached or _is_breached(group)
-    return ReplicaState(part, outdated, available, placed, breached, rolling)
+    return ReplicaState(part, outdated, available, placed, breached, rolling, groups)
 
 
 def _may_roll(clique: PodClique, pods: Sequence[Pod]) -> bool:
@@ -205,20 +207,19 @@ def _is_breached(item: PodClique | ScalingGroup) -> bool:
     return condition is not None and condition.status is Truth.TRUE
 
 
-def _given_up(scene: Scene, replicas: Sequence[ReplicaPart]) -> "_Rolls":
+def _given_up(scene: Scene, states: Sequence[ReplicaState]) -> "_Rolls":
     """What is left of an update that nobody pursues any more: whoever stands in for somebody stays until then."""
     cliques: dict[str, Roll] = {}
     groups: dict[str, Roll] = {}
-    for part in (part for replica in replicas for part in replica.cliques):
+    for part in (part for state in states for part in state.part.cliques):
         clique = scene.clique_of(part)
         if clique is not None and stands_in(clique, scene.snapshot.pods_of.get(clique.uid, ())):
             cliques[part.name] = Roll(runs=True, surge=True)
-    for group_part in (part for replica in replicas for part in replica.groups):
-        group = scene.groups.get(group_part.name)
-        if group is not None and group.status.updating:
-            found = list(replicas_of(group_part, scene))
-            if _extra_of(scene, group, found) is not None and not all(replica.available for replica in found):
-                groups[group_part.name] = Roll(runs=True, surge=True)
+    for name, found in (pair for state in states for pair in state.groups.items()):
+        group = scene.groups[name]
+        is_served = all(replica.available for replica in found)
+        if group.status.updating and not is_served and _extra_of(scene, group, found) is not None:
+            groups[name] = Roll(runs=True, surge=True)
     return _Rolls(cliques=cliques, groups=groups, surge=frozenset({*cliques, *groups}))
 
 

@@ -61,6 +61,8 @@ class Why(Rule):
     )
     REPLICA_NOT_AVAILABLE = Clause("WL-227", "replica {replica} is not available")
     ON_DELETE = Clause("WL-222", "pods made from now on are of the present template; those that run stay (OnDelete)")
+    OLD_TEMPLATE = Clause("WL-228", "it is of an old template")
+    OLD_PODS = Clause("WL-229", "{outdated} of its {pods} pods are of an old template")
     ROLLOUT_WAITS = Clause("WL-223", "replicas of an old template wait until this one is available: {left}")
 
     GOES_WITH_SET = Clause("WL-230", "the set is being deleted; its pods go first")

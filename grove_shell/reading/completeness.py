@@ -1,0 +1,62 @@
+"""What an input left out, found out from what it holds: kinds, and pods that statuses speak of."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from collections.abc import Set as AbstractSet
+
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
+
+
+def inferred_gaps(
+    *,
+    sets: Collection[PodCliqueSet],
+    groups: Collection[ScalingGroup],
+    cliques: Collection[PodClique],
+    pods: Collection[Pod],
+) -> set[Gap]:
+    """Kinds of which there is nothing although other objects speak of them (GT-024, IN-035). Linear."""
+    gaps: set[Gap] = set()
+    with_groups = {group.ref.namespace for group in groups}
+    with_cliques = {clique.ref.namespace for clique in cliques}
+    told: list[ScalingGroup | PodCliqueSet] = [*groups, *sets]
+    for owner in told:
+        if owner.status.available and owner.ref.namespace not in with_cliques:
+            gaps.add(("PodClique", owner.ref.namespace))
+    for clique in cliques:
+        if clique.owner_kind == GROUP_KIND and clique.ref.namespace not in with_groups:
+            gaps.add((GROUP_KIND, clique.ref.namespace))
+    uids = {clique.uid for clique in cliques}
+    with_pods = {pod.namespace for pod in pods if pod.owner_uid in uids}
+    speaking = Counter(c.ref.namespace for c in cliques if c.ref.namespace not in with_pods and _reports_pods(c))
+    for namespace, count in speaking.items():
+        if count > 1 or not with_pods:
+            gaps.add(("Pod", namespace))
+    return gaps
+
+
+def complete_kinds(seen: AbstractSet[Gap], gaps: frozenset[Gap]) -> frozenset[Gap]:
+    """Kinds of which there are some in a namespace: whoever asks for a kind gets all of it there (IN-040)."""
+    lost = {kind for kind, namespace in gaps if namespace == EVERYWHERE}
+    return frozenset(pair for pair in seen - gaps if pair[0] not in lost)
+
+
+def podless_cliques(cluster: Cluster) -> Iterator[str]:
+    """``namespace/name`` of PodCliques with pods by their status and none in the input; sorted (IN-043).
+
+    Not where pods were not collected at all: then nothing is said of them anyway.
+    """
+    missed = {namespace for kind, namespace in cluster.gaps if kind == "Pod"}
+    if EVERYWHERE in missed:
+        return
+    cliques = (clique for owned in cluster.cliques_of.values() for clique in owned)
+    podless = (clique.ref for clique in cliques if _reports_pods(clique) and not cluster.pods_of.get(clique.uid))
+    yield from sorted(f"{ref.namespace}/{ref.name}" for ref in podless if ref.namespace not in missed)
+
+
+def _reports_pods(clique: PodClique) -> bool:
+    status = clique.status
+    return bool(status.replicas or status.ready or status.scheduled)
