@@ -6,5 +6,7 @@ DONE: Final = 0
 ERROR: Final = 1
 CHANGES: Final = 2
 FAIL_ON: Final = 3
+STALE: Final = 4
 USAGE: Final = 64
+LOST: Final = 75
 INTERRUPTED: Final = 130

@@ -38,3 +38,9 @@ CLIQUE_FINALIZER: Final = "grove.io/podclique.grove.io"
 
 MIN_AVAILABLE_BREACHED: Final = "MinAvailableBreached"
 CLIQUE_SCHEDULED: Final = "PodCliqueScheduled"
+GANG_INITIALIZED: Final = "Initialized"
+GANG_SCHEDULED: Final = "Scheduled"
+GANG_READY: Final = "Ready"
+CONDITIONS: Final = frozenset(
+    {MIN_AVAILABLE_BREACHED, CLIQUE_SCHEDULED, GANG_INITIALIZED, GANG_SCHEDULED, GANG_READY}
+)  # that Grove writes; others' are left alone

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import FrozenMap, Json, thaw
 from grove_core.resources.fields import Fields
+from grove_core.resources.keys import CONDITIONS
 from grove_core.resources.meta import read_conditions, read_update
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, SetStatus
@@ -17,6 +18,7 @@ StoredStatus: TypeAlias = CliqueStatus | GroupStatus | SetStatus | GangStatus
 HasStatus = TypeVar("HasStatus", bound=PodClique | ScalingGroup | PodCliqueSet | PodGang)
 
 _UNCHANGED: Final = FrozenMap({})
+_EMPTY: Final = ("", _UNCHANGED)
 _PROGRESS: Final = "updateProgress"
 
 
@@ -53,3 +55,12 @@ def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:
         changes["recorded"] = True
     # mypy cannot see that each kind is given back its own kind of status.
     return replace(resource, status=replace(stored, **changes))  # type: ignore[arg-type]
+
+
+def status_as_json(resource: PodClique | ScalingGroup | PodCliqueSet | PodGang) -> FrozenMap:
+    """Everything Grove says in a status, whole: the intent of its one writer. Others' conditions are left out."""
+    stored: StoredStatus = resource.status
+    said = {key: getattr(stored, name) for key, name in stored.FIELDS.items()}
+    conditions = tuple(one.as_json for one in stored.conditions if one.type in CONDITIONS)
+    filled: dict[str, Json] = {key: value for key, value in said.items() if value is not None and value not in _EMPTY}
+    return FrozenMap({**filled, "conditions": conditions} if conditions else filled)

@@ -1,21 +1,81 @@
 """Trying the steps of a plan, stage by stage; answers are recorded, never raised."""
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from itertools import groupby
+from typing import TypeAlias
 
-from grove_core.kernel.steps import Attempt, Outcome, Stage, Step, rest_on_one_cause
+from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step, rest_on_one_cause
 from grove_shell.world.protocol import Attempting
+
+Tries: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]
+
+
+def tries(steps: Iterable[Step]) -> Tries:
+    """What may be tried side by side, stage after stage; answers are sent in.
+
+    A cause is left alone while a companion of it could not be deleted (PL-014); so causes go one by one.
+    """
+    failed: list[Step] = []
+    for stage, of_stage in groupby(steps, key=lambda step: step.stage):
+        for ready in ([step] for step in of_stage) if stage is Stage.CAUSE else (list(of_stage),):
+            if stage is Stage.CAUSE and any(rest_on_one_cause(other.action, ready[0].action) for other in failed):
+                failed += ready
+                continue
+            answers = yield ready
+            failed += [answer.step for answer in answers if answer.outcome is not Outcome.DONE]
 
 
 def act(world: Attempting, steps: Iterable[Step]) -> tuple[Attempt, ...]:
-    """Try steps in their order; a cause is left alone while a companion of it could not be deleted (PL-014)."""
+    """Try steps one after the other, in their order."""
     attempts: list[Attempt] = []
-    failed: list[Step] = []
-    for step in steps:
-        if step.stage is Stage.CAUSE and any(rest_on_one_cause(other.action, step.action) for other in failed):
-            failed.append(step)
-            continue
-        attempt = world.attempt(step)
-        attempts.append(attempt)
-        if attempt.outcome is not Outcome.DONE:
-            failed.append(step)
+    trying = tries(steps)
+    ready = next(trying, None)
+    while ready is not None:
+        answers = [world.attempt(step) for step in ready]
+        attempts += answers
+        ready = _following(trying, answers)
     return tuple(attempts)
+
+
+async def act_at_once(attempt: Callable[[Step], Awaitable[Attempt]], steps: Iterable[Step]) -> tuple[Attempt, ...]:
+    """Try the steps of each stage side by side.
+
+    Creations of one kind start slowly, with one, two, four and so on, and stop where one was not accepted: what is
+    refused once is mostly refused a thousand times (RS13). Those that were not tried come again in the next round.
+    """
+    attempts: list[Attempt] = []
+    trying = tries(steps)
+    ready = next(trying, None)
+    while ready is not None:
+        by_kind: dict[str, list[Step]] = {}
+        for step in ready:
+            by_kind.setdefault(step.target.kind if isinstance(step.action, Create) else "", []).append(step)
+        groups = [_slowly(attempt, group) if kind else _at_once(attempt, group) for kind, group in by_kind.items()]
+        answers = [answer for answered in await asyncio.gather(*groups) for answer in answered]
+        attempts += answers
+        ready = _following(trying, answers)
+    return tuple(attempts)
+
+
+async def _at_once(attempt: Callable[[Step], Awaitable[Attempt]], steps: Sequence[Step]) -> list[Attempt]:
+    return list(await asyncio.gather(*map(attempt, steps)))
+
+
+async def _slowly(attempt: Callable[[Step], Awaitable[Attempt]], steps: Sequence[Step]) -> list[Attempt]:
+    answers: list[Attempt] = []
+    size = 1
+    while len(answers) < len(steps):
+        answered = await _at_once(attempt, steps[len(answers) : len(answers) + size])
+        answers += answered
+        if any(answer.outcome is not Outcome.DONE for answer in answered):
+            break
+        size *= 2
+    return answers
+
+
+def _following(trying: Tries, answers: Sequence[Attempt]) -> Sequence[Step] | None:
+    try:
+        return trying.send(answers)
+    except StopIteration:
+        return None

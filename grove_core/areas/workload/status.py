@@ -15,7 +15,16 @@ from grove_core.kernel.conditions import Condition, Truth, condition_of, transit
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.times import format_time, whole_seconds
 from grove_core.kernel.wants import Status
-from grove_core.resources.keys import CLIQUE, GROUP, MANAGED_BY, OPERATOR, SET
+from grove_core.resources.keys import (
+    CLIQUE,
+    GANG_INITIALIZED,
+    GANG_READY,
+    GANG_SCHEDULED,
+    GROUP,
+    MANAGED_BY,
+    OPERATOR,
+    SET,
+)
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
@@ -26,7 +35,6 @@ _PROGRESS: Final = "updateProgress"
 _STARTED: Final = "updateStartedAt"
 _ENDED: Final = "updateEndedAt"
 _SET_HASH: Final = "podCliqueSetGenerationHash"
-INITIALIZED: Final = "Initialized"
 
 
 def statuses_of(scene: Scene, rollout: Rollout) -> Iterator[Status]:
@@ -149,14 +157,16 @@ class _Told:
             placed = placed and sum(pod.scheduled and not pod.deleting for pod in pods) >= needed
             ready = ready and sum(pod.ready and not pod.deleting for pod in pods) >= needed
         phase = "Running" if ready and placed else "Starting" if placed else "Pending"
-        stored = condition_of(gang.status.conditions, INITIALIZED)
+        stored = condition_of(gang.status.conditions, GANG_INITIALIZED)
         referred = referred or (stored is not None and stored.status is Truth.TRUE)
         because = Why.GANG_STATE.because(gang.ref, phase=phase)
         reason = "PodGangPodsCreated" if referred else "PodGangPodsCreationPending"
         conditions = (
-            self._condition(gang, INITIALIZED, reason, holds=referred),
-            self._condition(gang, "Scheduled", "MinReplicasScheduled" if placed else "BelowMinReplicas", holds=placed),
-            self._condition(gang, "Ready", "MinReplicasReady" if ready else "BelowMinReplicas", holds=ready),
+            self._condition(gang, GANG_INITIALIZED, reason, holds=referred),
+            self._condition(
+                gang, GANG_SCHEDULED, "MinReplicasScheduled" if placed else "BelowMinReplicas", holds=placed
+            ),
+            self._condition(gang, GANG_READY, "MinReplicasReady" if ready else "BelowMinReplicas", holds=ready),
         )
         fields = status_change(gang.status, {"phase": phase}, conditions)
         if fields:

@@ -1,0 +1,29 @@
+"""``grove operator``."""
+
+import click
+
+
+@click.command(short_help="do it: follow a cluster and act")
+@click.option("--kubeconfig", type=click.Path(dir_okay=False), help="Else KUBECONFIG, else the account of the pod.")
+@click.option("--context", help="Of the kubeconfig.")
+@click.option("-n", "--namespace", default="", help="Look after one namespace only; Roles are enough for that.")
+@click.option("--config", type=click.Path(dir_okay=False, allow_dash=True), help="An OperatorConfiguration.")
+@click.option("--observe", is_flag=True, help="Plan and say so, and never write: beside another operator.")
+@click.option(
+    "--decision-log",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Append every plan, with what became of it.",
+)
+def command(**options: str | bool | None) -> int:
+    """Follow a cluster, and do what `grove plan --live` says.
+
+    One of several processes acts, the one that holds the Lease; it leaves with 75 when it loses it. Logs are lines of
+    JSON on standard error; health, readiness and metrics are served at port 8080.
+
+    \b
+    grove manifests | kubectl apply --server-side -f -
+    grove operator --kubeconfig ~/.kube/config
+    """
+    from grove_shell.actions.operator import OperatorOptions, operate
+
+    return operate(OperatorOptions(**options))  # type: ignore[arg-type]  # click hands over what the options say

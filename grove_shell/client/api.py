@@ -1,0 +1,223 @@
+"""Requests to an API server: a limit on what is under way, waiting when it says so, and one kind of fault."""
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import aiohttp
+
+from grove_shell.client.bucket import Bucket
+from grove_shell.client.connection import Connection
+
+JSON: Final = "application/json"
+MERGE: Final = "application/merge-patch+json"
+STRATEGIC: Final = "application/strategic-merge-patch+json"
+APPLY: Final = "application/apply-patch+yaml"
+OK: Final = 200
+CREATED: Final = 201
+FORBIDDEN: Final = 403
+NOT_FOUND: Final = 404
+CONFLICT: Final = 409
+GONE: Final = 410
+TOO_MANY: Final = 429
+_UNAVAILABLE: Final = 503
+_MULTIPLE: Final = 300
+_TRIES: Final = 5
+_LONGEST_WAIT: Final = 60.0
+_TIMEOUT: Final = 30.0
+_IN_FLIGHT: Final = 32
+
+
+class Unreachable(Exception):
+    """There was no answer: refused, cut, or too late. Whether the request was carried out is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the server said."""
+
+    status: int
+    body: bytes
+
+    @property
+    def good(self) -> bool:
+        """Whether it did what it was asked."""
+        return self.status < _MULTIPLE
+
+    def json(self) -> Any:  # noqa: ANN401 - JSON of any shape
+        """The body; an empty object where it does not read."""
+        try:
+            return json.loads(self.body)
+        except ValueError:
+            return {}
+
+    @property
+    def words(self) -> str:
+        """The server's own words for a refusal."""
+        raw = self.json()
+        message = raw.get("message") if isinstance(raw, dict) else None
+        return str(message or self.body[:200].decode("utf-8", "replace") or f"HTTP {self.status}")
+
+
+Observer = Callable[[str, int], None]
+
+
+class Api:
+    """A session with one API server; to be used as an asynchronous context manager."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        in_flight: int = _IN_FLIGHT,
+        bucket: Bucket | None = None,
+        timeout: float = _TIMEOUT,
+        observer: Observer | None = None,
+        agent: str = "grove",
+    ) -> None:
+        """Open nothing yet.
+
+        Args:
+            connection: to whom.
+            in_flight: how many requests may be under way, watches apart.
+            bucket: limits requests per second; None for no limit but the server's own.
+            timeout: seconds to wait for an answer.
+            observer: told of every request: its method, and the status of its answer (0 for none).
+            agent: what the server's audit log calls us.
+        """
+        self.connection = connection
+        self._slots = asyncio.Semaphore(in_flight)
+        self._bucket = bucket
+        self._timeout = aiohttp.ClientTimeout(total=timeout)
+        self._observer = observer
+        self._agent = agent
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        # Watches hold a connection each, so there is no limit. To look at the environment costs two hops a request.
+        connector = aiohttp.TCPConnector(limit=0, ssl=self.connection.tls or True)
+        self._session = aiohttp.ClientSession(
+            self.connection.server, connector=connector, trust_env=False, headers={"User-Agent": self._agent}
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+        content_type: str = JSON,
+        accept: str = JSON,
+    ) -> Answer:
+        """One request; waits and tries again where the server asks for it (429, and 503 with ``Retry-After``).
+
+        Raises:
+            Unreachable: there was no answer.
+        """
+        data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
+        headers = {"Accept": accept, **({"Content-Type": content_type} if data is not None else {})}
+        for left in range(_TRIES, 0, -1):
+            if self._bucket is not None:
+                await self._bucket.take()
+            async with self._slots:
+                answer, pause = await self._ask(method, path, query, data, headers)
+            if self._observer is not None:
+                self._observer(method, answer.status)
+            if pause is None or left == 1:
+                return answer
+            await asyncio.sleep(min(pause, _LONGEST_WAIT))
+        raise AssertionError("the last try returns")
+
+    async def _ask(
+        self, method: str, path: str, query: Mapping[str, str] | None, data: bytes | None, headers: dict[str, str]
+    ) -> tuple[Answer, float | None]:
+        """An answer, and how many seconds to wait before the next try where one is asked for."""
+        try:
+            async with self._open.request(
+                method,
+                path,
+                params=query,
+                data=data,
+                headers=await self._proof(headers),
+                timeout=self._timeout,
+                server_hostname=self.connection.server_name or None,
+                proxy=self.connection.proxy or None,
+            ) as response:
+                answer = Answer(response.status, await response.read())
+                return answer, _pause(response.status, response.headers.get("Retry-After"))
+        except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
+            if self._observer is not None:
+                self._observer(method, 0)
+            raise Unreachable(_said(self.connection.server, fault)) from fault
+
+    async def lines(self, path: str, query: Mapping[str, str], accept: str = JSON) -> AsyncIterator[bytes]:
+        """The lines of an answer without an end, as they come.
+
+        Raises:
+            Unreachable: the connection could not be made, or was cut.
+            RefusedWatch: the server would not.
+        """
+        headers = await self._proof({"Accept": accept})
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._timeout.total, sock_read=None)
+        try:
+            async with self._open.get(
+                path,
+                params=query,
+                headers=headers,
+                timeout=timeout,
+                server_hostname=self.connection.server_name or None,
+                proxy=self.connection.proxy or None,
+            ) as response:
+                if response.status != OK:
+                    raise RefusedWatch(Answer(response.status, await response.read()))
+                rest = b""
+                async for chunk in response.content.iter_any():
+                    *whole, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else (rest + chunk,)
+                    for line in whole:
+                        yield line
+        except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
+            raise Unreachable(_said(self.connection.server, fault)) from fault
+
+    @property
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            raise RuntimeError("the session was not entered")
+        return self._session
+
+    async def _proof(self, headers: dict[str, str]) -> dict[str, str]:
+        token = await self.connection.token()
+        return headers if token is None else {**headers, "Authorization": f"Bearer {token}"}
+
+
+class RefusedWatch(Exception):
+    """A watch was answered with something else than events."""
+
+    def __init__(self, answer: Answer) -> None:
+        """Keep the answer."""
+        super().__init__(answer.words)
+        self.answer = answer
+
+
+def _pause(status: int, retry_after: str | None) -> float | None:
+    """How long the server wants to be left alone; None where it does not."""
+    if status != TOO_MANY and not (status == _UNAVAILABLE and retry_after):
+        return None
+    seconds = 1.0
+    with suppress(ValueError):
+        seconds = float(retry_after or "")
+    return max(seconds, 0.0)
+
+
+def _said(server: str, fault: BaseException) -> str:
+    what = "no answer in time" if isinstance(fault, TimeoutError) else str(fault) or type(fault).__name__
+    return f"{server}: {what}"

@@ -1,0 +1,120 @@
+"""Where the API server is and how to prove who we are, as kubectl knows it; the client library reads the files."""
+
+import os
+import ssl
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_DEFAULT_CONFIG: Final = "~/.kube/config"
+_IN_CLUSTER: Final = "KUBERNETES_SERVICE_HOST"
+
+
+class NoAccess(Exception):
+    """There is no way to a cluster: no configuration, or one that does not read. The message says what to try."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """How to reach one API server.
+
+    Attributes:
+        server: its address, e.g. ``https://10.0.0.1:6443``.
+        tls: how it proves who it is, and a client certificate proves who we are; None for plain HTTP.
+        token: asked before every request, because tokens run out; None where a certificate does it.
+        namespace: of the context.
+        server_name: which name the server's certificate has, where it is not that of the address.
+        proxy: to go through; empty for none.
+    """
+
+    server: str
+    tls: ssl.SSLContext | None
+    token: Callable[[], Awaitable[str | None]]
+    namespace: str = "default"
+    server_name: str = ""
+    proxy: str = ""
+
+
+async def connect(kubeconfig: str | None = None, context: str | None = None) -> Connection:
+    """Read a kubeconfig, else that of ``KUBECONFIG`` or the home directory, else the account of the pod we run in.
+
+    Raises:
+        NoAccess: with what was looked for.
+    """
+    from kubernetes.aio import client, config  # noqa: PLC0415 - half a second that only those pay who need it
+
+    settings = client.Configuration()
+    settings.api_key = {}
+    found, given = _place_of(kubeconfig)
+    namespace = ""
+    try:
+        if given:
+            _check_readable(found)
+            loader = await config.load_kube_config(found, context, settings, persist_config=False)  # type: ignore[no-untyped-call]
+            namespace = _namespace_of(loader.current_context)
+            _check_proof(loader, settings, found)
+        elif os.environ.get(_IN_CLUSTER):
+            config.load_incluster_config(settings)  # type: ignore[no-untyped-call]
+        else:
+            raise NoAccess(f"no kubeconfig: {found} does not exist, and KUBECONFIG is not set; try --kubeconfig FILE")
+    except config.ConfigException as fault:
+        raise NoAccess(f"{found}: {fault}") from fault
+    except (TypeError, ValueError, KeyError, AttributeError) as fault:  # what the library raises for a wrong shape
+        raise NoAccess(f"{found}: this is no kubeconfig ({fault})") from fault
+
+    async def token() -> str | None:
+        held = await settings.get_api_key_with_prefix("BearerToken")
+        return None if held is None else held.partition(" ")[2] or held
+
+    return Connection(
+        server=settings.host.rstrip("/"),
+        tls=_tls_of(settings, found) if settings.host.startswith("https") else None,
+        token=token,
+        namespace=namespace or "default",
+        server_name=settings.tls_server_name or "",
+        proxy=settings.proxy or "",
+    )
+
+
+def _place_of(kubeconfig: str | None) -> tuple[str, bool]:
+    """Where to look for a configuration, and whether there is one, or somebody says that there is."""
+    named = kubeconfig or os.environ.get("KUBECONFIG") or ""
+    home = Path(_DEFAULT_CONFIG).expanduser()
+    return named or str(home), bool(named) or home.exists()
+
+
+def _check_readable(path: str) -> None:
+    """The library says of a file that it cannot read what it says of an empty one."""
+    for part in path.split(os.pathsep):
+        try:
+            with Path(part).expanduser().open("rb"):
+                pass
+        except OSError as fault:
+            raise NoAccess(f"{part}: {fault.strerror}; try --kubeconfig FILE") from fault
+
+
+def _namespace_of(context: object) -> str:
+    inner = context.get("context") if isinstance(context, dict) else None
+    return str(inner.get("namespace") or "") if isinstance(inner, dict) else ""
+
+
+def _check_proof(loader: object, settings: object, path: str) -> None:
+    """A credential plugin that failed leaves nothing behind but a line in a log."""
+    user = getattr(loader, "_user", None)
+    asked = user is not None and "exec" in user
+    if asked and not getattr(settings, "api_key", None) and not getattr(settings, "cert_file", None):
+        raise NoAccess(f"{path}: the credential plugin of the user gave no token; run it by hand, or log in again")
+
+
+def _tls_of(settings: object, path: str) -> ssl.SSLContext:
+    authority, certificate = getattr(settings, "ssl_ca_cert", None), getattr(settings, "cert_file", None)
+    try:
+        tls = ssl.create_default_context(cafile=authority)
+        if certificate:
+            tls.load_cert_chain(certificate, getattr(settings, "key_file", None))
+    except (OSError, ssl.SSLError) as fault:
+        raise NoAccess(f"{path}: its certificates do not read: {fault}") from fault
+    if getattr(settings, "verify_ssl", True) is False:
+        tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
+    return tls

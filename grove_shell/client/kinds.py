@@ -1,0 +1,69 @@
+"""The kinds that Grove works on, and where an API server keeps them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from grove_core.kernel.refs import Ref
+from grove_core.resources.keys import AUTOSCALING, CLAIMS, CORE, GROVE, MANAGED_BY, OPERATOR, RBAC, SCHEDULER
+from grove_core.resources.podclique import GROUP_KIND
+
+_MADE_BY_GROVE: Final = f"{MANAGED_BY}={OPERATOR}"
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKind:
+    """A kind of namespaced object.
+
+    Attributes:
+        api_version: group and version.
+        plural: as in paths, and in rules of a role.
+        selector: of the labels of those that concern us; empty for all.
+        metadata_only: nothing but its metadata is asked for: what a Secret holds is none of our business.
+    """
+
+    kind: str
+    api_version: str
+    plural: str
+    selector: str = ""
+    metadata_only: bool = False
+
+    @property
+    def group(self) -> str:
+        """The API group; empty for the core."""
+        return self.api_version.rpartition("/")[0]
+
+    def path(self, namespace: str = "", name: str = "", part: str = "") -> str:
+        """Of all objects, those of a namespace, one of them, or a part of it such as ``status``."""
+        root = f"/apis/{self.api_version}" if self.group else f"/api/{self.api_version}"
+        inside = f"/namespaces/{namespace}" if namespace else ""
+        return "/".join(filter(None, (f"{root}{inside}/{self.plural}", name, part)))
+
+
+POD_CLIQUE_SET: Final = "PodCliqueSet"
+KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType(
+    {
+        one.kind: one
+        for one in (
+            ApiKind(POD_CLIQUE_SET, GROVE, "podcliquesets"),
+            ApiKind(GROUP_KIND, GROVE, "podcliquescalinggroups"),
+            ApiKind("PodClique", GROVE, "podcliques"),
+            ApiKind("PodGang", SCHEDULER, "podgangs"),
+            ApiKind("Pod", CORE, "pods", _MADE_BY_GROVE),
+            ApiKind("Service", CORE, "services", _MADE_BY_GROVE),
+            ApiKind("ServiceAccount", CORE, "serviceaccounts", _MADE_BY_GROVE),
+            ApiKind("Secret", CORE, "secrets", _MADE_BY_GROVE, metadata_only=True),
+            ApiKind("Role", RBAC, "roles", _MADE_BY_GROVE),
+            ApiKind("RoleBinding", RBAC, "rolebindings", _MADE_BY_GROVE),
+            ApiKind("HorizontalPodAutoscaler", AUTOSCALING, "horizontalpodautoscalers", _MADE_BY_GROVE),
+            ApiKind("ResourceClaim", CLAIMS, "resourceclaims", _MADE_BY_GROVE),
+            ApiKind("ResourceClaimTemplate", CLAIMS, "resourceclaimtemplates"),
+        )
+    }
+)
+
+
+def path_of(ref: Ref, part: str = "") -> str:
+    """Where one object stands."""
+    return KINDS[ref.kind].path(ref.namespace, ref.name, part)

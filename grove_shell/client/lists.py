@@ -1,0 +1,96 @@
+"""All objects of a kind, page by page; a list that runs out of date is begun again."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grove_shell.client.api import FORBIDDEN, GONE, JSON, NOT_FOUND, Answer, Api
+from grove_shell.client.kinds import ApiKind
+
+_PAGE: Final = 500
+_METADATA: Final = "application/json;as=PartialObjectMetadata{};v=v1;g=meta.k8s.io"
+
+
+class NotListed(Exception):
+    """The server does not list a kind: it may not be shown to us, or it does not know it.
+
+    Attributes:
+        kind: which.
+        forbidden: whether permission is lacking; else the kind is not served.
+    """
+
+    def __init__(self, kind: ApiKind, answer: Answer) -> None:
+        """Keep what was said."""
+        super().__init__(f"{kind.kind}: {answer.words}")
+        self.kind = kind
+        self.status = answer.status
+        self.forbidden = answer.status == FORBIDDEN
+        self.absent = answer.status == NOT_FOUND
+
+
+@dataclass(frozen=True, slots=True)
+class PageOf:
+    """Some objects of a kind.
+
+    Attributes:
+        items: as the server wrote them, each with its kind.
+        version: of the whole list.
+        first: whether the list begins here: what was handed out before it counts for nothing.
+    """
+
+    items: tuple[dict[str, Any], ...]
+    version: str
+    first: bool
+
+
+async def pages_of(api: Api, kind: ApiKind, namespace: str = "", selector: str | None = None) -> AsyncIterator[PageOf]:
+    """Every object of a kind; between two pages others get their turn.
+
+    Args:
+        api: whom to ask.
+        kind: what.
+        namespace: of one; empty for all.
+        selector: of labels; None for that of the kind.
+
+    Raises:
+        Unreachable: there was no answer.
+        NotListed: the answer was no list.
+    """
+    query = {"limit": str(_PAGE), **selected(kind, selector)}
+    token, first = "", True
+    while True:
+        asked: Mapping[str, str] = {**query, "continue": token} if token else query
+        answer = await api.request("GET", kind.path(namespace), query=asked, accept=accepted(kind, a_list=True))
+        if answer.status == GONE and token:
+            token, first = "", True
+            continue
+        if not answer.good:
+            raise NotListed(kind, answer)
+        raw = answer.json()
+        meta = raw.get("metadata") or {}
+        token = str(meta.get("continue") or "")
+        items = tuple(_whole(item, kind) for item in raw.get("items") or ())
+        yield PageOf(items, str(meta.get("resourceVersion") or ""), first)
+        if not token:
+            return
+        first = False
+        await asyncio.sleep(0)
+
+
+def selected(kind: ApiKind, selector: str | None = None) -> dict[str, str]:
+    """The part of a query that says which objects of a kind concern us."""
+    wanted = kind.selector if selector is None else selector
+    return {"labelSelector": wanted} if wanted else {}
+
+
+def accepted(kind: ApiKind, *, a_list: bool) -> str:
+    """In which form the objects are asked for."""
+    if not kind.metadata_only:
+        return JSON
+    return _METADATA.format("List" if a_list else "")
+
+
+def _whole(item: dict[str, Any], kind: ApiKind) -> dict[str, Any]:
+    """An item of a list does not say what it is; what is read of it does."""
+    return {**item, "kind": kind.kind, "apiVersion": kind.api_version}

@@ -1,0 +1,155 @@
+"""A copy of all objects of one kind, kept up to date: a list, then a watch, and all over again where that breaks."""
+
+import asyncio
+import json
+import random
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from grove_shell.client.api import GONE, Api, RefusedWatch, Unreachable
+from grove_shell.client.kinds import ApiKind
+from grove_shell.client.lists import NotListed, accepted, pages_of, selected
+
+_FIRST_PATIENCE: Final = 0.2
+_LONGEST_PATIENCE: Final = 30.0
+_ROUND_ABOUT: Final = (290.0, 580.0)  # seconds a watch lives, so that not all begin anew at once
+_LONG_PATIENCE: Final = 60.0  # for what is forbidden or not served: somebody has to change something first
+_YIELD_EVERY: Final = 200
+
+
+class Shelf(Protocol):
+    """Where the copy is kept."""
+
+    def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
+        """Everything there is of the kind, as of a version."""
+        ...
+
+    def put(self, kind: str, raw: Mapping[str, Any]) -> None:
+        """One object is new or has changed."""
+        ...
+
+    def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
+        """One object is gone; it is given as it was last."""
+        ...
+
+    def lose(self, kind: str, why: str) -> None:
+        """Nothing is known of the kind: it is not shown to us, or not served."""
+        ...
+
+
+@dataclass(slots=True)
+class Standing:
+    """How a reflector stands.
+
+    Attributes:
+        listed: how often everything was listed.
+        trouble: why it does not get on; empty while it does.
+    """
+
+    listed: int = 0
+    trouble: str = ""
+
+
+class Reflector:
+    """Keeps the objects of one kind on a shelf."""
+
+    def __init__(
+        self,
+        api: Api,
+        kind: ApiKind,
+        shelf: Shelf,
+        *,
+        namespace: str = "",
+        told: Callable[[str, str], None] = lambda _kind, _words: None,
+    ) -> None:
+        """Begin with nothing.
+
+        Args:
+            api: whom to ask.
+            kind: of what.
+            shelf: where to.
+            namespace: one; empty for all.
+            told: hears of every trouble, once: the kind, and what is wrong.
+        """
+        self.kind = kind
+        self.standing = Standing()
+        self.synced = asyncio.Event()
+        self._api = api
+        self._shelf = shelf
+        self._namespace = namespace
+        self._told = told
+        self._patience = _FIRST_PATIENCE
+
+    async def run(self) -> None:
+        """List and watch until cancelled."""
+        version = ""
+        while True:
+            try:
+                version = version or await self._list()
+                version = await self._watch(version)
+                self._patience = _FIRST_PATIENCE
+            except NotListed as fault:
+                version = ""
+                self._shelf.lose(self.kind.kind, str(fault))
+                self.synced.set()
+                await self._wait(str(fault), at_least=_LONG_PATIENCE if fault.forbidden or fault.absent else 0)
+            except Unreachable as fault:
+                await self._wait(str(fault))
+            except RefusedWatch as fault:
+                version = "" if fault.answer.status == GONE else version
+                await self._wait("" if fault.answer.status == GONE else str(fault))
+
+    async def _list(self) -> str:
+        found: list[dict[str, Any]] = []
+        version = ""
+        async for page in pages_of(self._api, self.kind, self._namespace):
+            if page.first:
+                found.clear()
+            found.extend(page.items)
+            version = page.version
+        self._shelf.replace(self.kind.kind, found, version)
+        self.standing.listed += 1
+        self.standing.trouble = ""
+        self.synced.set()
+        return version
+
+    async def _watch(self, version: str) -> str:
+        """Events from a version on, until the server ends it; the version to go on from, empty to list anew."""
+        path = self.kind.path(self._namespace)
+        query = {
+            "watch": "1",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": version,
+            "timeoutSeconds": str(int(random.uniform(*_ROUND_ABOUT))),  # noqa: S311 - no secret
+            **selected(self.kind),
+        }
+        seen = 0
+        async for line in self._api.lines(path, query, accepted(self.kind, a_list=False)):
+            event = json.loads(line)
+            raw, what = event["object"], event["type"]
+            if what == "ERROR":
+                return "" if raw.get("code") == GONE else version
+            version = str(raw.get("metadata", {}).get("resourceVersion") or version)
+            self.standing.trouble = ""
+            if what == "DELETED":
+                self._shelf.drop(self.kind.kind, self._whole(raw))
+            elif what in {"ADDED", "MODIFIED"}:
+                self._shelf.put(self.kind.kind, self._whole(raw))
+            seen += 1
+            if seen % _YIELD_EVERY == 0:
+                await asyncio.sleep(0)
+        return version
+
+    def _whole(self, raw: dict[str, Any]) -> dict[str, Any]:
+        """Metadata alone comes under another name."""
+        return {**raw, "kind": self.kind.kind, "apiVersion": self.kind.api_version} if self.kind.metadata_only else raw
+
+    async def _wait(self, trouble: str, *, at_least: float = 0) -> None:
+        """Longer each time, and not all at the same moment."""
+        if trouble and trouble != self.standing.trouble:
+            self.standing.trouble = trouble
+            self._told(self.kind.kind, trouble)
+        pause = max(self._patience, at_least) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+        self._patience = min(self._patience * 2, _LONGEST_PATIENCE)
+        await asyncio.sleep(pause)

@@ -1,0 +1,67 @@
+"""Acting on a real cluster: writes, and the last look at the server itself before something is ended."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Outcome, Step
+from grove_core.resources.keys import GROVE, SET
+from grove_core.resources.podclique import GROUP_KIND
+from grove_shell.client.api import NOT_FOUND, Api
+from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, path_of
+from grove_shell.client.lists import pages_of
+from grove_shell.world.confirming import Confirming
+from grove_shell.world.shelves import Home, Shelves
+from grove_shell.world.writes import Writes
+
+_JUDGED: Final = ("Pod", "PodClique", GROUP_KIND)
+
+
+class ClusterActing:
+    """Writes to one API server."""
+
+    def __init__(self, api: Api, shelves: Shelves, writes: Writes, allowed: Callable[[], bool]) -> None:
+        """Write nothing yet; ``allowed`` is asked before every write."""
+        self._allowed = allowed
+        self._api = api
+        self._shelves = shelves
+        self._writes = writes
+
+    def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
+        """What tries the steps of one round."""
+        confirming = Confirming(self._writes)
+
+        async def attempt(step: Step) -> Attempt:
+            if not self._allowed():
+                return Attempt(step, Outcome.UNREACHABLE, "this process does not lead any more")
+            return await confirming.attempt(step)
+
+        return attempt
+
+    async def refresh(self, home: Home) -> None:
+        """Take in everything of a set as the server has it now; a breach must be one there, not in a cache (GT-064).
+
+        Raises:
+            Unreachable, NotListed: then nothing is ended.
+        """
+        namespace, name = home
+        await self._look_at(Ref(GROVE, POD_CLIQUE_SET, namespace, name))
+        for kind in _JUDGED:
+            listed: set[Ref] = set()
+            async for page in pages_of(self._api, KINDS[kind], namespace, f"{SET[0]}={name}"):
+                if page.first:
+                    listed.clear()
+                for raw in page.items:
+                    self._shelves.put(kind, raw)
+                    listed.add(Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"]))
+            for ref in self._shelves.of(home, kind):
+                if ref not in listed:
+                    await self._look_at(ref)
+
+    async def _look_at(self, ref: Ref) -> None:
+        answer = await self._api.request("GET", path_of(ref))
+        if answer.good:
+            self._shelves.put(ref.kind, answer.json())
+        elif answer.status == NOT_FOUND and (found := self._shelves.find(ref)) is not None:
+            metadata = {"namespace": ref.namespace, "name": ref.name, "uid": found.uid}
+            self._shelves.drop(ref.kind, {"metadata": metadata})

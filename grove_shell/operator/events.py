@@ -1,0 +1,150 @@
+"""Kubernetes Events for what an administrator should know: a gang that waits for its end, ends, or cannot be helped.
+
+The name of an Event follows from what it says, so a restart says nothing twice, and two processes not either.
+"""
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from grove_core.areas.gang_termination.findings import TERMINATION
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt
+from grove_core.plan.plan import Plan
+from grove_core.plan.rules import Why as Planning
+from grove_shell.client.api import Api, Unreachable
+from grove_shell.operator.rounds import Look
+from grove_shell.world.shelves import Home
+
+CONTROLLER: Final = "grove.io/operator"
+PLAN: Final = "grove.io/plan"
+_EVENTS: Final = "events.k8s.io/v1"
+_REMEMBERED: Final = 4096
+_LONGEST_NOTE: Final = 1000
+_BACKLOG: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One Event.
+
+    Attributes:
+        about: the object it is shown with.
+        reason: in CamelCase; the name of a rule.
+        key: what tells it from others of the same reason.
+    """
+
+    about: Ref
+    uid: str
+    reason: str
+    action: str
+    note: str
+    key: str
+
+
+def told_of(plan: Plan) -> Iterator[Told]:
+    """What a plan has to tell administrators: gangs that wait for their end or end now, and writes that are refused."""
+    for finding in plan.findings:
+        if finding.question == TERMINATION and finding.verdict in {"Terminate", "Wait"}:
+            yield _of_termination(plan, finding)
+    for held in plan.withheld:
+        if held.because[0].rule is Planning.REFUSED_BEFORE:
+            note = f"{held.target.short}: {held.because[0].sentence}"
+            yield Told(plan.root, plan.root_uid, held.because[0].rule.code, "Write", note, note)
+
+
+def _of_termination(plan: Plan, finding: Finding) -> Told:
+    ends = finding.verdict == "Terminate"
+    note = f"{_whom(finding.subject)}: " + "; ".join(map(_clause, finding.because))
+    since = ",".join(str(dict(reason.facts).get("since", "")) for reason in finding.because)
+    reason = "GangTerminated" if ends else "TerminationScheduled"
+    return Told(plan.root, plan.root_uid, reason, "Terminate", note, f"{_whom(finding.subject)} {since}")
+
+
+def _clause(reason: Reason) -> str:
+    return f"{reason.subject.short}: {reason.sentence}"
+
+
+def _whom(ref: Ref) -> str:
+    return f"replica {ref.replica} of {ref.kind} {ref.name}" if ref.replica is not None else f"{ref.kind} {ref.name}"
+
+
+class Events:
+    """Writes Events beside the rounds; one that cannot be written is lost, and nothing waits for it."""
+
+    def __init__(self, api: Api, instance: str) -> None:
+        """Write nothing yet; ``instance`` is this process."""
+        self._api = api
+        self._instance = instance
+        self._told: OrderedDict[tuple[str, str, str], None] = OrderedDict()
+        self._queue: asyncio.Queue[tuple[Told, str]] = asyncio.Queue(maxsize=_BACKLOG)
+        self.lost = 0
+
+    def planned(self, look: Look) -> None:
+        """What is new in a plan is told, before it is carried out."""
+        for told in told_of(look.plan):
+            key = (told.uid, told.reason, told.key)
+            if key in self._told:
+                continue
+            self._told[key] = None
+            if len(self._told) > _REMEMBERED:
+                self._told.popitem(last=False)
+            try:
+                self._queue.put_nowait((told, look.name))
+            except asyncio.QueueFull:
+                self.lost += 1
+
+    def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
+        """Answers are no news: the next plan says what is left of a refusal."""
+
+    def failed(self, home: Home, words: str) -> None:
+        """A round that broke off is for the log."""
+
+    async def run(self) -> None:
+        """Write until cancelled."""
+        while True:
+            await self._write(*await self._queue.get())
+            self._queue.task_done()
+
+    async def flush(self) -> None:
+        """Wait until everything is written."""
+        await self._queue.join()
+
+    async def _write(self, told: Told, plan: str) -> None:
+        try:
+            path = f"/apis/{_EVENTS}/namespaces/{told.about.namespace}/events"
+            await self._api.request("POST", path, body=self._event(told, plan))
+        except Unreachable:
+            self.lost += 1
+
+    def _event(self, told: Told, plan: str) -> dict[str, Any]:
+        digest = hashlib.sha256(f"{told.uid} {told.reason} {told.key}".encode()).hexdigest()[:16]
+        return {
+            "apiVersion": _EVENTS,
+            "kind": "Event",
+            "metadata": {
+                "name": f"{told.about.name}.{digest}",
+                "namespace": told.about.namespace,
+                "annotations": {PLAN: plan},
+            },
+            "eventTime": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}",
+            "reportingController": CONTROLLER,
+            "reportingInstance": self._instance,
+            "action": told.action,
+            "reason": told.reason,
+            "type": "Warning",
+            "note": told.note[:_LONGEST_NOTE],
+            "regarding": {
+                "apiVersion": told.about.api_version,
+                "kind": told.about.kind,
+                "namespace": told.about.namespace,
+                "name": told.about.name,
+                "uid": told.uid,
+            },
+        }

@@ -1,0 +1,130 @@
+"""What an operator tells people: one line of JSON for each decision that is carried out, held back or refused."""
+
+import json
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any, Final, TextIO
+
+from grove_core.document.document import action_name
+from grove_core.document.writing import reason_as_json, ref_as_json, step_as_json, withheld_as_json
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.steps import Attempt, Outcome, SetStatus
+from grove_shell.operator.rounds import Look
+from grove_shell.world.shelves import Home
+
+_REMEMBERED: Final = 4096
+Words = dict[str, Any]
+
+
+class Journal:
+    """Writes lines; what stays the same from round to round is written once."""
+
+    def __init__(
+        self,
+        out: TextIO | None = None,
+        *,
+        decisions: TextIO | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """Write to a stream.
+
+        Args:
+            out: for lines; standard error where none is given.
+            decisions: for whole plans with every step and the server's answers (``--decision-log``).
+            clock: for the time of a line.
+        """
+        self._out = out or sys.stderr
+        self._decisions = decisions
+        self._clock = clock
+        self._held: OrderedDict[tuple[Home, str], tuple[Reason, ...]] = OrderedDict()
+
+    def say(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - whatever there is to say
+        """One line."""
+        moment = self._clock()
+        line: Words = {
+            "ts": f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z",
+            "level": level,
+            "msg": message,
+        }
+        self._write(self._out, {**line, **fields})
+
+    def planned(self, look: Look) -> None:
+        """What is held back is said when it begins, or its reason changes."""
+        for held in look.plan.withheld:
+            key = (look.home, held.target.short)
+            if self._held.get(key) != held.because:
+                self._held[key] = held.because
+                self._held.move_to_end(key)
+                self.say(
+                    "info",
+                    "held back",
+                    set=_name(look.home),
+                    plan=look.name,
+                    target=held.target.short,
+                    because=_said(held.because),
+                )
+        while len(self._held) > _REMEMBERED:
+            self._held.popitem(last=False)
+
+    def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
+        """What was done and what was not, alike together."""
+        alike: dict[tuple[str, str, str, str], list[Attempt]] = {}
+        for attempt in attempts:
+            step = attempt.step
+            outcome = attempt.outcome.value
+            key = (action_name(step.action), step.target.kind, step.because[0].rule.requirement, outcome)
+            alike.setdefault(key, []).append(attempt)
+        for (action, kind, requirement, outcome), found in alike.items():
+            good = found[0].outcome is Outcome.DONE
+            level = "debug" if good and isinstance(found[0].step.action, SetStatus) else "info" if good else "warning"
+            more = {} if good else {"detail": found[0].detail}
+            if level != "debug":
+                self.say(
+                    level,
+                    f"{action} {kind}: {outcome}",
+                    set=_name(look.home),
+                    plan=look.name,
+                    count=len(found),
+                    first=found[0].step.target.name,
+                    rule=requirement,
+                    because=_said(found[0].step.because),
+                    **more,
+                )
+        if self._decisions is not None:
+            self._write(self._decisions, _whole(look, attempts, self._clock()))
+
+    def failed(self, home: Home, words: str) -> None:
+        """A round broke off."""
+        self.say("error", "round broke off", set=_name(home), error=words)
+
+    @staticmethod
+    def _write(out: TextIO, words: Words) -> None:
+        out.write(json.dumps(words, ensure_ascii=False, separators=(",", ":")) + "\n")
+        out.flush()
+
+
+def _whole(look: Look, attempts: Iterable[Attempt], now: datetime) -> Words:
+    plan = look.plan
+    return {
+        "ts": f"{now:%Y-%m-%dT%H:%M:%S.%fZ}",
+        "plan": look.name,
+        "root": {**ref_as_json(plan.root), "uid": plan.root_uid},
+        "set": _name(look.home),
+        "rules": plan.rules,
+        "attempts": [
+            {**step_as_json(attempt.step), "outcome": attempt.outcome.value, "detail": attempt.detail}
+            for attempt in attempts
+        ],
+        "withheld": [withheld_as_json(held) for held in plan.withheld],
+    }
+
+
+def _said(because: Iterable[Reason]) -> list[Words]:
+    shown = (reason_as_json(reason) for reason in because)
+    return [{key: reason[key] for key in ("rule", "requirement", "sentence")} for reason in shown]
+
+
+def _name(home: Home) -> str:
+    return "/".join(home)

@@ -1,0 +1,189 @@
+"""One operator process: it starts, leads or waits, acts, and stops without leaving anything half done."""
+
+import asyncio
+import gc
+import os
+import signal
+import socket
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final, TextIO
+from uuid import uuid4
+
+from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.version import VERSION
+from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.bucket import Bucket
+from grove_shell.client.connection import Connection
+from grove_shell.client.kinds import KINDS
+from grove_shell.client.reflector import Reflector
+from grove_shell.exits import DONE, LOST
+from grove_shell.operator.acting import ClusterActing
+from grove_shell.operator.events import Events
+from grove_shell.operator.journal import Journal
+from grove_shell.operator.leader import Leader, LeadershipLost, LeaseTerms
+from grove_shell.operator.rounds import Following, Rounds
+from grove_shell.operator.serving import Serving
+from grove_shell.operator.telemetry import Telemetry
+from grove_shell.settings.operator import OperatorSettings
+from grove_shell.world.shelves import Shelves
+from grove_shell.world.writes import Writes
+
+_LONGEST_FAREWELL: Final = 20.0
+
+
+class _Stopped(Exception):
+    """Somebody asked the process to end."""
+
+
+@dataclass(kw_only=True)
+class Process:
+    """What one operator process is told.
+
+    Attributes:
+        namespace: to look after; empty for all.
+        home: where its Lease is, unless it is told otherwise.
+        watching: plan and tell, and never write (``--observe``).
+        out, decisions: where lines and whole plans are written.
+        stop: ends the process when it is set, as a signal does.
+    """
+
+    connection: Connection
+    settings: OperatorSettings
+    namespace: str = ""
+    home: str = "default"
+    watching: bool = False
+    out: TextIO | None = None
+    decisions: TextIO | None = None
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def run(self) -> int:
+        """Run until a signal, or until leadership is lost; returns the exit code."""
+        settings, telemetry = self.settings, Telemetry()
+        client = settings.client
+        bucket = Bucket(client.qps, client.burst) if client.qps else None
+        async with Api(
+            self.connection,
+            in_flight=client.in_flight,
+            bucket=bucket,
+            timeout=client.timeout,
+            observer=telemetry.requested,
+            agent=f"grove-operator/{VERSION}",
+        ) as api:
+            return await _Running(self, api, telemetry).run()
+
+
+class _Running:
+    """The parts of a process that runs."""
+
+    def __init__(self, told: Process, api: Api, telemetry: Telemetry) -> None:
+        identity = f"{socket.gethostname()}_{os.getpid()}_{uuid4().hex[:8]}"
+        self._told = told
+        self._journal = Journal(told.out, decisions=told.decisions)
+        self._telemetry = telemetry
+        self._events = Events(api, identity)
+        self._leader = self._candidate(api, identity)
+        shelves = Shelves()
+        acting = ClusterActing(api, shelves, Writes(api, shelves), self._may_write)
+        followers: tuple[Following, ...] = (self._journal, telemetry)
+        self._rounds = Rounds(
+            shelves=shelves,
+            acting=None if told.watching else acting,
+            rules=BY_NAME[told.settings.rules],
+            followers=followers if told.watching else (*followers, self._events),
+            workers=told.settings.workers,
+        )
+        shelves.changed = self._rounds.wake
+        telemetry.watch_queue(lambda: self._rounds.depth)
+        self._synced = asyncio.Event()
+        self._reflectors = [
+            Reflector(api, kind, shelves, namespace=told.namespace, told=self._trouble) for kind in KINDS.values()
+        ]
+
+    def _candidate(self, api: Api, identity: str) -> Leader | None:
+        """For the election; None where nobody is elected."""
+        terms = self._told.settings.leader_election
+        if self._told.watching or not terms.enabled:
+            return None
+        lease = LeaseTerms(
+            namespace=terms.namespace or self._told.home,
+            name=terms.name,
+            identity=identity,
+            duration=terms.lease_duration,
+            renew_within=terms.renew_deadline,
+            retry=terms.retry_period,
+        )
+        return Leader(api, lease, self._elected)
+
+    async def run(self) -> int:
+        """Until somebody asks for the end, or leadership is lost."""
+        code = DONE
+        served = self._told.settings.serving
+        serving = Serving(host=served.host, port=served.port, missing=self._missing, metrics=self._telemetry.page)
+        async with serving as port:
+            self._journal.say(
+                "info",
+                "operator starts",
+                version=VERSION,
+                server=self._told.connection.server,
+                port=port,
+                namespace=self._told.namespace or "all",
+                mode="observe" if self._told.watching else "act",
+            )
+            try:
+                await self._live()
+            except* _Stopped:
+                pass
+            except* LeadershipLost as lost:
+                self._journal.say("error", "leadership lost", error="; ".join(map(str, lost.exceptions)))
+                code = LOST
+        if code == DONE and self._leader is not None:
+            with suppress(Unreachable):
+                await self._leader.release()
+        self._journal.say("info", "operator stops", code=code)
+        return code
+
+    async def _live(self) -> None:
+        for name in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(name, self._told.stop.set)
+        async with asyncio.TaskGroup() as group:
+            for reflector in self._reflectors:
+                group.create_task(reflector.run())
+            group.create_task(self._events.run())
+            group.create_task(self._start())
+            if self._leader is not None:
+                group.create_task(self._leader.run())
+            await self._told.stop.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LONGEST_FAREWELL):
+                    await self._rounds.close()
+                    await self._events.flush()
+            raise _Stopped
+
+    async def _start(self) -> None:
+        """Act only on what is known whole; what is old by then is not searched for garbage again and again."""
+        for reflector in self._reflectors:
+            await reflector.synced.wait()
+        gc.collect()
+        gc.freeze()
+        self._synced.set()
+        self._journal.say("info", "caches are filled")
+        if self._leader is None or self._leader.leads:
+            self._rounds.may.set()
+
+    def _missing(self) -> list[str]:
+        return [f"the first list of {one.kind.kind}" for one in self._reflectors if not one.synced.is_set()]
+
+    def _may_write(self) -> bool:
+        return self._leader is None or self._leader.may_write
+
+    def _elected(self, leads: bool) -> None:  # noqa: FBT001 - the word is the argument
+        self._telemetry.elected(leads)
+        self._journal.say("info", "leads" if leads else "leads no more")
+        if not leads:
+            self._rounds.may.clear()
+        elif self._synced.is_set():
+            self._rounds.may.set()
+
+    def _trouble(self, kind: str, words: str) -> None:
+        self._journal.say("warning", "cannot follow", kind=kind, error=words)

@@ -1,0 +1,271 @@
+"""Rounds: observe, reconcile, act, again; each set by itself, woken by changes and by the clock, never by a poll."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from random import uniform
+from typing import Final, Protocol
+from uuid import uuid4
+
+from grove_core.areas.gang_termination.rulesets import RuleSet
+from grove_core.kernel.errors import BrokenInvariant
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
+from grove_core.plan.laws import problems_in
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import let_go, reconcile
+from grove_core.snapshot.expectations import refused_so_far
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.client.api import Unreachable
+from grove_shell.client.lists import NotListed
+from grove_shell.controller.act import act_at_once
+from grove_shell.world.shelves import Home, Shelves
+
+_SHARE: Final = 4  # a set that took so long to think about rests so many times as long
+_SHORTEST_REST: Final = 0.02
+_FIRST_PATIENCE: Final = 0.25
+_LONGEST_PATIENCE: Final = 60.0
+_LONGEST_SLEEP: Final = 3600.0
+
+
+class Acting(Protocol):
+    """How steps are tried, and how the last look before an end is taken."""
+
+    def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
+        """What tries the steps of one round."""
+        ...
+
+    async def refresh(self, home: Home) -> None:
+        """Ask the server itself for everything of a set, caches apart. Raises Unreachable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """One look at a set, and what follows from it.
+
+    Attributes:
+        name: of the plan, in logs, Events and the decision log alike.
+        seconds: of thinking.
+    """
+
+    home: Home
+    name: str
+    snapshot: Snapshot
+    plan: Plan
+    seconds: float
+
+
+class Following(Protocol):
+    """Who hears of rounds: logs, metrics, Events."""
+
+    def planned(self, look: Look) -> None:
+        """A plan was made, and is tried next."""
+        ...
+
+    def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
+        """Every step of it was tried."""
+        ...
+
+    def failed(self, home: Home, words: str) -> None:
+        """The round broke off."""
+        ...
+
+
+@dataclass(slots=True)
+class _Root:
+    """One set in the queue.
+
+    Attributes:
+        dirty: something changed since its last look.
+        rest_until: of the loop's clock; no look before, so that a burst of changes is one look.
+        refused: what the server would not have lately (PL-012), and until when that stands.
+    """
+
+    dirty: bool = False
+    task: asyncio.Task[None] | None = None
+    timer: asyncio.TimerHandle | None = None
+    rest_until: float = 0.0
+    patience: float = _FIRST_PATIENCE
+    refused: tuple[Attempt, ...] = ()
+    refused_until: float = 0.0
+
+
+@dataclass(slots=True)
+class Counters:
+    """What the queue did so far: for metrics and tests."""
+
+    added: int = 0
+    rounds: int = 0
+    errors: int = 0
+    retries: int = 0
+
+
+@dataclass(kw_only=True)
+class Rounds:
+    """The work queue of an operator: every set at most once, its rounds one after the other.
+
+    Attributes:
+        shelves: what is known of the cluster.
+        acting: how to write; None to plan and never write.
+        may: set while this process may act; rounds wait for it.
+        workers: how many sets may be in a round at once.
+    """
+
+    shelves: Shelves
+    acting: Acting | None
+    rules: RuleSet
+    followers: tuple[Following, ...] = ()
+    workers: int = 16
+    may: asyncio.Event = field(default_factory=asyncio.Event)
+    counters: Counters = field(default_factory=Counters)
+
+    def __post_init__(self) -> None:
+        self._roots: dict[Home, _Root] = {}
+        self._slots = asyncio.Semaphore(self.workers)
+        self._closing = False
+
+    @property
+    def depth(self) -> int:
+        """How many sets wait for a look."""
+        return sum(root.dirty for root in self._roots.values())
+
+    def wake(self, home: Home) -> None:
+        """A set is to be looked at; however often that is said, it is one look."""
+        if self._closing:
+            return
+        root = self._roots.setdefault(home, _Root())
+        if not root.dirty:
+            root.dirty = True
+            self.counters.added += 1
+        if root.task is None:
+            root.task = asyncio.get_running_loop().create_task(self._work(home, root))
+
+    async def close(self) -> None:
+        """Begin no further round, and let those that run come to their end."""
+        self._closing = True
+        for root in self._roots.values():
+            if root.timer is not None:
+                root.timer.cancel()
+        tasks = [root.task for root in self._roots.values() if root.task is not None]
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _work(self, home: Home, root: _Root) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            while root.dirty and not self._closing:
+                pause = root.rest_until - loop.time()
+                await asyncio.sleep(max(pause, 0))
+                async with self._slots:
+                    await self.may.wait()
+                    if self._closing:
+                        return
+                    root.dirty = False
+                    await self._guarded(home, root)
+        finally:
+            root.task = None
+            if not self.shelves.holds(home) and not root.dirty:
+                self._forget(home, root)
+
+    def _forget(self, home: Home, root: _Root) -> None:
+        """Nothing is left of a set that is gone (O10)."""
+        if root.timer is not None:
+            root.timer.cancel()
+        self._roots.pop(home, None)
+
+    async def _guarded(self, home: Home, root: _Root) -> None:
+        """One round; whatever goes wrong with one set delays no other (O11)."""
+        self.counters.rounds += 1
+        try:
+            await self._round(home, root)
+        except (Unreachable, NotListed) as fault:
+            self._broke_off(home, root, str(fault))
+        except BrokenInvariant as fault:
+            self._broke_off(home, root, f"broken invariant: {fault}")
+
+    def _broke_off(self, home: Home, root: _Root, words: str) -> None:
+        self.counters.errors += 1
+        for follower in self.followers:
+            follower.failed(home, words)
+        self._retry(home, root)
+
+    async def _round(self, home: Home, root: _Root) -> None:
+        thought = time.perf_counter()
+        snapshot = self._look(home, root)
+        if snapshot is None:
+            await self._let_go(home)
+            return
+        plan = self._plan(snapshot)
+        if self.acting is not None and _ends_something(plan.steps):
+            await self.acting.refresh(home)
+            snapshot = self._look(home, root)
+            if snapshot is None:
+                return
+            plan = self._plan(snapshot)
+        seconds = time.perf_counter() - thought
+        root.rest_until = asyncio.get_running_loop().time() + max(seconds * _SHARE, _SHORTEST_REST)
+        look = Look(home=home, name=uuid4().hex[:12], snapshot=snapshot, plan=plan, seconds=seconds)
+        for follower in self.followers:
+            follower.planned(look)
+        self._wake_at(home, root, plan.wake_at)
+        if self.acting is None or not plan.steps:
+            return
+        attempts = await act_at_once(self.acting.trial(), plan.steps)
+        for follower in self.followers:
+            follower.answered(look, attempts)
+        self._remember(home, root, attempts)
+
+    def _look(self, home: Home, root: _Root) -> Snapshot | None:
+        stands = asyncio.get_running_loop().time() < root.refused_until
+        return self.shelves.observe(home, datetime.now(UTC), root.refused if stands else ())
+
+    def _plan(self, snapshot: Snapshot) -> Plan:
+        plan = reconcile(snapshot, self.rules)
+        problems = problems_in(plan, snapshot)
+        if problems:
+            raise BrokenInvariant("PL-004", "; ".join(map(str, problems[:3])))
+        return plan
+
+    async def _let_go(self, home: Home) -> None:
+        """Of a set that is gone: its last parts are let go of."""
+        parts = [part for part in self.shelves.leftovers() if self.shelves.home_of(part.ref) == home]
+        if parts and self.acting is not None:
+            await act_at_once(self.acting.trial(), let_go(parts))
+
+    def _remember(self, home: Home, root: _Root, attempts: Iterable[Attempt]) -> None:
+        """Refusals stand until their time is over; what failed is tried again, later each time."""
+        answers = tuple(attempts)
+        root.refused = refused_so_far(root.refused, answers)
+        if all(answer.outcome is Outcome.DONE for answer in answers):
+            root.patience = _FIRST_PATIENCE
+            return
+        self._retry(home, root)
+
+    def _retry(self, home: Home, root: _Root) -> None:
+        self.counters.retries += 1
+        loop = asyncio.get_running_loop()
+        pause = root.patience * uniform(0.8, 1.0)  # noqa: S311 - no secret
+        root.patience = min(root.patience * 2, _LONGEST_PATIENCE)
+        root.refused_until = loop.time() + pause
+        self._set_timer(home, root, pause)
+
+    def _wake_at(self, home: Home, root: _Root, moment: datetime | None) -> None:
+        """Look again when time alone may change something (PL-008)."""
+        if moment is not None:
+            self._set_timer(home, root, (moment - datetime.now(UTC)).total_seconds())
+
+    def _set_timer(self, home: Home, root: _Root, seconds: float) -> None:
+        """The earlier of two looks counts; the later one follows from the plan of the first."""
+        loop = asyncio.get_running_loop()
+        when = loop.time() + min(max(seconds, 0.0), _LONGEST_SLEEP)
+        if root.timer is not None and not root.timer.cancelled() and loop.time() < root.timer.when() <= when:
+            return
+        if root.timer is not None:
+            root.timer.cancel()
+        root.timer = loop.call_at(when, self.wake, home)
+
+
+def _ends_something(steps: Iterable[Step]) -> bool:
+    """Whether a gang is terminated: what cannot be taken back is decided on what the server itself says."""
+    return any(isinstance(step.action, Delete) and step.action.rests_on for step in steps)

@@ -1,0 +1,100 @@
+"""What an operator tells machines: metrics under the names that dashboards know from controllers, and a few more."""
+
+from collections import Counter as Count
+from collections.abc import Callable
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
+
+from grove_core.areas.gang_termination.findings import BREACH, TERMINATION
+from grove_core.kernel.steps import Attempt, Delete
+from grove_shell.operator.rounds import Look
+from grove_shell.world.shelves import Home
+
+_CONTROLLER: Final = "podcliqueset"
+_BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Telemetry:
+    """The metrics of one operator process; hears of rounds and of requests."""
+
+    def __init__(self) -> None:
+        """All at zero."""
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self.registry = CollectorRegistry()
+        self._rounds = self._count("controller_runtime_reconcile_total", "Rounds by result.", "controller", "result")
+        self._errors = self._count("controller_runtime_reconcile_errors_total", "Rounds that broke off.", "controller")
+        self._time = Histogram(
+            "controller_runtime_reconcile_time_seconds",
+            "Thinking, per round.",
+            ["controller"],
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+        self._requests = self._count("rest_client_requests_total", "Requests by answer.", "code", "method")
+        self._depth = self._gauge("workqueue_depth", "Sets that wait for a look.", "name")
+        self._leads = self._gauge("leader_election_master_status", "Whether this process leads.", "name")
+        self._writes = self._count("grove_writes_total", "Steps by what became of them.", "kind", "action", "outcome")
+        self._ended = self._count("grove_gang_terminations_total", "Gangs ended, by level and cause.", "level", "rule")
+        self._breached = self._gauge("grove_breached", "What is breached now.", "namespace", "set", "kind")
+        self._waiting = self._gauge(
+            "grove_termination_deadline_timestamp_seconds",
+            "When a gang is due; 0 for none.",
+            "namespace",
+            "set",
+        )
+
+    def _count(self, name: str, words: str, *labels: str) -> Counter:
+        return Counter(name, words, labels, registry=self.registry)
+
+    def _gauge(self, name: str, words: str, *labels: str) -> Gauge:
+        return Gauge(name, words, labels, registry=self.registry)
+
+    def watch_queue(self, depth: Callable[[], int]) -> None:
+        """Where to ask how many sets wait."""
+        self._depth.labels(_CONTROLLER).set_function(depth)
+
+    def requested(self, method: str, status: int) -> None:
+        """A request was answered; 0 for no answer."""
+        self._requests.labels(str(status) if status else "<error>", method).inc()
+
+    def elected(self, leads: bool) -> None:  # noqa: FBT001 - the word is the argument
+        """Leadership began or ended."""
+        self._leads.labels("grove-operator").set(leads)
+
+    def planned(self, look: Look) -> None:
+        """A plan was made."""
+        home, plan = look.home, look.plan
+        self._rounds.labels(_CONTROLLER, "success").inc()
+        self._time.labels(_CONTROLLER).observe(look.seconds)
+        breached = Count(
+            finding.subject.kind
+            for finding in plan.findings
+            if finding.question == BREACH and finding.verdict == "True"
+        )
+        for kind in ("PodClique", "PodCliqueScalingGroup"):
+            self._breached.labels(*home, kind).set(breached[kind])
+        self._waiting.labels(*home).set(plan.wake_at.timestamp() if plan.wake_at is not None else 0)
+
+    def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
+        """Steps were tried."""
+        for attempt in attempts:
+            action = type(attempt.step.action).__name__
+            self._writes.labels(attempt.step.target.kind, action, attempt.outcome.value).inc()
+        ended = {
+            (finding.subject.kind, finding.because[0].rule.code)
+            for finding in look.plan.findings
+            if finding.question == TERMINATION and finding.verdict == "Terminate"
+        }
+        if any(isinstance(attempt.step.action, Delete) and attempt.step.action.rests_on for attempt in attempts):
+            for level, rule in ended:
+                self._ended.labels(level, rule).inc()
+
+    def failed(self, _home: Home, _words: str) -> None:
+        """A round broke off."""
+        self._rounds.labels(_CONTROLLER, "error").inc()
+        self._errors.labels(_CONTROLLER).inc()
+
+    def page(self) -> bytes:
+        """The metrics as Prometheus reads them."""
+        return generate_latest(self.registry)

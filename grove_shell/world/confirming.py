@@ -1,0 +1,37 @@
+"""The last look before something is ended: what a deletion rests on must still stand on the server (PL-015)."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
+from grove_shell.client.api import Unreachable
+from grove_shell.world.writes import Writes
+
+
+class Confirming:
+    """Tries the steps of one round; every cause is asked for once."""
+
+    def __init__(self, writes: Writes) -> None:
+        """Nothing has been asked for yet."""
+        self._writes = writes
+        self._asked: dict[tuple[Ref, Guard], asyncio.Task[bool]] = {}
+
+    async def attempt(self, step: Step) -> Attempt:
+        """Try one write; a companion goes only while the cause is as it was judged."""
+        if isinstance(step.action, Delete) and step.stage is not Stage.CAUSE:
+            for ref, guard in step.action.rests_on:
+                try:
+                    stands = await self._once(ref, guard)
+                except Unreachable as fault:
+                    return Attempt(step, Outcome.UNREACHABLE, str(fault))
+                if not stands:
+                    return Attempt(step, Outcome.CONFLICT, f"{ref.short}, the cause, has been modified")
+        return await self._writes.attempt(step)
+
+    async def _once(self, ref: Ref, guard: Guard) -> bool:
+        if (ref, guard) not in self._asked:
+            asking: Coroutine[Any, Any, bool] = self._writes.stands(ref, guard)
+            self._asked[ref, guard] = asyncio.ensure_future(asking)
+        return await asyncio.shield(self._asked[ref, guard])

@@ -1,0 +1,203 @@
+"""Steps as requests to an API server, and its answers as attempts; what it answers is taken in at once.
+
+A creation is a POST, a change a patch of exactly the fields that differ, a status is applied as a whole by its one
+writer (specs/decisions/0010). All but creations are aimed at the version that was judged.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, Protocol, assert_never
+
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Outcome, SetStatus, Step
+from grove_core.resources.fields import Fields
+from grove_core.resources.meta import Resource, read_identity
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podgang import PodGang
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import status_as_json, with_status
+from grove_shell.client.api import (
+    APPLY,
+    CONFLICT,
+    JSON,
+    MERGE,
+    NOT_FOUND,
+    STRATEGIC,
+    TOO_MANY,
+    Answer,
+    Api,
+    Unreachable,
+)
+from grove_shell.client.kinds import KINDS, path_of
+
+WRITER: Final = "grove-operator"
+STATUS_WRITER: Final = "grove-operator-status"
+_SERVER_FAULT: Final = 500
+_POD: Final = "Pod"
+
+
+class Shelving(Protocol):
+    """Where answers are taken in, and where the objects that are written stand."""
+
+    def put(self, kind: str, raw: Mapping[str, Any]) -> None:
+        """One object is new or has changed."""
+        ...
+
+    def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
+        """One object is gone."""
+        ...
+
+    def find(self, ref: Ref) -> Resource | Pod | None:
+        """One object by its address."""
+        ...
+
+
+class Writes:
+    """Tries steps on an API server."""
+
+    def __init__(self, api: Api, shelves: Shelving) -> None:
+        """Write nothing yet; answers will be taken in on ``shelves``."""
+        self._api = api
+        self._shelves = shelves
+
+    async def attempt(self, step: Step) -> Attempt:
+        """Try one write and say how the server answered; nothing is raised for what it refuses."""
+        try:
+            return await self._try(step)
+        except Unreachable as fault:
+            return Attempt(step, Outcome.UNREACHABLE, str(fault))
+
+    async def stands(self, ref: Ref, guard: Guard) -> bool:
+        """Whether the server still has an object as it was judged; what it has is taken in."""
+        answer = await self._api.request("GET", path_of(ref))
+        if not answer.good:
+            return False
+        raw = answer.json()
+        self._shelves.put(ref.kind, raw)
+        meta = raw.get("metadata", {})
+        return (meta.get("uid"), meta.get("resourceVersion")) == (guard.uid, guard.resource_version)
+
+    async def _try(self, step: Step) -> Attempt:
+        match step.action:
+            case Create() as action:
+                return await self._create(step, action)
+            case Apply() as action:
+                answer = await self._apply(step.target, action)
+            case SetStatus() as action:
+                found = self._shelves.find(step.target)
+                if not isinstance(found, PodCliqueSet | ScalingGroup | PodClique | PodGang):
+                    return Attempt(step, Outcome.CONFLICT, "not found")
+                answer = await self._set_status(found, action)
+            case Delete() as action:
+                answer = await self._delete(step.target, action)
+            case DropFinalizer() as action:
+                found = self._shelves.find(step.target)
+                if not isinstance(found, Resource):
+                    return Attempt(step, Outcome.CONFLICT, "not found")
+                answer = await self._drop_finalizer(found, action)
+            case _:
+                assert_never(step.action)
+        if answer.good:
+            self._take_in(step.target, answer)
+        elif answer.status == NOT_FOUND and (guard := step.action.guard) is not None:
+            self._shelves.drop(step.target.kind, _stub(step.target, guard))
+        return Attempt(step, *_judged(answer))
+
+    async def _create(self, step: Step, action: Create) -> Attempt:
+        kind = KINDS[step.target.kind]
+        manifest = thaw(action.manifest)
+        answer = await self._api.request(
+            "POST", kind.path(step.target.namespace), query={"fieldManager": WRITER}, body=manifest
+        )
+        if answer.good:
+            self._take_in(step.target, answer)
+            return Attempt(step, Outcome.DONE)
+        if answer.status != CONFLICT or answer.json().get("reason") != "AlreadyExists":
+            return Attempt(step, *_judged(answer))
+        return await self._as_found(step, manifest, answer)
+
+    async def _as_found(self, step: Step, manifest: Mapping[str, Any], refusal: Answer) -> Attempt:
+        """Somebody was there before: we ourselves, whose answer was lost (RS3); or another, whose object stays."""
+        answer = await self._api.request("GET", path_of(step.target))
+        if answer.status == NOT_FOUND:
+            return Attempt(step, Outcome.CONFLICT, "it went a moment ago")
+        if not answer.good:
+            return Attempt(step, *_judged(answer))
+        raw = answer.json()
+        self._take_in(step.target, answer)
+        found, wanted = (
+            read_identity(Fields(one, "", []), step.target.api_version, step.target.kind, None)
+            for one in (raw, manifest)
+        )
+        if found["owner_uid"] != wanted["owner_uid"]:
+            holder = f"{found['owner_kind']} {found['owner_name']}" if found["owner_uid"] else "somebody else"
+            return Attempt(step, Outcome.REFUSED, f"{refusal.words}; it belongs to {holder}")
+        if found["deleting"]:
+            return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
+        return Attempt(step, Outcome.DONE)
+
+    async def _apply(self, target: Ref, action: Apply) -> Answer:
+        """Fields of a pod are its gates: opening one twice is no harm, and pods change all the time."""
+        fields: Any = thaw(action.fields)
+        aim = {"uid": action.guard.uid}
+        if target.kind != _POD:
+            aim["resourceVersion"] = action.guard.resource_version
+        body = {**fields, "metadata": {**fields.get("metadata", {}), **aim}}
+        content_type = STRATEGIC if target.kind == _POD else MERGE
+        return await self._api.request(
+            "PATCH", path_of(target), query={"fieldManager": WRITER}, body=body, content_type=content_type
+        )
+
+    async def _set_status(self, found: PodCliqueSet | ScalingGroup | PodClique | PodGang, action: SetStatus) -> Answer:
+        ref, guard = found.ref, action.guard
+        status: Any = thaw(status_as_json(with_status(found, action.fields)))
+        metadata = {
+            "name": ref.name,
+            "namespace": ref.namespace,
+            "uid": guard.uid,
+            "resourceVersion": guard.resource_version,
+        }
+        body = {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": metadata, "status": status}
+        query = {"fieldManager": STATUS_WRITER, "force": "true"}
+        return await self._api.request("PATCH", path_of(ref, "status"), query=query, body=body, content_type=APPLY)
+
+    async def _delete(self, target: Ref, action: Delete) -> Answer:
+        guard = action.guard
+        body = {
+            "preconditions": {"uid": guard.uid, "resourceVersion": guard.resource_version},
+            "propagationPolicy": "Foreground" if action.foreground else "Background",
+        }
+        return await self._api.request("DELETE", path_of(target), body=body, content_type=JSON)
+
+    async def _drop_finalizer(self, found: Resource, action: DropFinalizer) -> Answer:
+        kept = [name for name in found.finalizers if name != action.finalizer]
+        aim = {"uid": action.guard.uid, "resourceVersion": action.guard.resource_version}
+        body = {"metadata": {"finalizers": kept, **aim}}
+        return await self._api.request(
+            "PATCH", path_of(found.ref), query={"fieldManager": WRITER}, body=body, content_type=MERGE
+        )
+
+    def _take_in(self, target: Ref, answer: Answer) -> None:
+        """The object as it is now; or the word that it is gone."""
+        raw = answer.json()
+        if raw.get("kind") == target.kind:
+            self._shelves.put(target.kind, raw)
+        elif raw.get("kind") == "Status" and (uid := (raw.get("details") or {}).get("uid")):
+            self._shelves.drop(target.kind, _stub(target, Guard(uid, "")))
+
+
+def _judged(answer: Answer) -> tuple[Outcome, str]:
+    """What an answer means: conflicts are looked at again, refusals are told, faults of the server are tried again."""
+    if answer.good:
+        return Outcome.DONE, ""
+    if answer.status in {CONFLICT, NOT_FOUND}:
+        return Outcome.CONFLICT, answer.words
+    if answer.status == TOO_MANY or answer.status >= _SERVER_FAULT:
+        return Outcome.UNREACHABLE, answer.words
+    return Outcome.REFUSED, answer.words
+
+
+def _stub(ref: Ref, guard: Guard) -> dict[str, Any]:
+    return {"metadata": {"namespace": ref.namespace, "name": ref.name, "uid": guard.uid}}
