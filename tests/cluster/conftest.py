@@ -1,25 +1,29 @@
-"""Control planes as fixtures. Without ``--cluster`` the tests of this folder are skipped: each starts five programs."""
+"""Control planes as fixtures. Without ``--cluster`` whatever asks for one is skipped."""
 
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from tests.cluster import binaries
-from tests.cluster.plane import ControlPlane
-from tests.cluster.toolchain import NotBuilt
+from tests.cluster.plane import EVERYTHING, STORE, ControlPlane
 
-_HERE = Path(__file__).parent
+NEEDS: Final = {"api_server": STORE, "control_plane": EVERYTHING, "gang_plane": EVERYTHING}
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--cluster"):
-        return
-    skip = pytest.mark.skip(reason="needs a control plane: nox -s cluster, or pytest --cluster tests/cluster")
-    for item in items:
-        if item.path.is_relative_to(_HERE):
-            item.add_marker(skip)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what cannot run here. Said in this one place, it becomes one line of the summary."""
+    asked = set(getattr(item, "fixturenames", ()))
+    needed = {program for fixture, programs in NEEDS.items() if fixture in asked for program in programs}
+    if needed and not item.config.getoption("--cluster"):
+        pytest.skip("needs a control plane: nox -s cluster, or pytest --cluster tests/cluster")
+    missing = [program for program in EVERYTHING if program not in binaries.find()]
+    if needed.intersection(missing):
+        pytest.skip(f"{', '.join(missing)} not found: {binaries.COMMAND}")
+    if "gang_plane" in asked and binaries.from_assets():
+        pytest.skip(f"gangs need Kubernetes 1.35, and {binaries.ASSETS} names a server of another build")
 
 
 @pytest.fixture(scope="session")
@@ -28,39 +32,31 @@ def programs() -> dict[str, Path]:
     return binaries.find()
 
 
-def started(programs: dict[str, Path], *, gang_scheduling: bool = False) -> ControlPlane:
-    """A control plane that can be entered; the test is skipped where programs are missing."""
-    try:
-        return ControlPlane(programs, gang_scheduling=gang_scheduling)
-    except NotBuilt as reason:
-        pytest.skip(str(reason))
+@pytest.fixture(scope="session")
+def api_server(programs: dict[str, Path]) -> Iterator[ControlPlane]:
+    """For tests that need only the API server: the shared control plane, with as many other programs as there are."""
+    with ControlPlane(programs, parts=programs.keys()) as plane:
+        yield plane
 
 
 @pytest.fixture(scope="session")
-def control_plane(programs: dict[str, Path]) -> Iterator[ControlPlane]:
-    """A control plane that all tests share; each keeps to a namespace and nodes of its own."""
-    with started(programs) as plane:
-        yield plane
+def control_plane(api_server: ControlPlane) -> ControlPlane:
+    """The whole control plane that all tests share; each keeps to a namespace and nodes of its own."""
+    return api_server
 
 
 @pytest.fixture(scope="session")
 def gang_plane(programs: dict[str, Path]) -> Iterator[ControlPlane]:
     """A second one beside it, whose scheduler places gangs as a whole."""
-    if binaries.from_assets():
-        pytest.skip(f"gangs need Kubernetes 1.35, and {binaries.ASSETS} names a server of another build")
-    with started(programs, gang_scheduling=True) as plane:
+    with ControlPlane(programs, gang_scheduling=True) as plane:
         yield plane
 
 
-def _fresh_namespace(plane: ControlPlane) -> Iterator[str]:
+@pytest.fixture
+def namespace(api_server: ControlPlane) -> Iterator[str]:
+    """A namespace of this test alone, in the shared control plane."""
     name = f"test-{secrets.token_hex(4)}"
-    api = plane.api()
+    api = api_server.api()
     api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     yield name
     api.delete("namespaces", name)
-
-
-@pytest.fixture
-def namespace(control_plane: ControlPlane) -> Iterator[str]:
-    """A namespace of this test alone, in the shared control plane."""
-    yield from _fresh_namespace(control_plane)

@@ -32,7 +32,7 @@ _GANG_APISERVER: Final = {"runtime-config": "scheduling.k8s.io/v1alpha1=true", "
 _GANG_SCHEDULER: Final = {"feature-gates": "GenericWorkload=true,GangScheduling=true"}
 
 
-class NotStarted(Exception):
+class NotRunning(Exception):
     """A program ended, or did not come up; the text quotes its log."""
 
 
@@ -78,12 +78,12 @@ class ControlPlane:
         """Start everything; ready when all listen and the API server says so.
 
         Raises:
-            NotStarted: with the reason that the log gives.
+            NotRunning: with the reason that the log gives.
         """
         for tries_left in reversed(range(_TRIES)):
             try:
                 self._start()
-            except NotStarted as failed:
+            except NotRunning as failed:
                 self.stop()
                 if _TAKEN not in str(failed) or not tries_left:
                     raise
@@ -130,6 +130,16 @@ class ControlPlane:
         """The log of a program."""
         return self.folder / f"{program}.log"
 
+    def check(self) -> None:
+        """Do nothing if all is well.
+
+        Raises:
+            NotRunning: A program ended.
+        """
+        if ended := self._ask({"ended": None}):
+            name, code = next(iter(ended.items()))
+            raise NotRunning(f"{name} ended with exit code {code}:\n{_tail(self.log(name))}")
+
     def _start(self) -> None:
         temporary = self._folder is None
         self.folder = (self._folder or Path(tempfile.mkdtemp(prefix="grove-cluster-"))).absolute()
@@ -158,6 +168,7 @@ class ControlPlane:
             self._launch(name, commands)
         for name in commands.keys() & others.keys():
             self._await(name, partial(_listens, others[name]))
+        self.check()  # another process may have listened there
 
     def _commands(self, ports: Ports) -> dict[str, list[str]]:
         """The command line of each program that is to run."""
@@ -195,18 +206,16 @@ class ControlPlane:
         except BrokenPipeError:
             answer = ""
         if not answer:
-            raise NotStarted(f"the keeper of the programs ended:\n{_tail(self.log('keeper'))}")
+            raise NotRunning(f"the keeper of the programs ended:\n{_tail(self.log('keeper'))}")
         return json.loads(answer)
 
     def _await(self, name: str, is_up: Callable[[], bool]) -> None:
         """Wait until this program is up, and see that none of the others ended."""
         deadline = time.monotonic() + _START_SECONDS
         while not is_up():
-            if ended := self._ask({"ended": None}):
-                first = next(iter(ended))
-                raise NotStarted(f"{first} ended with exit code {ended[first]}:\n{_tail(self.log(first))}")
+            self.check()
             if time.monotonic() > deadline:
-                raise NotStarted(f"{name} was not up after {_START_SECONDS:.0f} s:\n{_tail(self.log(name))}")
+                raise NotRunning(f"{name} was not up after {_START_SECONDS:.0f} s:\n{_tail(self.log(name))}")
             time.sleep(0.05)
 
     def _is_ready(self) -> bool:
