@@ -10,6 +10,7 @@ import logging
 import os
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +22,7 @@ TRACE: Final = "tests/golden/test_trace.py"
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "virtualenv"
 nox.options.reuse_venv = "yes"
-nox.options.sessions = ["lint", "types", "tests"]
+nox.options.sessions = ["lint", "types", "cluster", "tests"]
 
 
 def prepare(session: nox.Session, *extras: str) -> None:
@@ -30,10 +31,17 @@ def prepare(session: nox.Session, *extras: str) -> None:
         session.install("-e", f".[{','.join(extras)}]")
 
 
-def run(session: nox.Session, module: str, *args: str, env: dict[str, str] | None = None) -> None:
+def run(
+    session: nox.Session,
+    module: str,
+    *args: str,
+    env: dict[str, str] | None = None,
+    success_codes: Iterable[int] | None = None,
+) -> None:
     """Run a module with the interpreter of the session; the one that runs nox where there is none."""
-    python = sys.executable if session.venv_backend == "none" else "python"
-    session.run(python, "-m", module, *args, env=env, external=session.venv_backend == "none")
+    bare = session.venv_backend == "none"
+    python = sys.executable if bare else "python"
+    session.run(python, "-m", module, *args, env=env, success_codes=success_codes, external=bare)
 
 
 def run_pytest(session: nox.Session, *args: str, profile: str = "ci") -> None:
@@ -97,6 +105,16 @@ def worlds(session: nox.Session) -> None:
 
 
 @nox.session
+def cluster(session: nox.Session) -> None:
+    """What only a real API server can show: its programs are built if need be, and run one cluster after the other."""
+    prepare(session, "test")
+    run(
+        session, "tests.cluster", "build", success_codes=[0, 1]
+    )  # where it fails it says why, and the tests are skipped
+    run_pytest(session, "-n", "0", "--cluster", "tests/cluster")
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Times and memory, measured on this machine."""
     prepare(session, "test")
@@ -105,7 +123,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Everything pytest knows, with the branch coverage of the core."""
+    """Everything pytest knows but ``cluster``, with the branch coverage of the core."""
     prepare(session, "test")
-    run_pytest(session, "--cov")
+    run_pytest(session, "--cov", "--ignore=tests/cluster")
     logging.getLogger("nox").setLevel(logging.WARNING)  # of nox only failures are told after this line

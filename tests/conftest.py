@@ -35,6 +35,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--all-crashes", action="store_true", help="let the operator crash at every write of every recorded scenario"
     )
+    parser.addoption(
+        "--cluster",
+        action="store_true",
+        help="run tests/cluster too, against real control planes (built by: python -m tests.cluster build)",
+    )
 
 
 @pytest.fixture

@@ -1,0 +1,171 @@
+"""The programs a control plane is made of: where they are, and how they are built.
+
+They are tool dependencies of two Go modules beside this file, locked by ``go.sum``. What was built stands in the cache
+folder of the user under a name that changes with everything that went into it, so nothing is built twice.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.cluster.toolchain import LOCAL, NotBuilt, toolchain
+
+HERE: Final = Path(__file__).parent
+ASSETS: Final = "KUBEBUILDER_ASSETS"
+KUBERNETES: Final = (1, 35, 4)
+COMMAND: Final = "python -m tests.cluster build"
+
+ETCD: Final = "etcd"
+APISERVER: Final = "kube-apiserver"
+CONTROLLERS: Final = "kube-controller-manager"
+SCHEDULER: Final = "kube-scheduler"
+KUBELET: Final = "kwok"
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A Go module, and the programs it is there for, each with its package."""
+
+    folder: Path
+    packages: Mapping[str, str]
+    stamps: Mapping[str, str]
+
+    @property
+    def flags(self) -> list[str]:
+        """What ``go build`` is told, except where to put the result."""
+        stamps = "".join(f" -X {variable}={value}" for variable, value in self.stamps.items())
+        return ["-trimpath", "-buildvcs=false", f"-ldflags=-s -w{stamps}"]
+
+    def home(self, cache: Path) -> Path:
+        """Where its programs stand when they are built: another place for every other lock file, flag or machine."""
+        digest = hashlib.sha256()
+        for name in ("go.mod", "go.sum"):
+            digest.update((self.folder / name).read_bytes())
+        digest.update("\n".join([*self.flags, *self.packages, platform.system(), platform.machine()]).encode())
+        return cache / f"{self.folder.name}-{digest.hexdigest()[:16]}"
+
+
+_VERSION: Final = "k8s.io/component-base/version"
+MODULES: Final = (
+    Module(
+        HERE / "control_plane",
+        {
+            ETCD: "go.etcd.io/etcd/server/v3",
+            APISERVER: "k8s.io/kubernetes/cmd/kube-apiserver",
+            CONTROLLERS: "k8s.io/kubernetes/cmd/kube-controller-manager",
+            SCHEDULER: "k8s.io/kubernetes/cmd/kube-scheduler",
+        },
+        {
+            f"{_VERSION}.gitVersion": "v{}.{}.{}".format(*KUBERNETES),
+            f"{_VERSION}.gitMajor": str(KUBERNETES[0]),
+            f"{_VERSION}.gitMinor": str(KUBERNETES[1]),
+        },
+    ),
+    Module(HERE / "kubelet", {KUBELET: "sigs.k8s.io/kwok/cmd/kwok"}, {}),
+)
+
+
+def cache_folder() -> Path:
+    """The folder of the user's cache that is ours; it need not exist yet."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "grove" / "control-plane"
+
+
+def find() -> dict[str, Path]:
+    """Path of each program that is there. Assets named by the environment go before what was built."""
+    cache = cache_folder()
+    places = [(name, module.home(cache) / name) for module in MODULES for name in module.packages]
+    if assets := os.environ.get(ASSETS):
+        places += [(name, Path(assets) / name) for name in (ETCD, APISERVER)]
+    return {name: path for name, path in places if os.access(path, os.X_OK)}
+
+
+def from_assets() -> bool:
+    """Whether etcd and the API server are the user's own, of a version we do not know."""
+    return bool(os.environ.get(ASSETS))
+
+
+def build(say: Say) -> dict[str, Path]:
+    """Build what is missing, and give the path of every program. Two processes that build at once wait for each other.
+
+    Args:
+        say: is told, in short lines, what is done and how far it is.
+
+    Raises:
+        NotBuilt: with the reason.
+    """
+    cache = cache_folder()
+    cache.mkdir(parents=True, exist_ok=True)
+    for module in MODULES:
+        if not module.home(cache).is_dir():
+            with _locked(cache / "lock", say):
+                _build(module, cache, say)
+    return find()
+
+
+@contextlib.contextmanager
+def _locked(path: Path, say: Say) -> Iterator[None]:
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("another process builds; waiting for it")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _build(module: Module, cache: Path, say: Say) -> None:
+    """Build into a folder beside, then give it its name, so that whoever sees the name sees all the programs."""
+    home = module.home(cache)
+    if home.is_dir():
+        return
+    go = toolchain(cache)
+    partial = cache / f"{module.folder.name}.partial"
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir()
+    started = time.monotonic()
+    what = ", ".join(module.packages)
+    say(f"building {what} (minutes, the first time)")
+    _compile(module, go, partial, lambda count: say(f"building {what}: {count} packages compiled"))
+    for name, package in module.packages.items():
+        last = [part for part in package.split("/") if part != "v3"][-1]
+        (partial / last).rename(partial / name)
+    partial.rename(home)
+    say(f"built {what} in {time.monotonic() - started:.0f} s")
+
+
+def _compile(module: Module, go: Path, target: Path, tell: Callable[[int], None]) -> None:
+    """Run ``go build``; ``-v`` names each package on a line of its own when it is compiled."""
+    environment = {
+        **os.environ,
+        "CGO_ENABLED": "0",
+        "GOFLAGS": "-mod=readonly",
+        "GOTOOLCHAIN": LOCAL,
+        "GOWORK": "off",
+        "GOROOT": "",
+    }
+    command = [str(go), "build", "-v", *module.flags, "-o", f"{target}{os.sep}", *module.packages.values()]
+    count, fault = 0, ""
+    with subprocess.Popen(
+        command, cwd=module.folder, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    ) as process:
+        for line in process.stderr or ():
+            if " " in line:
+                fault = fault or ("" if line.startswith(("go: downloading ", "# ")) else line.strip())
+            else:
+                count += 1
+                if count % 100 == 0:
+                    tell(count)
+    if process.returncode:
+        raise NotBuilt(f"go build in tests/cluster/{module.folder.name} failed: {fault or 'no reason given'}")

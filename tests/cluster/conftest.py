@@ -1,0 +1,62 @@
+"""Control planes as fixtures. Without ``--cluster`` whatever asks for one is skipped."""
+
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.cluster import binaries
+from tests.cluster.plane import EVERYTHING, STORE, ControlPlane
+
+NEEDS: Final = {"api_server": STORE, "control_plane": EVERYTHING, "gang_plane": EVERYTHING}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what cannot run here. Said in this one place, it becomes one line of the summary."""
+    asked = set(getattr(item, "fixturenames", ()))
+    needed = {program for fixture, programs in NEEDS.items() if fixture in asked for program in programs}
+    if needed and not item.config.getoption("--cluster"):
+        pytest.skip("needs a control plane: nox -s cluster, or pytest --cluster tests/cluster")
+    missing = [program for program in EVERYTHING if program not in binaries.find()]
+    if needed.intersection(missing):
+        pytest.skip(f"{', '.join(missing)} not found: {binaries.COMMAND}")
+    if "gang_plane" in asked and binaries.from_assets():
+        pytest.skip(f"gangs need Kubernetes 1.35, and {binaries.ASSETS} names a server of another build")
+
+
+@pytest.fixture(scope="session")
+def programs() -> dict[str, Path]:
+    """Path of each program that is there."""
+    return binaries.find()
+
+
+@pytest.fixture(scope="session")
+def api_server(programs: dict[str, Path]) -> Iterator[ControlPlane]:
+    """For tests that need only the API server: the shared control plane, with as many other programs as there are."""
+    with ControlPlane(programs, parts=programs.keys()) as plane:
+        yield plane
+
+
+@pytest.fixture(scope="session")
+def control_plane(api_server: ControlPlane) -> ControlPlane:
+    """The whole control plane that all tests share; each keeps to a namespace and nodes of its own."""
+    return api_server
+
+
+@pytest.fixture(scope="session")
+def gang_plane(programs: dict[str, Path]) -> Iterator[ControlPlane]:
+    """A second one beside it, whose scheduler places gangs as a whole."""
+    with ControlPlane(programs, gang_scheduling=True) as plane:
+        yield plane
+
+
+@pytest.fixture
+def namespace(api_server: ControlPlane) -> Iterator[str]:
+    """A namespace of this test alone, in the shared control plane."""
+    name = f"test-{secrets.token_hex(4)}"
+    api = api_server.api()
+    api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    yield name
+    api.delete("namespaces", name)

@@ -1,0 +1,244 @@
+"""A control plane of real programs, as long as a ``with`` block lasts."""
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from tests.cluster import keeper, programs
+from tests.cluster.api import Api, ApiError
+from tests.cluster.binaries import APISERVER, COMMAND, CONTROLLERS, ETCD, KUBELET, SCHEDULER
+from tests.cluster.programs import ADMIN, HOST, Ports
+from tests.cluster.toolchain import NotBuilt
+
+OPERATORS: Final = ("operator", "operator-2")
+USERS: Final = (*OPERATORS, "viewer", "nobody")
+STORE: Final = (ETCD, APISERVER)
+EVERYTHING: Final = (*STORE, CONTROLLERS, SCHEDULER, KUBELET)
+_START_SECONDS: Final = 60.0
+_TRIES: Final = 3
+_TAKEN: Final = "address already in use"
+_TELLING: Final = re.compile(r"^[EF]\d{4} |^(Error|error|panic|fatal)\b|\"level\":\"(error|fatal|panic)\"|level=ERROR")
+_GANG_APISERVER: Final = {"runtime-config": "scheduling.k8s.io/v1alpha1=true", "feature-gates": "GenericWorkload=true"}
+_GANG_SCHEDULER: Final = {"feature-gates": "GenericWorkload=true,GangScheduling=true"}
+
+
+class NotRunning(Exception):
+    """A program ended, or did not come up; the text quotes its log."""
+
+
+class ControlPlane:
+    """A cluster of its own: ports, folder, certificates, tokens.
+
+    Everything ends with the block, and with the process that holds it, also one that is killed.
+
+    Args:
+        binaries: path of each program by its name.
+        folder: where logs and data go, and stay; None takes a temporary folder, which is removed.
+        parts: the programs to start; etcd and the API server are enough for much.
+        compaction: how often the API server drops old versions, e.g. ``10s``; None leaves its default.
+        gang_scheduling: whether there are ``Workload`` objects and the scheduler places gangs as a whole.
+
+    Raises:
+        NotBuilt: A program that is asked for is not there.
+    """
+
+    def __init__(
+        self,
+        binaries: Mapping[str, Path],
+        *,
+        folder: Path | None = None,
+        parts: Collection[str] = EVERYTHING,
+        compaction: str | None = None,
+        gang_scheduling: bool = False,
+    ) -> None:
+        self._parts = [name for name in EVERYTHING if name in {*STORE, *parts}]
+        if missing := [name for name in self._parts if name not in binaries]:
+            raise NotBuilt(f"{', '.join(missing)} not found; '{COMMAND}' builds what is missing, or says why it cannot")
+        self._binaries = binaries
+        self._folder = folder
+        self._compaction = compaction
+        self._gang = gang_scheduling
+        self._keeper: subprocess.Popen[str] | None = None
+        self._tokens: dict[str, str] = {}
+        self.pids: dict[str, int] = {}
+        self.folder: Path
+        self.url: str
+
+    def __enter__(self) -> Self:
+        """Start everything; ready when all listen and the API server says so.
+
+        Raises:
+            NotRunning: with the reason that the log gives.
+        """
+        for tries_left in reversed(range(_TRIES)):
+            try:
+                self._start()
+            except NotRunning as failed:
+                self.stop()
+                if _TAKEN not in str(failed) or not tries_left:
+                    raise
+            except BaseException:
+                self.stop()
+                raise
+            else:
+                break
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End all programs at once. Stopping what is stopped does nothing."""
+        if self._keeper is not None:
+            self._keeper.communicate()  # closes its input, which is the sign, and waits
+            self._keeper = None
+            if self._folder is None:
+                shutil.rmtree(self.folder, ignore_errors=True)  # if the keeper could not
+
+    @property
+    def authority(self) -> Path:
+        """Certificate that the API server is to be trusted by."""
+        return self.folder / "certs" / "apiserver.crt"
+
+    def kubeconfig(self, user: str = ADMIN) -> Path:
+        """A kubeconfig of this user."""
+        return self.folder / f"{user}.kubeconfig"
+
+    def api(self, user: str = ADMIN) -> Api:
+        """The API, as this user sees it."""
+        return Api(self.url, self._tokens[user], self.authority)
+
+    def audit(self, user: str) -> list[dict[str, Any]]:
+        """Every request of this operator user so far, as audit events."""
+        path = self.folder / "audit.log"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        return [event for line in lines if (event := json.loads(line))["user"]["username"] == user]
+
+    def log(self, program: str) -> Path:
+        """The log of a program."""
+        return self.folder / f"{program}.log"
+
+    def check(self) -> None:
+        """Do nothing if all is well.
+
+        Raises:
+            NotRunning: A program ended.
+        """
+        if ended := self._ask({"ended": None}):
+            name, code = next(iter(ended.items()))
+            raise NotRunning(f"{name} ended with exit code {code}:\n{_tail(self.log(name))}")
+
+    def _start(self) -> None:
+        temporary = self._folder is None
+        self.folder = (self._folder or Path(tempfile.mkdtemp(prefix="grove-cluster-"))).absolute()
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._tokens = programs.write_tokens(self.folder / "tokens.csv", USERS)
+        programs.write_signing_key(self.folder / "signing.key")
+        programs.write_audit_policy(self.folder / "audit-policy.json", OPERATORS)
+        with self.log("keeper").open("ab") as errors:
+            self._keeper = subprocess.Popen(
+                [sys.executable, "-I", keeper.__file__, *([str(self.folder)] if temporary else [])],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                start_new_session=True,
+            )
+        ports = programs.free_ports()
+        self.url = f"https://{HOST}:{ports.apiserver}"
+        commands = self._commands(ports)
+        self._launch(ETCD, commands)
+        self._launch(APISERVER, commands)
+        self._await(APISERVER, self._is_ready)
+        self._write_kubeconfigs()
+        others = {CONTROLLERS: ports.controllers, SCHEDULER: ports.scheduler, KUBELET: ports.kubelet}
+        for name in commands.keys() & others.keys():
+            self._launch(name, commands)
+        for name in commands.keys() & others.keys():
+            self._await(name, partial(_listens, others[name]))
+        self.check()  # another process may have listened there
+
+    def _commands(self, ports: Ports) -> dict[str, list[str]]:
+        """The command line of each program that is to run."""
+        path, folder, gang = self._binaries, self.folder, self._gang
+        makers = {
+            ETCD: lambda: programs.etcd(path[ETCD], folder, ports),
+            APISERVER: lambda: programs.apiserver(
+                path[APISERVER], folder, ports, compaction=self._compaction, gates=_GANG_APISERVER if gang else {}
+            ),
+            CONTROLLERS: lambda: programs.controllers(path[CONTROLLERS], folder, ports),
+            SCHEDULER: lambda: programs.scheduler(
+                path[SCHEDULER], folder, ports, gates=_GANG_SCHEDULER if gang else {}
+            ),
+            KUBELET: lambda: programs.kubelet(path[KUBELET], folder, ports),
+        }
+        return {name: makers[name]() for name in self._parts}
+
+    def _write_kubeconfigs(self) -> None:
+        authority = self.authority.read_bytes()
+        for user, token in self._tokens.items():
+            programs.write_kubeconfig(self.kubeconfig(user), url=self.url, authority=authority, user=user, token=token)
+        programs.write_scheduler_configuration(self.folder / "scheduler.json", self.kubeconfig(SCHEDULER))
+
+    def _launch(self, name: str, commands: Mapping[str, Sequence[str]]) -> None:
+        self.pids[name] = self._ask({"start": [name, list(commands[name]), str(self.log(name))]})
+
+    def _ask(self, request: Mapping[str, Any]) -> Any:
+        assert self._keeper is not None
+        assert self._keeper.stdin is not None
+        assert self._keeper.stdout is not None
+        try:
+            self._keeper.stdin.write(json.dumps(request) + "\n")
+            self._keeper.stdin.flush()
+            answer = self._keeper.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        if not answer:
+            raise NotRunning(f"the keeper of the programs ended:\n{_tail(self.log('keeper'))}")
+        return json.loads(answer)
+
+    def _await(self, name: str, is_up: Callable[[], bool]) -> None:
+        """Wait until this program is up, and see that none of the others ended."""
+        deadline = time.monotonic() + _START_SECONDS
+        while not is_up():
+            self.check()
+            if time.monotonic() > deadline:
+                raise NotRunning(f"{name} was not up after {_START_SECONDS:.0f} s:\n{_tail(self.log(name))}")
+            time.sleep(0.05)
+
+    def _is_ready(self) -> bool:
+        if not self.authority.exists():
+            return False
+        try:
+            return bool(self.api().request("GET", "/readyz") == "ok")
+        except (ApiError, OSError):
+            return False
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection((HOST, port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def _tail(log: Path, lines: int = 12) -> str:
+    """The last lines of a log that tell of a fault; just the last ones if none does."""
+    if not log.exists():
+        return "  (no log)"
+    said = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    telling = [line for line in said if _TELLING.search(line)] or said
+    return "\n".join(f"  {line[:400]}" for line in telling[-lines:]) or "  (its log is empty)"
