@@ -7,6 +7,7 @@ import signal
 import socket
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, TextIO
 from uuid import uuid4
 
@@ -59,30 +60,30 @@ class Process:
 
     async def run(self) -> int:
         """Run until a signal, or until leadership is lost; returns the exit code."""
-        settings, telemetry = self.settings, Telemetry()
-        client = settings.client
+        telemetry, client = Telemetry(), self.settings.client
         bucket = Bucket(client.qps, client.burst) if client.qps else None
-        async with Api(
+        opened = partial(
+            Api,
             self.connection,
-            in_flight=client.in_flight,
-            bucket=bucket,
             timeout=client.timeout,
             observer=telemetry.requested,
             agent=f"grove-operator/{VERSION}",
-        ) as api:
-            return await _Running(self, api, telemetry).run()
+        )
+        # A Lease must never wait in line behind a thousand pods, so it has a session of its own.
+        async with opened(in_flight=client.in_flight, bucket=bucket) as api, opened() as lease_api:
+            return await _Running(self, api, lease_api, telemetry).run()
 
 
 class _Running:
     """The parts of a process that runs."""
 
-    def __init__(self, told: Process, api: Api, telemetry: Telemetry) -> None:
+    def __init__(self, told: Process, api: Api, lease_api: Api, telemetry: Telemetry) -> None:
         identity = f"{socket.gethostname()}_{os.getpid()}_{uuid4().hex[:8]}"
         self._told = told
         self._journal = Journal(told.out, decisions=told.decisions)
         self._telemetry = telemetry
         self._events = Events(api, identity)
-        self._leader = self._candidate(api, identity)
+        self._leader = self._candidate(lease_api, identity)
         shelves = Shelves()
         acting = ClusterActing(api, shelves, Writes(api, shelves), self._may_write)
         followers: tuple[Following, ...] = (self._journal, telemetry)

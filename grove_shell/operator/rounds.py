@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from grove_core.areas.gang_termination.rulesets import RuleSet
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
+from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import let_go, reconcile
@@ -27,6 +27,7 @@ _SHORTEST_REST: Final = 0.02
 _FIRST_PATIENCE: Final = 0.25
 _LONGEST_PATIENCE: Final = 60.0
 _LONGEST_SLEEP: Final = 3600.0
+_LONGEST_SILENCE: Final = 1.0
 
 
 class Acting(Protocol):
@@ -81,6 +82,7 @@ class _Root:
         dirty: something changed since its last look.
         rest_until: of the loop's clock; no look before, so that a burst of changes is one look.
         refused: what the server would not have lately (PL-012), and until when that stands.
+        told_at: of the loop's clock; when statuses were written last.
     """
 
     dirty: bool = False
@@ -90,6 +92,7 @@ class _Root:
     patience: float = _FIRST_PATIENCE
     refused: tuple[Attempt, ...] = ()
     refused_until: float = 0.0
+    told_at: float = 0.0
 
 
 @dataclass(slots=True)
@@ -211,7 +214,7 @@ class Rounds:
         self._wake_at(home, root, plan.wake_at)
         if self.acting is None or not plan.steps:
             return
-        attempts = await act_at_once(self.acting.trial(), plan.steps)
+        attempts = await act_at_once(self.acting.trial(), _due(plan.steps, root))
         for follower in self.followers:
             follower.answered(look, attempts)
         self._remember(home, root, attempts)
@@ -264,6 +267,16 @@ class Rounds:
         if root.timer is not None:
             root.timer.cancel()
         root.timer = loop.call_at(when, self.wake, home)
+
+
+def _due(steps: tuple[Step, ...], root: _Root) -> tuple[Step, ...]:
+    """The steps to try now: while objects are written statuses wait for a moment, for each would be outdated at once."""
+    objects = tuple(step for step in steps if not isinstance(step.action, SetStatus))
+    now = asyncio.get_running_loop().time()
+    if not objects or now - root.told_at > _LONGEST_SILENCE:
+        root.told_at = now
+        return steps
+    return objects
 
 
 def _ends_something(steps: Iterable[Step]) -> bool:
