@@ -39,7 +39,7 @@ class ClusterActing:
         return attempt
 
     async def refresh(self, home: Home) -> None:
-        """Take in everything of a set as the server has it now; a breach must be one there, not in a cache (GT-064).
+        """Take in everything of a set as the server has it now (OP-013).
 
         Raises:
             Unreachable, NotListed: then nothing is ended.

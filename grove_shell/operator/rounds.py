@@ -270,7 +270,7 @@ class Rounds:
 
 
 def _due(steps: tuple[Step, ...], root: _Root) -> tuple[Step, ...]:
-    """The steps to try now: while objects are written statuses wait for a moment, for each would be outdated at once."""
+    """The steps to try now: while objects are written statuses wait a moment, for each would be outdated at once."""
     objects = tuple(step for step in steps if not isinstance(step.action, SetStatus))
     now = asyncio.get_running_loop().time()
     if not objects or now - root.told_at > _LONGEST_SILENCE:

@@ -1,0 +1,248 @@
+"""The operator's copy of a cluster: whatever comes late, twice or not at all, it ends as the cluster is."""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.kernel.refs import Ref
+from grove_core.resources.keys import CORE, GROVE
+from grove_core.resources.pod import Pod, pod_of
+from grove_core.resources.podclique import PodClique
+from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
+from grove_shell.world.shelves import Home, Shelves
+from tests.property.resources.manifests import clique, meta, owner
+from tests.property.workload.sets import NOW, clique_raw, set_raw
+
+Json = dict[str, Any]
+SETS: Final = ("llm", "chat")
+NAMESPACE: Final = "ml"
+
+
+@dataclass
+class Server:
+    """What a cluster went through: every version of every object, in order."""
+
+    version: int = 0
+    there: dict[tuple[str, str], Json] = field(default_factory=dict)
+    log: list[tuple[str, str, Json]] = field(default_factory=list)
+
+    def write(self, kind: str, raw: Json) -> None:
+        self.version += 1
+        raw["metadata"]["resourceVersion"] = str(self.version)
+        key = (kind, raw["metadata"]["name"])
+        self.log.append(("MODIFIED" if key in self.there else "ADDED", kind, raw))
+        self.there[key] = raw
+
+    def uid_of(self, kind: str, name: str) -> str:
+        """Of an object that is there, or that is made next: no two that follow each other have the same."""
+        found = self.there.get((kind, name))
+        return str(found["metadata"]["uid"]) if found else f"{kind} {name} no. {self.version + 1}"
+
+    def delete(self, kind: str, name: str) -> None:
+        raw = self.there.pop((kind, name), None)
+        if raw is not None:
+            self.version += 1
+            last = {**raw, "metadata": {**raw["metadata"], "resourceVersion": str(self.version)}}
+            self.log.append(("DELETED", kind, last))
+
+
+def a_set(name: str, uid: str) -> Json:
+    raw = set_raw(clique_raw("a", 2), meta={"name": name, "uid": uid})
+    return {"apiVersion": GROVE, "kind": "PodCliqueSet", **raw}
+
+
+def a_clique(of: str, uid: str, owner_uid: str) -> Json:
+    raw = clique(f"{of}-0-a", owned_by=owner(owner_uid, kind="PodCliqueSet", name=of))
+    raw["metadata"] |= {"namespace": NAMESPACE, "uid": uid}
+    return {"apiVersion": GROVE, "kind": "PodClique", **raw}
+
+
+def a_pod(of: str, number: int, uid: str, owner_uid: str = "uid-llm-0-a", *, ready: bool) -> Json:
+    return {
+        "apiVersion": CORE,
+        "kind": "Pod",
+        "metadata": {
+            "name": f"{of}-0-a-{number}",
+            "namespace": NAMESPACE,
+            "uid": uid,
+            "labels": {"app.kubernetes.io/part-of": of},
+            "ownerReferences": [owner(owner_uid, name=f"{of}-0-a")],
+        },
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True" if ready else "False"}]},
+    }
+
+
+@st.composite
+def servers(draw: st.DrawFn) -> Server:
+    """A cluster after up to forty writes."""
+    server = Server()
+    for _ in range(draw(st.integers(1, 40))):
+        name = draw(st.sampled_from(SETS))
+        what = draw(st.sampled_from(("set", "clique", "pod", "pod", "pod", "delete")))
+        of_set, of_clique = server.uid_of("PodCliqueSet", name), server.uid_of("PodClique", f"{name}-0-a")
+        if what == "set":
+            server.write("PodCliqueSet", a_set(name, of_set))
+        elif what == "clique":
+            server.write("PodClique", a_clique(name, of_clique, of_set))
+        elif what == "pod":
+            index = draw(st.integers(0, 3))
+            uid = server.uid_of("Pod", f"{name}-0-a-{index}")
+            server.write("Pod", a_pod(name, index, uid, of_clique, ready=draw(st.booleans())))
+        elif server.there:
+            server.delete(*draw(st.sampled_from(sorted(server.there))))
+    return server
+
+
+def feed(shelves: Shelves, event: tuple[str, str, Json]) -> None:
+    what, kind, raw = event
+    (shelves.drop if what == "DELETED" else shelves.put)(kind, raw)
+
+
+def told(shelves: Shelves) -> dict[Home, tuple[Any, ...]]:
+    """What every set sees, in a form that can be compared."""
+    found = {}
+    for home in shelves.homes():
+        seen = shelves.observe(home, NOW)
+        assert seen is not None
+        found[home] = content_of(seen)
+    return found
+
+
+def content_of(seen: Snapshot) -> tuple[Any, ...]:
+    pods = sorted(pod.name + pod.uid + pod.resource_version for pods in seen.pods_of.values() for pod in pods)
+    return seen.root.guard, tuple(one.guard for one in seen.cliques), tuple(pods)
+
+
+def listed(server: Server) -> Shelves:
+    """A copy that was made by listing what there is in the end."""
+    shelves = Shelves()
+    for kind in ("PodCliqueSet", "PodClique", "Pod"):
+        items = [raw for (of, _), raw in server.there.items() if of == kind]
+        shelves.replace(kind, items, str(server.version))
+    return shelves
+
+
+@given(servers(), st.randoms(use_true_random=False))
+def test_op002_what_comes_early_or_twice_changes_nothing(server: Server, chance: Any) -> None:
+    """Each kind's events in order, as a watch sends them; any of them before its time too, as answers to writes do."""
+    shelves = Shelves()
+    for event in server.log:
+        early = chance.choice(server.log)
+        if early[0] != "DELETED":
+            feed(shelves, early)
+        feed(shelves, event)
+    for event in server.log:
+        if event[0] == "DELETED" or chance.random() < 0.5:
+            feed(shelves, event)
+    assert told(shelves) == told(listed(server))
+
+
+@given(servers(), st.data())
+def test_op003_a_list_repairs_what_was_lost(server: Server, data: st.DataObject) -> None:
+    shelves = Shelves()
+    for event in server.log:
+        if data.draw(st.booleans()):
+            feed(shelves, event)
+    for kind in ("Pod", "PodCliqueSet", "PodClique"):
+        items = [raw for (of, _), raw in server.there.items() if of == kind]
+        shelves.replace(kind, items, str(server.version))
+    assert told(shelves) == told(listed(server))
+
+
+def test_op003_what_is_newer_than_a_list_stays() -> None:
+    shelves = Shelves()
+    server = Server()
+    server.write("PodCliqueSet", a_set("llm", "uid-llm"))
+    shelves.replace("PodCliqueSet", [server.there["PodCliqueSet", "llm"]], "1")
+    server.write("Pod", a_pod("llm", 0, "one", ready=True))
+    shelves.put("Pod", server.there["Pod", "llm-0-a-0"])
+    shelves.replace("Pod", [], "1")
+    assert shelves.find(Ref(CORE, "Pod", NAMESPACE, "llm-0-a-0")) is not None
+    shelves.replace("Pod", [], "2")
+    assert shelves.find(Ref(CORE, "Pod", NAMESPACE, "llm-0-a-0")) is None
+
+
+def test_op001_every_change_is_of_one_set() -> None:
+    heard: list[Home] = []
+    shelves = Shelves(heard.append)
+    shelves.put("PodCliqueSet", {**a_set("llm", "uid-llm"), "metadata": meta_of("llm", "uid-llm", "1")})
+    raw = a_pod("chat", 0, "one", ready=False)
+    raw["metadata"]["resourceVersion"] = "2"
+    shelves.put("Pod", raw)
+    assert heard == [(NAMESPACE, "llm"), (NAMESPACE, "chat")]
+    shelves.put("Pod", raw)
+    assert len(heard) == 2
+    shelves.drop("Pod", raw)
+    assert heard[2:] == [(NAMESPACE, "chat")]
+    assert not shelves.holds((NAMESPACE, "chat"))
+
+
+def meta_of(name: str, uid: str, version: str) -> Json:
+    return {**meta(name), "namespace": NAMESPACE, "uid": uid, "resourceVersion": version}
+
+
+def test_op004_a_kind_that_is_not_shown_is_unknown() -> None:
+    shelves = Shelves()
+    raw = a_set("llm", "uid-llm")
+    raw["metadata"]["resourceVersion"] = "1"
+    shelves.put("PodCliqueSet", raw)
+    seen = shelves.observe((NAMESPACE, "llm"), NOW)
+    assert seen is not None
+    assert (seen.complete, seen.not_collected) == (EVERY_KIND, frozenset())
+    shelves.lose("Pod", "pods is forbidden")
+    seen = shelves.observe((NAMESPACE, "llm"), NOW)
+    assert seen is not None
+    assert (seen.complete, seen.not_collected) == (EVERY_KIND - {"Pod"}, frozenset({"Pod"}))
+    shelves.replace("Pod", [], "5")
+    seen = shelves.observe((NAMESPACE, "llm"), NOW)
+    assert seen is not None
+    assert seen.not_collected == frozenset()
+
+
+def test_op005_what_does_not_read_is_unknown_for_its_set_alone() -> None:
+    server, shelves = Server(), Shelves()
+    for name in SETS:
+        server.write("PodCliqueSet", a_set(name, f"uid-{name}"))
+        server.write("Pod", a_pod(name, 0, f"pod of {name}", ready=True))
+    for event in server.log:
+        feed(shelves, event)
+    broken = a_pod("llm", 0, "pod of llm", ready=True)
+    broken["metadata"]["resourceVersion"] = "9"
+    broken["status"]["conditions"] = [{"type": "Ready", "status": True}]
+    shelves.put("Pod", broken)
+    hurt, well = (shelves.observe((NAMESPACE, name), NOW) for name in SETS)
+    assert hurt is not None
+    assert well is not None
+    assert (hurt.not_collected, well.not_collected) == (frozenset({"Pod"}), frozenset())
+    assert [*shelves.broken()] == ["Pod ml/llm-0-a-0"]
+    server.version = 9
+    server.write("Pod", a_pod("llm", 0, "pod of llm", ready=True))
+    feed(shelves, server.log[-1])
+    hurt = shelves.observe((NAMESPACE, "llm"), NOW)
+    assert hurt is not None
+    assert hurt.not_collected == frozenset()
+    assert shelves.broken() == {}
+
+
+def test_op001_objects_of_every_kind_are_found_and_let_go() -> None:
+    server, shelves = Server(), Shelves()
+    server.write("PodCliqueSet", a_set("llm", "uid-llm"))
+    server.write("PodClique", a_clique("llm", "uid-llm-0-a", "uid-llm"))
+    server.write("Pod", a_pod("llm", 0, "one", ready=True))
+    for event in server.log:
+        feed(shelves, event)
+    home = (NAMESPACE, "llm")
+    ref = Ref(GROVE, "PodClique", NAMESPACE, "llm-0-a")
+    assert isinstance(shelves.find(ref), PodClique)
+    assert isinstance(shelves.find(Ref(CORE, "Pod", NAMESPACE, "llm-0-a-0")), Pod)
+    assert shelves.find(Ref(CORE, "Pod", NAMESPACE, "nobody")) is None
+    assert shelves.home_of(ref) == home
+    assert [*shelves.of(home, "PodClique")] == [ref]
+    assert pod_of(server.there["Pod", "llm-0-a-0"], {}).ref in shelves.of(home, "Pod")
+    for kind, name in list(server.there):
+        server.delete(kind, name)
+        feed(shelves, server.log[-1])
+    assert shelves.homes() == []
+    assert not shelves.holds(home)

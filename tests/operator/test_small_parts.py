@@ -1,0 +1,124 @@
+"""The token bucket, the order of writes, and the configuration."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step, rest_on_one_cause
+from grove_core.reconcile import reconcile
+from grove_shell.client.bucket import Bucket
+from grove_shell.controller.act import act_at_once
+from grove_shell.settings.operator import OperatorSettings, settings_of
+from tests.property.strategies.worlds import World, worlds
+from tests.property.workload.sets import applied, clique_raw, set_raw
+
+SOUND: Final = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
+
+
+class Clock:
+    """A clock that sleeping moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.slept: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+@given(st.floats(0.5, 500), st.integers(1, 50), st.integers(1, 200))
+def test_op016_a_bucket_lets_through_a_burst_and_then_its_rate(rate: float, burst: int, requests: int) -> None:
+    clock = Clock()
+    bucket = Bucket(rate, burst, clock=lambda: clock.now, sleep=clock.sleep)
+
+    async def take_all() -> None:
+        for _ in range(requests):
+            await bucket.take()
+
+    asyncio.run(take_all())
+    assert clock.now == pytest.approx(max(0, requests - burst) / rate)
+
+
+def tried(steps: Sequence[Step], failing: set[int]) -> tuple[list[Step], tuple[Attempt, ...]]:
+    """Try steps side by side, in an order of the event loop's own; those of some numbers fail."""
+    order: list[Step] = []
+
+    async def attempt(step: Step) -> Attempt:
+        number = len(order)
+        order.append(step)
+        await asyncio.sleep(0)
+        return Attempt(step, Outcome.CONFLICT if number in failing else Outcome.DONE)
+
+    return order, asyncio.run(act_at_once(attempt, steps))
+
+
+@given(worlds(), st.sets(st.integers(0, 6)))
+def test_pl014_a_cause_outlives_its_companions_side_by_side_too(world: World, failing: set[int]) -> None:
+    steps = reconcile(world.snapshot).steps
+    order, attempts = tried(steps, failing)
+    assert [attempt.step for attempt in attempts] == order
+    assert [step.stage for step in order] == sorted(step.stage for step in order)
+    failed = {attempt.step.target for attempt in attempts if attempt.outcome is not Outcome.DONE}
+    for place, step in enumerate(order):
+        before = [other for other in order[:place] if other.target in failed]
+        assert step.stage is not Stage.CAUSE or not any(rest_on_one_cause(o.action, step.action) for o in before)
+
+
+@pytest.mark.parametrize(("refused", "expected"), [(None, 100), (0, 1), (2, 3), (3, 7), (40, 63)])
+def test_op015_creations_start_slowly(refused: int | None, expected: int) -> None:
+    """One, two, four ...: the group in which one is refused is the last of its kind; other kinds go on."""
+    start = applied(set_raw(clique_raw("a", 1), replicas=100))
+    steps = [step for step in reconcile(start).steps if isinstance(step.action, Create)]
+    of_kind = [step for step in steps if step.target.kind == "PodClique"]
+    assert len(of_kind) == 100
+    seen: list[Step] = []
+
+    async def attempt(step: Step) -> Attempt:
+        if step.target.kind == "PodClique":
+            seen.append(step)
+            if len(seen) - 1 == refused:
+                return Attempt(step, Outcome.REFUSED, "exceeded quota")
+        return Attempt(step, Outcome.DONE)
+
+    attempts = asyncio.run(act_at_once(attempt, steps))
+    assert len(seen) == expected
+    assert len({attempt.step.target for attempt in attempts if attempt.step.target.kind == "Service"}) == 100
+
+
+def test_op036_everything_has_a_default() -> None:
+    assert settings_of(SOUND) == (OperatorSettings(), ())
+    assert settings_of({}) == (OperatorSettings(), ())
+    written = {**SOUND, "leaderElection": {"leaseDuration": "30s"}, "client": {"qps": 50.0}, "workers": 4}
+    settings, problems = settings_of(written)
+    assert problems == ()
+    assert (settings.leader_election.lease_duration, settings.client.qps, settings.workers) == (30, 50, 4)
+
+
+def test_op036_five_mistakes_are_five_problems() -> None:
+    wrong: dict[str, Any] = {
+        **SOUND,
+        "workers": 0,
+        "rules": "mine",
+        "leaderElection": {"leaseDuration": 15, "retryPeriod": "fortnight"},
+        "client": {"speed": 3},
+    }
+    settings, problems = settings_of(wrong)
+    assert settings == OperatorSettings()
+    assert {problem.path for problem in problems} == {
+        "workers",
+        "rules",
+        "leaderElection.leaseDuration",
+        "leaderElection.retryPeriod",
+        "client.speed",
+    }
+    assert all(problem.expected and problem.got for problem in problems)
+
+
+def test_op036_a_lease_that_runs_out_before_it_is_renewed_is_a_mistake() -> None:
+    _, problems = settings_of({**SOUND, "leaderElection": {"leaseDuration": "5s"}})
+    assert [problem.path for problem in problems] == ["leaderElection"]
