@@ -84,7 +84,7 @@ class Inquiry:
                 yield finding
 
     def steps(self) -> Iterator[Step]:
-        """What the plan does to the object and to what it stands for, but for statuses (CL-013)."""
+        """What the plan does to the object and to what it stands for, but for statuses (CL-015)."""
         uids = {clique.uid for clique in self.cliques}
         concerned = self._concerned()
         for step in self.plan.steps:
@@ -96,7 +96,7 @@ class Inquiry:
                 yield step
 
     def withheld(self) -> Iterator[Withheld]:
-        """What the plan does not do to the object and to what it stands for, although it might be expected (CL-013)."""
+        """What the plan does not do to the object and to what it stands for, although it might be expected (CL-015)."""
         concerned, above = self._concerned(), set(self._above())
         for held in self.plan.withheld:
             if self.kind == "PodCliqueSet" or held.target in concerned or held.target in above:

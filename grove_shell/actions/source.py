@@ -13,11 +13,31 @@ from grove_shell.reading.sources import Item, items_of, standard_input
 from grove_shell.views.progress import counting
 
 
+class NoCluster(Exception):
+    """Nothing can be learned from the cluster. The message says what was tried, and what to try next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """Which cluster, as the user said it.
+
+    Attributes:
+        everywhere: all namespaces, not only one.
+        namespace: None for that of the context.
+    """
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    namespace: str | None = None
+    everywhere: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """Where to read from, as the user said it."""
 
-    filenames: tuple[str, ...]
+    filenames: tuple[str, ...] = ()
+    live: Live | None = None
     namespace: str | None = None
     now: datetime | None = None
     attempts: str | None = None
@@ -63,9 +83,18 @@ class Situation:
 
 
 def situation_of(source: Source) -> Situation:
-    """Read everything a command needs. Raises nothing for bad content: that is in ``faults``."""
+    """Read everything a command needs; what is bad in it is in ``faults``.
+
+    Raises:
+        NoCluster: a cluster was to be asked, and does not answer.
+    """
+    collected = None
+    if source.live is not None:
+        from grove_shell.actions.live import collect  # noqa: PLC0415 - the client, which a file does not need
+
+        collected = collect(source.live)
     with counting("reading", "objects") as count:
-        loaded = load(source.filenames, standard_input(), count)
+        loaded = load(source.filenames, standard_input(), count, collected)
     attempts, faults = _attempts(source.attempts) if source.attempts else ((), ())
     every = (*loaded.faults, *faults)
     return Situation(

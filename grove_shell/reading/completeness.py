@@ -45,7 +45,7 @@ def complete_kinds(seen: AbstractSet[Gap], gaps: frozenset[Gap]) -> frozenset[Ga
 
 
 def podless_cliques(cluster: Cluster) -> Iterator[str]:
-    """``namespace/name`` of PodCliques with pods by their status and none in the input; sorted (IN-043).
+    """``namespace/name`` of PodCliques with pods by their status and none in the input; sorted (IN-045).
 
     Not where pods were not collected at all: then nothing is said of them anyway.
     """

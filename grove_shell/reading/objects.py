@@ -7,7 +7,7 @@ collected in its namespace, a broken file makes every kind count so everywhere, 
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, Final
 
 from grove_core.kernel.errors import MalformedObject
@@ -22,6 +22,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap, cluster_of
+from grove_shell.reading.collected import Collected
 from grove_shell.reading.completeness import complete_kinds, inferred_gaps, podless_cliques
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.manifests import admitted, edited, lacks_templates
@@ -49,7 +50,8 @@ class Loaded:
         strays: how many pods belong to no PodClique of the input.
         edited: ``namespace/name`` of the sets that a manifest in the input changes, sorted.
         warnings: what admission would warn of in the manifests.
-        podless: ``namespace/name`` of the PodCliques whose status counts pods and of which the input has none (IN-043).
+        podless: ``namespace/name`` of the PodCliques whose status counts pods and of which the input has none (IN-045).
+        unseen: kinds that a cluster does not show to us, and its words why.
     """
 
     cluster: Cluster
@@ -59,18 +61,27 @@ class Loaded:
     edited: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     podless: tuple[str, ...] = ()
+    unseen: Mapping[Gap, str] = field(default_factory=dict)
 
 
-def load(paths: Iterable[str], stdin: BinaryIO, progress: Callable[[Item], None] | None = None) -> Loaded:
+def load(
+    paths: Iterable[str],
+    stdin: BinaryIO,
+    progress: Callable[[Item], None] | None = None,
+    live: Collected | None = None,
+) -> Loaded:
     """Read files, directories or standard input (``-``) into a cluster. Raises nothing for bad content.
 
     Args:
         paths: in the order given; order does not change the result.
         stdin: where ``-`` reads from.
         progress: called for every item, for a progress bar.
+        live: what a cluster itself was asked for (IN-046).
     """
-    loading = _Loading()
+    loading = _Loading(live)
     with collector_off():
+        for raw in live.items if live is not None else ():
+            loading.take(Item(live.origin if live is not None else "", 1, raw))
         for path in paths:
             for item in items_of(path, loading.faults, stdin):
                 loading.take(item)
@@ -82,7 +93,8 @@ def load(paths: Iterable[str], stdin: BinaryIO, progress: Callable[[Item], None]
 class _Loading:
     """One load in progress."""
 
-    def __init__(self) -> None:
+    def __init__(self, live: Collected | None) -> None:
+        self.live = live or Collected(origin="")
         self.shared: dict[str, str] = {}
         self.faults: list[Fault] = []
         self.ignored: Counter[str] = Counter()
@@ -220,6 +232,7 @@ class _Loading:
         )
         self.groups = {key: group for key, group in self.groups.items() if self._has_owner(group)}
         self.cliques = {key: clique for key, clique in self.cliques.items() if self._has_owner(clique)}
+        self.gaps |= self.live.unseen.keys()
         gaps = frozenset(self.gaps | {(kind, EVERYWHERE) for kind in JUDGED if self._content_was_lost()})
         cluster = cluster_of(
             sets=self.sets.values(),
@@ -229,7 +242,7 @@ class _Loading:
             others=self.others.values(),
             pods=self.pods.values(),
             gaps=gaps,
-            complete=complete_kinds(self._seen_kinds(), gaps),
+            complete=complete_kinds(self._seen_kinds() | self.live.complete, gaps),
         )
         cluster = replace(cluster, claim_templates=self.templates)
         ordered = sorted(self.faults, key=lambda fault: fault.sort_key)
@@ -243,6 +256,7 @@ class _Loading:
             edited=names,
             warnings=tuple(self.warnings),
             podless=tuple(podless_cliques(cluster)),
+            unseen=self.live.unseen,
         )
 
     def _seen_kinds(self) -> set[Gap]:

@@ -77,7 +77,7 @@ def _whole(page: Page, inquiry: Inquiry) -> None:
 
 
 def _course(page: Page, inquiry: Inquiry) -> None:
-    """What is done about it now, what is alike together, and what is held back (CL-013)."""
+    """What is done about it now, what is alike together, and what is held back (CL-015)."""
     alike: dict[tuple[str, str, str], list[Step]] = {}
     for step in inquiry.steps():
         alike.setdefault((action_name(step.action), step.target.kind, step.because[0].rule.code), []).append(step)

@@ -134,7 +134,7 @@ def test_cl001_an_ascii_terminal_shows_what_it_can() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_in043_pods_that_a_selector_left_out_are_spoken_of(tmp_path: Path) -> None:
+def test_in045_pods_that_a_selector_left_out_are_spoken_of(tmp_path: Path) -> None:
     healthy = ROOT / "tests/snapshots/s2-healthy.yaml"
     dump = yaml.load(healthy.read_text(encoding="utf-8"), yaml.CSafeLoader)
     kept = [item for item in dump["items"] if "qwen-1-worker" not in item["metadata"]["name"] or item["kind"] != "Pod"]

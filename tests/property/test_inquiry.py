@@ -95,7 +95,7 @@ def test_cl009_nobody_is_nobody(kind: str) -> None:
 
 
 @given(worlds())
-def test_cl013_everything_done_to_a_set_is_told_of_somebody(world: World) -> None:
+def test_cl015_everything_done_to_a_set_is_told_of_somebody(world: World) -> None:
     """What is done about a set is exactly what is done about its parts and what they are made of, but for statuses."""
     snapshot = with_gang(world.snapshot)
     *parts, whole = reversed(inquiries(snapshot))
@@ -109,7 +109,7 @@ def test_cl013_everything_done_to_a_set_is_told_of_somebody(world: World) -> Non
             assert part.ref in {step.target for step in part.steps()}
 
 
-def test_cl013_a_clique_tells_of_the_pods_it_gets() -> None:
+def test_cl015_a_clique_tells_of_the_pods_it_gets() -> None:
     life = Life(set_raw(clique_raw("a", 2), clique_raw("b", 1)))
     while not (seen := life.look()) or not seen.cliques:
         life.round()

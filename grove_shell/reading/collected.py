@@ -1,0 +1,24 @@
+"""What was asked of a cluster itself, beside or instead of files."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from grove_core.snapshot.cluster import Gap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """Objects of a cluster.
+
+    Attributes:
+        origin: the server, as reports call the place.
+        items: as the server wrote them.
+        complete: of which kinds there is everything, and in which namespace (IN-046).
+        unseen: of which kinds the server showed nothing, and where; in its own words why.
+    """
+
+    origin: str
+    items: tuple[Mapping[str, Any], ...] = ()
+    complete: frozenset[Gap] = frozenset()
+    unseen: Mapping[Gap, str] = field(default_factory=dict)
