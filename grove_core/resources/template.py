@@ -9,7 +9,17 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    WithJsonSchema,
+)
 from pydantic import model_validator as validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
@@ -71,10 +81,18 @@ def _texts(value: object) -> object:
     return FrozenMap(value)
 
 
-GoDuration = Annotated[timedelta, BeforeValidator(_duration)]
-Count = Annotated[StrictInt, Field(ge=-_INT32 - 1, le=_INT32)]
-Opaque = Annotated[FrozenMap, BeforeValidator(_object)]
-Texts = Annotated[FrozenMap, BeforeValidator(_texts)]
+_DURATION_SCHEMA: Final = {"type": "string"}
+_COUNT_SCHEMA: Final = {"type": "integer", "format": "int32"}
+_OPAQUE_SCHEMA: Final = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+_TEXTS_SCHEMA: Final = {"type": "object", "additionalProperties": {"type": "string"}}
+
+GoDuration = Annotated[timedelta, BeforeValidator(_duration), WithJsonSchema(_DURATION_SCHEMA)]
+Count = Annotated[StrictInt, Field(ge=-_INT32 - 1, le=_INT32), WithJsonSchema(_COUNT_SCHEMA)]
+Opaque = Annotated[FrozenMap, BeforeValidator(_object), WithJsonSchema(_OPAQUE_SCHEMA)]
+Texts = Annotated[FrozenMap, BeforeValidator(_texts), WithJsonSchema(_TEXTS_SCHEMA)]
+StartupType = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(STARTUP_TYPES)})]
+Scope = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(SCOPES)})]
+UpdateType = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(UPDATE_STRATEGIES)})]
 _NOTHING: Final = FrozenMap({})
 
 
@@ -117,7 +135,7 @@ class ResourceSharing(_Resource):
 
     name: StrictStr
     namespace: StrictStr = ""
-    scope: StrictStr
+    scope: Scope
     filter: SharingFilter | None = None
 
 
@@ -188,7 +206,7 @@ class SetTemplate(_Delayed):
     """``spec.template``; without a ``delay`` gang termination is off (GT-031)."""
 
     cliques: tuple[CliqueTemplate, ...]
-    clique_startup_type: StrictStr = ANY_ORDER
+    clique_startup_type: StartupType = ANY_ORDER
     priority_class_name: StrictStr = ""
     headless_service_config: HeadlessService = HeadlessService()
     resource_claim_templates: tuple[ClaimTemplate, ...] = ()
@@ -199,7 +217,7 @@ class SetTemplate(_Delayed):
 class UpdateStrategy(_Resource):
     """``spec.updateStrategy``."""
 
-    type: StrictStr = ROLLING_RECREATE
+    type: UpdateType = ROLLING_RECREATE
 
 
 class SetSpec(_Resource):

@@ -17,7 +17,7 @@ Note = Callable[[Item, str, str, str], None]
 def admitted(
     item: Item, running: Mapping[str, Any] | None, note: Note, warn: Callable[[str], None]
 ) -> Mapping[str, Any] | None:
-    """A manifest with its defaults; None where admission would refuse it, every objection noted (IN-039).
+    """A manifest with its defaults; None where a server would refuse it, every objection noted (IN-039, IN-043).
 
     Args:
         item: holds the manifest.
@@ -28,8 +28,9 @@ def admitted(
     from grove_core.admit import admit  # noqa: PLC0415 - see above
     from grove_core.areas.workload.defaults import with_defaults  # noqa: PLC0415 - see above
     from grove_core.kernel.admission import Deny  # noqa: PLC0415 - see above
+    from grove_shell.manifests.strictness import strictly  # noqa: PLC0415 - see above
 
-    verdict = admit(item.value, running).verdict
+    verdict = strictly(item.value, admit(item.value, running)).verdict
     for warning in verdict.warnings:
         warn(str(warning))
     if not isinstance(verdict, Deny):

@@ -122,11 +122,23 @@ class _Loading:
         elif kind in OWNED_KINDS and OWNED_KINDS[kind] == version.rpartition("/")[0]:
             self._take_other(item, kind)
         elif API_GROUPS.get(kind) != version.rpartition("/")[0]:
-            self.ignored[kind] += 1
+            self._pass_by(item, kind)
         elif kind == "PodCliqueSet" and not _field(raw, "uid"):
             self.manifests.append(item)
         else:
             self._take_ours(item, kind)
+
+    def _pass_by(self, item: Item, kind: str) -> None:
+        """An object of a kind that no decision reads; one that was written by hand may be meant as another (IN-044)."""
+        if not _field(item.value, "uid"):
+            from grove_shell.manifests.likeness import slip_in  # noqa: PLC0415 - dumps of clusters have none of these
+
+            slip = slip_in(item.value)
+            if slip is not None:
+                self._note(item, slip.path, slip.expected, slip.got)
+                self._miss(slip.kind, item.value)
+                return
+        self.ignored[kind] += 1
 
     def _take_template(self, raw: Mapping[str, Any]) -> None:
         """What shared claims may be made of (WL-019)."""
