@@ -81,15 +81,21 @@ def _texts(value: object) -> object:
     return FrozenMap(value)
 
 
-_DURATION_SCHEMA: Final = {"type": "string"}
-_COUNT_SCHEMA: Final = {"type": "integer", "format": "int32"}
-_OPAQUE_SCHEMA: Final = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-_TEXTS_SCHEMA: Final = {"type": "object", "additionalProperties": {"type": "string"}}
-
-GoDuration = Annotated[timedelta, BeforeValidator(_duration), WithJsonSchema(_DURATION_SCHEMA)]
-Count = Annotated[StrictInt, Field(ge=-_INT32 - 1, le=_INT32), WithJsonSchema(_COUNT_SCHEMA)]
-Opaque = Annotated[FrozenMap, BeforeValidator(_object), WithJsonSchema(_OPAQUE_SCHEMA)]
-Texts = Annotated[FrozenMap, BeforeValidator(_texts), WithJsonSchema(_TEXTS_SCHEMA)]
+# The schema beside each type is what a custom resource definition says of it (MF-001).
+GoDuration = Annotated[timedelta, BeforeValidator(_duration), WithJsonSchema({"type": "string"})]
+Count = Annotated[
+    StrictInt, Field(ge=-_INT32 - 1, le=_INT32), WithJsonSchema({"type": "integer", "format": "int32"})
+]
+Opaque = Annotated[
+    FrozenMap,
+    BeforeValidator(_object),
+    WithJsonSchema({"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
+]
+Texts = Annotated[
+    FrozenMap,
+    BeforeValidator(_texts),
+    WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}}),
+]
 StartupType = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(STARTUP_TYPES)})]
 Scope = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(SCOPES)})]
 UpdateType = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(UPDATE_STRATEGIES)})]

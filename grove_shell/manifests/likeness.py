@@ -1,4 +1,4 @@
-"""Objects that are nearly of a kind of Grove's: a slip in ``kind`` or ``apiVersion``, which a server would refuse (IN-044)."""
+"""Objects that are nearly of a kind of Grove's: a slip in ``kind`` or ``apiVersion`` (IN-044)."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -14,7 +14,8 @@ _VERSIONS: Final[Mapping[str, str]] = {
 }
 _OTHERS: Final = frozenset({"ClusterTopology", "ClusterTopologyBinding"})
 _GROUPS: Final = frozenset(version.partition("/")[0] for version in _VERSIONS.values())
-_ALIKE: Final = 0.8
+_KINDS_ALIKE: Final = 0.8
+_GROUPS_ALIKE: Final = 0.6
 
 
 class Slip(NamedTuple):
@@ -34,18 +35,22 @@ class Slip(NamedTuple):
 def slip_in(raw: Mapping[str, Any]) -> Slip | None:
     """What is wrong with the kind or version of an object; None for those of Grove, and for all that are far from them.
 
-    An object with a ``uid`` is what a cluster says it is.
+    An object with a ``uid`` is what a cluster says it is, and other people's groups may have kinds of the same name.
     """
     kind, version, meta = raw.get("kind"), raw.get("apiVersion"), raw.get("metadata")
     if not isinstance(kind, str) or not isinstance(version, str) or (isinstance(meta, Mapping) and meta.get("uid")):
         return None
-    if kind in _VERSIONS:
-        wanted = _VERSIONS[kind]
-        return None if version == wanted else Slip(kind, "apiVersion", wanted, f'"{version}"')
+    group = version.rpartition("/")[0]
+    if kind in _VERSIONS and version == _VERSIONS[kind]:
+        return None
+    if "." in group and not get_close_matches(group, _GROUPS, n=1, cutoff=_GROUPS_ALIKE):
+        return None
     by_lower = {one.lower(): one for one in _VERSIONS}
-    near = get_close_matches(kind.lower(), by_lower, n=1, cutoff=_ALIKE)
+    near = get_close_matches(kind.lower(), by_lower, n=1, cutoff=_KINDS_ALIKE)
+    if kind in _VERSIONS:
+        return Slip(kind, "apiVersion", _VERSIONS[kind], f'"{version}"')
     if near:
         return Slip(by_lower[near[0]], "kind", by_lower[near[0]], f'"{kind}"')
-    if version.partition("/")[0] in _GROUPS and kind not in _OTHERS:
+    if group in _GROUPS and kind not in _OTHERS:
         return Slip(kind, "kind", f"one of {', '.join(sorted(_VERSIONS))}", f'"{kind}"')
     return None

@@ -130,6 +130,8 @@ def _text(schema: Json, value: str) -> str:
     """What a text should be instead; empty where it may be what it is."""
     allowed, most = schema.get("enum"), schema.get("maxLength")
     if allowed is not None and value not in allowed:
+        if len(allowed) == 1:
+            return str(allowed[0])
         more = f" and {len(allowed) - _LONGEST_ENUM} more" if len(allowed) > _LONGEST_ENUM else ""
         return "one of " + ", ".join(one or '""' for one in allowed[:_LONGEST_ENUM]) + more
     if most is not None and len(value) > most:

@@ -18,6 +18,17 @@ def validate(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]
     return code, capsys.readouterr().out
 
 
+def new(name: str = "llm", **more: object) -> Any:
+    """A set that no cluster has seen."""
+    spec = {"roleName": "a", "podSpec": {"containers": [{"name": "main", "image": "x"}]}}
+    return {
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "PodCliqueSet",
+        "metadata": {"name": name},
+        "spec": {"template": {"cliques": [{"name": "a", "spec": spec}], **more}},
+    }
+
+
 def written(path: Path, raw: object) -> str:
     path.write_text(yaml.safe_dump(raw), encoding="utf-8")
     return str(path)
@@ -71,11 +82,6 @@ def test_wl157_sets_that_run_are_admitted_as_they_are(file: str, capsys: pytest.
 
 
 def test_wl190_what_is_left_out_is_judged_by_its_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    raw = {
-        "kind": "PodCliqueSet",
-        "metadata": {"name": "llm"},
-        "spec": {"template": {"cliques": [{"name": "a", "spec": {}}]}},
-    }
-    code, page = validate(capsys, "-f", written(tmp_path / "new.yaml", raw))
+    code, page = validate(capsys, "-f", written(tmp_path / "new.yaml", new()))
     assert code == 0
     assert page.endswith("PodCliqueSet default/llm: admitted\n")
