@@ -83,9 +83,7 @@ def _texts(value: object) -> object:
 
 # The schema beside each type is what a custom resource definition says of it (MF-001).
 GoDuration = Annotated[timedelta, BeforeValidator(_duration), WithJsonSchema({"type": "string"})]
-Count = Annotated[
-    StrictInt, Field(ge=-_INT32 - 1, le=_INT32), WithJsonSchema({"type": "integer", "format": "int32"})
-]
+Count = Annotated[StrictInt, Field(ge=-_INT32 - 1, le=_INT32), WithJsonSchema({"type": "integer", "format": "int32"})]
 Opaque = Annotated[
     FrozenMap,
     BeforeValidator(_object),

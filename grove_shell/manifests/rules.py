@@ -1,8 +1,8 @@
 """What the API server checks by itself: rules of admission as keywords of the schema, or in CEL.
 
-Each line names the rule it enforces. What is not here is said by ``grove validate`` and the webhook alone: it needs more
-than the API server sees, or more steps than it grants. Limits of size are there because CEL is charged for the worst
-case: nobody has a hundred cliques.
+Each line names the rule it enforces. What is not here is said by ``grove validate`` and the webhook alone: it needs
+more than the API server sees, or more steps than it grants. Limits of size are there because CEL is charged for the
+worst case: nobody has a hundred cliques.
 """
 
 from collections.abc import Mapping

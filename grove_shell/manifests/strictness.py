@@ -1,7 +1,7 @@
 """A manifest judged by its schema, as an API server judges it for ``kubectl apply`` (GT-103, WL-158, WL-159).
 
-What a cluster has stored is not judged here: it may come from a newer operator, whose fields we do not know. Rules in CEL
-are not evaluated; admission knows them all.
+What a cluster has stored is not judged here: it may come from a newer operator, whose fields we do not know. Rules in
+CEL are not evaluated; admission knows them all.
 """
 
 import re

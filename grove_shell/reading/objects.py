@@ -23,7 +23,7 @@ from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap, cluster_of
 from grove_shell.reading.faults import Fault
-from grove_shell.reading.manifests import admitted, edited, lacks_templates
+from grove_shell.reading.manifests import admitted, edited, lacks_templates, neighbours_among, text_of
 from grove_shell.reading.sources import Item, collector_off, items_of
 
 API_GROUPS: Final[Mapping[str, str]] = {
@@ -123,14 +123,14 @@ class _Loading:
             self._take_other(item, kind)
         elif API_GROUPS.get(kind) != version.rpartition("/")[0]:
             self._pass_by(item, kind)
-        elif kind == "PodCliqueSet" and not _field(raw, "uid"):
+        elif kind == "PodCliqueSet" and not text_of(raw, "uid"):
             self.manifests.append(item)
         else:
             self._take_ours(item, kind)
 
     def _pass_by(self, item: Item, kind: str) -> None:
         """An object of a kind that no decision reads; one that was written by hand may be meant as another (IN-044)."""
-        if not _field(item.value, "uid"):
+        if not text_of(item.value, "uid"):
             from grove_shell.manifests.likeness import slip_in  # noqa: PLC0415 - dumps of clusters have none of these
 
             slip = slip_in(item.value)
@@ -144,7 +144,7 @@ class _Loading:
         """What shared claims may be made of (WL-019)."""
         spec = raw.get("spec")
         if isinstance(spec, Mapping):
-            key = (_field(raw, "namespace") or "default", _field(raw, "name"))
+            key = (text_of(raw, "namespace") or "default", text_of(raw, "name"))
             self.templates[key] = FrozenMap.over(spec)
 
     def _take_other(self, item: Item, kind: str) -> None:
@@ -183,11 +183,14 @@ class _Loading:
 
     def _take_manifests(self) -> None:
         """Sets that no cluster has seen: new ones, or edits of those in the input (IN-039, IN-041)."""
+        if not self.manifests:
+            return
+        neighbours = neighbours_among([item.value for item in self.manifests], self.running)
         for item in self.manifests:
-            name, namespace = _field(item.value, "name"), _field(item.value, "namespace")
+            name, namespace = text_of(item.value, "name"), text_of(item.value, "namespace")
             found = [key for key in self.running if key[1] == name and namespace in {"", key[0]}]
             key = found[0] if len(found) == 1 else None
-            raw = admitted(item, self.running[key] if key else None, self._note, self.warnings.append)
+            raw = admitted(item, self.running[key] if key else None, neighbours, self._note, self.warnings.append)
             if raw is not None and lacks_templates(item, raw, self.templates, self._note):
                 raw = None
             if raw is None:
@@ -321,13 +324,6 @@ class _Loading:
 def _reports_pods(clique: PodClique) -> bool:
     status = clique.status
     return bool(status.replicas or status.ready or status.scheduled)
-
-
-def _field(raw: Mapping[str, Any], key: str) -> str:
-    """A text of the metadata; empty where there is none."""
-    meta = raw.get("metadata")
-    found = meta.get(key) if isinstance(meta, Mapping) else None
-    return found if isinstance(found, str) else ""
 
 
 def _same(before: Resource | Pod, uid: str, resource_version: str) -> bool:

@@ -1,9 +1,10 @@
-"""For every rule that a definition of a PodCliqueSet enforces, manifests that break it; kept apart for a real API server."""
+"""Manifests that break the rules of a PodCliqueSet's definition, one or more for each; for a real API server, too."""
 
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from tests.property.workload.verdicts import CLAIMS, CLIQUES, GROUPS, TEMPLATE, Json, Place, changed
+from tests.property.resources.manifests import Json
+from tests.property.workload.verdicts import CLAIMS, CLIQUES, GROUPS, TEMPLATE, Place, changed
 
 LONE: Final[Place] = (*CLIQUES, 0)
 MEMBER: Final[Place] = (*CLIQUES, 1)
@@ -107,5 +108,3 @@ def misspelt() -> Iterator[tuple[Place, Any, str, str]]:
     yield ("apiVersion",), "grove.io/v1", "WL-159", "grove.io/v1alpha1"
     yield (*LONE, "spec", "podSpec"), ..., "GT-103", "a value"
     yield (*LONE, "spec", "roleName"), ..., "GT-103", "a value"
-
-

@@ -5,8 +5,8 @@ of the Go module ``k8s.io/kubernetes``, which this finds:
 
     GOFLAGS=-mod=mod go mod download -json k8s.io/kubernetes@v1.35.4
 
-Rule for this file: types, required fields, enums and kinds of lists are kept, prose is not. The published OpenAPI has no
-enums; those come from the definitions that the API server is compiled with.
+Rule for this file: types, required fields, enums and kinds of lists are kept, prose is not. The published OpenAPI has
+no enums; those come from the definitions that the API server is compiled with.
 """
 
 import json

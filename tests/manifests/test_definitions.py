@@ -1,4 +1,4 @@
-"""The custom resource definitions: structural, made of the models, and no narrower than what is stored (MF-001 to MF-008)."""
+"""Custom resource definitions: structural, made of the models, no narrower than what is stored (MF-001 to MF-008)."""
 
 import json
 import re
@@ -178,7 +178,10 @@ def defaulted(schema: Json, value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     known = schema.get("properties", {})
-    whole = {**value, **{name: part["default"] for name, part in known.items() if "default" in part and name not in value}}
+    whole = {
+        **value,
+        **{name: part["default"] for name, part in known.items() if "default" in part and name not in value},
+    }
     return {name: defaulted(known[name], item) if name in known else item for name, item in whole.items()}
 
 

@@ -35,9 +35,7 @@ def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator
             yield Objection(fault.path, shown(fault.got), fault.rule.because(subject, **fault.facts))
 
 
-def collisions_of(
-    subject: Ref, new: Manifest, old: Manifest | None, neighbours: Neighbours
-) -> Iterator[Objection]:
+def collisions_of(subject: Ref, new: Manifest, old: Manifest | None, neighbours: Neighbours) -> Iterator[Objection]:
     """Objects that another set would have too (WL-117), unless it had them before the change (WL-116)."""
     known = {(found.kind, found.other) for found in neighbours.collisions(old)} if old is not None else set()
     for found in neighbours.collisions(new):

@@ -1,6 +1,6 @@
 """Names that two sets of one namespace would both give to an object (WL-117).
 
-A derived name is a row of words with indices in between: ``a-0-1-leader`` is clique ``1-leader`` of set ``a`` as well as
+A derived name is a row of words with indices in between: ``a-0-1-leader`` is clique ``1-leader`` of set ``a``, and also
 clique ``leader`` of set ``a-0``. Rows are compared as patterns, so the work does not grow with any number of replicas.
 """
 
@@ -106,9 +106,7 @@ def _patterns_of(manifest: Manifest) -> Iterator[Pattern]:
         yield from _of_group((*replica, *group.name.split("-")), group, cliques)
 
 
-def _of_group(
-    name: tuple[Word, ...], group: GroupTemplate, cliques: Mapping[str, CliqueTemplate]
-) -> Iterator[Pattern]:
+def _of_group(name: tuple[Word, ...], group: GroupTemplate, cliques: Mapping[str, CliqueTemplate]) -> Iterator[Pattern]:
     most = most_replicas(group.replicas, group.scale_config)
     yield Pattern("PodCliqueScalingGroup", name)
     if group.scale_config is not None:
