@@ -3,6 +3,7 @@
 from typing import Final
 
 from grove_core.resources.template import CliqueSpec, GroupTemplate, SetSpec
+from grove_shell.manifests.explanations import explain_clique, explain_group, explain_set
 from grove_shell.manifests.rules import ORDERED_LISTS, REQUIRED, RULES
 from grove_shell.manifests.structural import (
     Json,
@@ -40,6 +41,7 @@ def set_spec() -> Json:
         part["required"] = sorted({*part.get("required", ()), *names})
     for rule in RULES:
         rule.add_to(part_at(spec, rule.path) if rule.path else spec)
+    explain_set(spec)
     return spec
 
 
@@ -49,6 +51,7 @@ def clique_spec() -> Json:
     spec["properties"]["podSpec"] = pod_spec()
     spec["properties"]["replicas"]["minimum"] = 0
     spec["required"] = ["podSpec", "roleName"]
+    explain_clique(spec)
     return spec
 
 
@@ -57,7 +60,9 @@ def group_spec() -> Json:
     own = schema_of(GroupTemplate)["properties"]
     properties = {name: own[name] for name in ("replicas", "minAvailable", "cliqueNames")}
     properties["replicas"]["minimum"] = 0
-    return fields(properties, ("cliqueNames",))
+    spec = fields(properties, ("cliqueNames",))
+    explain_group(spec)
+    return spec
 
 
 def gang_spec() -> Json:

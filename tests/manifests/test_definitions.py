@@ -134,6 +134,16 @@ def test_mf001_every_field_of_the_model_is_in_the_definition() -> None:
     assert startup["enum"] == [f"CliqueStartupType{word}" for word in ("AnyOrder", "InOrder", "Explicit")]
 
 
+def test_mf009_every_field_of_the_model_is_explained() -> None:
+    for place, part in PARTS:
+        name = place.removeprefix("PodCliqueSet.spec.")
+        inside = (
+            ".podSpec." in name or ".topologyConstraint." in name or name.endswith(("items", "additionalProperties"))
+        )
+        if name != place and not inside:
+            assert part["description"].endswith("."), name
+
+
 @pytest.mark.parametrize(
     ("kind", "stored"),
     [("PodClique", CliqueStatus), ("PodCliqueScalingGroup", GroupStatus), ("PodCliqueSet", SetStatus)],
