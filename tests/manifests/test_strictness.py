@@ -65,6 +65,20 @@ def test_wl158_all_of_it_is_one_report() -> None:
     assert [one.reason.rule.requirement for one in objections(raw)] == ["GT-096", "WL-158", "GT-103"]
 
 
+def test_wl158_what_is_said_of_a_list_does_not_hide_what_is_wrong_in_it() -> None:
+    raw = changed((*LEADER, "spec", "minAvailabe"), 1, sound())
+    raw["spec"]["template"]["cliques"].pop()
+    told = {one.path: one.reason.rule.requirement for one in objections(raw, sound())}
+    assert told["spec.template.cliques"] == "GT-101"
+    assert told["spec.template.cliques[1].spec.minAvailabe"] == "WL-158"
+
+
+def test_wl158_one_slip_is_told_once() -> None:
+    for place, value, _, _ in misspelt():
+        paths = [one.path for one in objections(spoilt(place, value)) if one.path.startswith(path_of(place))]
+        assert len(paths) == len(set(paths)), place
+
+
 @pytest.mark.parametrize("case", BROKEN, ids=[f"{index}-{case.requirement}" for index, case in enumerate(BROKEN)])
 def test_mf005_what_a_definition_refuses_admission_refuses(case: Broken) -> None:
     assert case.requirement in {one.reason.rule.requirement for one in objections(case.new, case.old)}
