@@ -1,6 +1,6 @@
 """Admission on one page: a manifest (and what it was before) goes in, a verdict with every objection comes out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final
 
@@ -8,28 +8,38 @@ from grove_core.areas.gang_termination import admit as gang_termination
 from grove_core.areas.gang_termination.rules import Refuse
 from grove_core.areas.workload import admit as workload
 from grove_core.areas.workload.defaults import with_defaults
+from grove_core.areas.workload.neighbours import Neighbours, neighbours_of
 from grove_core.kernel.admission import AdmissionVerdict, Admit, Caution, Deny, Objection
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
+from grove_core.resources.fields import Fields
 from grove_core.resources.keys import GROVE
+from grove_core.resources.keys import SET as SET_KEYS
 from grove_core.resources.manifest import Manifest, manifest_of
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.resources.stand_ins import made_readable
 
+_NAMED: Final = frozenset(
+    {"HorizontalPodAutoscaler", "PodClique", "PodCliqueScalingGroup", "PodGang", "ResourceClaim", "Service"}
+)
 _COMPARED_WHOLE: Final = ("cliqueNames", "startsAfter", "resourceSharing", "resourceClaimTemplates")
 """Lists that an update must leave as they are; with one part of them unread nobody knows whether it does."""
 
 
-def admit(new: Mapping[str, Any], old: Mapping[str, Any] | None = None) -> Decision[AdmissionVerdict]:
+def admit(
+    new: Mapping[str, Any], old: Mapping[str, Any] | None = None, neighbours: Neighbours | None = None
+) -> Decision[AdmissionVerdict]:
     """Judge a PodCliqueSet manifest, as an update where the old one is given; all objections at once.
+
+    With neighbours it is also judged by the names that others use (WL-117); the set itself may be among them.
 
     Both are judged with their defaults written out (WL-196). Total: a manifest that does not read is refused (GT-103),
     and what can be read of it is judged all the same. An old manifest that does not read has nothing to compare with.
     """
     subject, raw = _subject(new), with_defaults(new)
     before = manifest_of(with_defaults(old))[0] if old is not None else None
-    objections, warnings = _found_in(subject, raw, before)
+    objections, warnings = _found_in(subject, raw, before, neighbours)
     cautions = tuple(sorted(warnings, key=_sort_key))
     if not objections:
         return Decision(Admit(cautions), (Refuse.ADMITTED.because(subject),))
@@ -37,7 +47,28 @@ def admit(new: Mapping[str, Any], old: Mapping[str, Any] | None = None) -> Decis
     return Decision(Deny(ordered, cautions), tuple(objection.reason for objection in ordered))
 
 
-def _found_in(subject: Ref, raw: Mapping[str, Any], before: Manifest | None) -> tuple[list[Objection], list[Caution]]:
+def neighbours_in(objects: Iterable[Mapping[str, Any]]) -> Neighbours:
+    """The names that PodCliqueSets among these objects would use, and that other objects of sets have already.
+
+    What does not read uses none: it is reported where it is judged.
+    """
+    sets: list[Manifest] = []
+    held: list[tuple[str, str, str, str]] = []
+    for raw in objects:
+        if raw.get("kind") == "PodCliqueSet":
+            manifest, _ = manifest_of(with_defaults(raw))
+            sets += [] if manifest is None else [manifest]
+        elif raw.get("kind") in _NAMED:
+            meta = Fields(raw, "", []).part("metadata")
+            labels, name = meta.part("labels"), meta.text("name")
+            owner = next((labels.text(key) for key in SET_KEYS if labels.text(key)), "")
+            held += [(meta.text("namespace") or "default", owner, str(raw["kind"]), name)] if owner else []
+    return neighbours_of(sets, held)
+
+
+def _found_in(
+    subject: Ref, raw: Mapping[str, Any], before: Manifest | None, neighbours: Neighbours | None
+) -> tuple[list[Objection], list[Caution]]:
     """What does not read, and what holds for the other fields whatever the unreadable ones were meant to say.
 
     An unreadable count of replicas must not make a sound ``minAvailable`` beside it look too high, nor an unreadable
@@ -46,10 +77,10 @@ def _found_in(subject: Ref, raw: Mapping[str, Any], before: Manifest | None) -> 
     faults = _problems_of(raw)
     unread = {problem.path for problem in faults}
     lowest, more = manifest_of(made_readable(raw, unread, highest=False))
-    objections, warnings = _judged(subject, lowest, before)
+    objections, warnings = _judged(subject, lowest, before, neighbours)
     if unread:
         highest, _ = manifest_of(made_readable(raw, unread, highest=True))
-        certain = _judged(subject, highest, before)
+        certain = _judged(subject, highest, before, neighbours)
         objections, warnings = objections & certain[0], warnings & certain[1]
     problems = dict.fromkeys((*faults, *more))
     unread |= {problem.path for problem in more}
@@ -64,7 +95,7 @@ def _found_in(subject: Ref, raw: Mapping[str, Any], before: Manifest | None) -> 
 
 
 def _judged(
-    subject: Ref, manifest: Manifest | None, before: Manifest | None
+    subject: Ref, manifest: Manifest | None, before: Manifest | None, neighbours: Neighbours | None
 ) -> tuple[frozenset[Objection], frozenset[Caution]]:
     """All objections and warnings; there is a manifest by construction, as what did not read has been replaced."""
     sound = () if manifest is None else (manifest,)
@@ -73,6 +104,7 @@ def _judged(
         (
             *gang_termination.objections_to(subject, new.spec, earlier),
             *workload.objections_to(subject, new, before),
+            *(workload.collisions_of(subject, new, before, neighbours) if neighbours is not None else ()),
         )
         for new in sound
     )

@@ -9,7 +9,17 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    WithJsonSchema,
+)
 from pydantic import model_validator as validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
@@ -71,10 +81,22 @@ def _texts(value: object) -> object:
     return FrozenMap(value)
 
 
-GoDuration = Annotated[timedelta, BeforeValidator(_duration)]
-Count = Annotated[StrictInt, Field(ge=-_INT32 - 1, le=_INT32)]
-Opaque = Annotated[FrozenMap, BeforeValidator(_object)]
-Texts = Annotated[FrozenMap, BeforeValidator(_texts)]
+# The schema beside each type is what a custom resource definition says of it (MF-001).
+GoDuration = Annotated[timedelta, BeforeValidator(_duration), WithJsonSchema({"type": "string"})]
+Count = Annotated[StrictInt, Field(ge=-_INT32 - 1, le=_INT32), WithJsonSchema({"type": "integer", "format": "int32"})]
+Opaque = Annotated[
+    FrozenMap,
+    BeforeValidator(_object),
+    WithJsonSchema({"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
+]
+Texts = Annotated[
+    FrozenMap,
+    BeforeValidator(_texts),
+    WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}}),
+]
+StartupType = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(STARTUP_TYPES)})]
+Scope = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(SCOPES)})]
+UpdateType = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(UPDATE_STRATEGIES)})]
 _NOTHING: Final = FrozenMap({})
 
 
@@ -117,7 +139,7 @@ class ResourceSharing(_Resource):
 
     name: StrictStr
     namespace: StrictStr = ""
-    scope: StrictStr
+    scope: Scope
     filter: SharingFilter | None = None
 
 
@@ -188,7 +210,7 @@ class SetTemplate(_Delayed):
     """``spec.template``; without a ``delay`` gang termination is off (GT-031)."""
 
     cliques: tuple[CliqueTemplate, ...]
-    clique_startup_type: StrictStr = ANY_ORDER
+    clique_startup_type: StartupType = ANY_ORDER
     priority_class_name: StrictStr = ""
     headless_service_config: HeadlessService = HeadlessService()
     resource_claim_templates: tuple[ClaimTemplate, ...] = ()
@@ -199,7 +221,7 @@ class SetTemplate(_Delayed):
 class UpdateStrategy(_Resource):
     """``spec.updateStrategy``."""
 
-    type: StrictStr = ROLLING_RECREATE
+    type: UpdateType = ROLLING_RECREATE
 
 
 class SetSpec(_Resource):

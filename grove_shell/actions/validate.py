@@ -1,15 +1,22 @@
 """``grove validate``: the webhook's verdict offline, on every PodCliqueSet in the input, all problems at once."""
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Final
 
-from grove_core.admit import admit
+from grove_core.admit import admit, neighbours_in
 from grove_core.document.writing import reason_as_json
 from grove_core.kernel.admission import AdmissionVerdict, Deny, Remark
 from grove_core.kernel.decisions import Decision
+from grove_core.resources.fields import shown
 from grove_shell.exits import DONE, ERROR
+from grove_shell.manifests.likeness import slip_in
+from grove_shell.manifests.strictness import strictly
 from grove_shell.reading.faults import Fault
+from grove_shell.reading.items import fault_in, named
 from grove_shell.reading.sources import Item, items_of, standard_input
 from grove_shell.views.faults import faults_page
 from grove_shell.views.page import Page, show, write
@@ -18,32 +25,69 @@ from grove_shell.views.words import plural
 
 Judged = tuple[Item, Decision[AdmissionVerdict]]
 
+SET: Final = "PodCliqueSet"
+
+
+@dataclass(slots=True)
+class _Given:
+    """What an input holds, sorted out.
+
+    Attributes:
+        sets: PodCliqueSets, to be judged.
+        others: kind -> how many objects of other kinds.
+        headings: of those others that have names to collide with, kind and metadata.
+    """
+
+    sets: list[Item] = field(default_factory=list)
+    others: Counter[str] = field(default_factory=Counter)
+    headings: list[Mapping[str, Any]] = field(default_factory=list)
+
 
 def validate(filenames: tuple[str, ...], old: tuple[str, ...], output: str) -> int:
-    """Judge and print; returns the exit code (CL-001)."""
+    """Judge and print; returns the exit code (CL-001, CL-013)."""
     faults: list[Fault] = []
-    before = [item.value for item in _sets(old, faults)]
+    before, given = _sorted_out(old, faults), _sorted_out(filenames, faults)
+    held = [item.value for item in before.sets]
+    replaced = {_name(item.value) for item in given.sets}
+    present = (item.value for item in given.sets), (raw for raw in held if _name(raw) not in replaced)
+    neighbours = neighbours_in(chain(*present, given.headings, before.headings))
     judged = []
-    for item in _sets(filenames, faults):
-        earlier = _earlier(item.value, before)
+    for item in given.sets:
+        earlier = _earlier(item.value, held)
         if old and earlier is None:
             write(f"no earlier version of {_name(item.value)} in --old: judged as new\n", sys.stderr)
-        judged.append((item, admit(item.value, earlier)))
+        judged.append((item, strictly(item.value, admit(item.value, earlier, neighbours))))
     if faults:
         show(faults_page(sorted(faults, key=lambda fault: fault.sort_key), going_on=True), sys.stderr)
+    others = dict(sorted(given.others.items()))
     if output == "human":
-        show(_page(judged))
+        show(_page(judged, others))
     else:
-        write(as_text({"verdicts": [_as_json(item, decision) for item, decision in judged]}, output))
+        verdicts = [_as_json(item, decision) for item, decision in judged]
+        write(as_text({"verdicts": verdicts, "notJudged": others}, output))
     refused = any(isinstance(decision.verdict, Deny) for _, decision in judged)
-    return ERROR if faults or refused else DONE
+    return ERROR if faults or refused or not judged else DONE
 
 
-def _sets(paths: Iterable[str], faults: list[Fault]) -> Iterable[Item]:
+def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
+    """Read everything; an object that is of no kind, or nearly of one of ours, is a fault (IN-031, IN-044)."""
+    given = _Given()
     for path in paths:
         for item in items_of(path, faults, standard_input()):
-            if item.value.get("kind") == "PodCliqueSet":
-                yield item
+            raw, slip = item.value, slip_in(item.value)
+            kind = raw.get("kind")
+            problem = (slip.path, slip.expected, slip.got) if slip is not None else None
+            if not isinstance(kind, str):
+                problem = ("kind", "a string", shown(kind))
+            if problem is not None:
+                faults.append(fault_in(item, named(raw, item.index), problem, None))
+            elif kind == SET:
+                given.sets.append(item)
+            else:
+                given.others[str(kind)] += 1
+                if kind != "Pod":
+                    given.headings.append({"kind": kind, "metadata": raw.get("metadata")})
+    return given
 
 
 def _earlier(raw: Mapping[str, Any], before: list[dict[str, Any]]) -> Mapping[str, Any] | None:
@@ -63,10 +107,10 @@ def _field(raw: Mapping[str, Any], key: str) -> str:
     return str(meta.get(key) or "") if isinstance(meta, Mapping) else ""
 
 
-def _page(judged: list[Judged]) -> Page:
+def _page(judged: list[Judged], others: Mapping[str, int]) -> Page:
     page = Page()
     if not judged:
-        page.add(("no PodCliqueSet in the input", "bold"))
+        page.add(("no PodCliqueSet in the input: nothing was judged", "bold"))
     for item, decision in judged:
         verdict, warnings = decision.verdict, decision.verdict.warnings
         refusals = verdict.objections if isinstance(verdict, Deny) else ()
@@ -78,6 +122,8 @@ def _page(judged: list[Judged]) -> Page:
             page.add("  ", str(objection), (_rule(objection), "dim"))
         for warning in warnings:
             page.add("  ", ("warning: ", "yellow"), str(warning), (_rule(warning), "dim"))
+    if others:
+        page.add((f"not judged: {', '.join(f'{count:,} {kind}' for kind, count in others.items())}", "dim"))
     return page
 
 

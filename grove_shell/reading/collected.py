@@ -19,6 +19,6 @@ class Collected:
     """
 
     origin: str
-    items: tuple[Mapping[str, Any], ...] = ()
+    items: tuple[dict[str, Any], ...] = ()
     complete: frozenset[Gap] = frozenset()
     unseen: Mapping[Gap, str] = field(default_factory=dict)

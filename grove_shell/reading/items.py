@@ -101,10 +101,10 @@ def empty_file(file: str) -> Fault:
     return Fault(file=file, expected="at least one object", got="nothing: the file is empty")
 
 
-def fault_in(item: Item, where: str, problem: Problem, place: Place, *, lost: bool = True) -> Fault:
-    """A problem of an item, or of the part of it called ``where``, as a fault."""
+def fault_in(item: Item, where: str, problem: Problem, place: Place | None, *, lost: bool = True) -> Fault:
+    """A problem of an item, or of the part of it called ``where``, as a fault; the place where one is known."""
     path, expected, got = problem
-    line, column = place
+    line, column = place or (None, None)
     return Fault(
         file=item.file,
         document=item.document,

@@ -5,31 +5,51 @@ Dumps of clusters have none of these, so what judges them is imported only where
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_shell.reading.sources import Item
 
+if TYPE_CHECKING:
+    from grove_core.areas.workload.neighbours import Neighbours
+
 Note = Callable[[Item, str, str, str], None]
 
 
+def neighbours_among(
+    manifests: Collection[Mapping[str, Any]], running: Mapping[tuple[str, str], Mapping[str, Any]]
+) -> "Neighbours":
+    """The names that sets of an input use: manifests, and those of a cluster that none of them replaces (WL-117)."""
+    from grove_core.admit import neighbours_in  # noqa: PLC0415 - see above
+
+    replaced = {(text_of(raw, "namespace"), text_of(raw, "name")) for raw in manifests}
+    kept = (raw for (namespace, name), raw in running.items() if not {(namespace, name), ("", name)} & replaced)
+    return neighbours_in((*manifests, *kept))
+
+
 def admitted(
-    item: Item, running: Mapping[str, Any] | None, note: Note, warn: Callable[[str], None]
+    item: Item,
+    running: Mapping[str, Any] | None,
+    neighbours: "Neighbours",
+    note: Note,
+    warn: Callable[[str], None],
 ) -> Mapping[str, Any] | None:
-    """A manifest with its defaults; None where admission would refuse it, every objection noted (IN-039).
+    """A manifest with its defaults; None where a server would refuse it, every objection noted (IN-039, IN-043).
 
     Args:
         item: holds the manifest.
         running: the set of that name as a cluster has it, if it is an edit (IN-041).
+        neighbours: the names that sets of the input use.
         note: takes a fault: where, its field path, what was expected, what was found.
         warn: takes what admission would warn of.
     """
     from grove_core.admit import admit  # noqa: PLC0415 - see above
     from grove_core.areas.workload.defaults import with_defaults  # noqa: PLC0415 - see above
     from grove_core.kernel.admission import Deny  # noqa: PLC0415 - see above
+    from grove_shell.manifests.strictness import strictly  # noqa: PLC0415 - see above
 
-    verdict = admit(item.value, running).verdict
+    verdict = strictly(item.value, admit(item.value, running, neighbours)).verdict
     for warning in verdict.warnings:
         warn(str(warning))
     if not isinstance(verdict, Deny):
@@ -89,6 +109,13 @@ def edited(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueSet:
         generation=None if running.generation is None else running.generation + 1,
         resource_version=f"{running.resource_version}+1",
     )
+
+
+def text_of(raw: Mapping[str, Any], key: str) -> str:
+    """A text of the metadata; empty where there is none."""
+    meta = raw.get("metadata")
+    found = meta.get(key) if isinstance(meta, Mapping) else None
+    return found if isinstance(found, str) else ""
 
 
 def _expected_by(sentence: str) -> str:

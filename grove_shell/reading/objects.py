@@ -25,7 +25,7 @@ from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap, cluster_of
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.completeness import complete_kinds, inferred_gaps, podless_cliques
 from grove_shell.reading.faults import Fault
-from grove_shell.reading.manifests import admitted, edited, lacks_templates
+from grove_shell.reading.manifests import admitted, edited, lacks_templates, neighbours_among, text_of
 from grove_shell.reading.sources import Item, collector_off, items_of
 
 API_GROUPS: Final[Mapping[str, str]] = {
@@ -80,8 +80,8 @@ def load(
     """
     loading = _Loading(live)
     with collector_off():
-        for raw in live.items if live is not None else ():
-            loading.take(Item(live.origin if live is not None else "", 1, raw))
+        for index, raw in enumerate(loading.live.items):
+            loading.take(Item(loading.live.origin, 1, index, raw))
         for path in paths:
             for item in items_of(path, loading.faults, stdin):
                 loading.take(item)
@@ -137,17 +137,29 @@ class _Loading:
         elif kind in OWNED_KINDS and OWNED_KINDS[kind] == version.rpartition("/")[0]:
             self._take_other(item, kind)
         elif API_GROUPS.get(kind) != version.rpartition("/")[0]:
-            self.ignored[kind] += 1
-        elif kind == "PodCliqueSet" and not _field(raw, "uid"):
+            self._pass_by(item, kind)
+        elif kind == "PodCliqueSet" and not text_of(raw, "uid"):
             self.manifests.append(item)
         else:
             self._take_ours(item, kind)
+
+    def _pass_by(self, item: Item, kind: str) -> None:
+        """An object of a kind that no decision reads; one that was written by hand may be meant as another (IN-044)."""
+        if not text_of(item.value, "uid"):
+            from grove_shell.manifests.likeness import slip_in  # noqa: PLC0415 - dumps of clusters have none of these
+
+            slip = slip_in(item.value)
+            if slip is not None:
+                self._note(item, slip.path, slip.expected, slip.got)
+                self._miss(slip.kind, item.value)
+                return
+        self.ignored[kind] += 1
 
     def _take_template(self, raw: Mapping[str, Any]) -> None:
         """What shared claims may be made of (WL-019)."""
         spec = raw.get("spec")
         if isinstance(spec, Mapping):
-            key = (_field(raw, "namespace") or "default", _field(raw, "name"))
+            key = (text_of(raw, "namespace") or "default", text_of(raw, "name"))
             self.templates[key] = FrozenMap.over(spec)
 
     def _take_other(self, item: Item, kind: str) -> None:
@@ -186,11 +198,14 @@ class _Loading:
 
     def _take_manifests(self) -> None:
         """Sets that no cluster has seen: new ones, or edits of those in the input (IN-039, IN-041)."""
+        if not self.manifests:
+            return
+        neighbours = neighbours_among([item.value for item in self.manifests], self.running)
         for item in self.manifests:
-            name, namespace = _field(item.value, "name"), _field(item.value, "namespace")
+            name, namespace = text_of(item.value, "name"), text_of(item.value, "namespace")
             found = [key for key in self.running if key[1] == name and namespace in {"", key[0]}]
             key = found[0] if len(found) == 1 else None
-            raw = admitted(item, self.running[key] if key else None, self._note, self.warnings.append)
+            raw = admitted(item, self.running[key] if key else None, neighbours, self._note, self.warnings.append)
             if raw is not None and lacks_templates(item, raw, self.templates, self._note):
                 raw = None
             if raw is None:
@@ -227,9 +242,11 @@ class _Loading:
     def finish(self) -> Loaded:
         """Check owners, find out what was left out, and index the rest."""
         self._take_manifests()
-        self.gaps |= inferred_gaps(
+        inferred = inferred_gaps(
             sets=self.sets.values(), groups=self.groups.values(), cliques=self.cliques.values(), pods=self.pods.values()
         )
+        listed = self.live.complete
+        self.gaps |= {gap for gap in inferred if gap not in listed and (gap[0], EVERYWHERE) not in listed}
         self.groups = {key: group for key, group in self.groups.items() if self._has_owner(group)}
         self.cliques = {key: clique for key, clique in self.cliques.items() if self._has_owner(clique)}
         self.gaps |= self.live.unseen.keys()
@@ -309,13 +326,6 @@ class _Loading:
         self.gaps.add((kind, namespace if isinstance(namespace, str) else EVERYWHERE))
         if isinstance(uid, str) and isinstance(namespace, str):
             self.owners.setdefault(uid, Ref(str(raw.get("apiVersion")), kind, namespace, str(fields.get("name"))))
-
-
-def _field(raw: Mapping[str, Any], key: str) -> str:
-    """A text of the metadata; empty where there is none."""
-    meta = raw.get("metadata")
-    found = meta.get(key) if isinstance(meta, Mapping) else None
-    return found if isinstance(found, str) else ""
 
 
 def _same(before: Resource | Pod, uid: str, resource_version: str) -> bool:

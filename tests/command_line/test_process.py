@@ -66,7 +66,7 @@ def test_cl006_colours_only_on_a_terminal() -> None:
     assert b"\x1b[" not in on_a_terminal("plan", "-f", str(DEGRADED), *NOW, NO_COLOR="1").replace(b"\x1b[K", b"")
 
 
-@pytest.mark.parametrize("words", [[], ["plan"], ["explain"], ["validate"], ["simulate"]])
+@pytest.mark.parametrize("words", [[], ["plan"], ["explain"], ["validate"], ["simulate"], ["manifests"]])
 def test_cl003_help_imports_click_only(words: list[str]) -> None:
     words = [*words, "--help"]
     code = (
@@ -77,6 +77,16 @@ def test_cl003_help_imports_click_only(words: list[str]) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=True, timeout=60)
     assert done.stderr.strip() == b"[]"
     assert b"Usage: grove" in done.stdout
+
+
+def test_cl003_a_plan_of_a_dump_loads_no_definitions() -> None:
+    code = (
+        "import sys\nfrom grove_shell.cli.main import run\n"
+        f"run(['plan', '-f', {str(DEGRADED)!r}, *{NOW!r}], 'grove')\n"
+        "print([name for name in sys.modules if name.startswith('grove_shell.manifests')], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=True, timeout=60)
+    assert done.stderr.strip() == b"[]"
 
 
 @pytest.mark.parametrize("command", ["plan", "explain", "validate"])

@@ -18,6 +18,17 @@ def validate(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]
     return code, capsys.readouterr().out
 
 
+def new(name: str = "llm", **more: object) -> Any:
+    """A set that no cluster has seen."""
+    spec = {"roleName": "a", "podSpec": {"containers": [{"name": "main", "image": "x"}]}}
+    return {
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "PodCliqueSet",
+        "metadata": {"name": name},
+        "spec": {"template": {"cliques": [{"name": "a", "spec": spec}], **more}},
+    }
+
+
 def written(path: Path, raw: object) -> str:
     path.write_text(yaml.safe_dump(raw), encoding="utf-8")
     return str(path)
@@ -71,11 +82,114 @@ def test_wl157_sets_that_run_are_admitted_as_they_are(file: str, capsys: pytest.
 
 
 def test_wl190_what_is_left_out_is_judged_by_its_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    raw = {
-        "kind": "PodCliqueSet",
-        "metadata": {"name": "llm"},
-        "spec": {"template": {"cliques": [{"name": "a", "spec": {}}]}},
-    }
-    code, page = validate(capsys, "-f", written(tmp_path / "new.yaml", raw))
+    code, page = validate(capsys, "-f", written(tmp_path / "new.yaml", new()))
     assert code == 0
     assert page.endswith("PodCliqueSet default/llm: admitted\n")
+
+
+def test_in043_a_slip_in_a_manifest_is_refused_and_one_in_a_dump_is_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    raw = new()
+    raw["spec"]["template"]["cliques"][0]["spec"]["minAvailabe"] = 1
+    code, page = validate(capsys, "-f", written(tmp_path / "new.yaml", raw))
+    assert code == 1
+    assert "spec.template.cliques[0].spec.minAvailabe: must be a known field; did you mean minAvailable?, got 1" in page
+    assert page.splitlines()[-1].endswith("FieldUnknown WL-158")
+    raw["metadata"] |= {"uid": "u", "resourceVersion": "1"}
+    assert validate(capsys, "-f", written(tmp_path / "stored.yaml", raw))[0] == 0
+
+
+def test_in043_a_plan_refuses_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    raw = new()
+    raw["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["nodeName"] = True
+    raw["spec"]["template"]["clique"] = []
+    assert run(["plan", "-f", written(tmp_path / "new.yaml", raw)], "grove") == 1
+    said = capsys.readouterr().err
+    assert "spec.template.cliques[0].spec.podSpec.nodeName: expected a string, got true" in said
+    assert "spec.template.clique: expected a known field; did you mean cliques?, got a list of 0" in said
+
+
+@pytest.mark.parametrize(
+    ("head", "place", "expected"),
+    [
+        ({"apiVersion": "grove.io/v1"}, "apiVersion", "grove.io/v1alpha1"),
+        ({"apiVersion": "grov.io/v1alpha1"}, "apiVersion", "grove.io/v1alpha1"),
+        ({"apiVersion": "core.grove.ai/v1alpha1"}, "apiVersion", "grove.io/v1alpha1"),
+        ({"apiVersion": "v1"}, "apiVersion", "grove.io/v1alpha1"),
+        ({"kind": "PodCliqeSet"}, "kind", "PodCliqueSet"),
+        ({"kind": "podcliqueset"}, "kind", "PodCliqueSet"),
+        ({"kind": "PodCliqueSets", "apiVersion": "apps/v1"}, "kind", "PodCliqueSet"),
+        ({"kind": "Workload"}, "kind", "one of PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang"),
+    ],
+)
+def test_in044_nearly_one_of_ours(
+    head: dict[str, str], place: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    raw = {**new(), **head}
+    path = written(tmp_path / "new.yaml", raw)
+    told = f"{place}: expected {expected}, got"
+    for command in ("validate", "plan"):
+        assert run([command, "-f", path], "grove") == 1
+        assert told in capsys.readouterr().err
+    raw["metadata"]["uid"] = "u"
+    run(["validate", "-f", written(tmp_path / "stored.yaml", raw)], "grove")
+    assert told not in capsys.readouterr().err
+
+
+@pytest.mark.req("IN-044")
+@pytest.mark.parametrize(
+    ("version", "kind"),
+    [
+        ("apps/v1", "Deployment"),
+        ("scheduling.run.ai/v2alpha2", "PodGroup"),
+        ("serving.knative.dev/v1", "PodClique"),
+        ("grove.io/v1alpha1", "ClusterTopology"),
+        ("apps/v1", "ReplicaSet"),
+    ],
+)
+def test_cl013_others_are_counted_and_nothing_judged_is_no_yes(
+    version: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = written(tmp_path / "other.yaml", {"apiVersion": version, "kind": kind, "metadata": {"name": "x"}})
+    code, page = validate(capsys, "-f", other)
+    assert (code, page) == (1, f"no PodCliqueSet in the input: nothing was judged\nnot judged: 1 {kind}\n")
+    both = ("-f", other, "-f", written(tmp_path / "new.yaml", new()))
+    code, page = validate(capsys, *both)
+    assert (code, page.splitlines()[-1]) == (0, f"not judged: 1 {kind}")
+    assert json.loads(validate(capsys, *both, "-o", "json")[1])["notJudged"] == {kind: 1}
+
+
+@pytest.mark.req("IN-031")
+def test_cl013_an_object_of_no_kind_is_a_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["validate", "-f", written(tmp_path / "values.yaml", {"replicas": 3})], "grove") == 1
+    assert "kind: expected a string, got nothing" in capsys.readouterr().err
+
+
+def test_wl117_two_manifests_of_one_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = new("a"), new("a-0")
+    first["spec"]["template"]["cliques"][0]["name"] = "0-a"
+    first["spec"]["replicas"] = second["spec"]["replicas"] = 1
+    one, two = written(tmp_path / "1.yaml", first), written(tmp_path / "2.yaml", second)
+    code, page = validate(capsys, "-f", one, "-f", two)
+    assert code == 1
+    assert "its PodClique a-0-0-a would be one of PodCliqueSet a-0 too" in page
+    assert "its PodClique a-0-0-a would be one of PodCliqueSet a too" in page
+    code, page = validate(capsys, "-f", two, "--old", one)
+    assert code == 1
+    assert "PodCliqueSet default/a-0: refused, 1 problem" in page
+    assert validate(capsys, "-f", two)[0] == 0
+    second["metadata"]["uid"] = "u"
+    assert validate(capsys, "-f", two, "--old", one, "--old", written(tmp_path / "3.yaml", second))[0] == 0
+
+
+def test_wl117_a_plan_refuses_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = new("a"), new("a-0")
+    first["spec"]["template"]["cliques"][0]["name"] = "0-a"
+    one, two = written(tmp_path / "1.yaml", first), written(tmp_path / "2.yaml", second)
+    assert run(["plan", "-f", one, "-f", two], "grove") == 1
+    assert "its PodClique a-0-0-a would be one of PodCliqueSet a too" in capsys.readouterr().err
+    second["metadata"] |= {"uid": "u", "resourceVersion": "1"}
+    assert run(["plan", "-f", one, "-f", written(tmp_path / "3.yaml", second)], "grove") == 1
+    assert "its PodClique a-0-0-a would be one of PodCliqueSet a-0 too" in capsys.readouterr().err
+    assert run(["plan", "-f", one], "grove") == 0

@@ -399,7 +399,8 @@ class TestIN039:
     """A set that no cluster has seen is read as a server would take it."""
 
     def bare(self, **clique: object) -> Json:
-        cliques = [{"name": "a", "spec": {"podSpec": {"containers": [{"name": "main"}]}, **clique}}]
+        spec = {"roleName": "a", "podSpec": {"containers": [{"name": "main"}]}, **clique}
+        cliques = [{"name": "a", "spec": spec}]
         return {
             "apiVersion": "grove.io/v1alpha1",
             "kind": "PodCliqueSet",

@@ -1,4 +1,4 @@
-"""Admission of a set, all of it but gang termination: WL-100 to WL-156, and the warnings WL-180 to WL-182."""
+"""Admission of a set, all of it but gang termination: WL-100 to WL-156, and the warnings."""
 
 from collections.abc import Iterator
 
@@ -9,6 +9,8 @@ from grove_core.areas.workload.admit_names import derived_faults, length_faults
 from grove_core.areas.workload.admit_pods import placement_faults, pod_faults, pod_warnings
 from grove_core.areas.workload.admit_sharing import sharing_faults
 from grove_core.areas.workload.admit_template import template_faults
+from grove_core.areas.workload.neighbours import Neighbours
+from grove_core.areas.workload.rules import Refuse
 from grove_core.areas.workload.startup import startup_faults, startup_warnings
 from grove_core.kernel.admission import Caution, Objection
 from grove_core.kernel.refs import Ref
@@ -31,6 +33,15 @@ def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator
     for faults in found:
         for fault in faults:
             yield Objection(fault.path, shown(fault.got), fault.rule.because(subject, **fault.facts))
+
+
+def collisions_of(subject: Ref, new: Manifest, old: Manifest | None, neighbours: Neighbours) -> Iterator[Objection]:
+    """Objects that another set would have too (WL-117), unless it had them before the change (WL-116)."""
+    known = {(found.kind, found.other) for found in neighbours.collisions(old)} if old is not None else set()
+    for found in neighbours.collisions(new):
+        if (found.kind, found.other) not in known:
+            facts = {"kind": found.kind, "name": found.name, "other": found.other}
+            yield Objection("metadata.name", shown(new.name), Refuse.SETS_COLLIDE.because(subject, **facts))
 
 
 def warnings_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Caution]:

@@ -80,8 +80,13 @@ def _clique(spec: Json) -> Json:
 
 
 def _pod(spec: Json) -> Json:
-    spoken = _without_empty(spec, "restartPolicy")
-    return _filled(spoken, restartPolicy="Always", terminationGracePeriodSeconds=30)
+    whole = _filled(_without_empty(spec, "restartPolicy"), restartPolicy="Always", terminationGracePeriodSeconds=30)
+    return {**whole, **_items(whole, "containers", _container), **_items(whole, "initContainers", _container)}
+
+
+def _container(container: Json) -> Json:
+    """Ports are told apart by number and protocol, so a server writes both."""
+    return {**container, **_items(container, "ports", lambda port: _filled(port, protocol="TCP"))}
 
 
 def _group(group: Json) -> Json:

@@ -133,6 +133,7 @@ class Refuse(Rule):
         "WL-114", "must differ from the name of the standalone clique that has an autoscaler too"
     )
     CLIQUES_COLLIDE = Clause("WL-115", "must differ from what replica {replica} of {group} calls its clique {clique}")
+    SETS_COLLIDE = Clause("WL-117", "must differ: its {kind} {name} would be one of PodCliqueSet {other} too")
 
     STARTUP_TYPE_UNKNOWN = Clause("WL-120", "must be one of {allowed}")
     STARTS_AFTER_UNKNOWN = Clause("WL-121", "must name a clique of the template; known: {known}")
@@ -172,6 +173,9 @@ class Refuse(Rule):
     CLAIM_TEMPLATES_IMMUTABLE = Clause("WL-154", "must not change; was {before}")
     STARTUP_TYPE_IMMUTABLE = Clause("WL-155", "must not change; was {before}")
     CLIQUE_ORDER_IMMUTABLE = Clause("WL-156", "must keep their order, in which they start; was {before}")
+
+    FIELD_UNKNOWN = Clause("WL-158", "must be a known field; {hint}")
+    VALUE_NOT_ALLOWED = Clause("WL-159", "must be {expected}")
 
 
 @unique

@@ -1,0 +1,216 @@
+"""The custom resource definitions of Grove's kinds, as ``kubectl apply --server-side`` takes them."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from grove_core.resources.keys import GROVE, MIN_AVAILABLE_BREACHED, SCHEDULER
+from grove_shell.manifests.specs import clique_spec, gang_spec, group_spec, set_spec
+from grove_shell.manifests.statuses import clique_status, gang_status, group_status, set_status
+from grove_shell.manifests.structural import Json, fields, object_meta, text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """What ``kubectl get`` prints: a heading, where it stands, and whether only ``-o wide`` shows it."""
+
+    name: str
+    path: str
+    type: str = "integer"
+    wide: bool = False
+
+    @property
+    def as_json(self) -> Json:
+        """As a definition has it."""
+        column: Json = {"name": self.name, "type": self.type, "jsonPath": self.path}
+        return {**column, "priority": 1} if self.wide else column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One of Grove's kinds.
+
+    Attributes:
+        api_version: group and version.
+        about: what ``kubectl explain`` says.
+        selector: field of the status that holds the selector of the pods; empty where nothing can be scaled.
+    """
+
+    kind: str
+    api_version: str
+    short: str
+    about: str
+    spec: Callable[[], Json]
+    status: Callable[[], Json]
+    columns: tuple[Column, ...]
+    selector: str = ""
+
+    @property
+    def plural(self) -> str:
+        """The name of the resource in paths."""
+        return f"{self.kind.lower()}s"
+
+
+_REPLICAS: Final = Column(name="Replicas", path=".spec.replicas")
+_MINIMUM: Final = Column(name="MinAvail", path=".spec.minAvailable")
+_AVAILABLE: Final = Column(name="Available", path=".status.availableReplicas")
+_SCHEDULED: Final = Column(name="Scheduled", path=".status.scheduledReplicas")
+_UPDATED: Final = Column(name="Updated", path=".status.updatedReplicas")
+_BREACHED: Final = Column(
+    name="MinBreached",
+    type="string",
+    path=f'.status.conditions[?(@.type=="{MIN_AVAILABLE_BREACHED}")].status',
+    wide=True,
+)
+_AGE: Final = Column(name="Age", type="date", path=".metadata.creationTimestamp")
+
+
+def _progress(short: str, kind: str) -> tuple[Column, ...]:
+    """How far an update of the parts of some kind is."""
+    return tuple(
+        Column(name=f"{short}-{word.capitalize()}", path=f".status.updateProgress.{word}{kind}Count")
+        for word in ("updated", "total")
+    )
+
+
+KINDS: Final = (
+    Kind(
+        kind="PodCliqueSet",
+        api_version=GROVE,
+        short="pcs",
+        about="A workload of cliques of pods that are scheduled, scaled and ended together.",
+        spec=set_spec,
+        status=set_status,
+        columns=(
+            _REPLICAS,
+            _AVAILABLE,
+            _UPDATED,
+            *_progress("PCLQs", "PodCliques"),
+            *_progress("PCSGs", "PodCliqueScalingGroups"),
+            _AGE,
+        ),
+        selector="hpaPodSelector",
+    ),
+    Kind(
+        kind="PodClique",
+        api_version=GROVE,
+        short="pclq",
+        about="A clique of equal pods; made from the template of a PodCliqueSet.",
+        spec=clique_spec,
+        status=clique_status,
+        columns=(
+            _MINIMUM,
+            _REPLICAS,
+            Column(name="Ready", path=".status.readyReplicas"),
+            _SCHEDULED,
+            _UPDATED,
+            Column(name="Gated", path=".status.scheduleGatedReplicas", wide=True),
+            _BREACHED,
+            _AGE,
+        ),
+        selector="hpaPodSelector",
+    ),
+    Kind(
+        kind="PodCliqueScalingGroup",
+        api_version=GROVE,
+        short="pcsg",
+        about="Cliques that scale together; made from the template of a PodCliqueSet.",
+        spec=group_spec,
+        status=group_status,
+        columns=(
+            _MINIMUM,
+            _REPLICAS,
+            _AVAILABLE,
+            _SCHEDULED,
+            _UPDATED,
+            *_progress("PCLQs", "PodCliques"),
+            _BREACHED,
+            _AGE,
+        ),
+        selector="selector",
+    ),
+    Kind(
+        kind="PodGang",
+        api_version=SCHEDULER,
+        short="pg",
+        about="Pods that the scheduler places as one.",
+        spec=gang_spec,
+        status=gang_status,
+        columns=(Column(name="Phase", type="string", path=".status.phase"), _AGE),
+    ),
+)
+
+
+def definitions() -> Iterator[Json]:
+    """The custom resource definitions, one for each kind; no part is shared, or YAML would name it and refer to it."""
+    for kind in KINDS:
+        yield json.loads(json.dumps(_definition(kind)))
+
+
+@cache
+def schema_for(api_version: str, kind: str) -> Json | None:
+    """What an object of a kind may look like, its metadata included; None where the kind is not ours."""
+    for known in KINDS:
+        if (known.api_version, known.kind) == (api_version, kind):
+            schema = _schema(known)
+            schema["properties"] |= {
+                "apiVersion": text(enum=[api_version]),
+                "kind": text(enum=[kind]),
+                "metadata": object_meta(),
+            }
+            return {**schema, "required": ["apiVersion", "kind", "metadata", "spec"]}
+    return None
+
+
+def _definition(kind: Kind) -> Json:
+    group, _, version = kind.api_version.partition("/")
+    scale = {
+        "scale": {
+            "specReplicasPath": ".spec.replicas",
+            "statusReplicasPath": ".status.replicas",
+            "labelSelectorPath": f".status.{kind.selector}",
+        }
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{kind.plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {
+                "kind": kind.kind,
+                "listKind": f"{kind.kind}List",
+                "plural": kind.plural,
+                "singular": kind.kind.lower(),
+                "shortNames": [kind.short],
+                "categories": ["grove"],
+            },
+            "versions": [
+                {
+                    "name": version,
+                    "served": True,
+                    "storage": True,
+                    "subresources": {"status": {}, **(scale if kind.selector else {})},
+                    "additionalPrinterColumns": [column.as_json for column in kind.columns],
+                    "schema": {"openAPIV3Schema": _schema(kind)},
+                }
+            ],
+        },
+    }
+
+
+def _schema(kind: Kind) -> Json:
+    whole = fields(
+        {
+            "apiVersion": text(),
+            "kind": text(),
+            "metadata": {"type": "object"},
+            "spec": kind.spec(),
+            "status": kind.status(),
+        },
+        ("spec",),
+    )
+    return {"description": kind.about, **whole}

@@ -1,0 +1,209 @@
+"""What the API server checks by itself: rules of admission as keywords of the schema, or in CEL.
+
+Each line names the rule it enforces. What is not here is said by ``grove validate`` and the webhook alone: it needs
+more than the API server sees, or more steps than it grants. Limits of size are there because CEL is charged for the
+worst case: nobody has a hundred cliques.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from grove_shell.manifests.structural import Json
+
+TEMPLATE: Final = "template"
+CLIQUE: Final = "template.cliques[]"
+GROUP: Final = "template.podCliqueScalingGroups[]"
+SAME: Final = "self == oldSelf"
+
+ORDERED_LISTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "template.cliques": ("name",),
+    "template.podCliqueScalingGroups": ("name",),
+    "template.resourceClaimTemplates": ("name",),
+    "template.resourceSharing": ("name",),
+    f"{CLIQUE}.resourceSharing": ("name",),
+    f"{GROUP}.resourceSharing": ("name",),
+}
+"""Lists whose items have a name of their own (GT-099, WL-141, WL-144)."""
+
+REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {f"{CLIQUE}.spec": ("podSpec", "roleName")}
+"""What readers of older sets do without, and a new set must have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One rule of admission at one place of a set's spec.
+
+    Attributes:
+        path: of the part of the schema, as ``structural.part_at`` takes it; empty for the spec itself.
+        requirement: the rule's number in ``specs/``; empty for a limit of size.
+        keywords: of the schema.
+        cel: an expression that holds where the rule is kept; empty where keywords say it.
+        sentence: what a user reads when it does not.
+    """
+
+    path: str
+    requirement: str
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    cel: str = ""
+    sentence: str = ""
+
+    def add_to(self, part: Json) -> None:
+        """Write the rule into that part of the schema."""
+        part.update(self.keywords)
+        if self.cel:
+            message = f"{self.sentence} ({self.requirement})"
+            part.setdefault("x-kubernetes-validations", []).append({"rule": self.cel, "message": message})
+
+
+_LIMITS: Final = (
+    Check("template.cliques", "", {"maxItems": 100}),
+    Check("template.podCliqueScalingGroups", "", {"maxItems": 32}),
+    Check(f"{CLIQUE}.name", "WL-110", {"maxLength": 45}),
+    Check(f"{CLIQUE}.spec.roleName", "", {"maxLength": 253}),
+    Check(f"{CLIQUE}.spec.startsAfter", "", {"maxItems": 100}),
+    Check(f"{CLIQUE}.spec.startsAfter[]", "", {"maxLength": 63}),
+    Check(f"{CLIQUE}.spec.podSpec.schedulerName", "", {"maxLength": 63}),
+    Check(f"{GROUP}.name", "", {"maxLength": 63}),
+    Check(f"{GROUP}.cliqueNames", "", {"maxItems": 100}),
+    Check(f"{GROUP}.cliqueNames[]", "", {"maxLength": 45}),
+    Check("template.resourceSharing", "", {"maxItems": 50}),
+    Check(f"{GROUP}.resourceSharing", "", {"maxItems": 50}),
+    Check("template.terminationDelay", "", {"maxLength": 63}),
+    Check(f"{GROUP}.terminationDelay", "", {"maxLength": 63}),
+)
+
+_KEYWORDS: Final = (
+    Check("replicas", "GT-096", {"minimum": 0}),
+    Check(f"{CLIQUE}.spec.replicas", "GT-096", {"minimum": 1}),
+    Check(f"{GROUP}.replicas", "GT-096", {"minimum": 1}),
+    Check(f"{CLIQUE}.spec.minAvailable", "GT-094", {"minimum": 1}),
+    Check(f"{GROUP}.minAvailable", "GT-095", {"minimum": 1}),
+    Check("template.cliques", "GT-100", {"minItems": 1}),
+    Check(f"{CLIQUE}.name", "WL-107", {"minLength": 1}),
+    Check(f"{GROUP}.name", "WL-108", {"minLength": 1}),
+    Check("template.resourceClaimTemplates[].name", "WL-140", {"minLength": 1}),
+    *(
+        Check(f"{level}.resourceSharing[].name", "WL-143", {"minLength": 1, "maxLength": 253})
+        for level in (TEMPLATE, CLIQUE, GROUP)
+    ),
+)
+
+_DELAY: Final = "duration(self) > duration('0s')"
+_SOME: Final = "(has(self.{0}) && size(self.{0}) > 0)"
+_FLOOR: Final = "!has(self.{0}) || !has(self.{0}.minReplicas) || self.{0}.minReplicas >= self.minAvailable"
+
+_TOGETHER: Final = (
+    Check(f"{TEMPLATE}.terminationDelay", "GT-091", cel=_DELAY, sentence="must be greater than 0"),
+    Check(f"{GROUP}.terminationDelay", "GT-093", cel=_DELAY, sentence="must be greater than 0"),
+    Check(
+        TEMPLATE,
+        "GT-092",
+        cel="has(self.terminationDelay) || !has(self.podCliqueScalingGroups)"
+        " || self.podCliqueScalingGroups.all(g, !has(g.terminationDelay))",
+        sentence="a scaling group has a terminationDelay only if the template has one",
+    ),
+    Check(
+        f"{CLIQUE}.spec",
+        "GT-094",
+        cel="!has(self.minAvailable) || self.minAvailable <= self.replicas",
+        sentence="minAvailable must not be above replicas",
+    ),
+    Check(
+        GROUP,
+        "GT-095",
+        cel="self.minAvailable <= self.replicas",
+        sentence="minAvailable must not be above replicas",
+    ),
+    Check(
+        TEMPLATE,
+        "GT-097",
+        cel="!has(self.podCliqueScalingGroups) || self.podCliqueScalingGroups.all(g,"
+        " g.cliqueNames.all(n, self.cliques.exists(c, c.name == n)))",
+        sentence="a scaling group names cliques of the template",
+    ),
+    Check(
+        TEMPLATE,
+        "WL-128",
+        cel="self.cliques.all(c, c.spec.roleName == '' ||"
+        " self.cliques.exists_one(d, d.spec.roleName == c.spec.roleName))",
+        sentence="each clique has a roleName of its own",
+    ),
+    Check(
+        f"{CLIQUE}.spec",
+        "WL-135",
+        cel="!has(self.minAvailable) || " + _FLOOR.format("autoScalingConfig"),
+        sentence="minReplicas must not be below minAvailable",
+    ),
+    Check(
+        GROUP,
+        "WL-135",
+        cel=_FLOOR.format("scaleConfig"),
+        sentence="minReplicas must not be below minAvailable",
+    ),
+    Check(
+        f"{CLIQUE}.spec",
+        "WL-136",
+        cel="!has(self.autoScalingConfig) || (self.autoScalingConfig.maxReplicas >= self.replicas &&"
+        " self.autoScalingConfig.maxReplicas >= self.autoScalingConfig.?minReplicas.orValue(0))",
+        sentence="maxReplicas must not be below minReplicas or replicas",
+    ),
+    Check(
+        f"{GROUP}.scaleConfig",
+        "WL-137",
+        cel="self.maxReplicas >= self.?minReplicas.orValue(0)",
+        sentence="maxReplicas must not be below minReplicas",
+    ),
+    Check(
+        f"{TEMPLATE}.resourceSharing[].filter",
+        "WL-147",
+        cel=f"{_SOME.format('childCliqueNames')} || {_SOME.format('childScalingGroupNames')}",
+        sentence="a filter names who takes part",
+    ),
+    Check(
+        f"{GROUP}.resourceSharing[].filter",
+        "WL-147",
+        cel=_SOME.format("childCliqueNames"),
+        sentence="a filter names who takes part",
+    ),
+)
+
+_NAMES_STAY: Final = "size(self) == size(oldSelf) && self.all(c, oldSelf.exists(o, o.name == c.name))"
+
+_UNCHANGED: Final = (
+    Check("template.cliques", "GT-101", cel=_NAMES_STAY, sentence="cliques neither come nor go"),
+    Check("template.podCliqueScalingGroups", "GT-101", cel=_NAMES_STAY, sentence="scaling groups neither come nor go"),
+    Check(
+        TEMPLATE,
+        "GT-101",
+        cel="has(self.podCliqueScalingGroups) == has(oldSelf.podCliqueScalingGroups)",
+        sentence="scaling groups neither come nor go",
+    ),
+    Check(f"{CLIQUE}.spec.minAvailable", "GT-101", cel=SAME, sentence="minAvailable must not change"),
+    Check(f"{GROUP}.minAvailable", "GT-101", cel=SAME, sentence="minAvailable must not change"),
+    Check(f"{GROUP}.cliqueNames", "GT-101", cel=SAME, sentence="cliqueNames must not change"),
+    Check(f"{CLIQUE}.spec.roleName", "WL-150", cel=SAME, sentence="roleName must not change"),
+    Check(
+        f"{CLIQUE}.spec",
+        "WL-151",
+        cel="(has(self.startsAfter) ? self.startsAfter : []) == (has(oldSelf.startsAfter) ? oldSelf.startsAfter : [])",
+        sentence="startsAfter must not change",
+    ),
+    Check(
+        f"{CLIQUE}.spec",
+        "WL-152",
+        cel="(has(self.podSpec.schedulerName) ? self.podSpec.schedulerName : '')"
+        " == (has(oldSelf.podSpec.schedulerName) ? oldSelf.podSpec.schedulerName : '')",
+        sentence="schedulerName must not change",
+    ),
+    Check("template.cliqueStartupType", "WL-155", cel=SAME, sentence="cliqueStartupType must not change"),
+    Check(
+        TEMPLATE,
+        "WL-156",
+        cel="oldSelf.cliqueStartupType == 'CliqueStartupTypeAnyOrder' || size(self.cliques) != size(oldSelf.cliques)"
+        " || self.cliques.map(c, c.name) == oldSelf.cliques.map(c, c.name)",
+        sentence="cliques that start in order keep their order",
+    ),
+)
+
+RULES: Final = (*_LIMITS, *_KEYWORDS, *_TOGETHER, *_UNCHANGED)
