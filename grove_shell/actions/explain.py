@@ -7,7 +7,7 @@ from typing import Final
 from grove_core.areas.gang_termination.rulesets import BY_NAME
 from grove_core.inquiry import Inquiry, has
 from grove_core.reconcile import reconcile
-from grove_shell.actions.source import Source, situation_of
+from grove_shell.actions.source import NoCluster, Source, situation_of
 from grove_shell.exits import DONE, ERROR, USAGE
 from grove_shell.views.explain_page import explain_page, inquiry_as_json
 from grove_shell.views.faults import faults_page
@@ -29,7 +29,11 @@ def explain(source: Source, target: str, *, output: str, rules: str, why_not: st
     if kind.lower() not in KINDS or not slash or not name:
         sys.stderr.write(f"{target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pod, podgang\n")
         return USAGE
-    situation = situation_of(source)
+    try:
+        situation = situation_of(source)
+    except NoCluster as fault:
+        write(f"{fault}\n", sys.stderr)
+        return ERROR
     if situation.faults:
         show(faults_page(situation.faults, going_on=situation.usable), sys.stderr)
     if not situation.usable:

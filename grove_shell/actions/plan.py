@@ -13,7 +13,7 @@ from grove_core.explain import Tone, story_of
 from grove_core.kernel.steps import Delete
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
-from grove_shell.actions.source import Situation, Source, situation_of
+from grove_shell.actions.source import NoCluster, Situation, Source, situation_of
 from grove_shell.controller.rounds import forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.views.faults import faults_page
@@ -39,7 +39,11 @@ class PlanOptions:
 
 def plan(source: Source, options: PlanOptions) -> int:
     """Plan and print; returns the exit code (CL-001, CL-002)."""
-    situation = situation_of(source)
+    try:
+        situation = situation_of(source)
+    except NoCluster as fault:
+        write(f"{fault}\n", sys.stderr)
+        return ERROR
     if situation.faults:
         show(faults_page(situation.faults, going_on=situation.usable), sys.stderr)
     if not situation.usable:
@@ -65,6 +69,7 @@ def plan(source: Source, options: PlanOptions) -> int:
             edited=situation.loaded.edited,
             warnings=situation.loaded.warnings,
             podless=situation.loaded.podless,
+            unseen=tuple(situation.loaded.unseen.values()),
             newest=newest_time(situation.loaded.cluster) if source.now is None else None,
             verbose=options.verbose,
             decisions=options.decisions,

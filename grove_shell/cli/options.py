@@ -38,15 +38,27 @@ class Span(click.ParamType[timedelta]):
         return span or self.fail(f"{value!r} is not a duration such as 6h, 90s or 1h30m", param, ctx)
 
 
-def filename_option(meaning: str) -> Callable[[F], F]:
+def filename_option(meaning: str, *, required: bool = True) -> Callable[[F], F]:
     """``-f``: what to read."""
     return click.option(
-        "-f", "--filename", "filenames", multiple=True, required=True, metavar="FILE|DIR|-", help=meaning
+        "-f", "--filename", "filenames", multiple=True, required=required, metavar="FILE|DIR|-", help=meaning
     )
 
 
+def cluster_options(command: F) -> F:
+    """Which cluster: ``--kubeconfig``, ``--context``, ``-A``."""
+    for option in (
+        click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="With --live: of all namespaces."),
+        click.option("--context", metavar="NAME", help="With --live: of the kubeconfig."),
+        click.option("--kubeconfig", type=click.Path(), metavar="FILE", help="With --live: else KUBECONFIG."),
+    ):
+        command = option(command)
+    return command
+
+
 def source_options(command: F) -> F:
-    """Where the objects come from: ``-f``, ``-n``, ``--now``, ``--attempts``, ``--keep-going``."""
+    """Where the objects come from: ``-f`` or ``--live``, ``-n``, ``--now``, ``--attempts``, ``--keep-going``."""
+    command = cluster_options(command)
     for option in (
         click.option("--keep-going", is_flag=True, help="Decide what can be decided in spite of faults in the input."),
         click.option(
@@ -59,7 +71,10 @@ def source_options(command: F) -> F:
             "--now", type=Moment(), help="The clock, e.g. the time of the dump.  [default: the computer's clock]"
         ),
         click.option("-n", "--namespace", metavar="NS", help="Only PodCliqueSets of this namespace."),
-        filename_option("YAML or JSON as kubectl prints it; may be given more than once.  '-' is standard input."),
+        click.option("--live", is_flag=True, help="Ask the cluster itself; files beside it hold edits to plan."),
+        filename_option(
+            "YAML or JSON as kubectl prints it; may be given more than once.  '-' is standard input.", required=False
+        ),
     ):
         command = option(command)
     return command
@@ -78,12 +93,21 @@ rules_option = click.option(
 
 
 def source_of(options: dict[str, Any]) -> "Source":
-    """Take the shared options out of a command's own."""
-    from grove_shell.actions.source import Source
+    """Take the shared options out of a command's own. Raises UsageError where they contradict each other."""
+    from grove_shell.actions.source import Live, Source
 
+    named = {name: options.pop(name) for name in ("kubeconfig", "context", "everywhere")}
+    filenames, live, namespace = options.pop("filenames"), options.pop("live"), options.pop("namespace")
+    if not live and any(named.values()):
+        raise click.UsageError("--kubeconfig, --context and -A are of a cluster: add --live")
+    if not live and not filenames:
+        raise click.UsageError("nothing to read: -f FILE, or --live")
+    if named["everywhere"] and namespace is not None:
+        raise click.UsageError("-A is all namespaces, -n is one of them")
     return Source(
-        filenames=options.pop("filenames"),
-        namespace=options.pop("namespace"),
+        filenames=filenames,
+        live=Live(namespace=namespace, **named) if live else None,
+        namespace=namespace,
         now=options.pop("now"),
         attempts=options.pop("attempts"),
         keep_going=options.pop("keep_going"),

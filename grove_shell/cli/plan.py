@@ -25,8 +25,8 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "unknown", "change")
 def command(**options: Any) -> int:
     """What will the controller do, in which rounds, and why - and what is held back.
 
-    Reads what kubectl printed; no cluster is needed.  Round 1 is exactly what the operator would do now; the rounds
-    after it assume that every write succeeds and that nobody else acts.
+    Reads what kubectl printed, or asks the cluster itself (--live).  Round 1 is exactly what the operator would do
+    now; the rounds after it assume that every write succeeds and that nobody else acts.
 
     \b
     Examples:
@@ -34,6 +34,7 @@ def command(**options: Any) -> int:
       grove plan -f cluster.yaml --now 2026-11-21T09:38:48Z --until 6h
       grove plan -f cluster.json -o json --decisions ml/llama
       grove plan -f cluster.json --fail-on terminate        # in CI
+      grove plan --live -n ml -f new-image.yaml             # before kubectl apply -f new-image.yaml
 
     JSON loads about ten times faster than YAML; use it for big clusters.
 

@@ -40,6 +40,7 @@ class Surroundings:
         edited: sets that are planned with the edits of a manifest in the input.
         warnings: what admission would warn of in the manifests.
         podless: PodCliques whose status counts pods and of which the input has none.
+        unseen: what a cluster said of the kinds it did not show.
         newest: the newest time in the input, where the computer's clock was taken for the moment of the dump.
         verbose: list every entry, and every write of every round.
         decisions: list every verdict.
@@ -50,6 +51,7 @@ class Surroundings:
     edited: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     podless: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
     newest: datetime | None = None
     verbose: bool = False
     decisions: bool = False
@@ -80,10 +82,18 @@ def plan_page(document: Document, surroundings: Surroundings) -> Page:
     return page
 
 
-def _notes(page: Page, document: Document, stories: Sequence[Story], surroundings: Surroundings) -> None:
+def _missing(page: Page, document: Document, unseen: Sequence[str]) -> None:
+    """What the input left out, or a cluster did not show."""
     if document.not_collected:
         page.add(("not collected: ", "bold magenta"), ", ".join(document.not_collected))
-        page.add("  all that is needed: kubectl get pcs,pcsg,pclq,pods,podgangs -o json")
+        for words in unseen:
+            page.add(f"  {words}")
+        if not unseen:
+            page.add("  all that is needed: kubectl get pcs,pcsg,pclq,pods,podgangs -o json")
+
+
+def _notes(page: Page, document: Document, stories: Sequence[Story], surroundings: Surroundings) -> None:
+    _missing(page, document, surroundings.unseen)
     if surroundings.edited:
         names = listed(list(surroundings.edited), NAMES)
         page.add(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")
