@@ -3,6 +3,7 @@
 from typing import Literal, TypeAlias
 
 from pydantic import Field, StrictBool, StrictStr, model_validator
+from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from grove_shell.simulator.fields import Amount, Count, Kind, Model, Name, Raw, Several, Span
@@ -70,6 +71,11 @@ class NodePool(Model):
     count: Several | None = None
     labels: dict[str, StrictStr] = Field(default_factory=dict)
     capacity: dict[str, Amount] = Field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """Those of its nodes."""
+        return [self.name] if self.count is None else [f"{self.name}-{index}" for index in range(self.count)]
 
 
 class NodeAt(Model):
@@ -245,6 +251,11 @@ class Event(Model):
         """The name of what happens, as the field is called here (``lose_node``)."""
         (name,) = self.model_fields_set - {"at"}
         return name
+
+    @property
+    def written(self) -> str:
+        """The same as it stands in a file (``loseNode``)."""
+        return to_camel(self.what)
 
     @property
     def deed(self) -> Deed:

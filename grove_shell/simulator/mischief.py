@@ -7,7 +7,6 @@ from typing import Final
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DropFinalizer, Stage, Step
 from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import PodClique
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.events import (
     CrashOperator,
@@ -23,7 +22,7 @@ from grove_shell.simulator.events import (
     SecondLeader,
     Touch,
 )
-from grove_shell.simulator.history import Actor, History, What
+from grove_shell.simulator.history import Actor, History, NoEffect, What
 from grove_shell.simulator.informers import KINDS
 from grove_shell.simulator.operator import Operator
 from grove_shell.simulator.spans import span_text
@@ -126,8 +125,10 @@ class Mischief:
     def hold_foreign(self, fault: HoldForeign) -> None:
         """F10."""
         item = self.cluster.named(fault.kind, fault.name)
-        if item is None or _FOREIGN in item.finalizers or item.deleting:
-            return
+        if item is None:
+            raise NoEffect(f"there is no {fault.kind} {fault.name}")
+        if _FOREIGN in item.finalizers or item.deleting:
+            raise NoEffect(f"{item.ref.short} is {'being deleted' if item.deleting else 'held'} already")
         self._tell(f"somebody else's finalizer is on {item.ref.short} for {span_text(fault.span)}")
         self.cluster.put(replace(item, finalizers=(*item.finalizers, _FOREIGN)))
         self.cluster.agenda.after(fault.span, lambda: self._let_go(item.ref))
@@ -135,8 +136,10 @@ class Mischief:
     def gate_foreign(self, fault: GateForeign) -> None:
         """F10."""
         pod = self.cluster.pod_at(fault.clique, fault.index)
-        if pod is None or pod.node or pod.deleting:
-            return
+        if pod is None:
+            raise NoEffect(f"there is no pod {fault.index} of {fault.clique}")
+        if pod.node or pod.deleting:
+            raise NoEffect(f"pod {pod.name} is {'being deleted' if pod.deleting else 'placed'} already")
         self._tell(f"somebody else's gate is on {pod.ref.short} for {span_text(fault.span)}")
         self.cluster.gated.add(pod.uid)
         self.cluster.put_pod(replace(pod, gated=True))
@@ -145,9 +148,10 @@ class Mischief:
     def edit_status(self, fault: EditStatus) -> None:
         """F10."""
         clique = self.cluster.clique(fault.clique)
-        if isinstance(clique, PodClique):
-            self._tell(f"somebody writes nonsense into the status of {clique.ref.short}")
-            self.cluster.put(replace(clique, status=replace(clique.status, ready=7, replicas=0, scheduled=3)))
+        if clique is None:
+            raise NoEffect(f"there is no PodClique {fault.clique}")
+        self._tell(f"somebody writes nonsense into the status of {clique.ref.short}")
+        self.cluster.put(replace(clique, status=replace(clique.status, ready=7, replicas=0, scheduled=3)))
 
     def permute_lists(self, fault: PermuteLists) -> None:
         """F12."""

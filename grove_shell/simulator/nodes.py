@@ -69,9 +69,8 @@ class Node:
 
 def nodes_of(pool: NodePool) -> list[Node]:
     """The nodes of a pool."""
-    names = [pool.name] if pool.count is None else [f"{pool.name}-{index}" for index in range(pool.count)]
     capacity = {resource: amount_of(amount) for resource, amount in pool.capacity.items()}
-    return [Node(name, {"kubernetes.io/hostname": name, **pool.labels}, capacity) for name in names]
+    return [Node(name, {"kubernetes.io/hostname": name, **pool.labels}, capacity) for name in pool.names]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from grove_core.kernel.errors import BrokenInvariant
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.cluster import Cluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND
-from grove_shell.simulator.acts import FAULTS, acts_by_name
+from grove_shell.simulator.acts import FAULTS, actor_of, acts_by_name
 from grove_shell.simulator.agenda import Agenda
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.checks.checks import Checks
@@ -16,7 +16,7 @@ from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.deeds import Users
 from grove_shell.simulator.events import Event
 from grove_shell.simulator.expectations import Judge, Miss
-from grove_shell.simulator.history import History
+from grove_shell.simulator.history import History, NoEffect, What
 from grove_shell.simulator.kubelet import Kubelet
 from grove_shell.simulator.mischief import Mischief
 from grove_shell.simulator.node_controller import NodeController
@@ -204,7 +204,12 @@ class Simulation:
         act, deed = self._acts[event.what], event.deed
 
         def happen() -> None:
-            act(deed)
+            try:
+                act(deed)
+            except NoEffect as nothing:
+                self.history.idle += 1
+                says = f"{event.written} had no effect: {nothing}"
+                self.history.note(self.agenda.now, actor_of(event.what), What.NO_EFFECT, detail=says)
             if self.checks is not None:
                 self.checks.truth.clock_slack = self.mischief.worst_clock
 

@@ -7,7 +7,7 @@ import pytest
 from grove_core.kernel.steps import Outcome
 from grove_core.resources.podclique import PodClique
 from grove_shell.simulator.history import Actor, What
-from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.simulation import Options, Simulation
 from grove_shell.simulator.spans import SECOND
 from tests.simulation.sets import clique_raw, set_raw
 from tests.simulation.test_actors import Watching, changes_of_pods, run, scenario, told, watched
@@ -139,16 +139,3 @@ def test_sm040_f12_lists_in_any_order() -> None:
         if len(pods) == 3
     }
     assert len(orders) > 2
-
-
-def test_sm040_faults_on_nobody_do_nothing() -> None:
-    events: tuple[Json, ...] = (
-        {"at": "5s", "holdForeign": {"kind": "PodClique", "name": "x"}},
-        {"at": "5s", "gateForeign": {"clique": "x"}},
-        {"at": "5s", "editStatus": {"clique": "x"}},
-    )
-    assert told(quiet(*events), What.FAULT) == []
-
-
-def quiet(*events: Json) -> Run:
-    return run(*events)
