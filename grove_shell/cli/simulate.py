@@ -16,7 +16,12 @@ from grove_shell.cli.options import Span, format_option
 )
 @click.option("--first", type=click.IntRange(min=0), default=0, metavar="SEED", help="Number of the first of them.")
 @click.option("--check", is_flag=True, help="Watch what may never happen; always on with --seeds.")
-@click.option("--picture", type=click.Path(), metavar="FILE", help="Draw the run as a chart: .svg or .png.")
+@click.option(
+    "--picture",
+    type=click.Path(),
+    metavar="FILE",
+    help="Draw the run as a chart: .svg or .png; with --seeds the world that breaks a promise, if one does.",
+)
 @click.option("--trace", type=click.Path(), metavar="FILE", help="Where to write a scenario that repeats a violation.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell everything, statuses and starts included.")
 def command(**options: Any) -> int:

@@ -1,4 +1,4 @@
-"""Who there can be at a moment of a scenario, by name; names in events are looked up before anything is played (SM-006).
+"""Who there can be at a moment of a scenario, by name; names in events are looked up before a run (SM-006).
 
 Only what no run could bring about counts as unknown. A clique that was scaled away, or a pod that is gone, is found out
 about when the event happens (SM-007).

@@ -46,6 +46,7 @@ class Options:
         deaf: write no history.
         until: when to stop, in milliseconds; None for the scenario's own word.
         followers: who else follows the operators.
+        tick: called after each moment with it and with the first at which the run may end, both in milliseconds.
     """
 
     decide: Decide = reconcile
@@ -53,6 +54,7 @@ class Options:
     deaf: bool = False
     until: int | None = None
     followers: tuple[Following, ...] = ()
+    tick: Callable[[int, int], None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +176,8 @@ class Simulation:
         if any(event.what in FAULTS for event in self.scenario.spec.events):
             self.agenda.at(end + CALM_AFTER, self.mischief.calm)
         self.operator.wake(0)
-        limit = end + _LONGEST
+        limit, tick = end + _LONGEST, self.options.tick
+        goal = end if self.until is None else self.until
         self._tell()
         for _ in range(_MOST_MOMENTS):
             following = self.agenda.following
@@ -188,6 +191,8 @@ class Simulation:
                 break
             self.agenda.step()
             self._tell()
+            if tick is not None:
+                tick(following, goal)
         self._never_rests()
         return False
 

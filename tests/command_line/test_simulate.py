@@ -99,6 +99,30 @@ def test_sm062_a_violation_comes_with_what_repeats_it(tmp_path: Path) -> None:
     assert b"cannot write" in nowhere.stderr
 
 
+def test_sm075_of_many_worlds_the_one_that_failed_is_drawn(tmp_path: Path) -> None:
+    crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "5m"}}
+    file = small(tmp_path, events=[{"at": "10s", "relist": {}}, crash])
+    plain, broken = tmp_path / "plain.svg", tmp_path / "broken.svg"
+    done = grove("simulate", file, "--seeds", "1", "--picture", str(plain))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.decode() == f"{plain} shows the scenario as it is, no world broke a promise\n"
+    assert b"lists everything anew" in plain.read_bytes()
+    found = mutant(["simulate", file, "--seeds", "1", "--picture", str(broken)])
+    assert found.returncode == 3
+    assert f"{broken} shows world 0, made as small as 1 event\n".encode() in found.stderr
+    assert b"lists everything anew" not in broken.read_bytes()
+    assert grove("simulate", file, "--seeds", "1", "--picture", os.devnull + "/x.svg").returncode == 1
+
+
+def test_sm076_a_long_run_shows_how_far_it_is(tmp_path: Path) -> None:
+    pods = [{"at": f"{minute}m", "deletePod": {"clique": "llm-0-a"}} for minute in range(1, 1500)]
+    file = small(tmp_path, events=pods)
+    shown = on_a_terminal("simulate", file, "-o", "json")
+    assert b"of virtual time" in shown
+    assert grove("simulate", file, "-o", "json").stderr == b""
+    assert b"of virtual time\x1b" not in on_a_terminal("simulate", EXAMPLE)
+
+
 def test_sm073_whoever_cannot_draw_says_so(tmp_path: Path) -> None:
     odd = grove("simulate", EXAMPLE, "--picture", "x.gif")
     assert (odd.returncode, odd.stdout) == (1, b"")
