@@ -16,6 +16,8 @@ FAULTS: Final = (
     "touch",
     "lose_answers",
     "refuse_writes",
+    "slow_answers",
+    "change_hashes",
     "second_leader",
     "jump_clock",
     "hold_foreign",

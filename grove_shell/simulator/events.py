@@ -144,6 +144,19 @@ class RefuseWrites(Model):
     writes: Several = 1
 
 
+class SlowAnswers(Model):
+    """Each of the operator's writes takes so much longer for a while; it reaches the server half-way (F6)."""
+
+    delay: Span = 10 * SECOND
+    span: Span = 60 * SECOND
+
+
+class ChangeHashes(Model):
+    """A new release of the operator begins, whose template hashes are others than those that are stored (F13)."""
+
+    down: Span = 5 * SECOND
+
+
 class SecondLeader(Model):
     """A leader that was replaced goes on for a while, on what it saw last (F8)."""
 
@@ -201,6 +214,8 @@ Deed: TypeAlias = (
     | Touch
     | LoseAnswers
     | RefuseWrites
+    | SlowAnswers
+    | ChangeHashes
     | SecondLeader
     | JumpClock
     | HoldForeign
@@ -233,6 +248,8 @@ class Event(Model):
     touch: Touch | None = None
     lose_answers: LoseAnswers | None = None
     refuse_writes: RefuseWrites | None = None
+    slow_answers: SlowAnswers | None = None
+    change_hashes: ChangeHashes | None = None
     second_leader: SecondLeader | None = None
     jump_clock: JumpClock | None = None
     hold_foreign: HoldForeign | None = None

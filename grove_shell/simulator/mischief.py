@@ -1,4 +1,4 @@
-"""Faults: what goes wrong between the operator and the server, and what strangers do (F1 to F12)."""
+"""Faults: what goes wrong between the operator and the server, and what strangers do (F1 to F13)."""
 
 from dataclasses import replace
 from random import Random
@@ -9,6 +9,7 @@ from grove_core.kernel.steps import DropFinalizer, Stage, Step
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.events import (
+    ChangeHashes,
     CrashOperator,
     EditStatus,
     GateForeign,
@@ -20,11 +21,13 @@ from grove_shell.simulator.events import (
     RefuseWrites,
     Relist,
     SecondLeader,
+    SlowAnswers,
     Touch,
 )
 from grove_shell.simulator.history import Actor, History, NoEffect, What
 from grove_shell.simulator.informers import KINDS
 from grove_shell.simulator.operator import Operator
+from grove_shell.simulator.releases import other_hash, with_other_hashes
 from grove_shell.simulator.spans import span_text
 from grove_shell.simulator.wire import Trouble
 
@@ -46,6 +49,7 @@ class Mischief:
         self.history = history
         self.worst_clock = 0
         self.old: list[Operator] = []
+        self._slow_until = 0
 
     def calm(self) -> None:
         """All faults stop."""
@@ -94,6 +98,32 @@ class Mischief:
         """F6, F7."""
         self._tell(f"the server answers {fault.code} to the next {fault.writes} writes of {fault.kind or 'any kind'}")
         self.operator.wire.refusals.append(Trouble(fault.kind, fault.writes, fault.code))
+
+    def slow_answers(self, fault: SlowAnswers) -> None:
+        """F6."""
+        words = f"each write of the operator takes {span_text(fault.delay)} longer for {span_text(fault.span)}"
+        self._tell(words)
+        wire = self.operator.wire
+        wire.slow = fault.delay
+        self._slow_until = self._now + fault.span
+
+        def stop() -> None:
+            if self._now >= self._slow_until:
+                wire.slow = 0
+
+        self.cluster.agenda.after(fault.span, stop)
+
+    def change_hashes(self, fault: ChangeHashes) -> None:
+        """F13: what is stored was hashed by another function than that of the operator that begins."""
+        self._tell("a new release of the operator begins, with another hash function")
+        for item in tuple(self.cluster.world.items.values()):
+            other = with_other_hashes(item)
+            if other is not item:
+                self.cluster.put(other)
+        for pod in tuple(self.cluster.pods()):
+            if pod.template_hash:
+                self.cluster.put_pod(replace(pod, template_hash=other_hash(pod.template_hash)))
+        self.operator.doom(CrashOperator(down=fault.down))
 
     def second_leader(self, fault: SecondLeader) -> None:
         """F8: the old leader's caches stand still from now on."""

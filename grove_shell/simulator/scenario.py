@@ -44,10 +44,15 @@ class SchedulerSpec(Model):
 
 
 class OperatorSpec(Model):
-    """The least time between two rounds of the operator, and how old its view of the cluster is."""
+    """The least time between two rounds of the operator, how old its view is, and how long it waits for an answer.
+
+    Attributes:
+        write: from sending a write to its answer; it is done half-way, and the next one is sent after it.
+    """
 
     round: Span = 100
     watch: Span = 200
+    write: Span = 0
 
 
 class Expectation(Model):

@@ -10,7 +10,7 @@ from grove_shell.simulator.scenario import Scenario
 
 Fails = Callable[[Scenario], bool]
 
-_SPANS: Final = ("span", "down", "back", "ahead", "recovers", "every")
+_SPANS: Final = ("span", "down", "back", "ahead", "recovers", "every", "delay")
 _NUMBERS: Final = ("writes", "write", "times")
 _SMALLEST: Final = 100
 MOST_RUNS: Final = 400

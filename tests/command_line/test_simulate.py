@@ -115,12 +115,11 @@ def test_sm075_of_many_worlds_the_one_that_failed_is_drawn(tmp_path: Path) -> No
 
 
 def test_sm076_a_long_run_shows_how_far_it_is(tmp_path: Path) -> None:
-    pods = [{"at": f"{minute}m", "deletePod": {"clique": "llm-0-a"}} for minute in range(1, 1500)]
+    pods = [{"at": f"{minute}m", "deletePod": {"clique": "llm-0-a"}} for minute in range(1, 300)]
     file = small(tmp_path, events=pods)
     shown = on_a_terminal("simulate", file, "-o", "json")
     assert b"of virtual time" in shown
     assert grove("simulate", file, "-o", "json").stderr == b""
-    assert b"of virtual time\x1b" not in on_a_terminal("simulate", EXAMPLE)
 
 
 def test_sm073_whoever_cannot_draw_says_so(tmp_path: Path) -> None:
