@@ -82,8 +82,8 @@ def _settled(value: Json, key: str) -> Json:
         return FrozenMap({name: _settled(inner, name) for name, inner in value.items()})
     if not isinstance(value, tuple):
         return value
-    items = tuple(_settled(item, "") for item in value)
-    keys = _KEYED.get(key)
+    items = tuple([_settled(item, "") for item in value])
+    keys = _KEYED.get(key) if len(items) > 1 else None
     if keys is None or not all(isinstance(item, FrozenMap) for item in items):
         return items
     return tuple(sorted(items, key=lambda item: _place(item, keys)))
