@@ -2,6 +2,7 @@
 
 import sys
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -70,7 +71,7 @@ def _many(read: Read, scenario: Scenario, options: SimulateOptions) -> int:
     terminations, played = 0, 0
     kinds: Counter[str] = Counter()
     broken: Run | None = None
-    with world_bar(count) as advance:
+    with world_bar(count) as advance, suppress(KeyboardInterrupt):
         for seed in range(options.first, options.first + count):
             world = with_drawn_events(scenario, seed, dump=read.cluster)
             bare = world.model_copy(update={"spec": world.spec.model_copy(update={"expect": ()})})
@@ -82,6 +83,7 @@ def _many(read: Read, scenario: Scenario, options: SimulateOptions) -> int:
             if run.violation is not None:
                 broken = run
                 break
+    stopped = played < count and broken is None
     if options.output == "human":
         page = Page()
         words = f"{plural(played, 'world')}, {plural(int(broken is not None), 'violation')}"
@@ -95,6 +97,8 @@ def _many(read: Read, scenario: Scenario, options: SimulateOptions) -> int:
     else:
         document = worlds_as_json(played, terminations, kinds, options.first, broken)
         write(as_text(document, options.output))
+    if stopped:
+        raise KeyboardInterrupt
     smallest = _tell_smallest(read, broken, options) if broken is not None else None
     if options.picture is not None and not _shown(read, scenario, smallest, options, options.first + played - 1):
         return ERROR

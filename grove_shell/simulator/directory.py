@@ -7,7 +7,6 @@ about when the event happens (SM-007).
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Any, Final
 
 from grove_core.admit import admit
@@ -36,14 +35,14 @@ from grove_shell.simulator.events import (
     PodAt,
     Scale,
 )
-from grove_shell.simulator.scenario import Scenario
+from grove_shell.simulator.likeness import closest
+from grove_shell.simulator.scenario import Expectation, Scenario
 from grove_shell.simulator.spans import span_text
 
-_SHOWN: Final = 4
-_MOST_COMPARED: Final = 2_000
 _AUTOSCALER: Final = "HorizontalPodAutoscaler"
 _NODE: Final = "node"
 _TEMPLATE: Final = "clique"
+_KINDS: Final = frozenset({"PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,28 +67,37 @@ def strangers_in(scenario: Scenario, dump: Cluster | None = None) -> list[Strang
         dump: what it starts from, where it names one.
     """
     spec = scenario.spec
-    return strangers_among(dict(enumerate(spec.events)), Directory(spec.sets, spec.nodes, dump), spec.kubelet.cliques)
+    known = Directory(spec.sets, spec.nodes, dump)
+    return strangers_among(known, dict(enumerate(spec.events)), dict(enumerate(spec.expect)), spec.kubelet.cliques)
 
 
-def strangers_among(events: Mapping[int, Event], known: "Directory", paces: Iterable[str]) -> list[Stranger]:
+def strangers_among(
+    known: "Directory", events: Mapping[int, Event], expected: Mapping[int, Expectation], paces: Iterable[str]
+) -> list[Stranger]:
     """The same of parts of a scenario.
 
     Args:
-        events: by place in their list; those of one moment happen in this order.
         known: who is there at the start; learns of what the events may bring about.
+        events: by place in their list; those of one moment happen in this order.
+        expected: by place in their list; they may name whoever can be there at any moment.
         paces: short names of cliques for which a kubelet has a pace of its own.
     """
     found = []
     for place, event in sorted(events.items(), key=lambda pair: (pair[1].at, pair[0])):
         for path, kind, name in _named_by(event):
             if not known.has(kind, name):
-                expected = f"a {kind} that can be there at {span_text(event.at)}; {known.like(kind, name)}"
-                found.append(Stranger(f"spec.events[{place}].{path}", expected, f'"{name}"'))
+                meant = f"a {kind} that can be there at {span_text(event.at)}; {known.like(kind, name)}"
+                found.append(Stranger(f"spec.events[{place}].{path}", meant, f'"{name}"'))
         known.take(event)
+    for place, expectation in expected.items():
+        for path, kind, name in _expected_by(expectation):
+            if known.knows_of(kind) and not known.has(kind, name):
+                meant = f"a {kind} that can ever be there; {known.like(kind, name)}"
+                found.append(Stranger(f"spec.expect[{place}].{path}", meant, f'"{name}"'))
     for name in paces:
         if not known.has(_TEMPLATE, name):
-            expected = f"a clique of some set's template; {known.like(_TEMPLATE, name)}"
-            found.append(Stranger(f"spec.kubelet.cliques.{name}", expected, f'"{name}"'))
+            meant = f"a clique of some set's template; {known.like(_TEMPLATE, name)}"
+            found.append(Stranger(f"spec.kubelet.cliques.{name}", meant, f'"{name}"'))
     return found
 
 
@@ -111,6 +119,18 @@ def _named_by(event: Event) -> Iterator[tuple[str, str, str]]:
             yield f"{field}.node", _NODE, name
         case _:
             return
+
+
+def _expected_by(expectation: Expectation) -> Iterator[tuple[str, str, str]]:
+    """Field path, kind and name of everybody that an expectation names."""
+    for field in ("pods", "scheduled", "ready", "gated", "images"):
+        value = getattr(expectation, field)
+        for name in value if isinstance(value, Mapping) else ():
+            yield f"{field}.{name}", "PodClique", name
+    for field in ("exists", "gone"):
+        for place, whole in enumerate(getattr(expectation, field)):
+            kind, _, name = whole.partition("/")
+            yield f"{field}[{place}]", kind, name
 
 
 class Directory:
@@ -141,6 +161,10 @@ class Directory:
         elif isinstance(deed, Autoscale):
             self._ask("PodCliqueScalingGroup", deed.name, deed.replicas)
 
+    def knows_of(self, kind: str) -> bool:
+        """Whether all objects of a kind are known by name."""
+        return kind in _KINDS
+
     def has(self, kind: str, name: str) -> bool:
         """Whether somebody of the kind may have the name: bare, or behind its namespace."""
         return name in self._all().get(kind, {}) or name in self._bare.get(kind, ())
@@ -150,17 +174,7 @@ class Directory:
         namespace = "/" in name
         full = self._all().get(kind, {})
         found = list(full if namespace else dict.fromkeys(name.rpartition("/")[2] for name in full))
-        if not found:
-            return f"there is no {kind}"
-        likeness = SequenceMatcher(b=name)
-
-        def unlike(other: str) -> float:
-            likeness.set_seq1(other)
-            return -likeness.ratio()
-
-        ordered = sorted(found, key=unlike) if len(found) <= _MOST_COMPARED else found
-        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-        return f"known: {', '.join(ordered[:_SHOWN])}{more}"
+        return closest(name, found) or f"there is no {kind}"
 
     def _add_pool(self, pool: NodePool) -> None:
         self._add(_NODE, pool.names)

@@ -1,5 +1,6 @@
 """From a file to a scenario whose sets are admitted: all problems at once, each with its place (SM-001, SM-002)."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -19,21 +20,12 @@ from grove_shell.reading.sources import Item, items_of, standard_input
 from grove_shell.simulator.directory import Directory, strangers_among
 from grove_shell.simulator.events import Event, NodePool
 from grove_shell.simulator.fields import WRITTEN, Model
-from grove_shell.simulator.scenario import Scenario
+from grove_shell.simulator.problems import expected_of, got_of
+from grove_shell.simulator.scenario import Expectation, Scenario
 
 _BRINGING: Final = frozenset({"addNodes", "applySet", "scale", "autoscale"})
+_TOP: Final = re.compile(r"spec\.\w+")
 _HIDING: Final = ("spec.sets", "spec.nodes", "spec.cluster")
-_EXPECTED: Final[Mapping[str, str]] = {
-    "bool_type": "true or false",
-    "int_type": "a whole number",
-    "string_type": "a string",
-    "string_too_short": "a name",
-    "missing": "a value",
-    "tuple_type": "a list",
-    "dict_type": "an object",
-    "model_type": "an object",
-    "model_attributes_type": "an object",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +80,7 @@ class _Reading:
             scenario = Scenario.model_validate(raw, context=WRITTEN)
         except ValidationError as error:
             for problem in error.errors(include_url=False):
-                self._note(_path(problem["loc"]), _expected(problem), _got(problem))
+                self._note(_path(problem["loc"]), expected_of(problem, Scenario), got_of(problem))
             return None
         if self.faults:
             return None
@@ -102,14 +94,16 @@ class _Reading:
         given = _listed(spec.get("events"))
         unread = (event for place, event in enumerate(given) if place not in self.events and isinstance(event, Mapping))
         hidden = any(event.keys() & _BRINGING for event in unread) or any(
-            fault.path.startswith(_HIDING) or fault.file != self.item.file for fault in self.faults
+            fault.path.startswith(_HIDING) or _TOP.fullmatch(fault.path) or fault.file != self.item.file
+            for fault in self.faults
         )
         for name, count in Counter(name for pool in pools.values() for name in pool.names).items():
             if count > 1:
                 self._note("spec.nodes", "every node once", f'"{name}" {count} times')
         if not hidden:
             known = Directory(self.sets, pools.values(), cluster)
-            for found in strangers_among(self.events, known, _part(_part(spec, "kubelet"), "cliques")):
+            expected = _each(Expectation, spec.get("expect"))
+            for found in strangers_among(known, self.events, expected, _part(_part(spec, "kubelet"), "cliques")):
                 self._note(found.path, found.expected, found.got)
 
     def cluster(self) -> Cluster | None:
@@ -245,26 +239,3 @@ def _path(loc: tuple[int | str, ...]) -> str:
     for part in loc:
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
     return path
-
-
-def _expected(problem: Mapping[str, Any]) -> str:
-    kind = problem["type"]
-    context = problem.get("ctx") or {}
-    if kind == "extra_forbidden":
-        return "no such field"
-    if kind == "literal_error":
-        return f"one of {context['expected']}".replace("'", "").replace(" or ", ", ")
-    if kind == "greater_than_equal":
-        return f"a whole number of at least {context['ge']}"
-    if kind == "less_than_equal":
-        return f"a whole number of at most {context['le']}"
-    return _EXPECTED.get(kind, str(problem["msg"]))
-
-
-def _got(problem: Mapping[str, Any]) -> str:
-    if problem["type"] == "missing":
-        return "nothing"
-    if problem["type"] in {"exactly_one", "when_or_never", "one_of_two"}:
-        given = problem["input"]
-        return ", ".join(map(str, given)) or "nothing" if isinstance(given, Mapping) else shown(given)
-    return shown(problem["input"])

@@ -2,15 +2,18 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from grove_shell.simulator.events import Event
 from grove_shell.views.structured import as_text
-from tests.command_line.test_process import ROOT, grove, on_a_terminal
+from tests.command_line.test_process import GROVE, ROOT, grove, on_a_terminal
 from tests.simulation.sets import clique_raw, scenario_of, set_raw
 
 EXAMPLE: Final = "examples/scenarios/gang-scheduling.yaml"
@@ -112,6 +115,26 @@ def test_sm075_of_many_worlds_the_one_that_failed_is_drawn(tmp_path: Path) -> No
     assert f"{broken} shows world 0, made as small as 1 event\n".encode() in found.stderr
     assert b"lists everything anew" not in broken.read_bytes()
     assert grove("simulate", file, "--seeds", "1", "--picture", os.devnull + "/x.svg").returncode == 1
+
+
+def test_sm077_a_search_that_is_interrupted_tells_how_far_it_came(tmp_path: Path) -> None:
+    words = [*GROVE, "simulate", small(tmp_path), "--seeds", "100000"]
+    said = b""
+    for patience in (2, 8, 30):  # a busy machine may not have begun by then
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
+            time.sleep(patience)
+            process.send_signal(signal.SIGINT)
+            said, wrong = process.communicate(timeout=60)
+        if said:
+            break
+    assert process.returncode == 130
+    assert b" worlds, 0 violations" in said
+    assert wrong.strip() == b"interrupted"
+
+
+def test_sm078_help_names_every_event() -> None:
+    told = grove("simulate", "--help").stdout.decode().split()
+    assert {field.alias for field in Event.model_fields.values()} <= set(told) | {"at"}
 
 
 def test_sm076_a_long_run_shows_how_far_it_is(tmp_path: Path) -> None:

@@ -156,6 +156,20 @@ def test_sm022_a_cordoned_node_gets_nothing_new() -> None:
     )
 
 
+@pytest.mark.parametrize("gang_aware", [False, True])
+def test_sm025_what_no_node_has_is_named(*, gang_aware: bool) -> None:
+    def why(pools: list[Json]) -> str:
+        raw = scenario(scheduler={"gangAware": gang_aware}).as_json
+        raw["spec"]["nodes"] = pools
+        found = Simulation(Scenario.model_validate(raw, context=WRITTEN)).run()
+        ((says,),) = (told.because for told in found.history.happenings if told.what is What.UNPLACED)
+        return says.partition("; ")[2]
+
+    assert why([]) == "the scenario has no nodes"
+    assert why([{"name": "n", "capacity": {"cpu": 8}}]) == "no node has gpu"
+    assert why([{"name": "n", "capacity": {"gpu": 0}}]) == ""
+
+
 def test_sm034_an_autoscaler_keeps_to_its_bounds() -> None:
     clique = clique_raw("a", 2, 1, autoScalingConfig={"minReplicas": 2, "maxReplicas": 3})
     found = run({"at": "1m", "autoscale": {"name": "llm-0-a", "replicas": 9}}, manifest=set_raw(clique))

@@ -48,7 +48,7 @@ def test_sm001_all_faults_at_once_with_their_places(tmp_path: Path) -> None:
     (tmp_path / "empty.yaml").write_text("{kind: Pod, apiVersion: v1}", encoding="utf-8")
     found = read(tmp_path, spec, metadata={"name": "x", "mood": "bad"})
     seen = faults(found)
-    assert seen["metadata.mood"] == ("no such field", '"bad"')
+    assert seen["metadata.mood"] == ("another field here; known: name, description", '"bad"')
     assert seen["spec.sets[0].spec.template.cliques[0].spec.minAvailable"][1] == "3"
     assert seen["spec.sets[2]"] == ("a manifest, or file: PATH and nothing else", "an object with 1 keys")
     assert seen["spec.sets[3]"] == ("an object", '"x"')
@@ -56,7 +56,7 @@ def test_sm001_all_faults_at_once_with_their_places(tmp_path: Path) -> None:
     assert seen["spec.nodes[0].name"] == ("a name", '""')
     assert seen["spec.nodes[0].count"] == ("a whole number of at least 1", "0")
     assert seen["spec.nodes[0].capacity.cpu"][0].startswith("a quantity such as")
-    assert seen["spec.nodes[0].size"] == ("no such field", "1")
+    assert seen["spec.nodes[0].size"][1] == "1"
     assert seen["spec.kubelet.start"] == ('a duration such as "90s" or "1h30m"', "3")
     assert seen["spec.scheduler.gangAware"] == ("true or false", '"yes"')
     assert seen["spec.start"][0].startswith("a time such as")
@@ -68,7 +68,7 @@ def test_sm001_all_faults_at_once_with_their_places(tmp_path: Path) -> None:
     assert seen["spec.events[3].loseNode"][0] == "either node, or of: {clique, index}"
     assert seen["spec.events[4].applySet.file"] == ("a file with a PodCliqueSet", "empty.yaml")
     assert seen["spec.events[5].at"] == ("a value", "nothing")
-    assert seen["spec.events[5].explode"] == ("no such field", "an object with 0 keys")
+    assert seen["spec.events[5].explode"][0].startswith("another field here; known: ")
     assert seen["spec.expect[0]"][1] == "at"
     assert seen["spec.expect[1].never"][0].startswith("one of terminated, breached")
     assert seen["spec.expect[2].ready"][0] == "a number, or numbers by name of a PodClique"
@@ -135,6 +135,42 @@ def test_sm006_names_that_nobody_can_have(tmp_path: Path) -> None:
         ),
         "spec.kubelet.cliques.aa": ("a clique of some set's template; known: a, b", '"aa"'),
     }  # fmt: skip
+
+
+def test_sm008_a_field_that_is_not_known(tmp_path: Path) -> None:
+    found = strangers(
+        tmp_path,
+        {"at": "1m", "looseNode": {"node": "gpu-0"}},
+        {"at": "1m", "loseNode": {"of": {"clique": "llm-0-a", "indx": 1}}},
+        expect=[{"at": "end", "redy": 2}],
+        kubelet={"cliques": {"a": {"redy": "1s"}}},
+        nods=[],
+    )
+    closest = {path: expected.partition("known: ")[2].partition(",")[0] for path, (expected, _) in found.items()}
+    assert closest["spec.events[0].looseNode"] == "loseNode"
+    assert closest["spec.events[1].loseNode.of.indx"] == "index"
+    assert closest["spec.expect[0].redy"] == "ready"
+    assert closest["spec.kubelet.cliques.a.redy"] == "ready"
+    assert closest["spec.nods"] == "nodes"
+    assert faults(read(tmp_path, {}, kind="PodCliqueSet"))["kind"] == ("Scenario", '"PodCliqueSet"')
+
+
+def test_sm006_expectations_name_who_can_ever_be_there(tmp_path: Path) -> None:
+    later = {"at": "1m", "scale": {"kind": "PodCliqueSet", "name": "llm", "replicas": 2}}
+    sound = {"at": "end", "ready": {"llm-1-a": 2}, "gone": ["PodClique/llm-0-g-1-b", "Service/llm-9"]}
+    assert strangers(tmp_path, later, expect=[sound]) == {}
+    odd = {"at": "end", "ready": {"llm-2-a": 0}, "images": {"b": "x"}, "gone": ["PodGang/llm-2"], "exists": ["llm-0-a"]}
+    found = strangers(tmp_path, later, expect=[{"never": "refused"}, odd])
+    assert {path: got for path, (_, got) in found.items()} == {
+        "spec.expect[1].exists[0]": '"llm-0-a"',
+    }
+    del odd["exists"]
+    found = strangers(tmp_path, later, expect=[{"never": "refused"}, odd])
+    assert {path: got for path, (_, got) in found.items()} == {
+        "spec.expect[1].ready.llm-2-a": '"llm-2-a"',
+        "spec.expect[1].images.b": '"b"',
+        "spec.expect[1].gone[0]": '"llm-2"',
+    }
 
 
 NEW: Json = set_raw(clique_raw("new", 1, 1))
