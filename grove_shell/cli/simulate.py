@@ -58,7 +58,7 @@ def command(**options: Any) -> int:
       hardware   addNodes loseNode restoreNode removeNode cordon uncordon
       faults     crashOperator lagCache relist touch loseAnswers refuseWrites
                  slowAnswers changeHashes secondLeader jumpClock holdForeign
-                 gateForeign editStatus permuteLists
+                 gateForeign editStatus removeLabels permuteLists
 
     Exit codes: 0 as expected, 1 bad input, 3 an expectation not met or a promise broken, 64 usage.
     """

@@ -23,6 +23,7 @@ FAULTS: Final = (
     "hold_foreign",
     "gate_foreign",
     "edit_status",
+    "remove_labels",
     "permute_lists",
 )
 """Events that a :class:`Mischief` is for, by name."""

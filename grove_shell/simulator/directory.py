@@ -33,6 +33,7 @@ from grove_shell.simulator.events import (
     NodeAt,
     NodePool,
     PodAt,
+    RemoveLabels,
     Scale,
 )
 from grove_shell.simulator.likeness import closest
@@ -111,7 +112,7 @@ def _named_by(event: Event) -> Iterator[tuple[str, str, str]]:
             yield f"{field}.name", _AUTOSCALER, name
         case Named(name=name):
             yield f"{field}.name", "PodCliqueSet", name
-        case PodAt() | GateForeign() | EditStatus():
+        case PodAt() | GateForeign() | EditStatus() | RemoveLabels():
             yield f"{field}.clique", "PodClique", deed.clique
         case NodeAt(of=PodAt(clique=name)):
             yield f"{field}.of.clique", "PodClique", name

@@ -192,6 +192,12 @@ class EditStatus(Model):
     clique: Name
 
 
+class RemoveLabels(Model):
+    """Somebody takes all labels from a PodClique (F10)."""
+
+    clique: Name
+
+
 class PermuteLists(Model):
     """The operator's lists come in another order at each look (F12); which ones, is what the seed says."""
 
@@ -221,6 +227,7 @@ Deed: TypeAlias = (
     | HoldForeign
     | GateForeign
     | EditStatus
+    | RemoveLabels
     | PermuteLists
 )
 
@@ -255,6 +262,7 @@ class Event(Model):
     hold_foreign: HoldForeign | None = None
     gate_foreign: GateForeign | None = None
     edit_status: EditStatus | None = None
+    remove_labels: RemoveLabels | None = None
     permute_lists: PermuteLists | None = None
 
     @model_validator(mode="after")

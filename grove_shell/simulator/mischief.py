@@ -6,6 +6,7 @@ from typing import Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DropFinalizer, Stage, Step
+from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.events import (
@@ -20,6 +21,7 @@ from grove_shell.simulator.events import (
     PermuteLists,
     RefuseWrites,
     Relist,
+    RemoveLabels,
     SecondLeader,
     SlowAnswers,
     Touch,
@@ -182,6 +184,14 @@ class Mischief:
             raise NoEffect(f"there is no PodClique {fault.clique}")
         self._tell(f"somebody writes nonsense into the status of {clique.ref.short}")
         self.cluster.put(replace(clique, status=replace(clique.status, ready=7, replicas=0, scheduled=3)))
+
+    def remove_labels(self, fault: RemoveLabels) -> None:
+        """F10."""
+        clique = self.cluster.clique(fault.clique)
+        if clique is None:
+            raise NoEffect(f"there is no PodClique {fault.clique}")
+        self._tell(f"somebody takes all labels from {clique.ref.short}")
+        self.cluster.put(replace(clique, labels=NO_TEXTS, template_hash="", base_gang=""))
 
     def permute_lists(self, fault: PermuteLists) -> None:
         """F12."""

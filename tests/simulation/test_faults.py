@@ -175,6 +175,21 @@ def test_sm040_f10_strangers() -> None:
     assert counts[-1] == 2
 
 
+@pytest.mark.req("WL-087")
+def test_sm040_f10_labels_that_are_taken_away() -> None:
+    stripped = {"at": "20s", "removeLabels": {"clique": "llm-0-a"}}
+    found = run(
+        stripped, {"at": "20s", "failPod": {"clique": "llm-0-a", "index": 1}}, manifest=set_raw(clique_raw("a", 2, 1))
+    )
+    hashes = [change.object.template_hash for change in found.log if isinstance(change.object, PodClique)]
+    assert "" in hashes
+    assert hashes[-1] == hashes[0]
+    assert found.standings[0].ready == 2
+    gangs = {change.object.gang for change in changes_of_pods(found) if isinstance(change.object, Pod)}
+    assert gangs == {"llm-0"}
+    assert told(run({"at": "20s", "removeLabels": {"clique": "x"}}), What.NO_EFFECT) != []
+
+
 def test_sm040_f11_f8_a_node_is_lost_for_good() -> None:
     found = run({"at": "20s", "loseNode": {"node": "n-0"}}, manifest=set_raw(clique_raw("a", 2, 1)))
     assert found.standings[0].ready == 2
