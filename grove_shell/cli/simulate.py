@@ -53,7 +53,7 @@ def command(**options: Any) -> int:
           - {at: end, ready: {llama-0-worker: 8}, terminations: 1}
 
     \b
-    What can happen in it, and how to slow the actors down, is said in specs/simulation.md; in short:
+    Events; a field that is wrong is told what may stand there:
       users      applySet scale autoscale deleteSet deletePod failPod crashPod
       hardware   addNodes loseNode restoreNode removeNode cordon uncordon
       faults     crashOperator lagCache relist touch loseAnswers refuseWrites

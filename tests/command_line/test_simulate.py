@@ -2,12 +2,13 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 import pytest
 
@@ -135,6 +136,18 @@ def test_sm077_a_search_that_is_interrupted_tells_how_far_it_came(tmp_path: Path
 def test_sm078_help_names_every_event() -> None:
     told = grove("simulate", "--help").stdout.decode().split()
     assert {field.alias for field in Event.model_fields.values()} <= set(told) | {"at"}
+
+
+def test_sm078_the_table_has_every_field_of_every_event() -> None:
+    text = (ROOT / "specs" / "simulation.md").read_text(encoding="utf-8").partition("## Events")[2]
+    rows = [row.split("|")[1:3] for row in text.partition("\n## ")[0].splitlines() if row.startswith("| `")]
+    table = {event: fields for events, fields in rows for event in re.findall(r"`(\w+)`", events)}
+    for name, field in Event.model_fields.items():
+        if name == "at":
+            continue
+        (model,) = (part for part in get_args(field.annotation) if part is not type(None))
+        for inner in model.model_fields.values():
+            assert f"`{inner.alias}`" in table[str(field.alias)], (name, inner.alias)
 
 
 def test_sm076_a_long_run_shows_how_far_it_is(tmp_path: Path) -> None:
