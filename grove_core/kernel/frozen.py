@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | tuple[Json, ...] | FrozenMap | None"
 
@@ -62,12 +62,12 @@ class FrozenMap(Mapping[str, Json]):
 
 def freeze(value: Any) -> Json:  # noqa: ANN401 - any JSON
     """Turn JSON as the standard library reads it into its immutable form. Raises TypeError for what is not JSON."""
-    if value is None or isinstance(value, bool | int | float | str | FrozenMap):
+    if value is None or isinstance(value, str | bool | int | float | FrozenMap):
         return value
-    if isinstance(value, Mapping):
+    if isinstance(value, dict | Mapping):
         return FrozenMap({str(key): freeze(item) for key, item in value.items()})
     if isinstance(value, list | tuple):
-        return tuple(freeze(item) for item in value)
+        return tuple([freeze(item) for item in value])
     raise TypeError(type(value).__name__)
 
 
@@ -79,16 +79,23 @@ def _view(value: Any) -> Json:  # noqa: ANN401 - JSON as a reader made it
 
 def thaw(value: Json) -> Any:  # noqa: ANN401 - any JSON
     """The inverse of :func:`freeze`: dicts and lists, for writers that want them."""
-    if isinstance(value, FrozenMap):
-        return {key: thaw(item) for key, item in value.items()}
-    if isinstance(value, tuple):
-        return [thaw(item) for item in value]
+    return _thawed(value)
+
+
+def _thawed(value: Any) -> Any:  # noqa: ANN401 - JSON, frozen or as a reader made it
+    kind = value.__class__
+    if kind is FrozenMap:
+        value, kind = value.raw, dict
+    if kind is dict:
+        return {key: _thawed(item) for key, item in value.items()}
+    if kind is tuple or kind is list:
+        return [_thawed(item) for item in value]
     return value
 
 
 def canonical(value: Any) -> str:  # noqa: ANN401 - any JSON
     """One text for one JSON value: keys sorted, no spaces. Two values are the same JSON iff their texts are equal."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain)
+    return _ENCODER.encode(value)
 
 
 def _plain(value: object) -> object:
@@ -96,3 +103,6 @@ def _plain(value: object) -> object:
         raw = value.raw
         return raw if isinstance(raw, dict) else dict(raw)
     raise TypeError(type(value).__name__)
+
+
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain)

@@ -49,7 +49,8 @@ def _problems(plan: Plan, snapshot: Snapshot) -> Iterator[Problem]:
 
 
 def _problems_of_creation(target: Ref, action: Create, known: Mapping[Ref, Resource | Pod]) -> Iterator[Problem]:
-    made = read_identity(Fields(thaw(action.manifest), "", []), target.api_version, target.kind, None)
+    metadata = {key: thaw(value) for key, value in action.manifest.items() if key != "spec"}
+    made = read_identity(Fields(metadata, "", []), target.api_version, target.kind, None)
     if target in known:
         yield Problem(path=target.short, expected="a name that is free (PL-016)", got="one that is taken")
     if made["ref"] != target:

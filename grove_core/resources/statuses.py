@@ -43,7 +43,8 @@ def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:
     stored: StoredStatus = resource.status
     changes: dict[str, Any] = {stored.FIELDS[key]: fields[key] for key in fields if key in stored.FIELDS}
     if "conditions" in fields:
-        written = {condition.type: condition for condition in read_conditions(Fields(thaw(fields), "", []))}
+        given = {"conditions": thaw(fields["conditions"])}
+        written = {condition.type: condition for condition in read_conditions(Fields(given, "", []))}
         kept = tuple(written.pop(condition.type, condition) for condition in stored.conditions)
         changes["conditions"] = kept + tuple(written.values())
     if _PROGRESS in fields:

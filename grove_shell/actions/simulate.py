@@ -2,21 +2,24 @@
 
 import sys
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from time import monotonic
 
 from grove_shell.exits import DONE, ERROR, FAIL_ON
+from grove_shell.simulator.directory import strangers_in
 from grove_shell.simulator.draws import with_drawn_events
 from grove_shell.simulator.reading import Read, read_scenario
 from grove_shell.simulator.scenario import Scenario
-from grove_shell.simulator.shrink import shrunk
+from grove_shell.simulator.shrink import MOST_RUNS, shrunk
 from grove_shell.simulator.simulation import Options, Run, Simulation
 from grove_shell.views.faults import faults_page
 from grove_shell.views.page import Page, show, write
 from grove_shell.views.run_document import run_as_json, worlds_as_json
 from grove_shell.views.structured import as_text
+from grove_shell.views.time_bar import Tick, time_bar
 from grove_shell.views.timeline import timeline_page, verdict_lines
 from grove_shell.views.words import plural
 from grove_shell.views.world_bar import world_bar
@@ -49,19 +52,14 @@ def simulate(options: SimulateOptions) -> int:
 
 
 def _one(read: Read, scenario: Scenario, options: SimulateOptions) -> int:
-    run = _play(read, scenario, options, check=options.check)
+    with time_bar() as tick:
+        run = _play(read, scenario, options, check=options.check, tick=tick)
     if options.output == "human":
         show(timeline_page(run, verbose=options.verbose))
     else:
         write(as_text(run_as_json(run), options.output))
-    if options.picture is not None:
-        from grove_shell.views.chart import draw  # noqa: PLC0415 - few want a picture
-
-        try:
-            draw(run, options.picture)
-        except OSError as fault:
-            write(f"cannot write {options.picture}: {fault.strerror or fault}\n", sys.stderr)
-            return ERROR
+    if options.picture is not None and not _drawn(run, options.picture):
+        return ERROR
     if run.violation is not None:
         _tell_smallest(read, run, options)
     return DONE if run.sound else FAIL_ON
@@ -73,7 +71,7 @@ def _many(read: Read, scenario: Scenario, options: SimulateOptions) -> int:
     terminations, played = 0, 0
     kinds: Counter[str] = Counter()
     broken: Run | None = None
-    with world_bar(count) as advance:
+    with world_bar(count) as advance, suppress(KeyboardInterrupt):
         for seed in range(options.first, options.first + count):
             world = with_drawn_events(scenario, seed, dump=read.cluster)
             bare = world.model_copy(update={"spec": world.spec.model_copy(update={"expect": ()})})
@@ -85,6 +83,7 @@ def _many(read: Read, scenario: Scenario, options: SimulateOptions) -> int:
             if run.violation is not None:
                 broken = run
                 break
+    stopped = played < count and broken is None
     if options.output == "human":
         page = Page()
         words = f"{plural(played, 'world')}, {plural(int(broken is not None), 'violation')}"
@@ -98,41 +97,79 @@ def _many(read: Read, scenario: Scenario, options: SimulateOptions) -> int:
     else:
         document = worlds_as_json(played, terminations, kinds, options.first, broken)
         write(as_text(document, options.output))
-    if broken is not None:
-        _tell_smallest(read, broken, options)
+    if stopped:
+        raise KeyboardInterrupt
+    smallest = _tell_smallest(read, broken, options) if broken is not None else None
+    if options.picture is not None and not _shown(read, scenario, smallest, options, options.first + played - 1):
+        return ERROR
     return DONE if broken is None else FAIL_ON
 
 
-def _play(read: Read, scenario: Scenario, options: SimulateOptions, *, check: bool, deaf: bool = False) -> Run:
+def _shown(read: Read, plain: Scenario, smallest: Scenario | None, options: SimulateOptions, seed: int) -> bool:
+    """Draw the one of many worlds that is worth it, and say which; whether the file could be written (SM-075)."""
+    path = str(options.picture)
+    with time_bar() as tick:
+        run = _play(read, smallest or plain, options, check=smallest is not None, tick=tick)
+    if not _drawn(run, path):
+        return False
+    what = "the scenario as it is, no world broke a promise"
+    if smallest is not None:
+        what = f"world {seed}, made as small as {plural(len(smallest.spec.events), 'event')}"
+    write(f"{path} shows {what}\n", sys.stderr)
+    return True
+
+
+def _drawn(run: Run, path: str) -> bool:
+    """Draw a run; says so where the file cannot be written."""
+    from grove_shell.views.chart import draw  # noqa: PLC0415 - few want a picture
+
+    try:
+        draw(run, path)
+    except OSError as fault:
+        write(f"cannot write {path}: {fault.strerror or fault}\n", sys.stderr)
+        return False
+    return True
+
+
+def _play(
+    read: Read,
+    scenario: Scenario,
+    options: SimulateOptions,
+    *,
+    check: bool,
+    deaf: bool = False,
+    tick: Tick | None = None,
+) -> Run:
     until = None if options.until is None else options.until // timedelta(milliseconds=1)
-    how = Options(check=check, deaf=deaf, until=until)
+    how = Options(check=check, deaf=deaf, until=until, tick=tick)
     return Simulation(scenario, how, dump=read.cluster, manifests=read.manifests).run()
 
 
-def _tell_smallest(read: Read, run: Run, options: SimulateOptions) -> None:
+def _tell_smallest(read: Read, run: Run, options: SimulateOptions) -> Scenario:
     """Shrink what broke a promise, and print or write the scenario that repeats it."""
-    violation = run.violation
-    if violation is None:
-        return
+    code = run.violation.code if run.violation is not None else ""
 
     def fails(scenario: Scenario) -> bool:
+        advance()
+        if strangers_in(scenario, read.cluster):
+            return False  # it could not be read again
         found = _play(read, scenario, options, check=True, deaf=True).violation
-        return found is not None and found.code == violation.code
+        return found is not None and found.code == code
 
-    smallest = shrunk(run.scenario, fails)
+    with world_bar(MOST_RUNS, "runs to make it small") as advance:
+        smallest = shrunk(run.scenario, fails)
     text = as_text(smallest.as_json, "yaml")
     if options.trace is None:
-        write(f"\n# repeats {violation.code}; grove simulate --check FILE\n{text}", sys.stderr)
-        return
+        write(f"\n# repeats {code}; grove simulate --check FILE\n{text}", sys.stderr)
+        return smallest
     try:
         Path(options.trace).write_text(text, encoding="utf-8")
     except OSError as fault:
         write(f"cannot write {options.trace}: {fault.strerror or fault}\n", sys.stderr)
-        return
+        return smallest
     events = plural(len(smallest.spec.events), "event")
-    write(
-        f"{options.trace} repeats {violation.code} with {events}: grove simulate --check {options.trace}\n", sys.stderr
-    )
+    write(f"{options.trace} repeats {code} with {events}: grove simulate --check {options.trace}\n", sys.stderr)
+    return smallest
 
 
 def _can_draw(path: str) -> bool:

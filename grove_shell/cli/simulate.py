@@ -12,11 +12,19 @@ from grove_shell.cli.options import Span, format_option
 @format_option("human", "json", "yaml")
 @click.option("--until", type=Span(), help="Stop so long after the start.  [default: when nothing more will happen]")
 @click.option(
-    "--seeds", type=click.IntRange(min=1), metavar="N", help="Play N worlds, each with other faults drawn into it."
+    "--seeds",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Play N worlds, each with other faults drawn into it; what is expected does not count there.",
 )
 @click.option("--first", type=click.IntRange(min=0), default=0, metavar="SEED", help="Number of the first of them.")
 @click.option("--check", is_flag=True, help="Watch what may never happen; always on with --seeds.")
-@click.option("--picture", type=click.Path(), metavar="FILE", help="Draw the run as a chart: .svg or .png.")
+@click.option(
+    "--picture",
+    type=click.Path(),
+    metavar="FILE",
+    help="Draw the run as a chart: .svg or .png; with --seeds the world that breaks a promise, if one does.",
+)
 @click.option("--trace", type=click.Path(), metavar="FILE", help="Where to write a scenario that repeats a violation.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell everything, statuses and starts included.")
 def command(**options: Any) -> int:
@@ -43,6 +51,14 @@ def command(**options: Any) -> int:
           - {at: 5m, loseNode: {of: {clique: llama-0-worker, index: 0}}}
         expect:
           - {at: end, ready: {llama-0-worker: 8}, terminations: 1}
+
+    \b
+    Events; a field that is wrong is told what may stand there:
+      users      applySet scale autoscale deleteSet deletePod failPod crashPod
+      hardware   addNodes loseNode restoreNode removeNode cordon uncordon
+      faults     crashOperator lagCache relist touch loseAnswers refuseWrites
+                 slowAnswers changeHashes secondLeader jumpClock holdForeign
+                 gateForeign editStatus removeLabels permuteLists
 
     Exit codes: 0 as expected, 1 bad input, 3 an expectation not met or a promise broken, 64 usage.
     """

@@ -28,11 +28,25 @@ def tries(steps: Iterable[Step]) -> Tries:
 
 def act(world: Attempting, steps: Iterable[Step]) -> tuple[Attempt, ...]:
     """Try steps one after the other, in their order."""
+    writes = acting(steps)
+    try:
+        step = next(writes)
+        while True:
+            step = writes.send(world.attempt(step))
+    except StopIteration as done:
+        answers: tuple[Attempt, ...] = done.value
+        return answers
+
+
+def acting(steps: Iterable[Step]) -> Generator[Step, Attempt, tuple[Attempt, ...]]:
+    """The same for whoever has to wait for answers: yields each step that is to be tried, and is sent its answer."""
     attempts: list[Attempt] = []
     trying = tries(steps)
     ready = next(trying, None)
     while ready is not None:
-        answers = [world.attempt(step) for step in ready]
+        answers: list[Attempt] = []
+        for step in ready:
+            answers.append((yield step))
         attempts += answers
         ready = _following(trying, answers)
     return tuple(attempts)

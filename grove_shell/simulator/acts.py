@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from grove_shell.simulator.deeds import Users
-from grove_shell.simulator.events import NodeAt, NodePool
-from grove_shell.simulator.history import Actor, What
+from grove_shell.simulator.events import NodeAt
+from grove_shell.simulator.history import Actor
 from grove_shell.simulator.mischief import Mischief
 from grove_shell.simulator.node_controller import NodeController
 
@@ -16,35 +16,38 @@ FAULTS: Final = (
     "touch",
     "lose_answers",
     "refuse_writes",
+    "slow_answers",
+    "change_hashes",
     "second_leader",
     "jump_clock",
     "hold_foreign",
     "gate_foreign",
     "edit_status",
+    "remove_labels",
     "permute_lists",
 )
 """Events that a :class:`Mischief` is for, by name."""
 
 
+_ACTORS: Final = {
+    "autoscale": Actor.AUTOSCALER,
+    "fail_pod": Actor.KUBELET,
+    "crash_pod": Actor.KUBELET,
+    **dict.fromkeys(("lose_node", "restore_node", "add_nodes", "remove_node", "cordon", "uncordon"), Actor.NODES),
+    **dict.fromkeys(FAULTS, Actor.FAULT),
+}
+
+
+def actor_of(what: str) -> Actor:
+    """Who does what an event of that name says."""
+    return _ACTORS.get(what, Actor.USER)
+
+
 def acts_by_name(users: Users, mischief: Mischief, controller: NodeController) -> Mapping[str, Callable[[Any], None]]:
     """What to call for each kind of event, with what the event holds."""
 
-    def tell(words: str) -> None:
-        controller.history.note(controller.cluster.agenda.now, Actor.NODES, What.NODE, detail=words)
-
-    def node(act: Callable[[str], None], word: str) -> Callable[[NodeAt], None]:
-        def do(where: NodeAt) -> None:
-            name = users.node_of(where)
-            if name in controller.nodes:
-                tell(f"node {name} {word}")
-            act(name)
-
-        return do
-
-    def add(pool: NodePool) -> None:
-        count = pool.count or 1
-        tell(f"{count} nodes {pool.name} are added" if count > 1 else f"node {pool.name} is added")
-        controller.add(pool)
+    def node(act: Callable[[str], None]) -> Callable[[NodeAt], None]:
+        return lambda where: act(users.node_of(where))
 
     return {
         "apply_set": users.apply,
@@ -54,11 +57,11 @@ def acts_by_name(users: Users, mischief: Mischief, controller: NodeController) -
         "delete_pod": users.delete_pod,
         "fail_pod": users.fail_pod,
         "crash_pod": users.crash_pod,
-        "lose_node": node(controller.lose, "is lost"),
-        "restore_node": node(controller.restore, "is back"),
-        "add_nodes": add,
-        "remove_node": node(controller.remove, "is removed"),
-        "cordon": node(lambda name: controller.cordon(name, closed=True), "is cordoned"),
-        "uncordon": node(lambda name: controller.cordon(name, closed=False), "is open again"),
+        "lose_node": node(controller.lose),
+        "restore_node": node(controller.restore),
+        "add_nodes": controller.add,
+        "remove_node": node(controller.remove),
+        "cordon": node(lambda name: controller.cordon(name, closed=True)),
+        "uncordon": node(lambda name: controller.cordon(name, closed=False)),
         **{name: getattr(mischief, name) for name in FAULTS},
     }

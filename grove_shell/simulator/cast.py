@@ -41,11 +41,7 @@ def cast_of(scenario: Scenario, dump: Cluster | None = None) -> Cast:
     if dump is not None:
         cliques += [clique.ref.name for found in dump.cliques_of.values() for clique in found]
         groups += [(group.ref.name, group.min_available) for found in dump.groups_of.values() for group in found]
-    nodes = [
-        pool.name if pool.count is None else f"{pool.name}-{index}"
-        for pool in scenario.spec.nodes
-        for index in range(pool.count or 1)
-    ]
+    nodes = [name for pool in scenario.spec.nodes for name in pool.names]
     return Cast(tuple(cliques), tuple(groups), tuple(scalers), scenario.spec.sets, tuple(nodes))
 
 

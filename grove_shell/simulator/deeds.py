@@ -10,6 +10,7 @@ from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.owned import Owned
+from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.scaling_group import ScalingGroup
@@ -17,7 +18,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.rounds import as_applied
 from grove_shell.simulator.cluster import Cluster, is_live
 from grove_shell.simulator.events import ApplySet, Autoscale, CrashPod, Named, NodeAt, PodAt, Scale
-from grove_shell.simulator.history import Actor, History, What
+from grove_shell.simulator.history import Actor, History, NoEffect, What
 from grove_shell.simulator.kubelet import Kubelet
 
 Manifest = Mapping[str, Any]
@@ -71,65 +72,60 @@ class Users:
         elif isinstance(item, ScalingGroup | PodClique):
             self._scale(item, deed.replicas, Actor.USER)
         else:
-            self._missed(f"{deed.kind} {deed.name}")
+            raise NoEffect(f"there is no {deed.kind} {deed.name}")
 
     def autoscale(self, deed: Autoscale) -> None:
         """An autoscaler writes what it wants, within its bounds, to what it scales."""
         scaler = self.cluster.named("HorizontalPodAutoscaler", deed.name)
         spec = scaler.spec if isinstance(scaler, Owned) else None
         if spec is None:
-            self._missed(f"HorizontalPodAutoscaler {deed.name}")
-            return
+            raise NoEffect(f"there is no autoscaler {deed.name}")
         target, least, most = spec["scaleTargetRef"], spec.get("minReplicas", 1), spec["maxReplicas"]
         assert isinstance(target, FrozenMap) and isinstance(least, int) and isinstance(most, int)  # noqa: S101, PT018
         item = self.cluster.named(str(target["kind"]), str(target["name"]))
         if isinstance(item, ScalingGroup | PodClique):
             self._scale(item, min(max(deed.replicas, least), most), Actor.AUTOSCALER)
         else:
-            self._missed(f"{target['kind']} {target['name']}")
+            raise NoEffect(f"there is no {target['kind']} {target['name']}")
 
     def delete_set(self, deed: Named) -> None:
         """Delete a set, as ``kubectl delete`` does."""
         item = self.cluster.named("PodCliqueSet", deed.name)
         if item is None:
-            self._missed(f"PodCliqueSet {deed.name}")
-            return
+            raise NoEffect(f"there is no PodCliqueSet {deed.name}")
+        if item.deleting:
+            raise NoEffect(f"PodCliqueSet {deed.name} is being deleted already")
         self.history.note(self._now, Actor.USER, What.DELETED, item.ref)
         self.cluster.delete(item.ref)
 
     def delete_pod(self, deed: PodAt) -> None:
         """Delete a pod."""
-        pod = self.cluster.pod_at(deed.clique, deed.index)
-        if pod is None or pod.deleting:
-            self._missed(f"pod {deed.index} of {deed.clique}")
-            return
+        pod = self._pod(deed)
+        if pod.deleting:
+            raise NoEffect(f"pod {pod.name} is being deleted already")
         self.history.note(self._now, Actor.USER, What.DELETED, pod.ref, clique=deed.clique)
         self.cluster.delete(pod.ref)
 
     def fail_pod(self, deed: PodAt) -> None:
         """A pod ends by itself."""
-        pod = self.cluster.pod_at(deed.clique, deed.index)
-        if pod is None or not is_live(pod) or not pod.node:
-            self._missed(f"running pod {deed.index} of {deed.clique}")
-            return
+        pod = self._placed_pod(deed)
         self.history.note(self._now, Actor.KUBELET, What.FAILED, pod.ref, clique=deed.clique)
         self.kubelet.fail(pod)
 
     def crash_pod(self, deed: CrashPod) -> None:
         """A pod stops being ready for a while."""
-        pod = self.cluster.pod_at(deed.clique, deed.index)
-        if pod is None or not is_live(pod) or not pod.node:
-            self._missed(f"running pod {deed.index} of {deed.clique}")
-            return
+        pod = self._placed_pod(deed)
         self.history.note(self._now, Actor.KUBELET, What.CRASHED, pod.ref, clique=deed.clique, detail=pod.node)
         self.kubelet.crash(pod, deed.recovers)
 
     def node_of(self, where: NodeAt) -> str:
-        """Which node is meant; empty where it is that of a pod that has none."""
+        """Which node is meant. Raises NoEffect where it is that of a pod that is not there, or has none."""
         if where.of is None:
             return where.node
-        pod = self.cluster.pod_at(where.of.clique, where.of.index)
-        return pod.node if pod is not None else ""
+        pod = self._pod(where.of)
+        if not pod.node:
+            raise NoEffect(f"pod {pod.name} has no node")
+        return pod.node
 
     @property
     def _now(self) -> int:
@@ -154,10 +150,23 @@ class Users:
 
     def _scale(self, item: ScalingGroup | PodClique, replicas: int, who: Actor) -> None:
         if item.replicas == replicas:
-            return
+            raise NoEffect(f"{item.ref.kind} {item.ref.name} has {replicas} replicas already")
         generation = None if item.generation is None else item.generation + 1
         self.history.note(self._now, who, What.SCALED, item.ref, detail=f"replicas {item.replicas} to {replicas}")
         self.cluster.put(replace(item, replicas=replicas, generation=generation))
 
-    def _missed(self, what: str) -> None:
-        self.history.note(self._now, Actor.USER, What.REFUSED, detail=f"{what}: there is none")
+    def _pod(self, where: PodAt) -> Pod:
+        pod = self.cluster.pod_at(where.clique, where.index)
+        if pod is None and self.cluster.clique(where.clique) is None:
+            raise NoEffect(f"there is no PodClique {where.clique}")
+        if pod is None:
+            raise NoEffect(f"there is no pod {where.index} of {where.clique}")
+        return pod
+
+    def _placed_pod(self, where: PodAt) -> Pod:
+        pod = self._pod(where)
+        if not is_live(pod):
+            raise NoEffect(f"pod {pod.name} {'is being deleted' if pod.deleting else 'has ended'} already")
+        if not pod.node:
+            raise NoEffect(f"pod {pod.name} has no node yet")
+        return pod

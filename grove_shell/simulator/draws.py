@@ -9,6 +9,7 @@ from grove_shell.simulator.cast import Cast, cast_of
 from grove_shell.simulator.events import (
     ApplySet,
     Autoscale,
+    ChangeHashes,
     CrashOperator,
     CrashPod,
     EditStatus,
@@ -26,6 +27,7 @@ from grove_shell.simulator.events import (
     Relist,
     Scale,
     SecondLeader,
+    SlowAnswers,
     Touch,
 )
 from grove_shell.simulator.fields import Kind
@@ -196,6 +198,17 @@ def _refuse_writes(dice: Random, cast: Cast, at: int) -> list[Event]:
     return [Event(at=at, refuse_writes=fault)]
 
 
+def _slow_answers(dice: Random, cast: Cast, at: int) -> list[Event]:
+    del cast
+    delay = dice.choice((200, 2 * SECOND, 10 * SECOND))
+    return [Event(at=at, slow_answers=SlowAnswers(delay=delay, span=_span(dice, MINUTE)))]
+
+
+def _change_hashes(dice: Random, cast: Cast, at: int) -> list[Event]:
+    del cast
+    return [Event(at=at, change_hashes=ChangeHashes(down=dice.choice((100, 5 * SECOND, 90 * SECOND))))]
+
+
 def _second_leader(dice: Random, cast: Cast, at: int) -> list[Event]:
     del cast
     return [Event(at=at, second_leader=SecondLeader(span=_span(dice, 30 * SECOND), every=dice.choice((1000, 3000))))]
@@ -247,6 +260,8 @@ _DRAWS: Final[Mapping[str, Drawn]] = {
     "touch": _touch,
     "lose_answers": _lose_answers,
     "refuse_writes": _refuse_writes,
+    "slow_answers": _slow_answers,
+    "change_hashes": _change_hashes,
     "second_leader": _second_leader,
     "jump_clock": _jump_clock,
     "hold_foreign": _hold_foreign,

@@ -3,6 +3,7 @@
 from typing import Literal, TypeAlias
 
 from pydantic import Field, StrictBool, StrictStr, model_validator
+from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from grove_shell.simulator.fields import Amount, Count, Kind, Model, Name, Raw, Several, Span
@@ -71,6 +72,11 @@ class NodePool(Model):
     labels: dict[str, StrictStr] = Field(default_factory=dict)
     capacity: dict[str, Amount] = Field(default_factory=dict)
 
+    @property
+    def names(self) -> list[str]:
+        """Those of its nodes."""
+        return [self.name] if self.count is None else [f"{self.name}-{index}" for index in range(self.count)]
+
 
 class NodeAt(Model):
     """A node: by its name, or as the one that carries a pod."""
@@ -138,6 +144,19 @@ class RefuseWrites(Model):
     writes: Several = 1
 
 
+class SlowAnswers(Model):
+    """Each of the operator's writes takes so much longer for a while; it reaches the server half-way (F6)."""
+
+    delay: Span = 10 * SECOND
+    span: Span = 60 * SECOND
+
+
+class ChangeHashes(Model):
+    """A new release of the operator begins, whose template hashes are others than those that are stored (F13)."""
+
+    down: Span = 5 * SECOND
+
+
 class SecondLeader(Model):
     """A leader that was replaced goes on for a while, on what it saw last (F8)."""
 
@@ -173,6 +192,12 @@ class EditStatus(Model):
     clique: Name
 
 
+class RemoveLabels(Model):
+    """Somebody takes all labels from a PodClique (F10)."""
+
+    clique: Name
+
+
 class PermuteLists(Model):
     """The operator's lists come in another order at each look (F12); which ones, is what the seed says."""
 
@@ -195,11 +220,14 @@ Deed: TypeAlias = (
     | Touch
     | LoseAnswers
     | RefuseWrites
+    | SlowAnswers
+    | ChangeHashes
     | SecondLeader
     | JumpClock
     | HoldForeign
     | GateForeign
     | EditStatus
+    | RemoveLabels
     | PermuteLists
 )
 
@@ -227,11 +255,14 @@ class Event(Model):
     touch: Touch | None = None
     lose_answers: LoseAnswers | None = None
     refuse_writes: RefuseWrites | None = None
+    slow_answers: SlowAnswers | None = None
+    change_hashes: ChangeHashes | None = None
     second_leader: SecondLeader | None = None
     jump_clock: JumpClock | None = None
     hold_foreign: HoldForeign | None = None
     gate_foreign: GateForeign | None = None
     edit_status: EditStatus | None = None
+    remove_labels: RemoveLabels | None = None
     permute_lists: PermuteLists | None = None
 
     @model_validator(mode="after")
@@ -245,6 +276,11 @@ class Event(Model):
         """The name of what happens, as the field is called here (``lose_node``)."""
         (name,) = self.model_fields_set - {"at"}
         return name
+
+    @property
+    def written(self) -> str:
+        """The same as it stands in a file (``loseNode``)."""
+        return to_camel(self.what)
 
     @property
     def deed(self) -> Deed:

@@ -63,6 +63,13 @@ def _counted(value: object) -> object:
     return {str(key): count for key, count in value.items()} if isinstance(value, Mapping) else value
 
 
+def _address(value: object) -> object:
+    kind, slash, name = value.partition("/") if isinstance(value, str) else ("", "", "")
+    if not (kind and slash and name):
+        raise PydanticCustomError("address", "Kind/name, such as PodClique/llm-0-worker")
+    return value
+
+
 def _object(value: object) -> object:
     if not isinstance(value, Mapping):
         raise PydanticCustomError("object", "an object")
@@ -74,6 +81,7 @@ Span = Annotated[int, BeforeValidator(_span), PlainSerializer(span_text)]
 Moment = Annotated[datetime, BeforeValidator(_moment), PlainSerializer(format_time)]
 Amount = Annotated[str, BeforeValidator(_amount)]
 Counted = Annotated[int | dict[str, int], BeforeValidator(_counted)]
+Address = Annotated[StrictStr, BeforeValidator(_address)]
 Raw = Annotated[dict[str, Any], BeforeValidator(_object)]
 Name = Annotated[StrictStr, Field(min_length=1)]
 Count = Annotated[StrictInt, Field(ge=0, le=100_000)]

@@ -51,6 +51,11 @@ class What(Enum):
     CONDITION = "condition"
     DENIED = "write fails"
     FAULT = "fault"
+    NO_EFFECT = "has no effect"
+
+
+class NoEffect(Exception):
+    """Raised by what an event does where it finds nobody, or nothing to change; says why (SM-007)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +87,14 @@ class History:
         deaf: note nothing but the counts.
         terminations: how many replicas gang termination ended so far.
         refused: how many writes of users admission refused so far.
+        idle: how many events had no effect so far.
     """
 
     deaf: bool = False
     happenings: list[Happening] = field(default_factory=list)
     terminations: int = 0
     refused: int = 0
+    idle: int = 0
 
     def note(
         self,

@@ -1,4 +1,4 @@
-"""Faults: what goes wrong between the operator and the server, and what strangers do (F1 to F12)."""
+"""Faults: what goes wrong between the operator and the server, and what strangers do (F1 to F13)."""
 
 from dataclasses import replace
 from random import Random
@@ -6,10 +6,11 @@ from typing import Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DropFinalizer, Stage, Step
+from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import PodClique
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.events import (
+    ChangeHashes,
     CrashOperator,
     EditStatus,
     GateForeign,
@@ -20,12 +21,15 @@ from grove_shell.simulator.events import (
     PermuteLists,
     RefuseWrites,
     Relist,
+    RemoveLabels,
     SecondLeader,
+    SlowAnswers,
     Touch,
 )
-from grove_shell.simulator.history import Actor, History, What
+from grove_shell.simulator.history import Actor, History, NoEffect, What
 from grove_shell.simulator.informers import KINDS
 from grove_shell.simulator.operator import Operator
+from grove_shell.simulator.releases import other_hash, with_other_hashes
 from grove_shell.simulator.spans import span_text
 from grove_shell.simulator.wire import Trouble
 
@@ -47,6 +51,7 @@ class Mischief:
         self.history = history
         self.worst_clock = 0
         self.old: list[Operator] = []
+        self._slow_until = 0
 
     def calm(self) -> None:
         """All faults stop."""
@@ -96,6 +101,32 @@ class Mischief:
         self._tell(f"the server answers {fault.code} to the next {fault.writes} writes of {fault.kind or 'any kind'}")
         self.operator.wire.refusals.append(Trouble(fault.kind, fault.writes, fault.code))
 
+    def slow_answers(self, fault: SlowAnswers) -> None:
+        """F6."""
+        words = f"each write of the operator takes {span_text(fault.delay)} longer for {span_text(fault.span)}"
+        self._tell(words)
+        wire = self.operator.wire
+        wire.slow = fault.delay
+        self._slow_until = self._now + fault.span
+
+        def stop() -> None:
+            if self._now >= self._slow_until:
+                wire.slow = 0
+
+        self.cluster.agenda.after(fault.span, stop)
+
+    def change_hashes(self, fault: ChangeHashes) -> None:
+        """F13: what is stored was hashed by another function than that of the operator that begins."""
+        self._tell("a new release of the operator begins, with another hash function")
+        for item in tuple(self.cluster.world.items.values()):
+            other = with_other_hashes(item)
+            if other is not item:
+                self.cluster.put(other)
+        for pod in tuple(self.cluster.pods()):
+            if pod.template_hash:
+                self.cluster.put_pod(replace(pod, template_hash=other_hash(pod.template_hash)))
+        self.operator.doom(CrashOperator(down=fault.down))
+
     def second_leader(self, fault: SecondLeader) -> None:
         """F8: the old leader's caches stand still from now on."""
         self._tell(f"an old leader goes on for {span_text(fault.span)} on what it saw last")
@@ -126,8 +157,10 @@ class Mischief:
     def hold_foreign(self, fault: HoldForeign) -> None:
         """F10."""
         item = self.cluster.named(fault.kind, fault.name)
-        if item is None or _FOREIGN in item.finalizers or item.deleting:
-            return
+        if item is None:
+            raise NoEffect(f"there is no {fault.kind} {fault.name}")
+        if _FOREIGN in item.finalizers or item.deleting:
+            raise NoEffect(f"{item.ref.short} is {'being deleted' if item.deleting else 'held'} already")
         self._tell(f"somebody else's finalizer is on {item.ref.short} for {span_text(fault.span)}")
         self.cluster.put(replace(item, finalizers=(*item.finalizers, _FOREIGN)))
         self.cluster.agenda.after(fault.span, lambda: self._let_go(item.ref))
@@ -135,8 +168,10 @@ class Mischief:
     def gate_foreign(self, fault: GateForeign) -> None:
         """F10."""
         pod = self.cluster.pod_at(fault.clique, fault.index)
-        if pod is None or pod.node or pod.deleting:
-            return
+        if pod is None:
+            raise NoEffect(f"there is no pod {fault.index} of {fault.clique}")
+        if pod.node or pod.deleting:
+            raise NoEffect(f"pod {pod.name} is {'being deleted' if pod.deleting else 'placed'} already")
         self._tell(f"somebody else's gate is on {pod.ref.short} for {span_text(fault.span)}")
         self.cluster.gated.add(pod.uid)
         self.cluster.put_pod(replace(pod, gated=True))
@@ -145,9 +180,18 @@ class Mischief:
     def edit_status(self, fault: EditStatus) -> None:
         """F10."""
         clique = self.cluster.clique(fault.clique)
-        if isinstance(clique, PodClique):
-            self._tell(f"somebody writes nonsense into the status of {clique.ref.short}")
-            self.cluster.put(replace(clique, status=replace(clique.status, ready=7, replicas=0, scheduled=3)))
+        if clique is None:
+            raise NoEffect(f"there is no PodClique {fault.clique}")
+        self._tell(f"somebody writes nonsense into the status of {clique.ref.short}")
+        self.cluster.put(replace(clique, status=replace(clique.status, ready=7, replicas=0, scheduled=3)))
+
+    def remove_labels(self, fault: RemoveLabels) -> None:
+        """F10."""
+        clique = self.cluster.clique(fault.clique)
+        if clique is None:
+            raise NoEffect(f"there is no PodClique {fault.clique}")
+        self._tell(f"somebody takes all labels from {clique.ref.short}")
+        self.cluster.put(replace(clique, labels=NO_TEXTS, template_hash="", base_gang=""))
 
     def permute_lists(self, fault: PermuteLists) -> None:
         """F12."""

@@ -7,7 +7,7 @@ from typing import Final
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.cluster import Cluster, is_live
 from grove_shell.simulator.events import NodePool
-from grove_shell.simulator.history import Actor, History, What
+from grove_shell.simulator.history import Actor, History, NoEffect, What
 from grove_shell.simulator.kubelet import Kubelet
 from grove_shell.simulator.nodes import Node, nodes_of
 from grove_shell.simulator.scheduler import Scheduler
@@ -33,15 +33,19 @@ class NodeController:
 
     def add(self, pool: NodePool) -> None:
         """New nodes join."""
-        for node in nodes_of(pool):
-            self.nodes[node.name] = node
+        new = [node for node in nodes_of(pool) if node.name not in self.nodes]
+        if not new:
+            raise NoEffect(f"node {pool.name if pool.count is None else f'{pool.name}-0'} is there already")
+        self._tell(f"{len(new)} nodes {pool.name} are added" if len(new) > 1 else f"node {new[0].name} is added")
+        self.nodes.update((node.name, node) for node in new)
         self.scheduler.nudge()
 
     def lose(self, name: str) -> None:
         """The kubelet of a node falls silent: its pods are not ready after 40 s, and deleted 5 min later."""
-        node = self.nodes.get(name)
-        if node is None or not node.up:
-            return
+        node = self._node(name)
+        if not node.up:
+            raise NoEffect(f"node {name} is lost already")
+        self._tell(f"node {name} is lost")
         node.up, node.lost_at = False, self.cluster.agenda.now
         lost_at = node.lost_at
         self.cluster.agenda.after(GRACE, self._if_still_lost(name, lost_at, self._distrust))
@@ -49,9 +53,10 @@ class NodeController:
 
     def restore(self, name: str) -> None:
         """The kubelet answers again; what it was told to stop in the meantime it stops now."""
-        node = self.nodes.get(name)
-        if node is None or node.up:
-            return
+        node = self._node(name)
+        if node.up:
+            raise NoEffect(f"node {name} is not lost")
+        self._tell(f"node {name} is back")
         node.up, node.unready, node.lost_at = True, False, None
         for pod in self._pods_on(name):
             if is_live(pod) and pod.phase == "Running" and not pod.ready and pod.trouble == "NodeLost":
@@ -62,16 +67,29 @@ class NodeController:
 
     def remove(self, name: str) -> None:
         """The node is taken away; after 40 s its pods are, too."""
-        if self.nodes.pop(name, None) is not None:
-            self.cluster.agenda.after(GRACE, lambda: self._collect(name))
+        del self.nodes[self._node(name).name]
+        self._tell(f"node {name} is removed")
+        self.cluster.agenda.after(GRACE, lambda: self._collect(name))
 
     def cordon(self, name: str, *, closed: bool) -> None:
         """Nothing new is placed on a node any more, or is again."""
+        node = self._node(name)
+        word = "cordoned" if closed else "open"
+        if node.cordoned == closed:
+            raise NoEffect(f"node {name} is {word} already")
+        self._tell(f"node {name} is {word}" if closed else f"node {name} is open again")
+        node.cordoned = closed
+        if not closed:
+            self.scheduler.nudge()
+
+    def _node(self, name: str) -> Node:
         node = self.nodes.get(name)
-        if node is not None:
-            node.cordoned = closed
-            if not closed:
-                self.scheduler.nudge()
+        if node is None:
+            raise NoEffect(f"there is no node {name}")
+        return node
+
+    def _tell(self, words: str) -> None:
+        self.history.note(self.cluster.agenda.now, Actor.NODES, What.NODE, detail=words)
 
     def _if_still_lost(self, name: str, lost_at: int, act: Callable[[Node], None]) -> Callable[[], None]:
         def check() -> None:

@@ -13,7 +13,7 @@ from grove_shell.simulator.quantities import amount_of
 Amounts: TypeAlias = Mapping[str, int]
 
 PODS: Final = "pods"
-_ENDLESS: Final = frozenset({"cpu", "memory", PODS, "ephemeral-storage"})
+ENDLESS: Final = frozenset({"cpu", "memory", PODS, "ephemeral-storage"})
 _ONE: Final = 1_000
 
 
@@ -43,7 +43,7 @@ class Node:
         for resource, amount in asked.items():
             whole = capacity.get(resource)
             if whole is None:
-                if amount and resource not in _ENDLESS:
+                if amount and resource not in ENDLESS:
                     return False
             elif used.get(resource, 0) + amount > whole:
                 return False
@@ -59,7 +59,7 @@ class Node:
 
         A node with something scarce that is not asked for comes last, however full it is.
         """
-        spared = sum(resource not in asked and resource not in _ENDLESS for resource in self.capacity)
+        spared = sum(resource not in asked and resource not in ENDLESS for resource in self.capacity)
         left = (
             whole - self.used.get(resource, 0) - asked.get(resource, 0)
             for resource, whole in sorted(self.capacity.items(), key=_scarcest_first)
@@ -69,9 +69,8 @@ class Node:
 
 def nodes_of(pool: NodePool) -> list[Node]:
     """The nodes of a pool."""
-    names = [pool.name] if pool.count is None else [f"{pool.name}-{index}" for index in range(pool.count)]
     capacity = {resource: amount_of(amount) for resource, amount in pool.capacity.items()}
-    return [Node(name, {"kubernetes.io/hostname": name, **pool.labels}, capacity) for name in names]
+    return [Node(name, {"kubernetes.io/hostname": name, **pool.labels}, capacity) for name in pool.names]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,4 +134,4 @@ def count_pods(nodes: Iterable[Node], pods: Iterable[tuple[Pod, Asks]]) -> None:
 
 def _scarcest_first(item: tuple[str, int]) -> tuple[bool, bool, str]:
     resource = item[0]
-    return (resource in _ENDLESS, resource == PODS, resource)
+    return (resource in ENDLESS, resource == PODS, resource)

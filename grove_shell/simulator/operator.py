@@ -1,8 +1,9 @@
 """The operator: looks at its caches, reconciles, acts; remembers nothing but the answers to its own writes."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Final, Protocol, TypeAlias
 
 from grove_core.kernel.refs import Ref
@@ -12,7 +13,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import let_go
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.act import act
+from grove_shell.controller.act import acting
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.events import CrashOperator
@@ -25,6 +26,7 @@ from grove_shell.simulator.violation import Violated, Violation
 from grove_shell.simulator.wire import Crash, Wire
 
 Decide: TypeAlias = Callable[[Snapshot], Plan]
+_Work: TypeAlias = Generator[int, None, None]
 
 _PATIENCE: Final = SECOND
 _LONGEST_PATIENCE: Final = MINUTE
@@ -72,7 +74,7 @@ class Operator:
         self.actor = actor
         self.followers = tuple(followers)
         self.informers = Informers(cluster, spec.watch)
-        self.wire = Wire(cluster)
+        self.wire = Wire(cluster, spec.write)
         self.clock_off = 0
         self.rounds = 0
         self.memory = Recollection()
@@ -84,6 +86,8 @@ class Operator:
         self._due: int | None = None
         self._not_before = 0
         self._down_until = 0
+        self._busy: _Work | None = None
+        self._missed = False
 
     # when it looks
 
@@ -136,6 +140,7 @@ class Operator:
         self._patience.clear()
         self._settled.clear()
         self.wire.crash_at = None
+        self._busy, self._missed = None, False  # what is on its way to the server arrives all the same
         self._down_until = self.cluster.agenda.now + fault.down
         self._due = None
         self.cluster.agenda.at(self._down_until, self._begin)
@@ -153,24 +158,78 @@ class Operator:
         now = self.cluster.agenda.now
         if now < self._down_until or self.retired:
             return
+        if self._busy is not None:
+            self._missed = True
+            return
         self._not_before = now + self.spec.round
         self.informers.catch_up()
         roots = self.informers.view.roots()
         self.memory.keep_only(roots)
+        self._go_on(self._rounds(roots))
+
+    def _go_on(self, work: _Work) -> None:
+        """Work until an answer has to be waited for, or everything is done."""
+        self._busy = work
         try:
-            for root in roots:
-                self._round(root)
-            for answer in act(self.wire, let_go(self.informers.view.leftovers())):
-                if answer.outcome is not Outcome.DONE:
-                    self.wake(now + _PATIENCE)
+            for span in work:
+                self.cluster.agenda.after(span, lambda: self._answered(work))
+                return
         except Crash:
             self._crash()
             return
+        self._busy = None
         following = self.informers.following
-        if following is not None:
-            self.wake(following)
+        if self._missed or following is not None:
+            self.wake(self.cluster.agenda.now if self._missed or following is None else following)
+            self._missed = False
 
-    def _round(self, root: Ref) -> None:
+    def _answered(self, work: _Work) -> None:
+        if self._busy is work and not self.retired:
+            self._go_on(work)
+
+    def _rounds(self, roots: list[Ref]) -> _Work:
+        """One round of every root, and then what nobody else takes care of; yields how long to wait for an answer."""
+        for root in roots:
+            yield from self._round(root)
+        answers = yield from self._try(let_go(self.informers.view.leftovers()), None)
+        if any(answer.outcome is not Outcome.DONE for answer in answers):
+            self.wake(self.cluster.agenda.now + _PATIENCE)
+
+    def _try(self, steps: Iterable[Step], snapshot: Snapshot | None) -> Generator[int, None, tuple[Attempt, ...]]:
+        """Try steps, each when the one before is answered; those of no root's plan are followed by nobody."""
+        writes = acting(steps)
+        try:
+            step = next(writes)
+            while True:
+                found: list[Attempt] = []
+                delay = self.wire.delay
+                if delay:
+                    self.cluster.agenda.after(delay // 2, partial(self._arrive, step, snapshot, found))
+                    yield delay
+                else:
+                    found.append(self._attempt(step, snapshot))
+                step = writes.send(found[0])
+        except StopIteration as done:
+            answers: tuple[Attempt, ...] = done.value
+            return answers
+
+    def _arrive(self, step: Step, snapshot: Snapshot | None, found: list[Attempt]) -> None:
+        """A write reaches the server, whatever became of the process that sent it."""
+        try:
+            found.append(self._attempt(step, snapshot))
+        except Crash:
+            for follower in self.followers:
+                follower.crashed(self.actor, self.wire.tried)
+            self._crash()
+
+    def _attempt(self, step: Step, snapshot: Snapshot | None) -> Attempt:
+        answer = self.wire.attempt(step)
+        if snapshot is not None:
+            for follower in self.followers:
+                follower.wrote(self.actor, snapshot, answer)
+        return answer
+
+    def _round(self, root: Ref) -> _Work:
         now = self.cluster.agenda.now
         clock = moment_of(self.start, now + self.clock_off)
         if self._would_say_the_same(root):
@@ -187,12 +246,12 @@ class Operator:
         self.rounds += 1
         before = self.wire.tried
         try:
-            answers = act(_Followed(self, snapshot), plan.steps)
+            answers = yield from self._try(plan.steps, snapshot)
         except Crash:
             for follower in self.followers:
                 follower.crashed(self.actor, self.wire.tried - before)
             raise
-        self.memory.take(root, now, answers)
+        self.memory.take(root, self.cluster.agenda.now, answers)
         self._wake_after(root, plan, snapshot, answers)
 
     def _would_say_the_same(self, root: Ref) -> bool:
@@ -230,18 +289,3 @@ class Operator:
         if problems:
             says = "; ".join(f"{found.path}: expected {found.expected}, got {found.got}" for found in problems[:3])
             raise Violated(Violation("PL", self.cluster.agenda.now, (plan.root.short,), f"an illegal plan: {says}"))
-
-
-@dataclass(slots=True)
-class _Followed:
-    """The wire of an operator, under the eyes of its followers."""
-
-    operator: Operator
-    snapshot: Snapshot
-
-    def attempt(self, step: Step) -> Attempt:
-        """Try one write."""
-        answer = self.operator.wire.attempt(step)
-        for follower in self.operator.followers:
-            follower.wrote(self.operator.actor, self.snapshot, answer)
-        return answer

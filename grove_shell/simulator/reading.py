@@ -1,9 +1,12 @@
 """From a file to a scenario whose sets are admitted: all problems at once, each with its place (SM-001, SM-002)."""
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
@@ -14,21 +17,15 @@ from grove_core.resources.fields import shown
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.sources import Item, items_of, standard_input
-from grove_shell.simulator.events import Event
-from grove_shell.simulator.fields import WRITTEN
-from grove_shell.simulator.scenario import Scenario
+from grove_shell.simulator.directory import Directory, strangers_among
+from grove_shell.simulator.events import Event, NodePool
+from grove_shell.simulator.fields import WRITTEN, Model
+from grove_shell.simulator.problems import expected_of, got_of
+from grove_shell.simulator.scenario import Expectation, Scenario
 
-_EXPECTED: Final[Mapping[str, str]] = {
-    "bool_type": "true or false",
-    "int_type": "a whole number",
-    "string_type": "a string",
-    "string_too_short": "a name",
-    "missing": "a value",
-    "tuple_type": "a list",
-    "dict_type": "an object",
-    "model_type": "an object",
-    "model_attributes_type": "an object",
-}
+_BRINGING: Final = frozenset({"addNodes", "applySet", "scale", "autoscale"})
+_TOP: Final = re.compile(r"spec\.\w+")
+_HIDING: Final = ("spec.sets", "spec.nodes", "spec.cluster")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,8 @@ def read_scenario(path: str) -> Read:
         return Read(None, None, tuple(faults), {})
     reading = _Reading(path, items[0])
     scenario = reading.scenario()
-    cluster = reading.cluster(scenario) if scenario is not None else None
+    cluster = reading.cluster()
+    reading.look_up(cluster)
     ordered = tuple(sorted(reading.faults, key=lambda fault: fault.sort_key))
     return Read(None if ordered else scenario, cluster, ordered, reading.manifests)
 
@@ -70,30 +68,52 @@ class _Reading:
         self.path = path
         self.item = item
         self.faults: list[Fault] = []
+        self.sets: tuple[dict[str, Any], ...] = ()
+        self.events: dict[int, Event] = {}  # by place in the file; those that can be read
         self.manifests: dict[tuple[str, str], Mapping[str, Any]] = {}
 
     def scenario(self) -> Scenario | None:
         raw = self.item.value
-        sets = self._sets(raw)
-        events = self._applied(raw)
+        self.sets = self._sets(raw)
+        self.events = self._events(raw)
         try:
             scenario = Scenario.model_validate(raw, context=WRITTEN)
         except ValidationError as error:
             for problem in error.errors(include_url=False):
-                self._note(_path(problem["loc"]), _expected(problem), _got(problem))
+                self._note(_path(problem["loc"]), expected_of(problem, Scenario), got_of(problem))
             return None
         if self.faults:
             return None
-        ordered = tuple(sorted((events.get(place, event) for place, event in enumerate(scenario.spec.events)), key=_at))
-        return scenario.model_copy(update={"spec": scenario.spec.model_copy(update={"sets": sets, "events": ordered})})
+        changes = {"sets": self.sets, "events": tuple(sorted(self.events.values(), key=_at))}
+        return scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changes)})
 
-    def cluster(self, scenario: Scenario) -> Cluster | None:
+    def look_up(self, cluster: Cluster | None) -> None:
+        """Report names that nobody can have (SM-006); not where a fault may hide whom they mean."""
+        spec = _part(self.item.value, "spec")
+        pools = _each(NodePool, spec.get("nodes"))
+        given = _listed(spec.get("events"))
+        unread = (event for place, event in enumerate(given) if place not in self.events and isinstance(event, Mapping))
+        hidden = any(event.keys() & _BRINGING for event in unread) or any(
+            fault.path.startswith(_HIDING) or _TOP.fullmatch(fault.path) or fault.file != self.item.file
+            for fault in self.faults
+        )
+        for name, count in Counter(name for pool in pools.values() for name in pool.names).items():
+            if count > 1:
+                self._note("spec.nodes", "every node once", f'"{name}" {count} times')
+        if not hidden:
+            known = Directory(self.sets, pools.values(), cluster)
+            expected = _each(Expectation, spec.get("expect"))
+            for found in strangers_among(known, self.events, expected, _part(_part(spec, "kubelet"), "cliques")):
+                self._note(found.path, found.expected, found.got)
+
+    def cluster(self) -> Cluster | None:
         """The dump that the scenario begins with."""
-        if scenario.spec.cluster is None:
+        name = _part(self.item.value, "spec").get("cluster")
+        if not isinstance(name, str):
             return None
         from grove_shell.reading.objects import load  # noqa: PLC0415 - few scenarios begin with a dump
 
-        path = str(self._beside(scenario.spec.cluster))
+        path = str(self._beside(name))
         loaded = load([path], standard_input())
         self.faults.extend(loaded.faults)
         for item in items_of(path, [], standard_input()):
@@ -118,9 +138,9 @@ class _Reading:
                 found.append(admitted)
         return tuple(found)
 
-    def _applied(self, raw: Mapping[str, Any]) -> dict[int, Event]:
-        """The events that apply a set, the manifest in place of the file; admission is asked when they happen."""
-        found: dict[int, Event] = {}
+    def _events(self, raw: Mapping[str, Any]) -> dict[int, Event]:
+        """The events, with a manifest in place of each file; admission is asked when they happen."""
+        found = _each(Event, _part(raw, "spec").get("events"))
         for place, given in enumerate(_listed(_part(raw, "spec").get("events"))):
             apply = _part(given, "applySet")
             where = f"spec.events[{place}].applySet"
@@ -131,10 +151,8 @@ class _Reading:
                 self._note(where, "one PodCliqueSet", f"{len(manifests)} of them")
                 continue
             replaced = {**given, "applySet": {"manifest": manifests[0]}}
-            try:
+            with suppress(ValidationError):
                 found[place] = Event.model_validate(replaced, context=WRITTEN)
-            except ValidationError:
-                continue  # the whole file is judged as well, and says the same
         return found
 
     def _manifests(self, given: object, where: str) -> Iterator[tuple[dict[str, Any], str]]:
@@ -184,6 +202,18 @@ class _Reading:
         )
 
 
+_Part = TypeVar("_Part", bound=Model)
+
+
+def _each(kind: type[_Part], value: object) -> dict[int, _Part]:
+    """By place, those parts of a list that can be read; the whole file is judged as well, and tells of the others."""
+    found: dict[int, _Part] = {}
+    for place, given in enumerate(_listed(value)):
+        with suppress(ValidationError):
+            found[place] = kind.model_validate(given, context=WRITTEN)
+    return found
+
+
 def _wanted(sentence: str) -> str:
     """What an objection asks for, as a fault says it."""
     if sentence.startswith("must be "):
@@ -209,26 +239,3 @@ def _path(loc: tuple[int | str, ...]) -> str:
     for part in loc:
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
     return path
-
-
-def _expected(problem: Mapping[str, Any]) -> str:
-    kind = problem["type"]
-    context = problem.get("ctx") or {}
-    if kind == "extra_forbidden":
-        return "no such field"
-    if kind == "literal_error":
-        return f"one of {context['expected']}".replace("'", "").replace(" or ", ", ")
-    if kind == "greater_than_equal":
-        return f"a whole number of at least {context['ge']}"
-    if kind == "less_than_equal":
-        return f"a whole number of at most {context['le']}"
-    return _EXPECTED.get(kind, str(problem["msg"]))
-
-
-def _got(problem: Mapping[str, Any]) -> str:
-    if problem["type"] == "missing":
-        return "nothing"
-    if problem["type"] in {"exactly_one", "when_or_never", "one_of_two"}:
-        given = problem["input"]
-        return ", ".join(map(str, given)) or "nothing" if isinstance(given, Mapping) else shown(given)
-    return shown(problem["input"])

@@ -7,7 +7,7 @@ from pydantic import Field, StrictBool, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
 from grove_shell.simulator.events import Event, NodePool
-from grove_shell.simulator.fields import Count, Counted, Model, Moment, Name, Raw, Span
+from grove_shell.simulator.fields import Address, Count, Counted, Model, Moment, Name, Raw, Span
 from grove_shell.simulator.spans import SECOND
 
 API_VERSION: Final = "grove.io/v1alpha1"
@@ -44,10 +44,15 @@ class SchedulerSpec(Model):
 
 
 class OperatorSpec(Model):
-    """The least time between two rounds of the operator, and how old its view of the cluster is."""
+    """The least time between two rounds of the operator, how old its view is, and how long it waits for an answer.
+
+    Attributes:
+        write: from sending a write to its answer; it is done half-way, and the next one is sent after it.
+    """
 
     round: Span = 100
     watch: Span = 200
+    write: Span = 0
 
 
 class Expectation(Model):
@@ -74,8 +79,8 @@ class Expectation(Model):
     objects: Count | None = None
     nodes: Count | None = None
     images: dict[str, StrictStr] = Field(default_factory=dict)
-    exists: tuple[StrictStr, ...] = ()
-    gone: tuple[StrictStr, ...] = ()
+    exists: tuple[Address, ...] = ()
+    gone: tuple[Address, ...] = ()
 
     @model_validator(mode="after")
     def _when_or_never(self) -> "Expectation":

@@ -13,7 +13,7 @@ from grove_core.resources.podgang import PodGang
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.cluster import Cluster, is_live
 from grove_shell.simulator.history import Actor, History, What
-from grove_shell.simulator.nodes import NOTHING_ASKED, Asks, Node, asks_of, count_pods
+from grove_shell.simulator.nodes import ENDLESS, NOTHING_ASKED, Asks, Node, asks_of, count_pods
 from grove_shell.simulator.scenario import SchedulerSpec
 
 UNSCHEDULABLE = "Unschedulable"
@@ -94,7 +94,7 @@ class Scheduler:
             for pod in left:
                 self._give_up(pod)
             if left and name not in self._stuck:
-                self._tell(name, left, f"{len(left)} of its pods fit nowhere")
+                self._tell(name, left, f"{len(left)} of its pods fit nowhere{self._lack(left[0])}")
             elif not left:
                 self._stuck.pop(name, None)
 
@@ -120,7 +120,9 @@ class Scheduler:
             if node is None:
                 for other, taken in found:
                     taken.take(self.asks(other).amounts, -1)
-                short = f"it needs nodes for {len(needed)} pods at once, there are some for {len(found)}"
+                short = (
+                    f"it needs nodes for {len(needed)} pods at once, there are some for {len(found)}{self._lack(pod)}"
+                )
                 self._tell(gang.ref.name, pods, short)
                 return self._refuse(pods)
             node.take(self.asks(pod).amounts)
@@ -159,6 +161,14 @@ class Scheduler:
             if not (node.cordoned or node.unready) and asks.suit(node) and node.has_room(asks.amounts)
         )
         return min(fitting, key=lambda node: (node.room_after(asks.amounts), len(node.name), node.name), default=None)
+
+    def _lack(self, pod: Pod) -> str:
+        """What no node has at all that a pod asks for; words to add, empty where size or room is what lacks."""
+        if not self.nodes:
+            return "; the scenario has no nodes"
+        asked = (resource for resource, amount in self.asks(pod).amounts.items() if amount and resource not in ENDLESS)
+        lacking = sorted(name for name in asked if not any(name in node.capacity for node in self.nodes.values()))
+        return f"; no node has {', '.join(lacking)}" if lacking else ""
 
     def _bind(self, pod: Pod, node: Node, cliques: Mapping[str, PodClique]) -> None:
         del self.pending[pod.uid]

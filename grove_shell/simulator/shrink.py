@@ -10,10 +10,11 @@ from grove_shell.simulator.scenario import Scenario
 
 Fails = Callable[[Scenario], bool]
 
-_SPANS: Final = ("span", "down", "back", "ahead", "recovers", "every")
+_SPANS: Final = ("span", "down", "back", "ahead", "recovers", "every", "delay")
 _NUMBERS: Final = ("writes", "write", "times")
 _SMALLEST: Final = 100
-_MOST_RUNS: Final = 400
+MOST_RUNS: Final = 400
+"""How many scenarios are tried at most."""
 
 
 def shrunk(scenario: Scenario, fails: Fails) -> Scenario:
@@ -35,7 +36,7 @@ class _Search:
 
     def __init__(self, scenario: Scenario, fails: Fails) -> None:
         self.fails = fails
-        self.left = _MOST_RUNS
+        self.left = MOST_RUNS
         bare = scenario.model_copy(update={"spec": scenario.spec.model_copy(update={"expect": ()})})
         self.best = scenario
         self._try(bare)

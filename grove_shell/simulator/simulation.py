@@ -8,7 +8,7 @@ from grove_core.kernel.errors import BrokenInvariant
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.cluster import Cluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND
-from grove_shell.simulator.acts import FAULTS, acts_by_name
+from grove_shell.simulator.acts import FAULTS, actor_of, acts_by_name
 from grove_shell.simulator.agenda import Agenda
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.checks.checks import Checks
@@ -16,7 +16,7 @@ from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.deeds import Users
 from grove_shell.simulator.events import Event
 from grove_shell.simulator.expectations import Judge, Miss
-from grove_shell.simulator.history import History
+from grove_shell.simulator.history import History, NoEffect, What
 from grove_shell.simulator.kubelet import Kubelet
 from grove_shell.simulator.mischief import Mischief
 from grove_shell.simulator.node_controller import NodeController
@@ -46,6 +46,7 @@ class Options:
         deaf: write no history.
         until: when to stop, in milliseconds; None for the scenario's own word.
         followers: who else follows the operators.
+        tick: called after each moment with it and with the first at which the run may end, both in milliseconds.
     """
 
     decide: Decide = reconcile
@@ -53,6 +54,7 @@ class Options:
     deaf: bool = False
     until: int | None = None
     followers: tuple[Following, ...] = ()
+    tick: Callable[[int, int], None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +176,8 @@ class Simulation:
         if any(event.what in FAULTS for event in self.scenario.spec.events):
             self.agenda.at(end + CALM_AFTER, self.mischief.calm)
         self.operator.wake(0)
-        limit = end + _LONGEST
+        limit, tick = end + _LONGEST, self.options.tick
+        goal = end if self.until is None else self.until
         self._tell()
         for _ in range(_MOST_MOMENTS):
             following = self.agenda.following
@@ -188,6 +191,8 @@ class Simulation:
                 break
             self.agenda.step()
             self._tell()
+            if tick is not None:
+                tick(following, goal)
         self._never_rests()
         return False
 
@@ -204,7 +209,12 @@ class Simulation:
         act, deed = self._acts[event.what], event.deed
 
         def happen() -> None:
-            act(deed)
+            try:
+                act(deed)
+            except NoEffect as nothing:
+                self.history.idle += 1
+                says = f"{event.written} had no effect: {nothing}"
+                self.history.note(self.agenda.now, actor_of(event.what), What.NO_EFFECT, detail=says)
             if self.checks is not None:
                 self.checks.truth.clock_slack = self.mischief.worst_clock
 

@@ -47,19 +47,28 @@ class Wire:
     """Where an operator tries its steps.
 
     Attributes:
+        usual: how long a write takes from being sent to being answered; it is done half-way.
         tried: writes so far, done or not.
         crash_at: number of the write at which the operator ends; None for no crash.
         committed: whether that write reaches the server.
         refusals, touches, losses: what happens to the next writes.
+        slow: how much longer writes take for now.
     """
 
     cluster: Cluster
+    usual: int = 0
     tried: int = 0
     crash_at: int | None = None
     committed: bool = False
     refusals: list[Trouble] = field(default_factory=list)
     touches: list[Trouble] = field(default_factory=list)
     losses: list[Trouble] = field(default_factory=list)
+    slow: int = 0
+
+    @property
+    def delay(self) -> int:
+        """How long a write takes now."""
+        return self.usual + self.slow
 
     def attempt(self, step: Step) -> Attempt:
         """Try one write. Raises Crash."""
@@ -87,6 +96,7 @@ class Wire:
         self.refusals.clear()
         self.touches.clear()
         self.losses.clear()
+        self.slow = 0
 
     def _touch(self, step: Step) -> None:
         """Somebody else writes to the object first, and changes nothing that matters."""

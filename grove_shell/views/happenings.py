@@ -168,7 +168,7 @@ _WORDS: Final[Mapping[What, Callable[[_Told], str]]] = {
     ),
     What.DENIED: lambda told: f"{plural(len(told.bunch), 'write')} not done ({told.objects}): {told.detail}",
     What.APPLIED: lambda told: f"applies {told.subject}",
-    What.REFUSED: lambda told: f"{told.detail} is refused" if told.reason else told.detail,
+    What.REFUSED: lambda told: f"{told.detail} is refused",
     What.SCALED: lambda told: f"scales {told.subject}: {told.detail}",
 }
 _REASONS_BELOW: Final = frozenset({What.TERMINATED, What.REFUSED})

@@ -28,6 +28,7 @@ def run_as_json(run: Run) -> dict[str, Any]:
             "writes": run.writes,
             "terminations": run.history.terminations,
             "refused": run.history.refused,
+            "withoutEffect": run.history.idle,
             "expected": run.expected,
         },
         "notMet": [{"at": span_text(miss.at), "says": miss.says} for miss in run.misses],

@@ -20,6 +20,7 @@ _STYLES: Final = {
     What.WAITS: "yellow",
     What.REFUSED: "bold red",
     What.DENIED: "magenta",
+    What.NO_EFFECT: "bold yellow",
 }
 _WIDTH: Final = max(len(actor.value) for actor in Actor)
 
@@ -45,6 +46,8 @@ def _headline(run: Run) -> str:
         words.append(f"{run.violation.code} violated")
     if run.history.terminations:
         words.append(plural(run.history.terminations, "termination"))
+    if run.history.idle:
+        words.append(f"{plural(run.history.idle, 'event')} without effect")
     if run.expected:
         words.append(f"{run.expected - _missed(run)} of {plural(run.expected, 'expectation')} met")
     return ", ".join(words)

@@ -1,4 +1,4 @@
-"""A bar that fills with worlds; on a terminal only."""
+"""A bar that fills with worlds, or with runs of one; on a terminal only."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def world_bar(count: int) -> Iterator[Callable[[], None]]:
+def world_bar(count: int, what: str = "worlds") -> Iterator[Callable[[], None]]:
     """Yields what to call after each world."""
     if not sys.stderr.isatty():
         yield lambda: None
@@ -14,7 +14,7 @@ def world_bar(count: int) -> Iterator[Callable[[], None]]:
     from rich.console import Console  # noqa: PLC0415 - only terminals need it
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
-    columns = (TextColumn("worlds"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("worlds", total=count)
+        task = progress.add_task(what, total=count)
         yield lambda: progress.advance(task)

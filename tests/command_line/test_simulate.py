@@ -2,15 +2,19 @@
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 import pytest
 
+from grove_shell.simulator.events import Event
 from grove_shell.views.structured import as_text
-from tests.command_line.test_process import ROOT, grove, on_a_terminal
+from tests.command_line.test_process import GROVE, ROOT, grove, on_a_terminal
 from tests.simulation.sets import clique_raw, scenario_of, set_raw
 
 EXAMPLE: Final = "examples/scenarios/gang-scheduling.yaml"
@@ -97,6 +101,61 @@ def test_sm062_a_violation_comes_with_what_repeats_it(tmp_path: Path) -> None:
     assert b"apiVersion: grove.io/v1alpha1" in many.stderr
     nowhere = mutant(["simulate", "--check", file, "--trace", str(tmp_path)])
     assert b"cannot write" in nowhere.stderr
+
+
+def test_sm075_of_many_worlds_the_one_that_failed_is_drawn(tmp_path: Path) -> None:
+    crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "5m"}}
+    file = small(tmp_path, events=[{"at": "10s", "relist": {}}, crash])
+    plain, broken = tmp_path / "plain.svg", tmp_path / "broken.svg"
+    done = grove("simulate", file, "--seeds", "1", "--picture", str(plain))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.decode() == f"{plain} shows the scenario as it is, no world broke a promise\n"
+    assert b"lists everything anew" in plain.read_bytes()
+    found = mutant(["simulate", file, "--seeds", "1", "--picture", str(broken)])
+    assert found.returncode == 3
+    assert f"{broken} shows world 0, made as small as 1 event\n".encode() in found.stderr
+    assert b"lists everything anew" not in broken.read_bytes()
+    assert grove("simulate", file, "--seeds", "1", "--picture", os.devnull + "/x.svg").returncode == 1
+
+
+def test_sm077_a_search_that_is_interrupted_tells_how_far_it_came(tmp_path: Path) -> None:
+    words = [*GROVE, "simulate", small(tmp_path), "--seeds", "100000"]
+    said = b""
+    for patience in (2, 8, 30):  # a busy machine may not have begun by then
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
+            time.sleep(patience)
+            process.send_signal(signal.SIGINT)
+            said, wrong = process.communicate(timeout=60)
+        if said:
+            break
+    assert process.returncode == 130
+    assert b" worlds, 0 violations" in said
+    assert wrong.strip() == b"interrupted"
+
+
+def test_sm078_help_names_every_event() -> None:
+    told = grove("simulate", "--help").stdout.decode().split()
+    assert {field.alias for field in Event.model_fields.values()} <= set(told) | {"at"}
+
+
+def test_sm078_the_table_has_every_field_of_every_event() -> None:
+    text = (ROOT / "specs" / "simulation.md").read_text(encoding="utf-8").partition("## Events")[2]
+    rows = [row.split("|")[1:3] for row in text.partition("\n## ")[0].splitlines() if row.startswith("| `")]
+    table = {event: fields for events, fields in rows for event in re.findall(r"`(\w+)`", events)}
+    for name, field in Event.model_fields.items():
+        if name == "at":
+            continue
+        (model,) = (part for part in get_args(field.annotation) if part is not type(None))
+        for inner in model.model_fields.values():
+            assert f"`{inner.alias}`" in table[str(field.alias)], (name, inner.alias)
+
+
+def test_sm076_a_long_run_shows_how_far_it_is(tmp_path: Path) -> None:
+    pods = [{"at": f"{minute}m", "deletePod": {"clique": "llm-0-a"}} for minute in range(1, 300)]
+    file = small(tmp_path, events=pods)
+    shown = on_a_terminal("simulate", file, "-o", "json")
+    assert b"of virtual time" in shown
+    assert grove("simulate", file, "-o", "json").stderr == b""
 
 
 def test_sm073_whoever_cannot_draw_says_so(tmp_path: Path) -> None:

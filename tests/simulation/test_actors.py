@@ -25,6 +25,7 @@ from grove_shell.simulator.simulation import CALM_AFTER, Options, Run, Simulatio
 from grove_shell.simulator.spans import MINUTE, SECOND
 from grove_shell.views.run_document import run_as_json
 from grove_shell.views.structured import as_text
+from grove_shell.views.timeline import timeline_page
 from tests.simulation.sets import clique_raw, random_scenario, scenario_of, set_raw
 from tests.simulation.worlds import world
 
@@ -155,6 +156,20 @@ def test_sm022_a_cordoned_node_gets_nothing_new() -> None:
     )
 
 
+@pytest.mark.parametrize("gang_aware", [False, True])
+def test_sm025_what_no_node_has_is_named(*, gang_aware: bool) -> None:
+    def why(pools: list[Json]) -> str:
+        raw = scenario(scheduler={"gangAware": gang_aware}).as_json
+        raw["spec"]["nodes"] = pools
+        found = Simulation(Scenario.model_validate(raw, context=WRITTEN)).run()
+        ((says,),) = (told.because for told in found.history.happenings if told.what is What.UNPLACED)
+        return says.partition("; ")[2]
+
+    assert why([]) == "the scenario has no nodes"
+    assert why([{"name": "n", "capacity": {"cpu": 8}}]) == "no node has gpu"
+    assert why([{"name": "n", "capacity": {"gpu": 0}}]) == ""
+
+
 def test_sm034_an_autoscaler_keeps_to_its_bounds() -> None:
     clique = clique_raw("a", 2, 1, autoScalingConfig={"minReplicas": 2, "maxReplicas": 3})
     found = run({"at": "1m", "autoscale": {"name": "llm-0-a", "replicas": 9}}, manifest=set_raw(clique))
@@ -162,8 +177,6 @@ def test_sm034_an_autoscaler_keeps_to_its_bounds() -> None:
     assert [detail for _, detail in told(found, What.SCALED)] == ["replicas 2 to 3"]
     same = run({"at": "1m", "autoscale": {"name": "llm-0-a", "replicas": 1}}, manifest=set_raw(clique))
     assert told(same, What.SCALED) == []
-    nobody = run({"at": "1m", "autoscale": {"name": "llm-0-b", "replicas": 1}}, manifest=set_raw(clique))
-    assert "there is none" in told(nobody, What.REFUSED)[0][1]
 
 
 def test_sm003_a_refused_update_changes_nothing() -> None:
@@ -184,13 +197,62 @@ def test_sm005_events_meet_who_is_there() -> None:
     assert first.uid != second.uid
     failed = [change.object.uid for change in changes_of_pods(found) if getattr(change.after, "phase", "") == "Failed"]
     assert failed[0] == second.uid
-    for event in ("deletePod", "failPod", "crashPod"):
-        missed = run({"at": "30s", event: {"clique": "llm-7-a"}})
-        assert "there is none" in told(missed, What.REFUSED)[0][1]
-    for deed in ({"scale": {"kind": "PodClique", "name": "x", "replicas": 1}}, {"deleteSet": {"name": "x"}}):
-        assert "there is none" in told(run({"at": "30s", **deed}), What.REFUSED)[0][1]
-    nowhere = run({"at": "30s", "loseNode": {"node": "x"}}, {"at": "40s", "restoreNode": {"of": {"clique": "x"}}})
-    assert told(nowhere, What.NODE) == []
+
+
+ON_NOBODY: list[tuple[Json, Json, str]] = [
+    ({}, {"deletePod": {"clique": "llm-7-a"}}, "there is no PodClique llm-7-a"),
+    ({}, {"failPod": {"clique": "llm-0-a", "index": 7}}, "there is no pod 7 of llm-0-a"),
+    ({}, {"crashPod": {"clique": "llm-7-a"}}, "there is no PodClique llm-7-a"),
+    ({}, {"scale": {"kind": "PodClique", "name": "x", "replicas": 1}}, "there is no PodClique x"),
+    (
+        {},
+        {"scale": {"kind": "PodClique", "name": "llm-0-a", "replicas": 2}},
+        "PodClique llm-0-a has 2 replicas already",
+    ),
+    ({}, {"autoscale": {"name": "llm-0-a", "replicas": 1}}, "there is no autoscaler llm-0-a"),
+    ({}, {"deleteSet": {"name": "x"}}, "there is no PodCliqueSet x"),
+    ({}, {"loseNode": {"node": "x"}}, "there is no node x"),
+    ({}, {"restoreNode": {"node": "n-0"}}, "node n-0 is not lost"),
+    ({}, {"restoreNode": {"of": {"clique": "x"}}}, "there is no PodClique x"),
+    ({}, {"uncordon": {"node": "n-0"}}, "node n-0 is open already"),
+    ({}, {"addNodes": {"name": "n", "count": 2}}, "node n-0 is there already"),
+    ({}, {"holdForeign": {"kind": "PodGang", "name": "x"}}, "there is no PodGang x"),
+    ({}, {"gateForeign": {"clique": "x"}}, "there is no pod 0 of x"),
+    ({}, {"editStatus": {"clique": "x"}}, "there is no PodClique x"),
+    ({"removeNode": {"node": "n-0"}}, {"cordon": {"node": "n-0"}}, "there is no node n-0"),
+    ({"loseNode": {"node": "n-0"}}, {"loseNode": {"node": "n-0"}}, "node n-0 is lost already"),
+    ({"cordon": {"node": "n-2"}}, {"cordon": {"node": "n-2"}}, "node n-2 is cordoned already"),
+    (
+        {"holdForeign": {"kind": "PodClique", "name": "llm-0-a"}},
+        {"holdForeign": {"kind": "PodClique", "name": "llm-0-a"}},
+        "PodClique/llm-0-a is held already",
+    ),
+    ({"deletePod": {"clique": "llm-0-a"}}, {"deletePod": {"clique": "llm-0-a"}}, "is being deleted already"),
+    ({"deletePod": {"clique": "llm-0-a"}}, {"crashPod": {"clique": "llm-0-a"}}, "is being deleted already"),
+    ({"deleteSet": {"name": "llm"}}, {"deleteSet": {"name": "llm"}}, "PodCliqueSet llm is being deleted already"),
+]
+
+
+@pytest.mark.parametrize(("before", "event", "why"), ON_NOBODY, ids=lambda value: next(iter(value), "")[:20])
+@pytest.mark.req("SM-040")
+def test_sm007_an_event_that_finds_nobody_is_told_and_counted(before: Json, event: Json, why: str) -> None:
+    earlier = ({"at": "30s", **before},) if before else ()
+    found = run(*earlier, {"at": "30100ms", **event})
+    ((at, says),) = told(found, What.NO_EFFECT)
+    (name,) = event
+    assert at == 30_100
+    assert says.startswith(f"{name} had no effect: ")
+    assert why in says
+    assert found.history.idle == 1
+    assert "1 event without effect" in timeline_page(found).text.partition("\n")[0]
+    assert run_as_json(found)["summary"]["withoutEffect"] == 1
+
+
+def test_sm007_an_event_on_a_pod_without_a_node() -> None:
+    found = run({"at": "30s", "failPod": {"clique": "llm-0-a"}}, nodes=1)
+    assert "has no node yet" in told(found, What.NO_EFFECT)[0][1]
+    lost = run({"at": "30s", "loseNode": {"of": {"clique": "llm-0-a"}}}, nodes=1)
+    assert "has no node" in told(lost, What.NO_EFFECT)[0][1]
 
 
 class Watching:

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from grove_core.kernel.steps import Outcome
+from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_shell.simulator.history import Actor, What
-from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.simulation import Options, Simulation
 from grove_shell.simulator.spans import SECOND
 from tests.simulation.sets import clique_raw, set_raw
 from tests.simulation.test_actors import Watching, changes_of_pods, run, scenario, told, watched
@@ -77,6 +78,57 @@ def test_sm040_f6_f7_refusals_of_a_kind(code: int, outcome: Outcome) -> None:
     assert found.standings[0].ready == 2
 
 
+def test_sm040_f6_answers_that_take_long() -> None:
+    found = run({"at": "0s", "slowAnswers": {"delay": "2s", "span": "9s"}})
+    made = [change.at for change in found.log if change.before is None]
+    assert made[:6] == [0, 1200, 3200, 5200, 7200, 9200]
+    assert made[6] == 10_200  # sent when nothing was slow any more
+    assert found.standings[0].ready == 2
+
+
+def test_sm014_a_write_takes_its_time() -> None:
+    found = run(operator={"write": "500ms"})
+    made = [change.at for change in found.log if change.before is None]
+    assert made[:5] == [0, 450, 950, 1450, 1950]
+    assert found.standings[0].ready == 2
+
+
+def test_sm014_a_write_on_its_way_arrives_without_its_sender() -> None:
+    slow = {"at": "0s", "slowAnswers": {"delay": "10s", "span": "5s"}}
+    found = run(slow, {"at": "2s", "crashOperator": {"down": "1m"}})
+    made = [change.at for change in found.log if change.before is None]
+    assert made[1] == 5200
+    assert made[2] > 60 * SECOND
+    assert found.standings[0].ready == 2
+
+
+def test_sm014_a_crash_at_a_write_that_takes_its_time() -> None:
+    found = run({"at": "0s", "crashOperator": {"write": 3, "down": "1m"}}, operator={"write": "1s"})
+    made = [change.at for change in found.log if change.before is None]
+    assert len([at for at in made if at < 60 * SECOND]) == 1 + 2
+    assert found.standings[0].ready == 2
+
+
+def test_sm040_f13_another_hash_function_rolls_nothing() -> None:
+    upgrade = {"at": "1m", "changeHashes": {}}
+    manifest = set_raw(clique_raw("a", 2, 1))
+    found = run(upgrade, manifest=manifest)
+    stored = [change.object for change in changes_of_pods(found) if change.after is not None]
+    assert {pod.template_hash.endswith("-old") for pod in stored if isinstance(pod, Pod)} == {False, True}
+    assert [change for change in changes_of_pods(found) if change.after is None] == []
+    assert found.standings[0].ready == 2
+    new = {"at": "2m", "applySet": {"manifest": set_raw(with_image("example.com/engine:2"))}}
+    rolled = run(upgrade, new, manifest=manifest)
+    assert len([change for change in changes_of_pods(rolled) if change.after is None]) == 2
+    assert rolled.standings[0].ready == 2
+
+
+def with_image(image: str) -> Json:
+    clique = clique_raw("a", 2, 1)
+    clique["spec"]["podSpec"]["containers"][0]["image"] = image
+    return clique
+
+
 def test_sm040_f8_an_old_leader_sees_nothing_new() -> None:
     eyes = Eyes()
     found = Simulation(
@@ -123,6 +175,21 @@ def test_sm040_f10_strangers() -> None:
     assert counts[-1] == 2
 
 
+@pytest.mark.req("WL-087")
+def test_sm040_f10_labels_that_are_taken_away() -> None:
+    stripped = {"at": "20s", "removeLabels": {"clique": "llm-0-a"}}
+    found = run(
+        stripped, {"at": "20s", "failPod": {"clique": "llm-0-a", "index": 1}}, manifest=set_raw(clique_raw("a", 2, 1))
+    )
+    hashes = [change.object.template_hash for change in found.log if isinstance(change.object, PodClique)]
+    assert "" in hashes
+    assert hashes[-1] == hashes[0]
+    assert found.standings[0].ready == 2
+    gangs = {change.object.gang for change in changes_of_pods(found) if isinstance(change.object, Pod)}
+    assert gangs == {"llm-0"}
+    assert told(run({"at": "20s", "removeLabels": {"clique": "x"}}), What.NO_EFFECT) != []
+
+
 def test_sm040_f11_f8_a_node_is_lost_for_good() -> None:
     found = run({"at": "20s", "loseNode": {"node": "n-0"}}, manifest=set_raw(clique_raw("a", 2, 1)))
     assert found.standings[0].ready == 2
@@ -139,16 +206,3 @@ def test_sm040_f12_lists_in_any_order() -> None:
         if len(pods) == 3
     }
     assert len(orders) > 2
-
-
-def test_sm040_faults_on_nobody_do_nothing() -> None:
-    events: tuple[Json, ...] = (
-        {"at": "5s", "holdForeign": {"kind": "PodClique", "name": "x"}},
-        {"at": "5s", "gateForeign": {"clique": "x"}},
-        {"at": "5s", "editStatus": {"clique": "x"}},
-    )
-    assert told(quiet(*events), What.FAULT) == []
-
-
-def quiet(*events: Json) -> Run:
-    return run(*events)

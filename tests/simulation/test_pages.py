@@ -61,7 +61,7 @@ def test_sm070_equal_things_are_told_once(what: What, more: Json, one: str, many
         (happening(What.WAITS, None), "something is breached and waits"),
         (happening(What.CHANGED, CLIQUE, detail="an update begins"), "PodClique llm-0-a: an update begins"),
         (happening(What.REFUSED, None, detail="it", because=("b",)), "it is refused"),
-        (happening(What.REFUSED, None, detail="there is none"), "there is none"),
+        (happening(What.NO_EFFECT, None, detail="it had no effect"), "it had no effect"),
         (happening(What.SCALED, CLIQUE, detail="replicas 1 to 2"), "scales PodClique llm-0-a: replicas 1 to 2"),
         (happening(What.APPLIED, CLIQUE), "applies PodClique llm-0-a"),
         (happening(What.FAULT, None, detail="so"), "so"),

@@ -66,13 +66,14 @@ def _wanted(root: PodCliqueSet, blank: Blank, body: Json) -> Present:
 def service_for(root: PodCliqueSet, replica: int) -> Present:
     """The headless service of one replica of the set: hostnames of its pods resolve through it (WL-012)."""
     set_name, name = root.ref.name, replica_name(root.ref.name, replica)
-    spec = {
-        "clusterIP": "None",
-        "publishNotReadyAddresses": root.spec.template.headless_service_config.publish_not_ready_addresses,
-        "selector": {MANAGED_BY: OPERATOR, SET[0]: set_name, SET_REPLICA[0]: str(replica)},
-    }
     labels = {**labels_of(set_name, name, "pcs-headless-service"), **labels_of_replica(replica)}
     blank = Blank(api_version=CORE, kind="Service", name=name, owner=root, labels=labels)
-    return wanted(
-        blank, {"spec": spec}, (Why.SERVICE_OF_REPLICA.because(root.ref, replica=replica),), is_foundation=True
-    )
+    because = (Why.SERVICE_OF_REPLICA.because(root.ref, replica=replica),)
+    return wanted(blank, {"spec": service_spec(root, replica)}, because, is_foundation=True)
+
+
+def service_spec(root: PodCliqueSet, replica: int) -> FrozenMap:
+    """What the service of a replica says; all of it that a later template may change (WL-025)."""
+    selector = FrozenMap({MANAGED_BY: OPERATOR, SET[0]: root.ref.name, SET_REPLICA[0]: str(replica)})
+    published = root.spec.template.headless_service_config.publish_not_ready_addresses
+    return FrozenMap({"clusterIP": "None", "publishNotReadyAddresses": published, "selector": selector})

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Final, NamedTuple
 
-from grove_core.areas.workload.access import access_for, service_for
+from grove_core.areas.workload.access import access_for, service_for, service_spec
 from grove_core.areas.workload.blueprint import CliquePart, GangPart, GroupPart, ReplicaPart
 from grove_core.areas.workload.claims import Shared, claims_of_clique, claims_of_group, claims_of_set
 from grove_core.areas.workload.cliques import (
@@ -73,11 +73,16 @@ def wants_of_expansion(
                 continue
             if found is None:
                 wants.append(item.make())
-            elif item.kind in _FOLLOWING and isinstance(found, Owned):
+            elif item.kind in _FOLLOWING and isinstance(found, Owned) and not _says(found, item):
                 wants.extend(_following(found, item.make()))
     expected = {*taken, *((item.target.kind, item.target.name) for item in held)}
     wants.extend(_no_longer_part(scene, expected))
     return Desired(tuple(wants), tuple(held))
+
+
+def _says(found: Owned, item: "_Sketch") -> bool:
+    """Whether an object says what it should, by its spec alone; most do, and need no manifest to be held against."""
+    return item.spec is not None and not differing(item.spec(), found.spec)
 
 
 def _following(found: Owned, wanted: Present) -> Iterator[Applied]:
@@ -103,11 +108,16 @@ def _no_longer_part(scene: Scene, expected: set[tuple[str, str]]) -> Iterator[Ab
 
 
 class _Sketch(NamedTuple):
-    """An object by kind and name; its manifest is made only where there is no such object, and mostly there is."""
+    """An object by kind and name; its manifest is made only where there is no such object, and mostly there is.
+
+    Attributes:
+        spec: that of the manifest, where it can be had for less.
+    """
 
     kind: str
     name: str
     make: Callable[[], Present]
+    spec: Callable[[], FrozenMap] | None = None
 
 
 class _Expansion:
@@ -126,8 +136,8 @@ class _Expansion:
         yield from itertools.starmap(_Sketch, access_for(self._root))
         yield from _shared(claims_of_set(self._scene))
         for replica in replicas:
-            name = replica_name(self._root.ref.name, replica.index)
-            yield _Sketch("Service", name, partial(service_for, self._root, replica.index))
+            name, here = replica_name(self._root.ref.name, replica.index), (self._root, replica.index)
+            yield _Sketch("Service", name, partial(service_for, *here), partial(service_spec, *here))
             yield from self._autoscalers(replica)
             for part in replica.cliques:
                 yield from self._clique(self._root, part)

@@ -51,6 +51,7 @@ def pod_for(root: PodCliqueSet, clique: PodClique, part: CliquePart, place: Plac
         spec = _waiting_for(spec, parents, token_secret_name(root.ref.name))
     labels = {str(key): str(text) for key, text in clique.labels.items()}
     labels |= dict.fromkeys(CLIQUE, part.name)
+    labels[POD_GANG] = part.gang
     labels[POD_INDEX] = str(index)
     said = (clique.uid, str(index), clique.template_hash, *place.before)
     blank = Blank(

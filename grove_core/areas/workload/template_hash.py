@@ -76,20 +76,19 @@ def short_hash(text: str, length: int = _LENGTH) -> str:
     return "".join(letters)
 
 
-def _settled(value: Json, key: str) -> Json:
+def _settled(value: Json, key: str) -> Any:  # noqa: ANN401 - JSON, to be written and no more
     """The value with every list that the API reads by key in the order of its keys (WL-041)."""
     if isinstance(value, FrozenMap):
-        return FrozenMap({name: _settled(inner, name) for name, inner in value.items()})
+        return {name: _settled(inner, name) for name, inner in value.items()}
     if not isinstance(value, tuple):
         return value
-    items = tuple(_settled(item, "") for item in value)
-    keys = _KEYED.get(key)
-    if keys is None or not all(isinstance(item, FrozenMap) for item in items):
+    items = [_settled(item, "") for item in value]
+    keys = _KEYED.get(key) if len(items) > 1 else None
+    if keys is None or not all(isinstance(item, dict) for item in items):
         return items
-    return tuple(sorted(items, key=lambda item: _place(item, keys)))
+    return sorted(items, key=lambda item: _place(item, keys))
 
 
-def _place(item: Json, keys: tuple[str, ...]) -> tuple[str, ...]:
+def _place(item: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, ...]:
     """By the keys, then by all of it: where a key is missing or repeated the order is still a function of content."""
-    found = item if isinstance(item, FrozenMap) else FrozenMap({})
-    return (*(canonical(found.get(key)) for key in keys), canonical(item))
+    return (*(canonical(item.get(key)) for key in keys), canonical(item))

@@ -1,8 +1,10 @@
 """What every check is, and what checks share: the truth of the cluster, told in few words."""
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
@@ -17,6 +19,8 @@ from grove_shell.simulator.history import Actor
 from grove_shell.simulator.nodes import Node
 from grove_shell.simulator.violation import Violated, Violation
 
+_PLANS: Final = 8
+
 
 @dataclass(slots=True)
 class Truth:
@@ -27,6 +31,7 @@ class Truth:
         cliques, groups, roots: every one that ever was, by uid, as it was last.
         root_of: uid of a clique, a group or anything else owned -> uid of its set.
         available: uids of cliques that had ``minAvailable`` ready pods at some moment.
+        plans: the last few that operators began to carry out, by their snapshots, with the moment.
     """
 
     cluster: Cluster
@@ -38,11 +43,16 @@ class Truth:
     roots: dict[str, PodCliqueSet] = field(default_factory=dict)
     root_of: dict[str, str] = field(default_factory=dict)
     available: set[str] = field(default_factory=set)
+    plans: deque[tuple[Snapshot, int]] = field(default_factory=lambda: deque(maxlen=_PLANS))
 
     @property
     def now(self) -> int:
         """Milliseconds since the start."""
         return self.cluster.agenda.now
+
+    def judged_at(self, snapshot: Snapshot) -> int:
+        """When the plan was made whose write arrives now: writes may take their time."""
+        return next((at for planned, at in self.plans if planned is snapshot), self.now)
 
     def take(self, changes: Iterable[Change]) -> None:
         """Remember what changed."""

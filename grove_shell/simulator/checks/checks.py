@@ -37,6 +37,8 @@ class Checks:
 
     def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
         """A plan was made."""
+        if plan.steps:
+            self.truth.plans.append((snapshot, self.truth.now))
         for check in self.checks if plan.steps else ():
             check.planned(actor, snapshot, plan)
 

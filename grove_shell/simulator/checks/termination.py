@@ -6,7 +6,7 @@ from typing import Final
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.kernel.conditions import Truth as Holds
 from grove_core.kernel.conditions import condition_of
-from grove_core.kernel.steps import Attempt, Delete, Outcome
+from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -27,6 +27,7 @@ class Terminations(Check):
     def __init__(self, truth: Truth) -> None:
         super().__init__(truth)
         self._since: dict[str, int] = {}  # uid -> since when its stored breach has been there without a pause
+        self._judged: dict[str, int] = {}  # uid -> when the status was decided that was written to it last
         self._ending: dict[str, set[str]] = {}  # uid of a cause -> uids of the cliques that end with it
 
     def hear(self, changes: list[Change]) -> None:
@@ -39,7 +40,7 @@ class Terminations(Check):
                 continue
             now = condition_of(after.status.conditions, MIN_AVAILABLE_BREACHED)
             if now is not None and now.status is Holds.TRUE:
-                self._since.setdefault(after.uid, change.at)
+                self._since.setdefault(after.uid, self._judged.get(after.uid, change.at))
             else:
                 self._since.pop(after.uid, None)
             if isinstance(before, PodClique | ScalingGroup):
@@ -48,6 +49,8 @@ class Terminations(Check):
     def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """A deletion of a clique that says it is a termination."""
         step = attempt.step
+        if isinstance(step.action, SetStatus):
+            self._judged[step.action.guard.uid] = self.truth.judged_at(snapshot)
         if attempt.outcome is not Outcome.DONE or not isinstance(step.action, Delete):
             return
         clique = next((found for found in snapshot.cliques if found.ref == step.target), None)

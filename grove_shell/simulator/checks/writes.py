@@ -11,7 +11,6 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.checks.base import Check, Truth
@@ -79,7 +78,8 @@ class Writes(Check):
         before = self._targets.get(target)
         if not isinstance(before, PodClique | PodCliqueSet | ScalingGroup | PodGang) or before.guard != action.guard:
             return
-        if with_status(before, action.fields).status == before.status:
+        after = self.truth.cluster.world.items.get(target)
+        if after is not None and after.uid == before.uid and getattr(after, "status", None) == before.status:
             self.truth.fail("RS8", f"the status of {target.short} was written, and nothing in it changed", target.short)
 
 

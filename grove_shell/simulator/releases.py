@@ -1,0 +1,34 @@
+"""What another release of the operator left behind: template hashes of another function (F13)."""
+
+from dataclasses import replace
+
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.keys import TEMPLATE_HASH
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_shell.world.memory import Stored
+
+_MARK = "-old"
+
+
+def other_hash(text: str) -> str:
+    """What another function would have made of the same: equal for equal texts, and in no form of ours."""
+    return f"{text}{_MARK}" if text else ""
+
+
+def with_other_hashes(item: Stored) -> Stored:
+    """The object with every hash that it stores as the other release wrote it; the same where it stores none."""
+    if isinstance(item, PodClique):
+        hashes = (item.status.update_hash, item.status.current_hash, item.status.set_hash)
+        update, current, whole = map(other_hash, hashes)
+        labels = item.labels
+        if TEMPLATE_HASH in labels:
+            labels = FrozenMap({**labels, TEMPLATE_HASH: other_hash(item.template_hash)})
+        status = replace(item.status, update_hash=update, current_hash=current, set_hash=whole)
+        return replace(item, status=status, labels=labels, template_hash=other_hash(item.template_hash))
+    if isinstance(item, ScalingGroup) and item.status.set_hash:
+        return replace(item, status=replace(item.status, set_hash=other_hash(item.status.set_hash)))
+    if isinstance(item, PodCliqueSet) and item.status.current_hash:
+        return replace(item, status=replace(item.status, current_hash=other_hash(item.status.current_hash)))
+    return item
