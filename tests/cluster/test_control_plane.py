@@ -21,6 +21,7 @@ from tests.cluster.plane import STORE, ControlPlane, NotRunning
 from tests.cluster.toolchain import NotBuilt
 
 ROOT: Final = Path(__file__).parent.parent.parent
+ONLY_LINUX: Final = pytest.mark.skipif(sys.platform != "linux", reason="no other system ends children with a parent")
 UNSCHEDULABLE: Final = "False:Unschedulable"
 
 
@@ -288,7 +289,7 @@ def runs(pid: int) -> bool:
 class TestItsEnd:
     """Nothing is left, whatever ends."""
 
-    @pytest.mark.parametrize("killed", ["the holder", "the keeper"])
+    @pytest.mark.parametrize("killed", ["the holder", pytest.param("the keeper", marks=ONLY_LINUX)])
     def test_nothing_outlives_a_sudden_end(self, control_plane: ControlPlane, killed: str) -> None:
         with subprocess.Popen([sys.executable, "-c", HOLDER], cwd=ROOT, stdout=subprocess.PIPE, text=True) as holder:
             assert holder.stdout is not None
