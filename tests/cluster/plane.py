@@ -38,7 +38,7 @@ class ControlPlane:
     """A cluster of its own: ports, folder, certificates, tokens.
 
     Everything ends with the block, and with the process that holds it, also one that is killed. Inside the block
-    ``url`` is where the API server listens, ``folder`` where the logs are; ``pids`` has the process of each program.
+    ``url`` is where the API server listens, ``folder`` where the logs are; ``pids`` has each program's process.
 
     Args:
         binaries: path of each program by its name.
@@ -155,6 +155,7 @@ class ControlPlane:
                 text=True,
                 start_new_session=True,
             )
+        self.pids["keeper"] = self._keeper.pid
         ports = programs.free_ports()
         self.url = f"https://{HOST}:{ports.apiserver}"
         commands = self._commands(ports)
