@@ -71,12 +71,16 @@ class Api:
     """One user's view of the API.
 
     Resources are named as for ``kubectl``, or by kind: ``pods``, ``podcliques.grove.io``, ``Pod``.
+
+    Args:
+        seconds: how long an answer may take.
     """
 
-    def __init__(self, url: str, token: str, authority: Path) -> None:
+    def __init__(self, url: str, token: str, authority: Path, *, seconds: float = 60) -> None:
         self._address = urlsplit(url).netloc
         self._token = token
         self._context = ssl.create_default_context(cafile=str(authority))
+        self._seconds = seconds
         self._resources: list[Resource] = []
 
     def request(
@@ -94,7 +98,7 @@ class Api:
             ApiError: for every code from 400 on.
             OSError: if nobody is there.
         """
-        connection = http.client.HTTPSConnection(self._address, context=self._context, timeout=60)
+        connection = http.client.HTTPSConnection(self._address, context=self._context, timeout=self._seconds)
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": media, "Accept": accept}
         try:
             connection.request(method, path, None if body is None else json.dumps(body), headers)

@@ -79,7 +79,7 @@ MODULES: Final = (
 def cache_folder() -> Path:
     """The folder of the user's cache that is ours; it need not exist yet."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "grove" / "control-plane"
+    return Path(base).absolute() / "grove" / "control-plane"
 
 
 def find() -> dict[str, Path]:
@@ -87,7 +87,7 @@ def find() -> dict[str, Path]:
     cache = cache_folder()
     places = [(name, module.home(cache) / name) for module in MODULES for name in module.packages]
     if assets := os.environ.get(ASSETS):
-        places += [(name, Path(assets) / name) for name in (ETCD, APISERVER)]
+        places += [(name, Path(assets).absolute() / name) for name in (ETCD, APISERVER)]
     return {name: path for name, path in places if os.access(path, os.X_OK)}
 
 

@@ -28,7 +28,7 @@ def _end_with_keeper() -> None:
 
 
 def _start(argv: list[str], log: str) -> subprocess.Popen[bytes]:
-    with Path(log).open("ab") as file:
+    with Path(log).open("wb") as file:
         return subprocess.Popen(
             argv,
             stdin=subprocess.DEVNULL,

@@ -3,13 +3,11 @@
 import json
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -39,7 +37,8 @@ class NotRunning(Exception):
 class ControlPlane:
     """A cluster of its own: ports, folder, certificates, tokens.
 
-    Everything ends with the block, and with the process that holds it, also one that is killed.
+    Everything ends with the block, and with the process that holds it, also one that is killed. Inside the block
+    ``url`` is where the API server listens, ``folder`` where the logs are; ``pids`` has each program's process.
 
     Args:
         binaries: path of each program by its name.
@@ -75,7 +74,7 @@ class ControlPlane:
         self.url: str
 
     def __enter__(self) -> Self:
-        """Start everything; ready when all listen and the API server says so.
+        """Start everything; ready when each program says that it is.
 
         Raises:
             NotRunning: with the reason that the log gives.
@@ -147,7 +146,7 @@ class ControlPlane:
         self._tokens = programs.write_tokens(self.folder / "tokens.csv", USERS)
         programs.write_signing_key(self.folder / "signing.key")
         programs.write_audit_policy(self.folder / "audit-policy.json", OPERATORS)
-        with self.log("keeper").open("ab") as errors:
+        with self.log("keeper").open("wb") as errors:
             self._keeper = subprocess.Popen(
                 [sys.executable, "-I", keeper.__file__, *([str(self.folder)] if temporary else [])],
                 stdin=subprocess.PIPE,
@@ -156,19 +155,20 @@ class ControlPlane:
                 text=True,
                 start_new_session=True,
             )
+        self.pids["keeper"] = self._keeper.pid
         ports = programs.free_ports()
         self.url = f"https://{HOST}:{ports.apiserver}"
         commands = self._commands(ports)
         self._launch(ETCD, commands)
         self._launch(APISERVER, commands)
-        self._await(APISERVER, self._is_ready)
+        self._await(APISERVER, ports.apiserver)
         self._write_kubeconfigs()
         others = {CONTROLLERS: ports.controllers, SCHEDULER: ports.scheduler, KUBELET: ports.kubelet}
-        for name in commands.keys() & others.keys():
+        started = [name for name in self._parts if name in others]
+        for name in started:
             self._launch(name, commands)
-        for name in commands.keys() & others.keys():
-            self._await(name, partial(_listens, others[name]))
-        self.check()  # another process may have listened there
+        for name in started:
+            self._await(name, others[name])
 
     def _commands(self, ports: Ports) -> dict[str, list[str]]:
         """The command line of each program that is to run."""
@@ -209,30 +209,25 @@ class ControlPlane:
             raise NotRunning(f"the keeper of the programs ended:\n{_tail(self.log('keeper'))}")
         return json.loads(answer)
 
-    def _await(self, name: str, is_up: Callable[[], bool]) -> None:
+    def _await(self, name: str, port: int) -> None:
         """Wait until this program is up, and see that none of the others ended."""
         deadline = time.monotonic() + _START_SECONDS
-        while not is_up():
+        while not self._is_healthy(port):
             self.check()
             if time.monotonic() > deadline:
                 raise NotRunning(f"{name} was not up after {_START_SECONDS:.0f} s:\n{_tail(self.log(name))}")
             time.sleep(0.05)
 
-    def _is_ready(self) -> bool:
+    def _is_healthy(self, port: int) -> bool:
+        """Whether one of ours, which the certificate proves, listens there and is well."""
         if not self.authority.exists():
             return False
         try:
-            return bool(self.api().request("GET", "/readyz") == "ok")
+            asked = Api(f"https://{HOST}:{port}", self._tokens[ADMIN], self.authority, seconds=2)
+            said = asked.request("GET", "/healthz")
         except (ApiError, OSError):
             return False
-
-
-def _listens(port: int) -> bool:
-    try:
-        socket.create_connection((HOST, port), timeout=1).close()
-    except OSError:
-        return False
-    return True
+        return bool(said == "ok")
 
 
 def _tail(log: Path, lines: int = 12) -> str:

@@ -105,6 +105,12 @@ def write_scheduler_configuration(path: Path, kubeconfig: Path) -> None:
     path.write_text(json.dumps(config), encoding="utf-8")
 
 
+def _certificate(folder: Path) -> list[str]:
+    """Flags of a server that is to show the certificate that the API server made for itself."""
+    certs = folder / "certs"
+    return [f"--tls-cert-file={certs / 'apiserver.crt'}", f"--tls-private-key-file={certs / 'apiserver.key'}"]
+
+
 def etcd(program: Path, folder: Path, ports: Ports) -> list[str]:
     """The store; what it holds need not survive a power cut."""
     return [
@@ -158,6 +164,7 @@ def controllers(program: Path, folder: Path, ports: Ports) -> list[str]:
         "--leader-elect=false",
         f"--secure-port={ports.controllers}",
         f"--bind-address={HOST}",
+        *_certificate(folder),
         f"--controllers={','.join(_CONTROLLERS)}",
         "--use-service-account-credentials=false",
         "--node-monitor-period=1s",
@@ -177,6 +184,7 @@ def scheduler(program: Path, folder: Path, ports: Ports, *, gates: Mapping[str, 
         "--authentication-skip-lookup=true",
         f"--secure-port={ports.scheduler}",
         f"--bind-address={HOST}",
+        *_certificate(folder),
         *(f"--{name}={value}" for name, value in gates.items()),
     ]
 
@@ -192,4 +200,5 @@ def kubelet(program: Path, folder: Path, ports: Ports) -> list[str]:
         "--node-ip=192.0.2.1",
         "--cidr=10.128.0.1/9",
         f"--server-address={HOST}:{ports.kubelet}",
+        *_certificate(folder),
     ]
