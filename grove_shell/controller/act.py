@@ -46,7 +46,7 @@ def acting(steps: Iterable[Step]) -> Generator[Step, Attempt, tuple[Attempt, ...
     while ready is not None:
         answers: list[Attempt] = []
         for step in ready:
-            answers.append((yield step))
+            answers.append((yield step))  # noqa: PERF401 - a comprehension cannot yield
         attempts += answers
         ready = _following(trying, answers)
     return tuple(attempts)
