@@ -21,7 +21,7 @@ from tests.property.workload.sets import NOW
 
 Json = dict[str, Any]
 SNAPSHOTS: Final = sorted((Path(__file__).parent.parent / "snapshots").glob("s*.yaml"))
-SECRET: Final = "hf_of_somebody"
+SECRET: Final = "hf_of_somebody"  # noqa: S105 - nobody's
 
 
 def with_secrets(items: list[Json]) -> list[Json]:
