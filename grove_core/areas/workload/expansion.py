@@ -210,15 +210,19 @@ class _Expansion:
         if part.template.resource_sharing:
             indices = sorted({pod.index for pod in pods} | {place.index for place in places})
             yield from _shared(claims_of_clique(self._scene, clique, part, indices))
-        if part.name not in self._written:
-            expected = self._expected_pods(part)
-            referred = self._referred(part.gang) if expected else frozenset()
-            if not expected or referred.issuperset(expected) or part.gang in self._unwritable:
-                gated = not expected or part.gang in self._unwritable
-                for place in places:
-                    pod = pod_for(self._root, clique, part, place, self._ordering, gated=gated)
-                    yield _Sketch("Pod", pod.target.name, partial(_the_same, pod))
+        if places and part.name not in self._written:
+            yield from self._new_pods(part, clique, places)
         yield from _too_many(clique, pods, part.replicas + part.surge)
+
+    def _new_pods(self, part: CliquePart, clique: PodClique, places: Sequence[Place]) -> Iterator[_Sketch]:
+        """Pods for free places: without a gate where the gang refers to them and waits for no other (WL-088)."""
+        open_ones = frozenset[str]() if part.base_gang else self._referred(part.gang)
+        awaited = set(self._first_pods(part)) if not part.base_gang and part.gang not in self._unwritable else set()
+        for place in places:
+            name = name_of(clique, part, place)
+            if name in open_ones or name not in awaited:
+                pod = pod_for(self._root, clique, part, place, self._ordering, gated=name not in open_ones)
+                yield _Sketch("Pod", name, partial(_the_same, pod))
 
     def _places(self, part: CliquePart, clique: PodClique) -> Sequence[Place]:
         """Where pods of the clique are missing."""
@@ -227,13 +231,10 @@ class _Expansion:
             return ()
         return tuple(free_places(pods, part.replicas, part.surge))
 
-    def _expected_pods(self, part: CliquePart) -> list[str]:
-        """Names of the first pods of a clique, which are made once their gang refers to them (WL-088).
-
-        None where the gang waits for another one, so that they need a gate anyway, or was not collected.
-        """
+    def _first_pods(self, part: CliquePart) -> list[str]:
+        """Names of the pods of a clique that has none yet: their gang can refer to them before they are (WL-023)."""
         clique = self._scene.clique_of(part)
-        if clique is None or part.base_gang or not {"Pod", "PodGang"} <= self._complete or part.name in self._written:
+        if clique is None or not {"Pod", "PodGang"} <= self._complete or part.name in self._written:
             return []
         if self._scene.snapshot.pods_of.get(clique.uid):
             return []
@@ -252,7 +253,7 @@ class _Expansion:
         clique = self._scene.clique_of(part)
         pods = self._scene.snapshot.pods_of.get(clique.uid, ()) if clique is not None else ()
         there = (pod.name for pod in pods if pod.gang == part.gang and not pod.deleting)
-        return sorted((*there, *self._expected_pods(part)))
+        return sorted((*there, *self._first_pods(part)))
 
 
 def _too_many(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[Absent | HeldBack]:
