@@ -16,6 +16,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "validate": "would this manifest be admitted",
     "simulate": "what happens if this happens: events and faults in virtual time",
     "operator": "do it: follow a cluster and act",
+    "webhooks": "serve admission: defaults and validation of PodCliqueSets",
     "manifests": "print what has to be in a cluster before Grove is",
     "completion": "print a script that completes commands in your shell",
 }
