@@ -70,7 +70,10 @@ class _Running:
         self._names = Names()
         self._reflector = Reflector(api, KINDS[POD_CLIQUE_SET], self._names, namespace=told.watched, told=self._trouble)
         registered, certificates = told.settings.registration, told.settings.certificates
-        self._registration = Registration(api, mutating=registered.mutating, validating=registered.validating)
+        suffix = f"-{told.watched}" if told.watched else ""
+        self._registration = Registration(
+            api, mutating=f"{registered.mutating}{suffix}", validating=f"{registered.validating}{suffix}"
+        )
         make = partial(Shared, api, shown, self._registration, namespace=told.namespace)
         self._shared = make(certificates, say=self._journal.say) if certificates.mode == "auto" else None
         self._keeping = self._shared or Files(shown, certificates, self._journal.say)
