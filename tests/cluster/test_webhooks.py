@@ -13,11 +13,20 @@ import pytest
 from grove_shell.actions.manifests import objects_of
 from grove_shell.manifests.installation import Installation
 from tests.cluster.api import Api, ApiError, Json, wait_until
-from tests.cluster.installing import Program, access_for, apply, clique, grove_set, remove_cluster_wide
+from tests.cluster.installing import Program, access_for, apply, clique, free_port, grove_set, remove_cluster_wide
 from tests.cluster.plane import ControlPlane
+from tests.cluster.programs import HOST
 
 USER: Final = "operator-2"
 SETS: Final = "podcliquesets"
+
+
+def on_loopback(registration: Json) -> Json:
+    """A registration for an address where nobody listens yet: a Service would be looked for outside this machine."""
+    (webhook,) = registration["webhooks"]
+    path = webhook["clientConfig"]["service"]["path"]
+    nowhere = {"url": f"https://{HOST}:{free_port()}{path}"}
+    return {**registration, "webhooks": [{**webhook, "clientConfig": nowhere}]}
 
 
 class Installed:
@@ -29,18 +38,18 @@ class Installed:
         self.namespace = namespace
         self._folder = folder
         told = Installation(home=namespace, watched=namespace)
-        registration = [one for one in objects_of(told, ("webhooks",)) if "webhooks" in one]
-        self.objects = [*access_for(told, {"grove-webhooks": USER}), *registration]
+        self.registration = [one for one in objects_of(told, ("webhooks",)) if "webhooks" in one]
+        self.objects = [*access_for(told, {"grove-webhooks": USER}), *map(on_loopback, self.registration)]
 
     def program(self, name: str = "webhooks", **certificates: Any) -> Program:
         config = {
             "kind": "WebhookConfiguration",
             "certificates": {"checkEvery": "300ms", "settle": "1s", **certificates},
-            "listening": {"host": "127.0.0.1", "port": 0},
+            "listening": {"host": HOST, "port": 0},
             "farewell": "300ms",
         }
         words = ["webhooks", "--kubeconfig", str(self.plane.kubeconfig(USER)), "-n", self.namespace]
-        words += ["--watch-namespace", self.namespace, "--url-host", "127.0.0.1"]
+        words += ["--watch-namespace", self.namespace, "--url-host", HOST]
         return Program(words, config, self._folder / f"{name}.log")
 
     def create(self, manifest: Json) -> Json:
@@ -254,6 +263,27 @@ def test_wh025_a_registration_is_put_right_and_otherwise_left(installed: Install
     )
     assert after == {**before["webhooks"][0], "clientConfig": client}
     assert running.said("authority registered")
+
+
+def test_wh025_an_address_of_ours_takes_the_place_of_the_service(installed: Installed) -> None:
+    """No set is written meanwhile, so that nobody looks for the Service."""
+    for one in installed.registration:
+        installed.api.delete(one["kind"], one["metadata"]["name"])
+    apply(installed.api, installed.registration)
+    program = installed.program()
+    with program.running() as process:
+        program.await_ready(process)
+        wait_until(lambda: program.said("authority registered"), bool, "it is registered")
+        (listening,) = program.said("listening")
+    for one in installed.registration:
+        (found,) = installed.api.get(one["kind"], one["metadata"]["name"])["webhooks"]
+        (told,) = one["webhooks"]
+        path = told["clientConfig"]["service"]["path"]
+        assert found["clientConfig"].keys() == {"url", "caBundle"}
+        assert found["clientConfig"]["url"] == f"https://{HOST}:{listening['port']}{path}"
+        assert {key: found[key] for key in told if key != "clientConfig"} == {
+            key: told[key] for key in told if key != "clientConfig"
+        }
 
 
 @pytest.mark.req("WH-020")

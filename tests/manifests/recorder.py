@@ -37,10 +37,15 @@ Answer = Callable[[Asked, int], tuple[int, Json]]
 
 
 class Recorder:
-    """What was asked so far; ``answer`` says what to say to the how manieth request of a kind."""
+    """What was asked so far, and in which form the answers of a resource were wanted.
+
+    Args:
+        answer: what to say to a request, and to how many like it before.
+    """
 
     def __init__(self, answer: Answer) -> None:
         self.asked: list[Asked] = []
+        self.accepted: dict[str, set[str]] = {}
         self._answer = answer
         self._heard = asyncio.Event()
 
@@ -71,6 +76,7 @@ class Recorder:
         one = asked_by(request.method, request.path, watches="watch" in request.query)
         before = sum(other == one for other in self.asked)
         self.asked.append(one)
+        self.accepted.setdefault(one.resource, set()).add(request.headers["Accept"])
         self._heard.set()
         if one.verb == "watch":
             return web.Response(text="")

@@ -142,6 +142,7 @@ async def act(api: Api, recorder: Recorder) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
+@pytest.mark.req("OP-006")
 def test_mf021_the_operator_asks_for_what_is_declared_and_nothing_else() -> None:
     recorder = Recorder(answer)
 
@@ -151,6 +152,7 @@ def test_mf021_the_operator_asks_for_what_is_declared_and_nothing_else() -> None
 
     asyncio.run(play())
     assert {one._replace(name="") for one in recorder.asked} == declared(OPERATOR)
+    assert all("as=PartialObjectMetadata" in form for form in recorder.accepted["secrets"])
     leases = {one.name for one in recorder.asked if one.resource == "leases" and one.verb != "create"}
     assert leases == {name for one in OPERATOR if one.resource == "leases" for name in one.names}
 
