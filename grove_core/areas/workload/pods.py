@@ -12,7 +12,7 @@ from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.template_hash import short_hash
 from grove_core.kernel.frozen import FrozenMap, Json, freeze
 from grove_core.kernel.wants import Present
-from grove_core.resources.keys import CLIQUE, CORE, GATE, POD_GANG, POD_INDEX
+from grove_core.resources.keys import CLIQUE, CORE, GATE, POD_GANG, POD_INDEX, TEMPLATE_HASH
 from grove_core.resources.names import pod_hostname, pod_name, replica_name, token_secret_name
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -25,7 +25,15 @@ _INFO_PATH: Final = "/var/grove/pod-info"
 _READABLE: Final = 0o644
 
 
-def pod_for(root: PodCliqueSet, clique: PodClique, part: CliquePart, place: Place, ordering: Ordering) -> Present:
+def name_of(clique: PodClique, part: CliquePart, place: Place) -> str:
+    """The name that a pod will have at a place (WL-085)."""
+    said = (clique.uid, str(place.index), _hash_of(clique), *place.before)
+    return pod_name(part.name, short_hash("/".join(said), _SUFFIX))
+
+
+def pod_for(
+    root: PodCliqueSet, clique: PodClique, part: CliquePart, place: Place, ordering: Ordering, *, gated: bool
+) -> Present:
     """One pod of a PodClique, made of what the clique holds (WL-086).
 
     Args:
@@ -34,13 +42,14 @@ def pod_for(root: PodCliqueSet, clique: PodClique, part: CliquePart, place: Plac
         part: the same as the template has it; of it come names and what is shared.
         place: among the clique's pods.
         ordering: of the set.
+        gated: whether it has to wait for its gang (WL-080, WL-088).
     """
     index = place.index
     spec = with_pod_variables(clique.pod_spec, root.ref.name, root.ref.namespace, part)
     spec = FrozenMap(
         {
             **spec,
-            "schedulingGates": (FrozenMap({"name": GATE}),),
+            **({"schedulingGates": (FrozenMap({"name": GATE}),)} if gated else {}),
             "hostname": pod_hostname(part.name, index),
             "subdomain": replica_name(root.ref.name, part.replica),
         }
@@ -52,12 +61,13 @@ def pod_for(root: PodCliqueSet, clique: PodClique, part: CliquePart, place: Plac
     labels = {str(key): str(text) for key, text in clique.labels.items()}
     labels |= dict.fromkeys(CLIQUE, part.name)
     labels[POD_GANG] = part.gang
+    if made_of := _hash_of(clique):
+        labels[TEMPLATE_HASH] = made_of
     labels[POD_INDEX] = str(index)
-    said = (clique.uid, str(index), clique.template_hash, *place.before)
     blank = Blank(
         api_version=CORE,
         kind="Pod",
-        name=pod_name(part.name, short_hash("/".join(said), _SUFFIX)),
+        name=name_of(clique, part, place),
         owner=clique,
         labels=labels,
         annotations=clique.annotations,
@@ -67,6 +77,11 @@ def pod_for(root: PodCliqueSet, clique: PodClique, part: CliquePart, place: Plac
     else:
         because = Why.POD_OF_CLIQUE.because(clique.ref, index=index, replicas=part.replicas)
     return wanted(blank, {"spec": spec}, (because,))
+
+
+def _hash_of(clique: PodClique) -> str:
+    """Of which template the clique's new pods are: its label says it, or its status where somebody took that away."""
+    return clique.template_hash or clique.status.current_hash
 
 
 def _waiting_for(pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secret: str) -> FrozenMap:
