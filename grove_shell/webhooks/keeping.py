@@ -92,16 +92,19 @@ class Shared:
             await asyncio.sleep(pause)
 
     async def _keep(self, chain: Chain) -> None:
-        """Trusted first, shown then (WH-022); the very first is shown at once, for nobody calls yet."""
-        if not self._shown.is_valid:
+        """Trusted first, shown then (WH-022).
+
+        Shown at once is what is trusted already, being of the same authority, and what takes the place of nothing.
+        """
+        is_known = chain.authorities[0] == self._authority
+        if not self._shown.is_valid or (is_known and chain.server != self._shown.pair):
             self._show(chain)
         await self.listening.wait()
         changed = await self._registration.trust(chain.bundle)
         if changed:
             self._say("info", "authority registered", at=changed)
         if chain.server != self._shown.pair:
-            if chain.authorities[0] != self._authority:
-                await asyncio.sleep(self._told.settle)
+            await asyncio.sleep(self._told.settle)
             self._show(chain)
 
     def _show(self, chain: Chain) -> None:

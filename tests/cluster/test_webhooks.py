@@ -215,6 +215,20 @@ def test_wh022_no_request_is_lost_when_certificates_change(installed: Installed)
     assert set(asking.answers) == {"2"}
 
 
+def test_wh021_a_certificate_is_renewed_though_a_registration_is_missing(installed: Installed) -> None:
+    missing = f"grove-validation-{installed.namespace}"
+    installed.api.delete("validatingwebhookconfigurations", missing)
+    program = installed.program(validFor="6s")
+    with program.running() as process:
+        program.await_ready(process)
+        (trouble,) = wait_until(lambda: program.said("certificates"), bool, "it is told")
+        assert f"there is no validatingwebhookconfigurations/{missing}: grove manifests" in trouble["error"]
+        wait_until(lambda: program.said("certificate loaded"), lambda said: len(said) == 3, "it is renewed twice")
+        installed.is_called()
+        assert program.ready() == "ok"
+    apply(installed.api, installed.objects)
+
+
 def test_wh020_replicas_share_one_certificate(installed: Installed) -> None:
     """Both begin at once; the second one to create takes what the first one made."""
     programs = [installed.program(name) for name in ("one", "two")]
