@@ -97,7 +97,7 @@ def life(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterato
 
 
 def manifest(namespace: str) -> Json:
-    """A set with something of every kind in it."""
+    """A set with something of every kind in it; whatever is made for it has an owner that waits for its end."""
     pod = {"nodeSelector": {"test": namespace}}
     cliques = [
         clique("lone", 3, minAvailable=2, pod=pod, autoScalingConfig={"maxReplicas": 4, "minReplicas": 2}),
