@@ -249,6 +249,23 @@ def test_wh008_operations_that_nobody_registered_are_no_fault() -> None:
             assert answered(webhook, body)[1]["response"] == {"uid": "7f3c", "allowed": True}
 
 
+def test_wh009_what_we_cannot_judge_ends_nothing() -> None:
+    """Nested so deeply that it can just be read."""
+    deep: Json = {}
+    for _ in range(600):
+        deep = {"x": deep}
+    wrong = set_of()
+    wrong["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["affinity"] = deep
+
+    async def play(caller: Caller) -> tuple[tuple[int, Any], tuple[int, Any], list[Json]]:
+        return await caller.ask(VALIDATION, review(wrong)), await caller.ask(VALIDATION, review(set_of())), caller.said
+
+    (code, words), (after, said), log = played(play)
+    assert (code, words) == (500, "a fault of grove webhooks, not of the request: RecursionError; see its log\n")
+    assert (after, said["response"]["allowed"]) == (200, True)
+    assert [(line["level"], line["msg"]) for line in log] == [("error", "fault of ours")]
+
+
 def test_wh002_large_objects_are_taken() -> None:
     large = set_of(annotations={"note": "x" * 200_000})
     large["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["args"] = ["y" * 2_000_000]
