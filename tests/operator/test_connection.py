@@ -12,9 +12,7 @@ from grove_shell.client.connection import connect
 
 
 @pytest.mark.parametrize("namespace", ["grove-system", None])
-def test_op030_in_a_pod_its_namespace_is_ours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, namespace: str | None
-) -> None:
+def test_in_a_pod_its_namespace_is_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, namespace: str | None) -> None:
     """There the Lease is, and there alone the role allows it."""
     (tmp_path / "token").write_text("secret", encoding="utf-8")
     trustme.CA().cert_pem.write_to_path(tmp_path / "ca.crt")
