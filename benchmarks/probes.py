@@ -191,11 +191,42 @@ def expansion(replicas: int, rounds: int) -> dict[str, list[float]]:
     return found
 
 
+# ---------------------------------------------------------------------------------------------- answering reviews
+
+
+def reviews(sets: int, rounds: int) -> dict[str, list[float]]:
+    """Processor seconds to answer one review of each kind, from its bytes, with so many other sets in the copy."""
+    from grove_shell.webhooks.judging import defaulted, judged  # noqa: PLC0415 - each process imports what it measures
+    from grove_shell.webhooks.names import Names  # noqa: PLC0415
+    from grove_shell.webhooks.review import request_of  # noqa: PLC0415
+
+    raw, names = bare_set(2), Names()
+    namespace = raw["metadata"]["namespace"]
+    others = [{**raw, "metadata": {"name": f"other-{number}", "namespace": namespace}} for number in range(sets)]
+    names.replace("PodCliqueSet", others, "1")
+    kind = {"group": "grove.io", "kind": "PodCliqueSet"}
+    asked = {"uid": "u", "kind": kind, "namespace": namespace, "operation": "CREATE", "object": raw}
+    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
+    body = json.dumps(review).encode()
+    found: dict[str, list[float]] = {"defaults": [], "verdict": [], "parse": []}
+    for measured in range(-1, rounds * 20):  # the first round warms up
+        for way, seconds in found.items():
+            start = process_time()
+            request = request_of(body)[0]
+            if request is None:
+                raise RuntimeError("the review does not read")
+            if way != "parse":
+                json.dumps(defaulted(request) if way == "defaults" else judged(request, names))
+            if measured >= 0:
+                seconds.append(process_time() - start)
+    return found
+
+
 # -------------------------------------------------------------------------------------------------- being called
 
 PROBES: Final[dict[str, Callable[..., Any]]] = {
     probe.__name__: probe
-    for probe in (load_facts, json_loads, yaml_load, kept_facts, kept_models, decisions, expansion)
+    for probe in (load_facts, json_loads, yaml_load, kept_facts, kept_models, decisions, expansion, reviews)
 }
 
 if __name__ == "__main__":

@@ -431,6 +431,24 @@ def w1_expansion(bench: Bench) -> Iterator[Row]:
         )
 
 
+def w2_reviews(bench: Bench) -> Iterator[Row]:
+    """How long an API server waits for the webhooks, the way there and back apart."""
+    others = bench.sizes.some
+    found = bench.probe("reviews", {"sets": others, "rounds": bench.sizes.rounds})
+    for way, what in (("defaults", "defaults written"), ("verdict", "judged")):
+        ours, floor = Samples(found[way], "s"), Samples(found["parse"], "s")
+        yield Row(
+            id="W2",
+            what=f"a set of 40 pods a replica reviewed beside {others:,} others: {what}",
+            candidate=str(ours),
+            baseline=str(floor),
+            value=ours.median * 1000,
+            unit="ms",
+            bounds=(3, 9),
+            n=len(ours.values),
+        )
+
+
 def _processor_time_of_children() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -448,4 +466,5 @@ ROWS: Final[Mapping[str, Callable[[Bench], Iterator[Row]]]] = {
     "P10": p10_start,
     "P11": p11_plan,
     "W1": w1_expansion,
+    "W2": w2_reviews,
 }

@@ -1,20 +1,35 @@
 """``grove manifests``: print what is to be applied to a cluster, part by part."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from grove_shell.exits import DONE
 from grove_shell.manifests.definitions import definitions
+from grove_shell.manifests.installation import Installation
+from grove_shell.manifests.programs import operator_objects, webhook_objects
+from grove_shell.manifests.roles import access_objects
 from grove_shell.views.page import write
 from grove_shell.views.structured import as_text
 
-PARTS: Final[Mapping[str, Callable[[], Iterator[dict[str, Any]]]]] = {"crds": definitions}
+PARTS: Final[Mapping[str, Callable[[Installation], Iterator[dict[str, Any]]]]] = {
+    "crds": lambda _told: definitions(),
+    "rbac": access_objects,
+    "operator": operator_objects,
+    "webhooks": webhook_objects,
+}
 """In the order in which they are applied."""
 
 
-def manifests(parts: tuple[str, ...], output: str) -> int:
+def objects_of(told: Installation, parts: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """The objects of these parts, or of all; no part of them is shared, or YAML would name it and refer to it."""
+    made = [one for part, make in PARTS.items() if not parts or part in parts for one in make(told)]
+    return [json.loads(json.dumps(one)) for one in made]
+
+
+def manifests(parts: tuple[str, ...], output: str, told: Installation) -> int:
     """Print these parts, or all; returns the exit code."""
-    objects = [made for part, make in PARTS.items() if not parts or part in parts for made in make()]
+    objects = objects_of(told, parts)
     if output == "json":
         write(as_text({"apiVersion": "v1", "kind": "List", "items": objects}, "json"))
     else:

@@ -6,11 +6,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from grove_shell.actions.configuration import configuration
 from grove_shell.client.connection import NoAccess, connect
 from grove_shell.exits import ERROR
 from grove_shell.operator.process import Process
-from grove_shell.reading.faults import Fault
-from grove_shell.reading.sources import items_of, standard_input
 from grove_shell.settings.operator import OperatorSettings, settings_of
 from grove_shell.views.faults import faults_page
 from grove_shell.views.page import show, write
@@ -30,7 +29,7 @@ class OperatorOptions:
 
 def operate(options: OperatorOptions) -> int:
     """Run until told to stop; returns the exit code (CL-001)."""
-    settings, faults = _settings(options.config)
+    settings, faults = configuration(options.config, settings_of)
     if faults:
         show(faults_page(faults, going_on=False), sys.stderr)
         return ERROR
@@ -55,26 +54,3 @@ async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: 
         watching=options.observe,
         decisions=decisions,  # type: ignore[arg-type]
     ).run()
-
-
-def _settings(path: str | None) -> tuple[OperatorSettings, tuple[Fault, ...]]:
-    """The configuration, and everything wrong with it."""
-    if path is None:
-        return OperatorSettings(), ()
-    faults: list[Fault] = []
-    found = [(item, *settings_of(item.value)) for item in items_of(path, faults, standard_input())]
-    for item, _, problems in found:
-        faults.extend(
-            Fault(
-                file=item.file,
-                document=item.document,
-                line=None,
-                column=None,
-                object=str(item.value.get("kind") or ""),
-                path=problem.path,
-                expected=problem.expected,
-                got=problem.got,
-            )
-            for problem in problems
-        )
-    return found[0][1] if found else OperatorSettings(), tuple(faults)

@@ -18,6 +18,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "snapshot": "capture a cluster into a file",
     "apply": "carry out exactly a saved plan, or refuse",
     "operator": "do it: follow a cluster and act",
+    "webhooks": "serve admission: defaults and validation of PodCliqueSets",
     "manifests": "print what has to be in a cluster before Grove is",
     "completion": "print a script that completes commands in your shell",
 }

@@ -6,17 +6,29 @@ from grove_shell.cli.options import format_option
 
 
 @click.command("manifests")
-@click.option("--only", "parts", type=click.Choice(["crds"]), multiple=True, help="Only this part; may be repeated.")
+@click.option(
+    "--only",
+    "parts",
+    type=click.Choice(["crds", "rbac", "operator", "webhooks"]),
+    multiple=True,
+    help="Only this part; may be repeated.",
+)
+@click.option("--image", metavar="IMAGE", help="Of the containers.  [default: grove:VERSION]")
+@click.option("-n", "--namespace", "watched", metavar="NS", help="Look after one namespace only, with Roles for it.")
+@click.option(
+    "--system-namespace", "home", metavar="NS", help="Where to run.  [default: grove-system; with -n that namespace]"
+)
 @format_option("yaml", "json")
-def command(parts: tuple[str, ...], output: str) -> int:
-    """Print what has to be in a cluster before Grove is: the custom resource definitions.
+def command(parts: tuple[str, ...], image: str | None, watched: str | None, home: str | None, output: str) -> int:
+    """Print what Grove is in a cluster, in the order in which it is applied: definitions, roles, operator, webhooks.
 
-    They are made from the same models that `grove validate` and `grove plan` read manifests with.  -o json prints
-    one List.
+    Definitions are made from the same models that `grove validate` and `grove plan` read manifests with, and roles from
+    the table of everything that the code asks of an API server.  -o json prints one List.
 
     \b
     Examples:
-      grove manifests | kubectl apply --server-side -f -
+      grove manifests --image example.com/grove:0.1.0 | kubectl apply --server-side -f -
+      grove manifests -n ml | kubectl apply --server-side -f -       # for one namespace
       grove manifests --only crds > crds.yaml
 
     Without --server-side kubectl keeps a copy in an annotation, for which the definitions are too large.
@@ -24,5 +36,7 @@ def command(parts: tuple[str, ...], output: str) -> int:
     Exit codes: 0 done, 64 usage.
     """
     from grove_shell.actions.manifests import manifests
+    from grove_shell.manifests.installation import IMAGE, SYSTEM, Installation
 
-    return manifests(parts, output)
+    told = Installation(home=home or watched or SYSTEM, watched=watched or "", image=image or IMAGE)
+    return manifests(parts, output, told)

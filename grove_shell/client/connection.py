@@ -9,6 +9,7 @@ from typing import Final
 
 _DEFAULT_CONFIG: Final = "~/.kube/config"
 _IN_CLUSTER: Final = "KUBERNETES_SERVICE_HOST"
+_OWN_NAMESPACE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
 class NoAccess(Exception):
@@ -23,7 +24,7 @@ class Connection:
         server: its address, e.g. ``https://10.0.0.1:6443``.
         tls: how it proves who it is, and a client certificate proves who we are; None for plain HTTP.
         token: asked before every request, because tokens run out; None where a certificate does it.
-        namespace: of the context.
+        namespace: of the context, or of the pod we run in.
         server_name: which name the server's certificate has, where it is not that of the address.
         proxy: to go through; empty for none.
     """
@@ -56,6 +57,7 @@ async def connect(kubeconfig: str | None = None, context: str | None = None) -> 
             _check_proof(loader, settings, found)
         elif os.environ.get(_IN_CLUSTER):
             config.load_incluster_config(settings)  # type: ignore[no-untyped-call]
+            namespace = _OWN_NAMESPACE.read_text(encoding="utf-8").strip() if _OWN_NAMESPACE.exists() else ""
         else:
             raise NoAccess(f"no kubeconfig: {found} does not exist, and KUBECONFIG is not set; try --kubeconfig FILE")
     except config.ConfigException as fault:

@@ -1,38 +1,18 @@
-"""The operator's configuration file (OP-020): every field has a default, unknown ones are mistakes."""
+"""The operator's configuration file (OP-036): every field has a default, unknown ones are mistakes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 from pydantic import model_validator as validator
-from pydantic.alias_generators import to_camel
 
-from grove_core.kernel.durations import parse_duration
 from grove_core.kernel.errors import Problem
-from grove_core.resources.fields import shown
+from grove_shell.settings.strict import API_VERSION, Seconds, Served, Strict, problems_of
 
-API_VERSION: Final = "operator.config.grove.io/v1alpha1"
 KIND: Final = "OperatorConfiguration"
-_PORTS: Final = 65_535
 
 
-def _seconds(value: object) -> object:
-    """Seconds of a Go duration; a number is none, for nobody knows its unit."""
-    span = parse_duration(value) if isinstance(value, str) else None
-    if span is None:
-        raise ValueError('a duration such as "15s"')
-    return span.total_seconds()
-
-
-Seconds = Annotated[float, BeforeValidator(_seconds, json_schema_input_type=str), Field(gt=0, le=3600)]
-Port = Annotated[int, Field(ge=0, le=_PORTS)]
-
-
-class _Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True)
-
-
-class LeaderElection(_Settings):
+class LeaderElection(Strict):
     """Who of several processes acts. ``namespace`` is that of the Lease; empty for the process's own."""
 
     enabled: bool = True
@@ -49,7 +29,7 @@ class LeaderElection(_Settings):
         return self
 
 
-class Client(_Settings):
+class Client(Strict):
     """How hard the API server is pressed. ``qps`` 0: it protects itself (API Priority and Fairness)."""
 
     qps: Annotated[float, Field(ge=0)] = 0.0
@@ -58,14 +38,7 @@ class Client(_Settings):
     timeout: Seconds = 30.0
 
 
-class Served(_Settings):
-    """Where health and metrics are served."""
-
-    host: str = "0.0.0.0"  # noqa: S104 - probes come from outside the pod
-    port: Port = 8080
-
-
-class OperatorSettings(_Settings):
+class OperatorSettings(Strict):
     """Everything an operator is told."""
 
     api_version: Literal["operator.config.grove.io/v1alpha1"] = API_VERSION
@@ -86,15 +59,4 @@ def settings_of(raw: Mapping[str, Any]) -> tuple[OperatorSettings, tuple[Problem
     try:
         return OperatorSettings.model_validate(raw), ()
     except ValidationError as fault:
-        return OperatorSettings(), tuple(_problems(fault))
-
-
-def _problems(fault: ValidationError) -> Iterator[Problem]:
-    for error in fault.errors():
-        path = ".".join(str(step) for step in error["loc"])
-        expected = "no such field" if error["type"] == "extra_forbidden" else _expected(error["msg"])
-        yield Problem(path=path, expected=expected, got=shown(error["input"]))
-
-
-def _expected(message: str) -> str:
-    return message.removeprefix("Value error, ").removeprefix("Input should be ")
+        return OperatorSettings(), tuple(problems_of(fault))

@@ -31,6 +31,7 @@ from grove_shell.client.api import (
     Unreachable,
 )
 from grove_shell.client.kinds import KINDS, path_of
+from grove_shell.client.lists import accepted
 
 WRITER: Final = "grove-operator"
 STATUS_WRITER: Final = "grove-operator-status"
@@ -109,7 +110,11 @@ class Writes:
         kind = KINDS[step.target.kind]
         manifest = thaw(action.manifest)
         answer = await self._api.request(
-            "POST", kind.path(step.target.namespace), query={"fieldManager": WRITER}, body=manifest
+            "POST",
+            kind.path(step.target.namespace),
+            query={"fieldManager": WRITER},
+            body=manifest,
+            accept=accepted(kind, a_list=False),
         )
         if answer.good:
             self._take_in(step.target, answer)
@@ -120,7 +125,9 @@ class Writes:
 
     async def _as_found(self, step: Step, manifest: Mapping[str, Any], refusal: Answer) -> Attempt:
         """Somebody was there before: we ourselves, whose answer was lost (RS3); or another, whose object stays."""
-        answer = await self._api.request("GET", path_of(step.target))
+        answer = await self._api.request(
+            "GET", path_of(step.target), accept=accepted(KINDS[step.target.kind], a_list=False)
+        )
         if answer.status == NOT_FOUND:
             return Attempt(step, Outcome.CONFLICT, "it went a moment ago")
         if not answer.good:
@@ -184,6 +191,8 @@ class Writes:
         raw = answer.json()
         if raw.get("kind") == target.kind:
             self._shelves.put(target.kind, raw)
+        elif raw.get("kind") == "PartialObjectMetadata":  # of a Secret nothing else is asked for (OP-006)
+            self._shelves.put(target.kind, {**raw, "apiVersion": target.api_version, "kind": target.kind})
         elif raw.get("kind") == "Status" and (uid := (raw.get("details") or {}).get("uid")):
             self._shelves.drop(target.kind, _stub(target, Guard(uid, "")))
 

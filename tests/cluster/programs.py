@@ -149,6 +149,7 @@ def apiserver(
         "--service-cluster-ip-range=10.0.0.0/16",
         "--allow-privileged=true",
         "--disable-admission-plugins=ServiceAccount",
+        "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",  # some distributions have it on
         f"--audit-policy-file={folder / 'audit-policy.json'}",
         f"--audit-log-path={folder / 'audit.log'}",
         *([f"--etcd-compaction-interval={compaction}"] if compaction else []),

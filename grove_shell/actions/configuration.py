@@ -1,0 +1,32 @@
+"""Configuration files: read by the same reader as manifests, and reported in the same way."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from grove_core.kernel.errors import Problem
+from grove_shell.reading.faults import Fault
+from grove_shell.reading.sources import items_of, standard_input
+
+T = TypeVar("T")
+Reader = Callable[[Mapping[str, Any]], tuple[T, tuple[Problem, ...]]]
+
+
+def configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[Fault, ...]]:
+    """The configuration, and everything wrong with it; the defaults where there is no file (OP-036, WH-032)."""
+    faults: list[Fault] = []
+    found = [] if path is None else [(item, *read(item.value)) for item in items_of(path, faults, standard_input())]
+    for item, _, problems in found:
+        faults.extend(
+            Fault(
+                file=item.file,
+                document=item.document,
+                line=None,
+                column=None,
+                object=str(item.value.get("kind") or ""),
+                path=problem.path,
+                expected=problem.expected,
+                got=problem.got,
+            )
+            for problem in problems
+        )
+    return found[0][1] if found else read({})[0], tuple(faults)

@@ -1,0 +1,50 @@
+"""``grove webhooks``: read the configuration, reach the cluster, serve."""
+
+import asyncio
+import sys
+from dataclasses import dataclass
+
+from grove_shell.actions.configuration import configuration
+from grove_shell.client.connection import NoAccess, connect
+from grove_shell.exits import ERROR
+from grove_shell.settings.webhooks import WebhookSettings, settings_of
+from grove_shell.views.faults import faults_page
+from grove_shell.views.page import show, write
+from grove_shell.webhooks.process import Process
+from grove_shell.webhooks.serving import CannotListen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookOptions:
+    """What the user asked for; see ``grove webhooks --help``."""
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    namespace: str | None = None
+    watch_namespace: str = ""
+    config: str | None = None
+    url_host: str = ""
+
+
+def serve(options: WebhookOptions) -> int:
+    """Run until told to stop; returns the exit code (CL-001)."""
+    settings, faults = configuration(options.config, settings_of)
+    if faults:
+        show(faults_page(faults, going_on=False), sys.stderr)
+        return ERROR
+    try:
+        return asyncio.run(_run(options, settings))
+    except (NoAccess, CannotListen) as fault:
+        write(f"{fault}\n", sys.stderr)
+    return ERROR
+
+
+async def _run(options: WebhookOptions, settings: WebhookSettings) -> int:
+    connection = await connect(options.kubeconfig, options.context)
+    return await Process(
+        connection=connection,
+        settings=settings,
+        namespace=options.namespace or connection.namespace,
+        watched=options.watch_namespace,
+        url_host=options.url_host,
+    ).run()

@@ -1,0 +1,130 @@
+"""What Grove asks of an API server, as rules of a role know it. The roles are made of this table and nothing else.
+
+Whoever writes a new kind of request writes a line here: tests hold the table against the requests that are made.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from grove_core.resources.podclique import GROUP_KIND
+from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
+from grove_shell.settings.operator import OperatorSettings
+from grove_shell.settings.webhooks import WebhookSettings
+
+
+class Scope(StrEnum):
+    """Where something is asked for."""
+
+    WATCHED = "watched"
+    """In every namespace that is looked after."""
+    HOME = "home"
+    """In the namespace in which the process runs."""
+    CLUSTER = "cluster"
+    """Outside all namespaces."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """One resource, and what is done with it.
+
+    Attributes:
+        group: of the API; empty for the core.
+        resource: its plural, with ``/status`` and the like for a part of it.
+        verbs: sorted.
+        names: of the only objects that are meant; empty for all.
+        unasked: why it is needed though no request of ours shows it.
+    """
+
+    group: str
+    resource: str
+    verbs: tuple[str, ...]
+    scope: Scope = Scope.WATCHED
+    names: tuple[str, ...] = ()
+    unasked: str = ""
+
+
+_FOLLOWED: Final = "list watch"
+_OWNERS: Final = (POD_CLIQUE_SET, GROUP_KIND, "PodClique")
+_WITH_STATUS: Final = (*_OWNERS, "PodGang")
+_BLOCKING: Final = (
+    "an API server with OwnerReferencesPermissionEnforcement asks for it where an owner waits for its parts"
+)
+_HANDED_ON: Final = "the Role of a set holds it, and nobody may hand on what they do not have"
+
+VERBS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        POD_CLIQUE_SET: "get patch",
+        GROUP_KIND: "create delete get patch",
+        "PodClique": "create delete get patch",
+        "PodGang": "create delete get patch",
+        "Pod": "create delete get patch",
+        "Service": "create delete get patch",
+        "ServiceAccount": "create get",
+        "Secret": "create get",
+        "Role": "create get",
+        "RoleBinding": "create get",
+        "HorizontalPodAutoscaler": "create delete get patch",
+        "ResourceClaim": "create delete get",
+        "ResourceClaimTemplate": "",
+    }
+)
+"""What is done with objects of each kind besides following them; what is created is asked for by name when the answer
+to the creation was lost."""
+
+
+def _of_kinds() -> Iterator[Access]:
+    for kind in KINDS.values():
+        verbs = tuple(sorted(f"{_FOLLOWED} {VERBS[kind.kind]}".split()))
+        yield Access(group=kind.group, resource=kind.plural, verbs=verbs)
+        if kind.kind in _WITH_STATUS:
+            yield Access(group=kind.group, resource=f"{kind.plural}/status", verbs=("patch",))
+        if kind.kind in _OWNERS:
+            yield Access(group=kind.group, resource=f"{kind.plural}/finalizers", verbs=("update",), unasked=_BLOCKING)
+
+
+_LEASES: Final = "coordination.k8s.io"
+
+OPERATOR: Final = (
+    *_of_kinds(),
+    Access(group="", resource="pods/status", verbs=("get", "list", "watch"), unasked=_HANDED_ON),
+    Access(group="events.k8s.io", resource="events", verbs=("create",)),
+    Access(group=_LEASES, resource="leases", scope=Scope.HOME, verbs=("create",)),
+    Access(
+        group=_LEASES,
+        resource="leases",
+        scope=Scope.HOME,
+        verbs=("get", "update"),
+        names=(OperatorSettings().leader_election.name,),
+    ),
+)
+"""Of ``grove operator``."""
+
+
+def webhooks(suffix: str = "") -> tuple[Access, ...]:
+    """Of ``grove webhooks``; ``suffix`` is that of its registration."""
+    told, sets = WebhookSettings(), KINDS[POD_CLIQUE_SET]
+    registered = "admissionregistration.k8s.io"
+    return (
+        Access(group=sets.group, resource=sets.plural, verbs=("list", "watch")),
+        Access(group="", resource="secrets", scope=Scope.HOME, verbs=("create",)),
+        Access(
+            group="",
+            resource="secrets",
+            scope=Scope.HOME,
+            verbs=("get", "update"),
+            names=(told.certificates.secret,),
+        ),
+        *(
+            Access(
+                group=registered,
+                resource=f"{word}webhookconfigurations",
+                scope=Scope.CLUSTER,
+                verbs=("get", "patch"),
+                names=(f"{name}{suffix}",),
+            )
+            for word, name in (("mutating", told.registration.mutating), ("validating", told.registration.validating))
+        ),
+    )

@@ -1,0 +1,57 @@
+"""What is told about an installation, and what all its objects have in common."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grove_core.version import VERSION
+
+Json = dict[str, Any]
+
+OPERATOR: Final = "grove-operator"
+WEBHOOKS: Final = "grove-webhooks"
+SYSTEM: Final = "grove-system"
+IMAGE: Final = f"grove:{VERSION}"
+REPLICAS: Final = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installation:
+    """Where Grove runs, and for whom.
+
+    Attributes:
+        home: the namespace it runs in.
+        watched: the one namespace it looks after; empty for all.
+        image: of its containers.
+    """
+
+    home: str = SYSTEM
+    watched: str = ""
+    image: str = IMAGE
+
+    @property
+    def suffix(self) -> str:
+        """What the names of objects outside all namespaces end with, so that two installations do not share them."""
+        return f"-{self.watched}" if self.watched else ""
+
+    @property
+    def where(self) -> Json:
+        """The namespace as metadata has it."""
+        return {"namespace": self.home}
+
+
+def labels_of(name: str) -> Json:
+    """Of every object of one program; its pods are found by them."""
+    return {"app.kubernetes.io/name": name}
+
+
+def made(api_version: str, kind: str, name: str, program: str, where: Json | None = None, **fields: Any) -> Json:  # noqa: ANN401
+    """One object of a program.
+
+    Args:
+        api_version, kind, name: as they are written.
+        program: whose it is.
+        where: its namespace, as metadata has it; None for none.
+        fields: the rest of it.
+    """
+    metadata = {"name": name, **(where or {}), "labels": labels_of(program)}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}

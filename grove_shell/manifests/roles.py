@@ -1,0 +1,69 @@
+"""Namespace, accounts and roles: what the declared access amounts to, and nothing more (MF-020)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from grove_shell.client.access import OPERATOR as OPERATOR_ACCESS
+from grove_shell.client.access import Access, Scope, webhooks
+from grove_shell.manifests.installation import OPERATOR, WEBHOOKS, Installation, Json, made
+
+_GROUP: Final = "rbac.authorization.k8s.io"
+_API: Final = f"{_GROUP}/v1"
+_RESTRICTED: Final = {"pod-security.kubernetes.io/enforce": "restricted"}
+
+
+def access_objects(told: Installation) -> Iterator[Json]:
+    """Everything that has to be there before the programs start."""
+    if told.home != told.watched:
+        namespace = made("v1", "Namespace", told.home, "grove")
+        namespace["metadata"]["labels"] |= _RESTRICTED
+        yield namespace
+    for program in (OPERATOR, WEBHOOKS):
+        yield made("v1", "ServiceAccount", program, program, told.where)
+    yield from _of_program(told, OPERATOR, OPERATOR_ACCESS)
+    yield from _of_program(told, WEBHOOKS, webhooks(told.suffix))
+
+
+def rules_of(access: Iterable[Access]) -> list[Json]:
+    """The rules of a role: resources of one group with the same verbs and names stand together."""
+    alike: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
+    for one in access:
+        alike[one.group, one.verbs, one.names].append(one.resource)
+    return [
+        {
+            "apiGroups": [group],
+            "resources": sorted(resources),
+            **({"resourceNames": list(names)} if names else {}),
+            "verbs": list(verbs),
+        }
+        for (group, verbs, names), resources in sorted(alike.items())
+    ]
+
+
+def _of_program(told: Installation, program: str, access: Iterable[Access]) -> Iterator[Json]:
+    by_scope: dict[Scope, list[Access]] = defaultdict(list)
+    for one in access:
+        scope = Scope.CLUSTER if one.scope is Scope.WATCHED and not told.watched else one.scope
+        by_scope[scope].append(one)
+    if by_scope[Scope.CLUSTER]:
+        yield from _bound(told, program, f"{program}{told.suffix}", None, by_scope[Scope.CLUSTER])
+    if by_scope[Scope.WATCHED]:
+        yield from _bound(told, program, program, {"namespace": told.watched}, by_scope[Scope.WATCHED])
+    yield from _bound(told, program, f"{program}-home", told.where, by_scope[Scope.HOME])
+
+
+def _bound(told: Installation, program: str, name: str, where: Json | None, access: Iterable[Access]) -> Iterator[Json]:
+    """A role and its binding to the account of the program; in no namespace they are of the cluster."""
+    kind = "Role" if where else "ClusterRole"
+    account = {"kind": "ServiceAccount", "name": program, **told.where}
+    yield made(_API, kind, name, program, where, rules=rules_of(access))
+    yield made(
+        _API,
+        f"{kind}Binding",
+        name,
+        program,
+        where,
+        roleRef={"apiGroup": _GROUP, "kind": kind, "name": name},
+        subjects=[account],
+    )

@@ -1,0 +1,162 @@
+"""One process of the webhooks; several run side by side, and none of them leads."""
+
+import asyncio
+import signal
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TextIO
+
+from grove_core.version import VERSION
+from grove_shell.client.api import Api
+from grove_shell.client.connection import Connection
+from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
+from grove_shell.client.reflector import Reflector
+from grove_shell.exits import DONE
+from grove_shell.operator.journal import Journal
+from grove_shell.operator.serving import Serving
+from grove_shell.settings.webhooks import WebhookSettings
+from grove_shell.webhooks.keeping import Files, Shared
+from grove_shell.webhooks.names import Names
+from grove_shell.webhooks.registration import Registration
+from grove_shell.webhooks.serving import CannotListen, Reviews, listening_at
+from grove_shell.webhooks.telemetry import Telemetry
+from grove_shell.webhooks.tls import Shown
+
+
+class _Stopped(Exception):
+    """Somebody asked the process to end."""
+
+
+@dataclass(kw_only=True)
+class Process:
+    """What one process of the webhooks is told.
+
+    Attributes:
+        namespace: where the Service and the Secret are.
+        watched: whose sets are known and judged; empty for all namespaces.
+        url_host: name or address by which the API server calls from outside the cluster's network; empty inside.
+        stop: ends the process when it is set, as a signal does.
+    """
+
+    connection: Connection
+    settings: WebhookSettings
+    namespace: str
+    watched: str = ""
+    url_host: str = ""
+    out: TextIO | None = None
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def run(self) -> int:
+        """Run until a signal; returns the exit code.
+
+        Raises:
+            CannotListen: then nothing was served.
+        """
+        shown = Shown()
+        telemetry = Telemetry(lambda: shown.expires)
+        agent = f"grove-webhooks/{VERSION}"
+        async with Api(self.connection, observer=telemetry.requested, agent=agent) as api:
+            return await _Running(self, api, shown, telemetry).run()
+
+
+class _Running:
+    """The parts of a process that runs."""
+
+    def __init__(self, told: Process, api: Api, shown: Shown, telemetry: Telemetry) -> None:
+        self._told = told
+        self._shown = shown
+        self._telemetry = telemetry
+        self._journal = Journal(told.out)
+        self._names = Names()
+        self._reflector = Reflector(api, KINDS[POD_CLIQUE_SET], self._names, namespace=told.watched, told=self._trouble)
+        registered, certificates = told.settings.registration, told.settings.certificates
+        suffix = f"-{told.watched}" if told.watched else ""
+        self._registration = Registration(
+            api, mutating=f"{registered.mutating}{suffix}", validating=f"{registered.validating}{suffix}"
+        )
+        make = partial(Shared, api, shown, self._registration, namespace=told.namespace)
+        self._shared = make(certificates, say=self._journal.say) if certificates.mode == "auto" else None
+        self._keeping = self._shared or Files(shown, certificates, self._journal.say)
+        self._listens = False
+
+    async def run(self) -> int:
+        """Until somebody asks for the end."""
+        served = self._told.settings.serving
+        if self._shared is not None:
+            self._shared.names = self._dns_names()
+        serving = Serving(host=served.host, port=served.port, missing=self._missing, metrics=self._telemetry.page)
+        troubles: list[CannotListen] = []
+        async with listening_at(serving, served.host, served.port) as port:
+            self._journal.say(
+                "info",
+                "webhooks start",
+                version=VERSION,
+                server=self._told.connection.server,
+                port=port,
+                namespace=self._told.namespace,
+                certificates=self._told.settings.certificates.mode,
+            )
+            try:
+                await self._live()
+            except* _Stopped:
+                pass
+            except* CannotListen as faults:
+                troubles += [fault for fault in faults.exceptions if isinstance(fault, CannotListen)]
+        if troubles:
+            raise troubles[0]
+        self._journal.say("info", "webhooks stop", code=DONE)
+        return DONE
+
+    async def _live(self) -> None:
+        for name in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(name, self._told.stop.set)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._reflector.run())
+            group.create_task(self._keeping.run())
+            group.create_task(self._serve())
+            await self._told.stop.wait()
+            if self._listens:
+                self._listens = False  # not ready any more, and still there for those who have not heard of it
+                await asyncio.sleep(self._told.settings.farewell)
+            raise _Stopped
+
+    async def _serve(self) -> None:
+        """Listen as soon as there is a certificate to show, until cancelled."""
+        await self._shown.there.wait()
+        listening = self._told.settings.listening
+        reviews = Reviews(
+            host=listening.host,
+            port=listening.port,
+            tls=self._shown.context,
+            names=self._names,
+            telemetry=self._telemetry,
+            say=self._journal.say,
+        )
+        async with listening_at(reviews, listening.host, listening.port) as port:
+            self._listens = True
+            host = self._told.url_host
+            self._registration.url = f"https://{f'[{host}]' if ':' in host else host}:{port}" if host else ""
+            if self._shared is not None:
+                self._shared.listening.set()
+            self._journal.say("info", "listening", port=port)
+            await asyncio.Event().wait()
+
+    def _dns_names(self) -> tuple[str, ...]:
+        """By which an API server calls: the Service, and the host that was given."""
+        service = f"{self._told.settings.registration.service}.{self._told.namespace}.svc"
+        host = (self._told.url_host,) if self._told.url_host else ()
+        return (service, f"{service}.cluster.local", *host)
+
+    def _missing(self) -> list[str]:
+        """What keeps us from being of use (WH-030)."""
+        found = []
+        if not self._shown.is_valid:
+            found.append("a valid certificate")
+        if not self._listens:
+            found.append("the listener")
+        if not self._reflector.synced.is_set():
+            found.append(f"the first list of {POD_CLIQUE_SET}")
+        return found
+
+    def _trouble(self, kind: str, words: str) -> None:
+        self._journal.say("warning", "cannot follow", kind=kind, error=words)

@@ -1,0 +1,141 @@
+"""``AdmissionReview``, version ``admission.k8s.io/v1``: reading what is asked, writing what is answered."""
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grove_core.kernel.admission import Remark
+from grove_core.kernel.errors import Problem
+from grove_core.resources.fields import shown
+from grove_core.resources.keys import GROVE
+
+Json = dict[str, Any]
+
+API_VERSION: Final = "admission.k8s.io/v1"
+KIND: Final = "AdmissionReview"
+CREATE: Final = "CREATE"
+UPDATE: Final = "UPDATE"
+OPERATIONS: Final = (CREATE, UPDATE, "DELETE", "CONNECT")
+_GROUP: Final = GROVE.partition("/")[0]
+_INVALID: Final = 422
+_SET: Final = "PodCliqueSet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What an API server asks about one PodCliqueSet.
+
+    Attributes:
+        uid: of the request; the answer repeats it.
+        new: the object as it would be stored; empty where it goes.
+        old: as it is stored; None where there is none.
+    """
+
+    uid: str
+    operation: str
+    new: Mapping[str, Any]
+    old: Mapping[str, Any] | None
+
+
+def request_of(body: bytes) -> tuple[Request | None, tuple[Problem, ...]]:
+    """Read a review; None with every problem where it is none of a PodCliqueSet (WH-008)."""
+    try:
+        raw = json.loads(body)
+    except (ValueError, RecursionError) as fault:
+        return None, (_problem("", f"JSON ({fault})", body[:80].decode("utf-8", "replace")),)
+    if not isinstance(raw, dict):
+        return None, (_problem("", "an AdmissionReview", raw),)
+    problems = tuple(_problems(raw))
+    if problems:
+        return None, problems
+    asked = raw["request"]
+    namespace = asked.get("namespace")
+    return (
+        Request(
+            uid=asked["uid"],
+            operation=asked["operation"],
+            new=_placed(asked.get("object") or {}, namespace),
+            old=_placed(asked["oldObject"], namespace) if asked.get("oldObject") else None,
+        ),
+        (),
+    )
+
+
+def allowed(request: Request, warnings: Sequence[str] = (), patch: Sequence[Json] = ()) -> Json:
+    """The answer that it may be, perhaps changed by a JSON patch (RFC 6902)."""
+    response: Json = {"uid": request.uid, "allowed": True}
+    if patch:
+        text = json.dumps(list(patch), separators=(",", ":"))
+        response |= {"patchType": "JSONPatch", "patch": base64.b64encode(text.encode()).decode()}
+    return _answer(response, warnings)
+
+
+def refused(request: Request, objections: Sequence[Remark], warnings: Sequence[str] = ()) -> Json:
+    """The answer that it may not be, with every objection (WH-002); kubectl prints the causes one by one."""
+    meta = request.new.get("metadata")
+    name = meta.get("name") if isinstance(meta, Mapping) else None
+    problems = f"{len(objections)} problem{'s' if len(objections) > 1 else ''}"
+    status = {
+        "code": _INVALID,
+        "reason": "Invalid",
+        "message": f"{problems}: " + "; ".join(f"{one.path}: {_said(one)}" for one in objections),
+        "details": {
+            "group": _GROUP,
+            "kind": _SET,
+            "name": str(name or ""),
+            "causes": [
+                {"reason": one.reason.rule.code, "field": one.path, "message": _said(one)} for one in objections
+            ],
+        },
+    }
+    return _answer({"uid": request.uid, "allowed": False, "status": status}, warnings)
+
+
+def warning_of(remark: Remark) -> str:
+    """One thing that is allowed and probably not meant, on one line."""
+    return f"{remark.path}: {_said(remark)}"
+
+
+def _said(remark: Remark) -> str:
+    return f"{remark.reason.sentence}, got {remark.got} ({remark.reason.rule.requirement})"
+
+
+def _answer(response: Json, warnings: Sequence[str]) -> Json:
+    told = {"warnings": list(warnings)} if warnings else {}
+    return {"apiVersion": API_VERSION, "kind": KIND, "response": {**response, **told}}
+
+
+def _placed(raw: Mapping[str, Any], namespace: object) -> Mapping[str, Any]:
+    """An object in the namespace of the request: where it says none itself, that is not the default one."""
+    meta = raw.get("metadata")
+    if not isinstance(meta, Mapping) or meta.get("namespace") or not isinstance(namespace, str):
+        return raw
+    return {**raw, "metadata": {**meta, "namespace": namespace}}
+
+
+def _problems(raw: Mapping[str, Any]) -> Iterator[Problem]:
+    for path, expected in (("apiVersion", API_VERSION), ("kind", KIND)):
+        if raw.get(path) != expected:
+            yield _problem(path, expected, raw.get(path))
+    asked = raw.get("request")
+    if not isinstance(asked, Mapping):
+        yield _problem("request", "an object", asked)
+        return
+    if not isinstance(asked.get("uid"), str) or not asked["uid"]:
+        yield _problem("request.uid", "a text that is not empty", asked.get("uid"))
+    operation, old = asked.get("operation"), asked.get("oldObject")
+    if operation not in OPERATIONS:
+        yield _problem("request.operation", f"one of {', '.join(OPERATIONS)}", operation)
+    kind = asked.get("kind")
+    if not isinstance(kind, Mapping) or (kind.get("group"), kind.get("kind")) != (_GROUP, _SET):
+        yield _problem("request.kind", f"{_SET} of {_GROUP}", kind)
+    if operation in {CREATE, UPDATE} and not isinstance(asked.get("object"), Mapping):
+        yield _problem("request.object", "an object", asked.get("object"))
+    if not isinstance(old, Mapping | None) or (operation == UPDATE and not old):
+        yield _problem("request.oldObject", "an object", old)
+
+
+def _problem(path: str, expected: str, got: object) -> Problem:
+    return Problem(path=path, expected=expected, got=shown(got))

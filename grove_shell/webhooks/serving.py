@@ -1,0 +1,127 @@
+"""The HTTPS server that an API server calls; what it answers is decided elsewhere, and without asking anybody."""
+
+import json
+import ssl
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Any, Final
+
+from aiohttp import web
+
+from grove_shell.webhooks.judging import defaulted, judged
+from grove_shell.webhooks.names import Names
+from grove_shell.webhooks.registration import DEFAULTING, PATHS, VALIDATION
+from grove_shell.webhooks.review import Json, Request, request_of
+from grove_shell.webhooks.telemetry import Telemetry
+
+_LARGEST: Final = 32 * 1024 * 1024  # an object and the one before it, several times what an API server stores
+_BAD: Final = 400
+_FAULT: Final = 500
+_FINISH: Final = 10.0
+
+Judge = Callable[[Request], Json]
+
+
+class CannotListen(Exception):
+    """A port is taken, or not ours to listen at; the message says which."""
+
+
+@asynccontextmanager
+async def listening_at(server: AbstractAsyncContextManager[int], host: str, port: int) -> AsyncIterator[int]:
+    """Enter a server and tell at which port it listens. Raises CannotListen."""
+    async with AsyncExitStack() as stack:
+        try:
+            found = await stack.enter_async_context(server)
+        except OSError as fault:
+            raise CannotListen(f"cannot listen at {host}:{port}: {fault.strerror or fault}") from fault
+        yield found
+
+
+class Reviews:
+    """Answers reviews; to be used as an asynchronous context manager."""
+
+    def __init__(
+        self,
+        *,
+        host: str,
+        port: int,
+        tls: ssl.SSLContext,
+        names: Names,
+        telemetry: Telemetry,
+        say: Callable[..., None],
+    ) -> None:
+        """Serve nothing yet.
+
+        Args:
+            host, port: to listen at; port 0 for any that is free.
+            tls: with a certificate.
+            names: the copy of the other sets.
+            telemetry: hears of every review.
+            say: writes to the log.
+        """
+        self._host = host
+        self._port = port
+        self._tls = tls
+        self._telemetry = telemetry
+        self._say = say
+        self._judges: Mapping[str, Judge] = {
+            DEFAULTING: defaulted,
+            VALIDATION: lambda request: judged(request, names),
+        }
+        self._runner: web.AppRunner | None = None
+
+    async def __aenter__(self) -> int:
+        """Listen, and tell at which port."""
+        application = web.Application(client_max_size=_LARGEST)
+        application.add_routes([web.post(path, self._handler(name)) for name, path in PATHS.items()])
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=_FINISH)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, self._host, self._port, ssl_context=self._tls)
+        await site.start()
+        port: int = self._runner.addresses[0][1]
+        return port
+
+    async def __aexit__(self, *_: object) -> None:
+        """Answer what was begun, and close."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    def _handler(self, webhook: str) -> Callable[[web.Request], Any]:
+        async def answer(called: web.Request) -> web.Response:
+            begun = time.perf_counter()
+            code, said = self._answered(webhook, await called.read())
+            self._telemetry.answered(webhook, code, time.perf_counter() - begun)
+            if isinstance(said, str):
+                return web.Response(text=said, status=code)
+            body = json.dumps(said, separators=(",", ":")).encode()
+            return web.Response(body=body, content_type="application/json")
+
+        return answer
+
+    def _answered(self, webhook: str, body: bytes) -> tuple[int, Json | str]:
+        request, problems = request_of(body)
+        if request is None:
+            words = "this is no review that can be answered:\n" + "".join(f"  {problem}\n" for problem in problems)
+            self._say("warning", "malformed review", webhook=webhook, problems=[str(one) for one in problems])
+            return _BAD, words
+        try:
+            review = self._judges[webhook](request)
+        except Exception as fault:  # noqa: BLE001 - a fault of ours in one review must not end the others
+            self._say(
+                "error", "fault of ours", webhook=webhook, uid=request.uid, error=f"{type(fault).__name__}: {fault}"
+            )
+            return _FAULT, f"a fault of grove webhooks, not of the request: {type(fault).__name__}; see its log\n"
+        self._tell(webhook, request, review["response"])
+        return 200, review
+
+    def _tell(self, webhook: str, request: Request, response: Json) -> None:
+        verdict = "refused" if not response["allowed"] else "patched" if "patch" in response else "allowed"
+        self._telemetry.judged(webhook, request.operation, verdict)
+        if verdict == "refused":
+            status = response["status"]
+            meta = request.new.get("metadata")
+            namespace = meta.get("namespace") if isinstance(meta, Mapping) else None
+            rules = sorted({cause["reason"] for cause in status["details"]["causes"]})
+            name = f"{namespace}/{status['details']['name']}"
+            self._say("info", "refused", set=name, operation=request.operation, uid=request.uid, rules=rules)

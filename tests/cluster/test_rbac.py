@@ -1,0 +1,191 @@
+"""The printed role is enough for the operator, and nothing in it is idle: the audit log of a real API server."""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from grove_core.resources.keys import SET_FINALIZER
+from grove_shell.actions.manifests import objects_of
+from grove_shell.client.access import OPERATOR
+from grove_shell.manifests.installation import Installation
+from tests.cluster.api import Api, Json, wait_until
+from tests.cluster.installing import Program, access_for, apply, clique, grove_set, remove_cluster_wide
+from tests.cluster.plane import STORE, ControlPlane
+
+USER: Final = "operator"
+SETS: Final = "podcliquesets"
+DEVICES: Final[Json] = {"name": "x", "templateSpec": {"spec": {"devices": {}}}}
+
+_LOST: Final = "asked for by name only where the answer to a creation was lost, or the name is somebody else's"
+_HEALED: Final = "changed only where somebody else, or an update, makes it differ from the template"
+IDLE: Final = {
+    **{
+        (resource, "get"): _LOST
+        for resource in (
+            "horizontalpodautoscalers",
+            "podgangs",
+            "resourceclaims",
+            "rolebindings",
+            "roles",
+            "secrets",
+            "serviceaccounts",
+            "services",
+        )
+    },
+    ("pods", "get"): "asked for only where a pod went, or lost its labels, in the moment before a gang is ended",
+    ("podcliquescalinggroups", "get"): "asked for only where a whole scaling group is the cause of an end",
+    ("horizontalpodautoscalers", "patch"): _HEALED,
+    ("services", "patch"): _HEALED,
+}
+"""What this one life of a set does not show; tests/manifests/test_access.py has it asked for."""
+
+
+class Life:
+    """A set and its operator."""
+
+    def __init__(self, plane: ControlPlane, namespace: str, folder: Path) -> None:
+        self.api: Api = plane.api()
+        self.plane = plane
+        self.namespace = namespace
+        words = ["operator", "--kubeconfig", str(plane.kubeconfig(USER)), "-n", namespace]
+        config = {
+            "kind": "OperatorConfiguration",
+            "leaderElection": {"namespace": namespace},
+        }
+        self.program = Program(words, config, folder / "operator.log")
+
+    def set(self) -> Json:
+        return self.api.find(SETS, "llm", self.namespace) or {}
+
+    def pods(self) -> list[Json]:
+        return self.api.all_of("pods", self.namespace)
+
+    def await_ready(self, count: int) -> None:
+        def ready() -> list[str]:
+            return [
+                pod["metadata"]["name"]
+                for pod in self.pods()
+                if not pod["metadata"].get("deletionTimestamp")
+                and any(
+                    one["type"] == "Ready" and one["status"] == "True" for one in pod["status"].get("conditions", [])
+                )
+            ]
+
+        wait_until(ready, lambda names: len(names) == count, f"{count} pods are ready", seconds=60)
+
+    def scale(self, resource: str, name: str, replicas: int) -> None:
+        self.api.patch(resource, name, self.namespace, patch={"spec": {"replicas": replicas}})
+
+    def asked(self) -> list[Json]:
+        events = self.plane.audit(USER)
+        return [event for event in events if f"/namespaces/{self.namespace}/" in event["requestURI"]]
+
+
+@pytest.fixture
+def life(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Life]:
+    found = Life(control_plane, namespace, tmp_path)
+    apply(found.api, objects_of(Installation(), ("crds",)))
+    objects = access_for(Installation(home=namespace, watched=namespace), {"grove-operator": USER})
+    apply(found.api, objects)
+    found.api.add_nodes([f"{namespace}-{number}" for number in range(3)], {"test": namespace})
+    yield found
+    remove_cluster_wide(found.api, objects)
+    found.api.request("DELETE", f"/api/v1/nodes?labelSelector=test%3D{namespace}")
+
+
+def manifest(namespace: str) -> Json:
+    """A set with something of every kind in it; whatever is made for it has an owner that waits for its end."""
+    pod = {"nodeSelector": {"test": namespace}}
+    cliques = [
+        clique("lone", 3, minAvailable=2, pod=pod, autoScalingConfig={"maxReplicas": 4, "minReplicas": 2}),
+        clique("member", 1, pod=pod),
+    ]
+    group = {"name": "pool", "cliqueNames": ["member"], "replicas": 2, "minAvailable": 1}
+    sharing = [{"name": "x", "scope": "PerReplica"}]
+    whole = grove_set(
+        "llm",
+        namespace,
+        *cliques,
+        podCliqueScalingGroups=[group],
+        terminationDelay="3s",
+        resourceClaimTemplates=[DEVICES],
+        resourceSharing=sharing,
+    )
+    whole["metadata"]["finalizers"] = [SET_FINALIZER]
+    return whole
+
+
+def play(life: Life) -> None:
+    """Ready, out, in, ended once, and gone."""
+    life.api.create(manifest(life.namespace))
+    life.await_ready(5)
+    life.scale(SETS, "llm", 2)
+    life.await_ready(10)
+    life.scale(SETS, "llm", 1)
+    life.await_ready(5)
+    life.scale("podcliques", "llm-0-lone", 2)
+    life.await_ready(4)
+    before = {pod["metadata"]["uid"] for pod in life.pods()}
+    victims = [pod["metadata"]["name"] for pod in life.pods() if "-lone" in pod["metadata"]["name"]]
+    life.api.annotate("pods", victims[0], life.namespace, not_ready="true")
+    wait_until(
+        lambda: [pod["metadata"]["uid"] for pod in life.pods()],
+        lambda uids: not before.intersection(uids),
+        "the gang was ended and made anew",
+        seconds=60,
+    )
+    life.await_ready(5)
+    life.scale("podcliquescalinggroups", "llm-0-pool", 1)
+    life.await_ready(4)
+    life.api.delete(SETS, "llm", life.namespace)
+    wait_until(life.set, lambda found: not found, "the set is gone", seconds=60)
+
+
+@pytest.mark.req("MF-020")
+@pytest.mark.req("MF-024")
+def test_mf021_the_printed_role_is_enough_and_nothing_in_it_is_idle(life: Life) -> None:
+    with life.program.running() as process:
+        life.program.await_ready(process)
+        play(life)
+        wait_until(
+            lambda: [event["verb"] for event in life.asked()], lambda verbs: "delete" in verbs, "it is written down"
+        )
+    asked = life.asked()
+    refused = [event["requestURI"] for event in asked if event["responseStatus"]["code"] == 403]
+    assert not refused, refused[:5]
+    seen = set()
+    for event in asked:
+        ref = event["objectRef"]
+        part = f"/{ref['subresource']}" if ref.get("subresource") else ""
+        seen.add((ref.get("apiGroup", ""), f"{ref['resource']}{part}", event["verb"]))
+    declared = {
+        (one.group, one.resource, verb)
+        for one in OPERATOR
+        for verb in one.verbs
+        if not one.unasked and (one.resource, verb) not in IDLE
+    }
+    assert seen - {(one.group, one.resource, verb) for one in OPERATOR for verb in one.verbs} == set()
+    assert declared - seen == set()
+
+
+@pytest.mark.req("MF-023")
+def test_mf025_everything_is_applied_in_one_go(programs: dict[str, Path]) -> None:
+    """In a cluster of its own, for nobody answers for the webhooks that are registered at the end."""
+    with ControlPlane(programs, parts=STORE) as plane:
+        api = plane.api()
+        for told in (Installation(), Installation(home="ml", watched="ml")):
+            if told.watched:
+                api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}})
+            objects = objects_of(told)
+            applied = apply(api, objects)
+            assert [one["kind"] for one in applied] == [one["kind"] for one in objects]
+            for made, one in itertools.product(applied, objects):
+                if made["kind"] == one["kind"] == "ClusterRole" and made["metadata"]["name"] == one["metadata"]["name"]:
+                    assert made["rules"] == one["rules"]
+            again = apply(api, objects)
+            for first, second in zip(applied, again, strict=True):
+                key = "generation" if first["kind"] == "CustomResourceDefinition" else "resourceVersion"
+                assert first["metadata"][key] == second["metadata"][key], "applied again, nothing changes"

@@ -1,0 +1,78 @@
+"""The Helm chart, made of what ``grove manifests`` prints: ``python -m tests.manifests.chart --write``.
+
+Helm itself is not needed. What may differ from one installation to another becomes a value; everything else stands in
+the templates as it is printed.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from grove_core.version import VERSION
+from grove_shell.actions.manifests import objects_of
+from grove_shell.manifests.installation import IMAGE, REPLICAS, Installation
+from grove_shell.manifests.programs import RESOURCES
+from grove_shell.views.structured import as_text
+
+Json = dict[str, Any]
+CHART: Final = Path(__file__).parents[2] / "deploy" / "helm" / "grove"
+VALUES: Final[Json] = {
+    "image": IMAGE,
+    **{
+        program.removeprefix("grove-"): {"replicas": REPLICAS, "resources": resources}
+        for program, resources in RESOURCES.items()
+    },
+}
+_PARTS: Final = ("rbac", "operator", "webhooks")
+_MARK: Final = re.compile(r"'?<<(.+?)>>'?")
+_ABOUT: Final = {
+    "apiVersion": "v2",
+    "name": "grove",
+    "description": "Cliques of pods that are scheduled, scaled and ended together. Apply the definitions first.",
+    "type": "application",
+    "version": VERSION,
+    "appVersion": VERSION,
+}
+_HEAD: Final = "# Made by 'python -m tests.manifests.chart --write'; changes are lost.\n"
+
+
+def files_of() -> dict[str, str]:
+    """Every file of the chart, by its path."""
+    templates = {f"templates/{place}-{part}.yaml": _template(part) for place, part in enumerate(_PARTS, 1)}
+    return {
+        "Chart.yaml": _HEAD + as_text(_ABOUT, "yaml"),
+        "values.yaml": _HEAD + as_text(json.loads(json.dumps(VALUES)), "yaml"),
+        **templates,
+    }
+
+
+def _template(part: str) -> str:
+    """The objects of a part; the namespace is Helm's to make."""
+    objects = [
+        one for one in objects_of(Installation(home="<<.Release.Namespace>>"), (part,)) if one["kind"] != "Namespace"
+    ]
+    for one in objects:
+        if one["kind"] == "Deployment":
+            program = one["metadata"]["name"].removeprefix("grove-")
+            one["spec"]["replicas"] = f"<<.Values.{program}.replicas>>"
+            (container,) = one["spec"]["template"]["spec"]["containers"]
+            container["image"] = "<<.Values.image>>"
+            container["resources"] = f"<<toJson .Values.{program}.resources>>"
+    text = "".join(f"---\n{as_text(one, 'yaml')}" for one in objects)
+    return _HEAD + _MARK.sub(r"{{ \1 }}", text)
+
+
+def main() -> None:
+    """Write it, or say that it has to be told to."""
+    if sys.argv[1:] != ["--write"]:
+        sys.exit("python -m tests.manifests.chart --write")
+    for name, text in files_of().items():
+        path = CHART / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,262 @@
+"""Roles: made of the declared access, which is what the code really asks of an API server (MF-020, MF-021)."""
+
+import asyncio
+import io
+import itertools
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.steps import Create, Step
+from grove_core.kernel.times import parse_time
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import let_go, reconcile
+from grove_core.resources.keys import GROUP_FINALIZER, MANAGED_BY, SET_FINALIZER
+from grove_core.resources.scaling_group import scaling_group_of
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.actions.manifests import objects_of
+from grove_shell.client.access import OPERATOR, VERBS, Access, Scope, webhooks
+from grove_shell.client.api import Api
+from grove_shell.client.kinds import KINDS
+from grove_shell.client.reflector import Reflector
+from grove_shell.manifests.installation import Installation
+from grove_shell.operator.acting import ClusterActing
+from grove_shell.operator.events import Events
+from grove_shell.operator.leader import Leader, LeaseTerms
+from grove_shell.operator.rounds import Look
+from grove_shell.reading.objects import load
+from grove_shell.reading.sources import items_of, standard_input
+from grove_shell.settings.operator import OperatorSettings
+from grove_shell.settings.webhooks import settings_of
+from grove_shell.webhooks.keeping import MANAGER
+from grove_shell.webhooks.process import Process
+from grove_shell.webhooks.registration import DEFAULTING, VALIDATION
+from grove_shell.world.shelves import Shelves
+from grove_shell.world.writes import Writes
+from tests.manifests.broken import sound
+from tests.manifests.recorder import Asked, Recorder
+from tests.property.workload.sets import applied, rounds_of
+
+Json = dict[str, Any]
+GOLDEN: Final = Path(__file__).parents[1] / "golden"
+NOW: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
+
+
+def declared(access: Iterable[Access], *, asked: bool = True) -> set[Asked]:
+    """Every verb on every resource; without those that no request shows."""
+    return {Asked(one.group, one.resource, verb) for one in access for verb in one.verbs if not (asked and one.unasked)}
+
+
+def shelved(raws: Iterable[Json]) -> Shelves:
+    shelves = Shelves()
+    for number, raw in enumerate(raws):
+        if raw.get("kind") in KINDS:
+            raw["metadata"].setdefault("uid", f"uid-{number}")
+            shelves.put(raw["kind"], raw)
+    return shelves
+
+
+def golden() -> Iterator[tuple[Shelves, Snapshot, Plan]]:
+    """Every look at every recorded cluster."""
+    for path in sorted(GOLDEN.glob("*/*/given.yaml")):
+        now = parse_time(yaml.safe_load((path.parent / "case.yaml").read_text(encoding="utf-8"))["now"])
+        assert now is not None
+        shelves = shelved(item.value for item in items_of(str(path), [], standard_input()))
+        cluster = load([str(path)], io.BytesIO()).cluster
+        for root in cluster.sets:
+            snapshot = cluster.snapshot_of(root, now)
+            yield shelves, snapshot, reconcile(snapshot)
+
+
+def ends() -> Iterator[tuple[Shelves, Step]]:
+    """A set and a scaling group that are let go of."""
+    gone = {"uid": "u", "resourceVersion": "1", "deletionTimestamp": "2026-11-20T08:00:00Z"}
+    root = sound()
+    root |= {"kind": "PodCliqueSet"}
+    root["metadata"] |= {**gone, "finalizers": [SET_FINALIZER]}
+    for step in reconcile(applied(root)).steps:
+        yield shelved([root]), step
+    meta = {"name": "llm-0-pool", "namespace": "ml", "finalizers": [GROUP_FINALIZER]}
+    owner = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "name": "llm", "uid": "x", "controller": True}
+    part = {
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "PodCliqueScalingGroup",
+        "metadata": {**meta, **gone, "ownerReferences": [owner]},
+        "spec": {"replicas": 1, "minAvailable": 1, "cliqueNames": ["a"]},
+    }
+    for step in let_go([scaling_group_of(part)]):
+        yield shelved([part]), step
+
+
+def steps() -> Iterator[tuple[Shelves, Step]]:
+    """At least one write of every kind that a plan may hold."""
+    yield from ((shelves, step) for shelves, _, plan in golden() for step in plan.steps)
+    empty = shelved([])
+    for _, plan in rounds_of(applied(sound())):
+        yield from ((empty, step) for step in plan.steps if isinstance(step.action, Create))
+    yield from ends()
+
+
+def answer(one: Asked, before: int) -> tuple[int, Json]:
+    """A server that has the names of all objects already, and a Lease from the second look on."""
+    if one.resource == "leases":
+        held = {"metadata": {"resourceVersion": "1"}, "spec": {"holderIdentity": "me"}}
+        return (404, {}) if one.verb == "get" and before == 0 else (200, held)
+    if one.verb == "list":
+        return 200, {"metadata": {"resourceVersion": "1"}, "items": []}
+    if one.verb == "create":
+        return 409, {"kind": "Status", "reason": "AlreadyExists"}
+    return 404 if one.verb == "get" else 200, {}
+
+
+async def act(api: Api, recorder: Recorder) -> None:
+    """Have the operator do everything it can do."""
+    for shelves, step in steps():
+        await ClusterActing(api, shelves, Writes(api, shelves), lambda: True).trial()(step)
+    for shelves, snapshot, plan in golden():
+        await ClusterActing(api, shelves, Writes(api, shelves), lambda: True).refresh(
+            (snapshot.root.ref.namespace, snapshot.root.ref.name)
+        )
+        events = Events(api, "me")
+        events.planned(Look(home=("ml", "llm"), name="x", snapshot=snapshot, plan=plan, seconds=0))
+        running = asyncio.create_task(events.run())
+        await events.flush()
+        running.cancel()
+    name = OperatorSettings().leader_election.name
+    terms = LeaseTerms(namespace="home", name=name, identity="me", retry=0.01)
+    leader = Leader(api, terms, lambda _leads: None)
+    tasks = [asyncio.create_task(leader.run())]
+    tasks += [asyncio.create_task(Reflector(api, kind, Shelves()).run()) for kind in KINDS.values()]
+    await recorder.until(
+        Asked("coordination.k8s.io", "leases", "update"),
+        *(Asked(kind.group, kind.plural, "watch") for kind in KINDS.values()),
+    )
+    await leader.release()
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@pytest.mark.req("OP-006")
+def test_mf021_the_operator_asks_for_what_is_declared_and_nothing_else() -> None:
+    recorder = Recorder(answer)
+
+    async def play() -> None:
+        async with recorder.connection() as connection, Api(connection) as api:
+            await act(api, recorder)
+
+    asyncio.run(play())
+    assert {one._replace(name="") for one in recorder.asked} == declared(OPERATOR)
+    assert all("as=PartialObjectMetadata" in form for form in recorder.accepted["secrets"])
+    leases = {one.name for one in recorder.asked if one.resource == "leases" and one.verb != "create"}
+    assert leases == {name for one in OPERATOR if one.resource == "leases" for name in one.names}
+
+
+def answer_webhooks(one: Asked, before: int) -> tuple[int, Json]:
+    """A server with a registration, and a Secret of ours that is broken from the second look on."""
+    if one.resource == "secrets":
+        broken = {"metadata": {"name": one.name, "labels": {MANAGED_BY: MANAGER}}, "data": {}}
+        return (404, {}) if one.verb == "get" and before == 0 else (200, broken)
+    if one.verb == "list":
+        return 200, {"metadata": {"resourceVersion": "1"}, "items": []}
+    name = DEFAULTING if one.resource.startswith("mutating") else VALIDATION
+    return 200, {"webhooks": [{"name": name, "clientConfig": {}}]}
+
+
+@pytest.mark.parametrize("watched", ["", "ml"])
+def test_mf021_the_webhooks_ask_for_what_is_declared_and_nothing_else(watched: str) -> None:
+    recorder = Recorder(answer_webhooks)
+    access = webhooks(f"-{watched}" if watched else "")
+    settings, problems = settings_of(
+        {
+            "certificates": {"checkEvery": "50ms", "settle": "50ms"},
+            "listening": {"host": "127.0.0.1", "port": 0},
+            "serving": {"host": "127.0.0.1", "port": 0},
+            "farewell": "10ms",
+        }
+    )
+    assert not problems
+
+    async def play() -> None:
+        async with recorder.connection() as connection:
+            process = Process(
+                connection=connection, settings=settings, namespace="home", watched=watched, out=io.StringIO()
+            )
+            running = asyncio.create_task(process.run())
+            await recorder.until(*declared(access))
+            process.stop.set()
+            assert await running == 0
+
+    asyncio.run(play())
+    assert {one._replace(name="") for one in recorder.asked} == declared(access)
+    named = {one.resource: set(one.names) for one in access if one.names}
+    assert {one.resource: {one.name} for one in recorder.asked if one.name} == named
+
+
+def rules_in(objects: Iterable[Json], kind: str) -> Iterator[tuple[Json, Json]]:
+    for one in objects:
+        if one["kind"] == kind:
+            yield from ((one, rule) for rule in one["rules"])
+
+
+def granted(objects: Iterable[Json], program: str) -> set[tuple[Scope, str, str, str, tuple[str, ...]]]:
+    """Where, group, resource, verb and names, as the roles of a program have it."""
+    found = set()
+    for kind in ("Role", "ClusterRole"):
+        for role, rule in rules_in(objects, kind):
+            if role["metadata"]["labels"]["app.kubernetes.io/name"] == program:
+                namespace = role["metadata"].get("namespace")
+                home = namespace == "grove-system"
+                scope = Scope.CLUSTER if namespace is None else Scope.HOME if home else Scope.WATCHED
+                names = tuple(rule.get("resourceNames", ()))
+                for group, resource, verb in itertools.product(rule["apiGroups"], rule["resources"], rule["verbs"]):
+                    found.add((scope, group, resource, verb, names))
+    return found
+
+
+@pytest.mark.parametrize(("program", "suffixed"), [("grove-operator", False), ("grove-webhooks", True)])
+@pytest.mark.parametrize("watched", ["", "ml"])
+@pytest.mark.req("MF-024")
+def test_mf020_roles_are_the_declared_access(program: str, watched: str, *, suffixed: bool) -> None:
+    access = webhooks(f"-{watched}" if watched else "") if suffixed else OPERATOR
+    expected = {
+        (
+            Scope.CLUSTER if one.scope is Scope.WATCHED and not watched else one.scope,
+            one.group,
+            one.resource,
+            verb,
+            one.names,
+        )
+        for one in access
+        for verb in one.verbs
+    }
+    objects = objects_of(Installation(watched=watched), ("rbac",))
+    assert granted(objects, program) == expected
+    if watched and not suffixed:
+        assert not any(scope is Scope.CLUSTER for scope, *_ in expected)
+
+
+def test_mf022_nothing_is_granted_by_wildcard() -> None:
+    for one in objects_of(Installation(), ("rbac",)):
+        for rule in one.get("rules", ()):
+            assert not any("*" in word for words in rule.values() for word in words)
+
+
+def test_mf021_every_kind_says_what_is_done_with_it() -> None:
+    assert VERBS.keys() == KINDS.keys()
+    assert all(verbs == " ".join(sorted(verbs.split())) for verbs in VERBS.values())
+
+
+def test_mf020_what_the_role_of_a_set_holds_is_held() -> None:
+    """Nobody may create a role with more than they have themselves."""
+    manifests = (step.action.manifest for _, step in steps() if isinstance(step.action, Create))
+    roles = [thaw(manifest) for manifest in manifests if manifest["kind"] == "Role"]
+    assert roles
+    for rule in (rule for role in roles for rule in role["rules"]):
+        wanted = {Asked(*one) for one in itertools.product(rule["apiGroups"], rule["resources"], rule["verbs"])}
+        assert wanted <= declared(OPERATOR, asked=False)

@@ -1,0 +1,173 @@
+"""Namespace, programs and registration: restricted, in order, narrow, and the same in the Helm chart."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from grove_core.version import VERSION
+from grove_shell.actions.manifests import PARTS, objects_of
+from grove_shell.cli.main import run
+from grove_shell.manifests.installation import Installation
+from grove_shell.settings.operator import OperatorSettings
+from grove_shell.settings.webhooks import WebhookSettings
+from grove_shell.webhooks.registration import PATHS
+from tests.manifests.chart import CHART, VALUES, files_of
+
+Json = dict[str, Any]
+HERE: Final = Path(__file__).parent
+REST: Final = tuple(part for part in PARTS if part != "crds")
+EVERY: Final = (Installation(), Installation(watched="ml", home="ml"), Installation(watched="ml", home="ops"))
+
+
+def of_kind(objects: list[Json], kind: str) -> list[Json]:
+    return [one for one in objects if one["kind"] == kind]
+
+
+@pytest.mark.parametrize("told", EVERY)
+def test_mf023_pods_are_restricted(told: Installation) -> None:
+    found = of_kind(objects_of(told), "Deployment")
+    assert len(found) == 2
+    for one in found:
+        assert one["spec"]["replicas"] == 2
+        pod = one["spec"]["template"]["spec"]
+        assert pod["securityContext"]["runAsNonRoot"]
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert {key for volume in pod["volumes"] for key in volume} == {"name", "emptyDir"}
+        for container in pod["containers"]:
+            assert container["securityContext"] == {
+                "allowPrivilegeEscalation": False,
+                "capabilities": {"drop": ["ALL"]},
+                "readOnlyRootFilesystem": True,
+            }
+            assert {"cpu", "memory"} <= container["resources"]["requests"].keys()
+            ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+            assert ports["http"] == OperatorSettings().serving.port == WebhookSettings().serving.port
+            for probe, path in (("livenessProbe", "/healthz"), ("readinessProbe", "/readyz")):
+                assert container[probe]["httpGet"] == {"path": path, "port": "http"}
+
+
+@pytest.mark.parametrize("told", EVERY)
+def test_mf025_each_object_comes_after_what_it_needs(told: Installation) -> None:
+    objects = objects_of(told)
+    seen: set[tuple[str, str]] = set()
+    for one in objects:
+        namespace = one["metadata"].get("namespace")
+        if told.home != told.watched and namespace == told.home:
+            assert ("Namespace", told.home) in seen
+        if one["kind"] in {"RoleBinding", "ClusterRoleBinding"}:
+            assert (one["roleRef"]["kind"], one["roleRef"]["name"]) in seen
+            assert all(("ServiceAccount", subject["name"]) in seen for subject in one["subjects"])
+        if one["kind"] == "Deployment":
+            assert ("ServiceAccount", one["spec"]["template"]["spec"]["serviceAccountName"]) in seen
+        seen.add((one["kind"], one["metadata"]["name"]))
+    assert len({(one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"]) for one in objects}) == len(
+        objects
+    )
+    assert [one["kind"] for one in objects[-2:]] == ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"]
+    assert ("Namespace", "ml") not in seen
+
+
+@pytest.mark.parametrize("told", EVERY)
+def test_mf026_the_registration_is_narrow(told: Installation) -> None:
+    objects = objects_of(told, ("webhooks",))
+    (service,) = of_kind(objects, "Service")
+    (deployment,) = of_kind(objects, "Deployment")
+    assert service["spec"]["selector"].items() <= deployment["spec"]["template"]["metadata"]["labels"].items()
+    for one in objects[-2:]:
+        (webhook,) = one["webhooks"]
+        assert webhook["rules"] == [
+            {
+                "apiGroups": ["grove.io"],
+                "apiVersions": ["v1alpha1"],
+                "operations": ["CREATE", "UPDATE"],
+                "resources": ["podcliquesets"],
+                "scope": "Namespaced",
+            }
+        ]
+        assert (webhook["failurePolicy"], webhook["sideEffects"], webhook["timeoutSeconds"]) == ("Fail", "None", 10)
+        assert webhook["clientConfig"]["service"] == {
+            "name": service["metadata"]["name"],
+            "namespace": told.home,
+            "path": PATHS[webhook["name"]],
+            "port": service["spec"]["ports"][0]["port"],
+        }
+        assert one["metadata"]["name"].endswith("-ml") == bool(told.watched)
+        assert ("namespaceSelector" in webhook) == bool(told.watched)
+
+
+@pytest.mark.req("MF-024")
+def test_cl014_options_reach_every_object(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--image", "example.com/grove:9", "-n", "ml", "--system-namespace", "ops", "-o", "json"]
+    assert run(["manifests", *words], "grove") == 0
+    objects = json.loads(capsys.readouterr().out)["items"]
+    assert objects == objects_of(Installation(home="ops", watched="ml", image="example.com/grove:9"))
+    images = [one["spec"]["template"]["spec"]["containers"][0]["image"] for one in of_kind(objects, "Deployment")]
+    assert images == ["example.com/grove:9"] * 2
+    assert "--namespace=ml" in json.dumps(of_kind(objects, "Deployment")[0])
+    assert run(["manifests", "-n", "ml", "--only", "operator", "-o", "json"], "grove") == 0
+    alone = json.loads(capsys.readouterr().out)["items"]
+    assert {one["metadata"]["namespace"] for one in alone} == {"ml"}
+
+
+@pytest.mark.parametrize(("name", "words"), [("installation", ()), ("one_namespace", ("-n", "ml"))])
+def test_mf020_the_installation_is_as_blessed(
+    capsys: pytest.CaptureFixture[str], name: str, words: tuple[str, ...], *, bless: bool
+) -> None:
+    parts = [word for part in REST for word in ("--only", part)]
+    assert run(["manifests", *parts, *words, "--image", "example.com/grove"], "grove") == 0
+    text = capsys.readouterr().out
+    path = HERE / f"{name}.yaml"
+    if bless:
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text
+
+
+def rendered(text: str, values: Json, namespace: str) -> str:
+    """A template of ours as Helm renders it: values, some of them as JSON, and the namespace of the release."""
+
+    def value(match: re.Match[str]) -> str:
+        as_json, path = match[1], match[2].split(".")
+        found: Any = {"Values": values, "Release": {"Namespace": namespace}}
+        for step in path[1:]:
+            found = found[step]
+        return json.dumps(found) if as_json else str(found)
+
+    return re.sub(r"\{\{ (toJson )?(\.[A-Za-z.]+) \}\}", value, text)
+
+
+def test_mf027_the_chart_is_what_is_generated() -> None:
+    made = files_of()
+    there = {path.relative_to(CHART).as_posix() for path in CHART.rglob("*") if path.is_file()}
+    assert there == set(made), "python -m tests.manifests.chart --write"
+    for name, text in made.items():
+        assert (CHART / name).read_text(encoding="utf-8") == text, "python -m tests.manifests.chart --write"
+
+
+def test_mf027_the_chart_renders_to_what_is_printed() -> None:
+    values = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
+    assert values == VALUES
+    templates = sorted((CHART / "templates").glob("*.yaml"))
+    text = "".join(rendered(path.read_text(encoding="utf-8"), values, "grove-system") for path in templates)
+    assert "{{" not in text
+    expected = [one for one in objects_of(Installation(), REST) if one["kind"] != "Namespace"]
+    assert list(yaml.safe_load_all(text)) == expected
+    other = {**values, "image": "example.com/x", "operator": {**values["operator"], "replicas": 3}}
+    text = "".join(rendered(path.read_text(encoding="utf-8"), other, "elsewhere") for path in templates)
+    assert "grove-system" not in text
+    deployments = of_kind(list(yaml.safe_load_all(text)), "Deployment")
+    assert [one["spec"]["replicas"] for one in deployments] == [3, 2]
+    assert yaml.safe_load((CHART / "Chart.yaml").read_text(encoding="utf-8"))["appVersion"] == VERSION
+
+
+def test_mf023_the_image_runs_as_nobody_in_particular() -> None:
+    lines = (CHART.parents[1] / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    (pod,) = {
+        one["spec"]["template"]["spec"]["securityContext"]["runAsUser"]
+        for one in of_kind(objects_of(Installation()), "Deployment")
+    }
+    assert f"USER {pod}:{pod}" in lines
+    assert lines[-1] == 'ENTRYPOINT ["grove"]'

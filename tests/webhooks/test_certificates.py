@@ -1,0 +1,168 @@
+"""Certificates of our own: what they say, when they are renewed, and that clients go on trusting them."""
+
+import asyncio
+import ssl
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import pytest
+import trustme
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grove_shell.settings.webhooks import WebhookSettings, settings_of
+from grove_shell.webhooks.certificates import BadCertificate, Pair, check_signed, expiry_of, names_of
+from grove_shell.webhooks.chains import Chain, Terms, chain_of, renewed
+from grove_shell.webhooks.tls import Shown
+
+NAMES: Final = ("grove-webhooks.grove-system.svc", "127.0.0.1")
+NOW: Final = datetime.now(UTC).replace(microsecond=0)
+TERMS: Final = Terms(names=NAMES, valid_for=3600, authority_valid_for=36_000)
+
+
+def first(terms: Terms = TERMS, now: datetime = NOW) -> Chain:
+    chain = renewed(None, terms, now)
+    assert chain is not None
+    return chain
+
+
+def shakes_hands(shown: Shown, bundle: bytes, name: str) -> None:
+    """Whether a client that trusts the bundle, and nothing else, takes what is shown. Raises ssl.SSLError."""
+
+    async def play() -> None:
+        async def nothing(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.close()
+
+        tls = ssl.create_default_context(cadata=bundle.decode())
+        server = await asyncio.start_server(nothing, "127.0.0.1", 0, ssl=shown.context)
+        async with server:
+            port = server.sockets[0].getsockname()[1]
+            _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=tls, server_hostname=name)
+            writer.close()
+
+    asyncio.run(play())
+
+
+def test_wh020_a_chain_survives_its_secret() -> None:
+    chain = first()
+    assert chain_of(chain.as_data) == chain
+    assert names_of(chain.server.certificate) == set(NAMES)
+    assert expiry_of(chain.server.certificate) == NOW + timedelta(hours=1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_wh021_clients_take_what_is_made(name: str) -> None:
+    shown, chain = Shown(), first()
+    shown.show(chain.server)
+    shakes_hands(shown, chain.bundle, name)
+    with pytest.raises(ssl.SSLError, match="CERTIFICATE_VERIFY_FAILED"):
+        shakes_hands(shown, first().bundle, name)
+    with pytest.raises(ssl.SSLError, match="mismatch"):
+        shakes_hands(shown, chain.bundle, "example.com")
+
+
+def looks(seconds: float, step: float) -> Iterator[tuple[datetime, Chain, Chain]]:
+    """Somebody looks again and again: when, what was shared before, and what is shared then."""
+    now, chain = NOW, first()
+    while now < NOW + timedelta(seconds=seconds):
+        now += timedelta(seconds=step)
+        before, chain = chain, renewed(chain, TERMS, now) or chain
+        yield now, before, chain
+
+
+@given(st.integers(60, 1100))
+@settings(max_examples=10)
+@pytest.mark.req("WH-022")
+def test_wh021_nothing_ends_and_trust_never_breaks(step: int) -> None:
+    """However often it is looked at: what is shown is valid, and trusted by whoever had heard of the state before."""
+    renewals = 0
+    for now, before, chain in looks(60_000, step):
+        assert expiry_of(chain.server.certificate) > now
+        check_signed(chain.server.certificate, chain.authorities[0])
+        assert expiry_of(chain.authorities[0]) >= expiry_of(chain.server.certificate)
+        assert any(_signed(before, authority) for authority in chain.authorities), "the old one is trusted still"
+        assert len(chain.authorities) <= 2, "what has ended is dropped with the next renewal"
+        renewals += chain.authorities[0] != before.authorities[0]
+    assert renewals == 2
+
+
+def _signed(chain: Chain, authority: bytes) -> bool:
+    try:
+        check_signed(chain.server.certificate, authority)
+    except BadCertificate:
+        return False
+    return True
+
+
+def test_wh021_a_name_that_is_lacking_is_added() -> None:
+    chain = first()
+    more = Terms(names=(*NAMES, "::1"), valid_for=3600, authority_valid_for=36_000)
+    found = renewed(chain, more, NOW)
+    assert found is not None
+    assert found.authorities == chain.authorities
+    assert names_of(found.server.certificate) == {*NAMES, "::1"}
+    assert renewed(found, TERMS, NOW) is None
+
+
+def test_wh023_what_is_wrong_with_a_secret_is_said() -> None:
+    mine, other = first().as_data, first().as_data
+    for data, words in (
+        ({}, "ca.crt, ca.key, tls.crt, tls.key is missing"),
+        ({**mine, "tls.key": ""}, "tls.key is missing"),
+        ({**mine, "tls.key": "%%%"}, "does not read"),
+        ({**mine, "tls.key": 5}, "does not read"),
+        ({**mine, "ca.crt": "aGVsbG8="}, "no certificate in PEM"),
+        ({**mine, "tls.crt": "aGVsbG8="}, "no certificate in PEM"),
+        ({**mine, "ca.key": "aGVsbG8="}, "no private key in PEM"),
+        ({**mine, "tls.key": other["tls.key"]}, "the private key does not belong to tls.crt"),
+        ({**mine, "ca.crt": other["ca.crt"], "ca.key": other["ca.key"]}, "not signed by an authority of ca.crt"),
+    ):
+        with pytest.raises(BadCertificate, match=words):
+            chain_of(data)
+
+
+def test_wh024_what_does_not_fit_is_not_shown() -> None:
+    shown, good, other = Shown(), first(), first()
+    shown.show(good.server)
+    for wrong in (
+        Pair(other.server.certificate, good.server.key),
+        Pair(good.server.certificate, b""),
+        Pair(b"no", good.server.key),
+    ):
+        with pytest.raises(BadCertificate):
+            shown.show(wrong)
+        assert shown.pair == good.server
+        shakes_hands(shown, good.bundle, NAMES[0])
+    shown.show(other.server)
+    shakes_hands(shown, other.bundle, NAMES[0])
+
+
+def test_wh024_certificates_of_others_are_shown_too() -> None:
+    authority, shown = trustme.CA(), Shown()
+    issued = authority.issue_cert("localhost")
+    shown.show(Pair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+    shakes_hands(shown, authority.cert_pem.bytes(), "localhost")
+    assert shown.is_valid
+
+
+def test_wh032_everything_has_a_default() -> None:
+    assert settings_of({}) == (WebhookSettings(), ())
+    written, problems = settings_of({"certificates": {"validFor": "720h"}, "listening": {"port": 8443}})
+    assert problems == ()
+    assert (written.certificates.valid_for, written.listening.port) == (720 * 3600, 8443)
+
+
+def test_wh032_mistakes_are_told_together() -> None:
+    wrong = {
+        "kind": "OperatorConfiguration",
+        "certificates": {"mode": "sometimes", "validFor": 5, "checkEvery": "-1s"},
+        "listening": {"port": 70_000},
+        "color": "red",
+    }
+    settings_read, problems = settings_of(wrong)
+    assert settings_read == WebhookSettings()
+    paths = {"kind", "certificates.mode", "certificates.validFor", "certificates.checkEvery", "listening.port", "color"}
+    assert {problem.path for problem in problems} == paths
+    _, (problem,) = settings_of({"certificates": {"validFor": "10h", "authorityValidFor": "1h"}})
+    assert problem.path == "certificates"
