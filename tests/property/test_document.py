@@ -10,10 +10,12 @@ from grove_core.document.document import FORMAT_VERSION, Document
 from grove_core.document.reading import attempts_from_json, document_from_json
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.steps import Attempt, Outcome
+from grove_core.kernel.steps import Apply, Attempt, Outcome
 from grove_core.plan.forecast import forecast_of
 from grove_core.reconcile import reconcile
 from tests.property.strategies.worlds import START, World, world_of, worlds
+from tests.property.workload.life import Life
+from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]
 
@@ -83,3 +85,31 @@ def test_pl012_an_attempt_of_strange_parts_is_refused(spoiled: Json) -> None:
     assert len(attempts_from_json([sound])) == 1
     with pytest.raises(MalformedObject):
         attempts_from_json([{**sound, **spoiled}])
+
+
+@pytest.mark.parametrize("takes", [{"pods": "3", "ready": 0, "gpus": 0}, {"pods": 3}, 3])
+@pytest.mark.req("PL-019")
+def test_pl009_what_a_deletion_takes_is_three_numbers(takes: object) -> None:
+    step = {
+        "action": "delete",
+        "target": {"apiVersion": "v1", "kind": "Pod", "namespace": "ml", "name": "p"},
+        "guard": {"uid": "u", "resourceVersion": "1"},
+        "restsOn": [],
+        "isCause": False,
+        "because": [],
+        "outcome": "done",
+    }
+    assert len(attempts_from_json([step])) == 1
+    with pytest.raises(MalformedObject):
+        attempts_from_json([{**step, "takes": takes}])
+
+
+def test_pl009_a_change_reads_back() -> None:
+    life = Life(set_raw(clique_raw("a", 2)))
+    life.settle()
+    life.scale("llm-0-a", 3)
+    while (plan := life.round()) is not None and not any(isinstance(step.action, Apply) for step in plan.steps):
+        pass
+    assert plan is not None
+    document = Document(rules="design", as_of=START, not_collected=(), forecasts=(forecast_of(plan, START),))
+    assert document_from_json(document_as_json(document, decisions=True)) == document

@@ -80,6 +80,14 @@ def test_pl020_what_is_created_and_written_counts() -> None:
     assert len(str(changes_since([one], [long])[0])) < 300
 
 
+def test_pl020_another_change_is_another() -> None:
+    ref = Life(set_raw(clique_raw("a", 1))).ref
+    because = (Why.LET_GO.because(ref, finalizer="one"),)
+    one, other = (Step(Stage.WORKLOAD, ref, Apply(FrozenMap({"spec": (number,)}), GUARD), because) for number in (1, 2))
+    assert changes_since([one], [one]) == ()
+    assert [change.what for change in changes_since([one], [other])] == ["what is written"]
+
+
 def test_pl020_a_release_of_another_finalizer_is_another() -> None:
     life = Life(set_raw(clique_raw("a", 1)))
     because = (Why.LET_GO.because(life.ref, finalizer="one"),)

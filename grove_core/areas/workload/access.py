@@ -31,12 +31,13 @@ def access_for(root: PodCliqueSet) -> Iterator[tuple[str, str, Callable[[], Pres
 
 def _account(root: PodCliqueSet) -> Present:
     blank = _blank(root, CORE, "ServiceAccount", root.ref.name, "pod-service-account")
-    return _wanted(root, blank, {"automountServiceAccountToken": True})
+    return _wanted(root, blank, {"automountServiceAccountToken": True}, is_foundation=True)
 
 
 def _role(root: PodCliqueSet) -> Present:
     watched = {"apiGroups": [""], "resources": ["pods", "pods/status"], "verbs": ["get", "list", "watch"]}
-    return _wanted(root, _blank(root, RBAC, "Role", role_name(root.ref.name), "pod-role"), {"rules": [watched]})
+    blank = _blank(root, RBAC, "Role", role_name(root.ref.name), "pod-role")
+    return _wanted(root, blank, {"rules": [watched]}, is_foundation=True)
 
 
 def _binding(root: PodCliqueSet) -> Present:
@@ -59,8 +60,9 @@ def _blank(root: PodCliqueSet, api_version: str, kind: str, name: str, component
     return Blank(api_version=api_version, kind=kind, name=name, owner=root, labels=labels)
 
 
-def _wanted(root: PodCliqueSet, blank: Blank, body: Json) -> Present:
-    return wanted(blank, body, (Why.POD_ACCESS.because(root.ref),), is_foundation=True)
+def _wanted(root: PodCliqueSet, blank: Blank, body: Json, *, is_foundation: bool = False) -> Present:
+    """The account and the role come first: a binding to no role is refused, a token of no account deleted (WL-077)."""
+    return wanted(blank, body, (Why.POD_ACCESS.because(root.ref),), is_foundation=is_foundation)
 
 
 def service_for(root: PodCliqueSet, replica: int) -> Present:

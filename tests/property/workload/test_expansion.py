@@ -17,7 +17,7 @@ from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.steps import Attempt, Create, Outcome
+from grove_core.kernel.steps import Attempt, Create, Outcome, Stage
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -355,3 +355,10 @@ def test_wl010_whatever_reads_as_a_set_is_planned_to_rest(raw: Any) -> None:
         if size_of(start) < 200:
             for seen, plan in rounds_of(start):
                 assert problems_in(plan, seen) == ()
+
+
+def test_wl077_the_account_and_the_role_come_before_what_names_them() -> None:
+    """Defect B3 of the existing operator."""
+    steps = {step.target.kind: step.stage for step in reconcile(applied(set_raw(clique_raw("a")))).steps}
+    assert steps["ServiceAccount"] is steps["Role"] is Stage.FOUNDATION
+    assert steps["Secret"] is steps["RoleBinding"] is Stage.WORKLOAD

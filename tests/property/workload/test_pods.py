@@ -5,10 +5,11 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Create
 from grove_core.reconcile import reconcile
-from tests.property.workload.sets import Json, applied, clique_raw, of_kind, pods_of, set_raw
+from grove_core.resources.keys import TEMPLATE_HASH
+from tests.property.workload.sets import Json, applied, clique_raw, of_kind, pods_of, rounds_of, set_raw
 
 IN_ORDER: Final = "CliqueStartupTypeInOrder"
 EXPLICIT: Final = "CliqueStartupTypeExplicit"
@@ -182,3 +183,18 @@ def test_wl019_a_template_of_another_namespace_is_looked_for_there() -> None:
     assert isinstance(made, Create)
     assert made.manifest["spec"] == FrozenMap({"inline": False})
     assert not [step for step in reconcile(start).steps if step.target.kind == "ResourceClaim"]
+
+
+@pytest.mark.req("WL-078")
+def test_wl086_a_pod_of_a_clique_that_nobody_knows_the_template_of_says_none() -> None:
+    seen = next(seen for seen, _ in rounds_of(applied(set_raw(clique_raw("a")))) if seen.gangs)
+    (clique,) = seen.cliques
+    labels = FrozenMap({key: text for key, text in clique.labels.items() if key != TEMPLATE_HASH})
+    bare = replace(clique, template_hash="", labels=labels)
+    hashes = []
+    for known in ("", "abc"):
+        old = replace(bare, status=replace(bare.status, current_hash=known))
+        plan = reconcile(replace(seen, cliques=(old,), gangs=(), complete=seen.complete - {"PodGang"}))
+        pods = [step.action for step in plan.steps if step.target.kind == "Pod" and isinstance(step.action, Create)]
+        hashes += [thaw(pod.manifest)["metadata"]["labels"].get(TEMPLATE_HASH) for pod in pods]
+    assert hashes == [None, "abc"]
