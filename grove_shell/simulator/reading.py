@@ -15,6 +15,7 @@ from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import Deny
 from grove_core.resources.fields import shown
 from grove_core.snapshot.cluster import Cluster
+from grove_shell.manifests.strictness import strictly
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.sources import Item, items_of, standard_input
 from grove_shell.simulator.directory import Directory, strangers_among
@@ -178,7 +179,7 @@ class _Reading:
         if manifest.get("kind") != "PodCliqueSet":
             self._note(f"{where}kind", "PodCliqueSet", shown(manifest.get("kind")))
             return None
-        verdict = admit(manifest).verdict
+        verdict = strictly(manifest, admit(manifest)).verdict
         if isinstance(verdict, Deny):
             for objection in verdict.objections:
                 self._note(f"{where}{objection.path}", _wanted(objection.reason.sentence), objection.got)
