@@ -93,6 +93,7 @@ class _Running:
             rules=BY_NAME[told.settings.rules],
             followers=followers if told.watching else (*followers, self._events),
             workers=told.settings.workers,
+            announced=self._events.flush,
         )
         shelves.changed = self._rounds.wake
         telemetry.watch_queue(lambda: self._rounds.depth)

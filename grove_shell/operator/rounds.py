@@ -105,6 +105,10 @@ class Counters:
     retries: int = 0
 
 
+async def _at_once() -> None:
+    """Nobody has to be told first."""
+
+
 @dataclass(kw_only=True)
 class Rounds:
     """The work queue of an operator: every set at most once, its rounds one after the other.
@@ -114,6 +118,7 @@ class Rounds:
         acting: how to write; None to plan and never write.
         may: set while this process may act; rounds wait for it.
         workers: how many sets may be in a round at once.
+        announced: waits until what was told of a plan is written; called before a gang is ended (OP-042).
     """
 
     shelves: Shelves
@@ -121,6 +126,7 @@ class Rounds:
     rules: RuleSet
     followers: tuple[Following, ...] = ()
     workers: int = 16
+    announced: Callable[[], Awaitable[None]] = _at_once
     may: asyncio.Event = field(default_factory=asyncio.Event)
     counters: Counters = field(default_factory=Counters)
 
@@ -214,6 +220,8 @@ class Rounds:
         self._wake_at(home, root, plan.wake_at)
         if self.acting is None or not plan.steps:
             return
+        if _ends_something(plan.steps):
+            await self.announced()
         attempts = await act_at_once(self.acting.trial(), _due(plan.steps, root))
         for follower in self.followers:
             follower.answered(look, attempts)

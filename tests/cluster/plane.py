@@ -135,9 +135,24 @@ class ControlPlane:
         Raises:
             NotRunning: A program ended.
         """
-        if ended := self._ask({"ended": None}):
-            name, code = next(iter(ended.items()))
+        ended = self._ask({"ended": None})
+        if gone := [name for name in self._parts if name in ended]:
+            name, code = gone[0], ended[gone[0]]
             raise NotRunning(f"{name} ended with exit code {code}:\n{_tail(self.log(name))}")
+
+    def run(self, name: str, argv: Sequence[str]) -> int:
+        """Start a program under test beside those of the control plane; it ends with them, and has a log like them.
+
+        Returns:
+            Its process id.
+        """
+        self.pids[name] = self._ask({"start": [name, list(argv), str(self.log(name))]})
+        return self.pids[name]
+
+    def code(self, name: str) -> int | None:
+        """With what a program under test ended, minus a signal's number if one did it; None while it runs."""
+        found: int | None = self._ask({"ended": None}).get(name)
+        return found
 
     def _start(self) -> None:
         temporary = self._folder is None
@@ -193,7 +208,7 @@ class ControlPlane:
         programs.write_scheduler_configuration(self.folder / "scheduler.json", self.kubeconfig(SCHEDULER))
 
     def _launch(self, name: str, commands: Mapping[str, Sequence[str]]) -> None:
-        self.pids[name] = self._ask({"start": [name, list(commands[name]), str(self.log(name))]})
+        self.run(name, commands[name])
 
     def _ask(self, request: Mapping[str, Any]) -> Any:
         assert self._keeper is not None
