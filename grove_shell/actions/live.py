@@ -25,7 +25,9 @@ def collect(live: Live) -> Collected:
     try:
         with counting("asking", "objects") as count:
             return asyncio.run(_collect(live, count or (lambda _item: None)))
-    except (NoAccess, Unreachable) as fault:
+    except NoAccess as fault:
+        raise NoCluster(str(fault)) from fault
+    except Unreachable as fault:
         raise NoCluster(f"{fault}; is it up, and is --context the one you mean?") from fault
     except NotListed as fault:
         if fault.absent:

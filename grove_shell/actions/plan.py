@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
+from pathlib import Path
 
 from grove_core.areas.gang_termination.rulesets import BY_NAME
 from grove_core.document.document import Document
@@ -35,6 +36,7 @@ class PlanOptions:
     detailed_exitcode: bool = False
     fail_on: tuple[str, ...] = ()
     verbose: bool = False
+    out: str | None = None
 
 
 def plan(source: Source, options: PlanOptions) -> int:
@@ -62,6 +64,9 @@ def plan(source: Source, options: PlanOptions) -> int:
         not_collected=gap_names(situation.loaded.cluster.gaps),
         forecasts=told,
     )
+    if options.out is not None:
+        saved = as_text(document_as_json(document, decisions=options.decisions), "json")
+        Path(options.out).write_text(saved, encoding="utf-8")
     if options.output == "human":
         surroundings = Surroundings(
             ignored=situation.loaded.ignored,

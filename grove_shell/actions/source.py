@@ -100,7 +100,7 @@ def situation_of(source: Source) -> Situation:
     return Situation(
         loaded=loaded,
         faults=every,
-        now=source.now or datetime.now(UTC),
+        now=source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC),
         attempts=attempts,
         usable=not every or source.keep_going,
     )

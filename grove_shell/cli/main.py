@@ -15,6 +15,8 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "explain": "why is this object as it is",
     "validate": "would this manifest be admitted",
     "simulate": "what happens if this happens: events and faults in virtual time",
+    "snapshot": "capture a cluster into a file",
+    "apply": "carry out exactly a saved plan, or refuse",
     "operator": "do it: follow a cluster and act",
     "manifests": "print what has to be in a cluster before Grove is",
     "completion": "print a script that completes commands in your shell",

@@ -21,6 +21,7 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "unknown", "change")
 @click.option(
     "--fail-on", type=click.Choice(FAIL_ON), multiple=True, help="Exit 3 if there is one of these; may be repeated."
 )
+@click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Save the plan too, for grove apply.")
 @click.option("-v", "--verbose", is_flag=True, help="List every replica, and every write of every round.")
 def command(**options: Any) -> int:
     """What will the controller do, in which rounds, and why - and what is held back.

@@ -27,7 +27,9 @@ _SHORTEST_REST: Final = 0.02
 _FIRST_PATIENCE: Final = 0.25
 _LONGEST_PATIENCE: Final = 60.0
 _LONGEST_SLEEP: Final = 3600.0
-_LONGEST_SILENCE: Final = 1.0
+_LONGEST_SILENCE: Final = 5.0
+_STATUS_PAUSE: Final = 1.0
+_FEW: Final = 10
 
 
 class Acting(Protocol):
@@ -222,7 +224,10 @@ class Rounds:
             return
         if _ends_something(plan.steps):
             await self.announced()
-        attempts = await act_at_once(self.acting.trial(), _due(plan.steps, root))
+        due, wait = _due(plan.steps, root)
+        if wait:
+            self._set_timer(home, root, wait)
+        attempts = await act_at_once(self.acting.trial(), due)
         for follower in self.followers:
             follower.answered(look, attempts)
         self._remember(home, root, attempts)
@@ -277,14 +282,21 @@ class Rounds:
         root.timer = loop.call_at(when, self.wake, home)
 
 
-def _due(steps: tuple[Step, ...], root: _Root) -> tuple[Step, ...]:
-    """The steps to try now: while objects are written statuses wait a moment, for each would be outdated at once."""
+def _due(steps: tuple[Step, ...], root: _Root) -> tuple[tuple[Step, ...], float]:
+    """The steps to try now, and how many seconds what is left may wait.
+
+    While objects are written statuses wait a moment, for each would be outdated at once; and many of them are not
+    written more often than every second (OP-024).
+    """
     objects = tuple(step for step in steps if not isinstance(step.action, SetStatus))
+    statuses = len(steps) - len(objects)
     now = asyncio.get_running_loop().time()
-    if not objects or now - root.told_at > _LONGEST_SILENCE:
+    wait = root.told_at + (_LONGEST_SILENCE if objects else _STATUS_PAUSE if statuses > _FEW else 0.0) - now
+    if wait > 0:
+        return objects, wait if statuses else 0.0
+    if statuses:
         root.told_at = now
-        return steps
-    return objects
+    return steps, 0.0
 
 
 def _ends_something(steps: Iterable[Step]) -> bool:

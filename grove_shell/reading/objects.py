@@ -8,6 +8,7 @@ collected in its namespace, a broken file makes every kind count so everywhere, 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, BinaryIO, Final
 
 from grove_core.kernel.errors import MalformedObject
@@ -22,6 +23,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap, cluster_of
+from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.completeness import complete_kinds, inferred_gaps, podless_cliques
 from grove_shell.reading.faults import Fault
@@ -52,6 +54,7 @@ class Loaded:
         warnings: what admission would warn of in the manifests.
         podless: ``namespace/name`` of the PodCliques whose status counts pods and of which the input has none (IN-045).
         unseen: kinds that a cluster does not show to us, and its words why.
+        taken_at: when the newest capture in the input was taken.
     """
 
     cluster: Cluster
@@ -62,6 +65,7 @@ class Loaded:
     warnings: tuple[str, ...] = ()
     podless: tuple[str, ...] = ()
     unseen: Mapping[Gap, str] = field(default_factory=dict)
+    taken_at: datetime | None = None
 
 
 def load(
@@ -95,6 +99,7 @@ class _Loading:
 
     def __init__(self, live: Collected | None) -> None:
         self.live = live or Collected(origin="")
+        self.taken_at: datetime | None = None
         self.shared: dict[str, str] = {}
         self.faults: list[Fault] = []
         self.ignored: Counter[str] = Counter()
@@ -132,6 +137,8 @@ class _Loading:
                 if not isinstance(value, str):
                     self._note(item, field, "a string", "nothing" if value is None else str(value))
             self.gaps.update((judged, EVERYWHERE) for judged in JUDGED)
+        elif (kind, version) == (capture.KIND, capture.VERSION):
+            self._take_capture(item)
         elif kind == TEMPLATE_KIND and version.rpartition("/")[0] == OWNED_KINDS["ResourceClaim"]:
             self._take_template(raw)
         elif kind in OWNED_KINDS and OWNED_KINDS[kind] == version.rpartition("/")[0]:
@@ -154,6 +161,18 @@ class _Loading:
                 self._miss(slip.kind, item.value)
                 return
         self.ignored[kind] += 1
+
+    def _take_capture(self, item: Item) -> None:
+        """What a capture says of itself: as if the cluster had been asked just now, but for the time (IN-047)."""
+        found, taken_at, problems = capture.read(item.value)
+        for problem in problems:
+            self._note(item, problem.path, problem.expected, problem.got)
+        self.live = replace(
+            self.live,
+            complete=self.live.complete | found.complete,
+            unseen={**self.live.unseen, **found.unseen},
+        )
+        self.taken_at = max(filter(None, (self.taken_at, taken_at)), default=None)
 
     def _take_template(self, raw: Mapping[str, Any]) -> None:
         """What shared claims may be made of (WL-019)."""
@@ -274,6 +293,7 @@ class _Loading:
             warnings=tuple(self.warnings),
             podless=tuple(podless_cliques(cluster)),
             unseen=self.live.unseen,
+            taken_at=self.taken_at,
         )
 
     def _seen_kinds(self) -> set[Gap]:

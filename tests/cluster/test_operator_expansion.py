@@ -56,8 +56,9 @@ class TestExpansion:
         assert [found[key] for key in counts] == [2] * 4
 
         found = scene.get("podcliques", "llama-0-pool-1-worker")
-        counts = ("replicas", "readyReplicas", "scheduledReplicas", "updatedReplicas", "scheduleGatedReplicas")
-        assert [found["status"].get(key, 0) for key in counts] == [2, 2, 2, 2, 0]
+        counts = ("replicas", "readyReplicas", "scheduledReplicas", "updatedReplicas")
+        assert [found["status"][key] for key in counts] == [2] * 4
+        assert not found["status"].get("scheduleGatedReplicas")
         assert found["status"]["wasAvailable"] is True
         breached, placed = (condition(found, each) for each in ("MinAvailableBreached", "PodCliqueScheduled"))
         assert (breached["status"], breached["reason"]) == ("False", "SufficientReadyPods")

@@ -27,24 +27,21 @@ class PodWatch:
         self._context = ssl.create_default_context(cafile=str(plane.authority))
         self._path = f"/api/v1/namespaces/{namespace}/pods?watch=1"
         self._events: list[Json] = []
-        self._connection: http.client.HTTPSConnection | None = None
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._over = False
         self._broken = False
 
     def __enter__(self) -> Self:
-        self._connection = http.client.HTTPSConnection(self._address, context=self._context)
+        connection = http.client.HTTPSConnection(self._address, context=self._context)
         token = self._kubeconfig["users"][0]["user"]["token"]
-        self._connection.request("GET", self._path, headers={"Authorization": f"Bearer {token}"})
-        self._answer = self._connection.getresponse()
-        self._socket = self._connection.sock or self._answer.fp.raw._sock
+        connection.request("GET", self._path, headers={"Authorization": f"Bearer {token}"})
+        self._answer = connection.getresponse()
         self._thread.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._connection is not None
         self._over = True
         assert not self._broken, "the watch broke off"
 
@@ -66,6 +63,22 @@ class PodWatch:
             ready = sum(is_ready(pod) for pod in state.values() if _clique_of(pod) == clique)
             if counts or ready >= from_on:
                 counts.append(ready)
+        return min(counts)
+
+    def fewest_replicas(self, cliques: str, replicas: int, *, pods: int) -> int:
+        """How many replicas of a group had all their pods ready at the least, after all had for the first time.
+
+        Args:
+            cliques: name of the clique of each replica, with ``{}`` for its index.
+            replicas: how many there are.
+            pods: how many each needs.
+        """
+        counts: list[int] = []
+        for state in self.states():
+            ready = [_clique_of(pod) for pod in state.values() if is_ready(pod)]
+            whole = sum(ready.count(cliques.format(index)) >= pods for index in range(replicas + 1))
+            if counts or whole >= replicas:
+                counts.append(whole)
         return min(counts)
 
     def doubles(self) -> list[str]:

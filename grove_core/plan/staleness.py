@@ -1,0 +1,99 @@
+"""Is a plan that somebody reviewed still the plan? Compared by what it does and by the facts it rests on (PL-020)."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from grove_core.kernel.frozen import FrozenMap, Json, canonical, thaw
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, SetStatus, Step
+
+_MOVING: Final = frozenset({"lastTransitionTime", "observedGeneration", "updateStartedAt", "updateEndedAt"})
+_SHOWN: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that is not as it was reviewed.
+
+    Attributes:
+        what: of the step: its action, a fact it rests on, a field it writes.
+        before, now: as reviewed, and as it is; empty where there was or is none.
+    """
+
+    target: Ref
+    what: str
+    before: str
+    now: str
+
+    def __str__(self) -> str:
+        return f"{self.target.short}: {self.what}: was {self.before or 'nothing'}, is {self.now or 'nothing'}"
+
+
+def changes_since(reviewed: Iterable[Step], fresh: Iterable[Step]) -> tuple[Change, ...]:
+    """How the steps of a plan made now differ from those that were reviewed; versions and moments may differ.
+
+    Args:
+        reviewed: steps of the first round of a saved plan.
+        fresh: those of a plan of the same root made now.
+    """
+    before, now = ({step.target: step for step in steps} for steps in (reviewed, fresh))
+    found: list[Change] = []
+    for target in sorted({*before, *now}, key=lambda ref: ref.sort_key):
+        old, new = before.get(target), now.get(target)
+        if old is None or new is None or type(old.action) is not type(new.action):
+            found.append(Change(target, "step", _told(old), _told(new)))
+        else:
+            found.extend(_within(target, old, new))
+    return tuple(found)
+
+
+def _told(step: Step | None) -> str:
+    return "" if step is None else f"{type(step.action).__name__} ({step.because[0].sentence})"
+
+
+def _within(target: Ref, old: Step, new: Step) -> Iterator[Change]:
+    """What differs between two steps of one kind on one object."""
+    if not isinstance(old.action, SetStatus):
+        facts = [
+            {(reason.rule.code, name): value for reason in step.because for name, value in _facts(reason)}
+            for step in (old, new)
+        ]
+        for key in sorted({*facts[0], *facts[1]}):
+            values = [one.get(key) for one in facts]
+            if values[0] != values[1]:
+                yield Change(target, f"{key[0]} {key[1]}", *(str("" if value is None else value) for value in values))
+    if _content(old.action) != _content(new.action):
+        yield Change(target, "what is written", *(_short(_content(step.action)) for step in (old, new)))
+
+
+def _facts(reason: Reason) -> Iterable[tuple[str, object]]:
+    return ((f"of {reason.subject.short}: {name}", value) for name, value in reason.facts)
+
+
+def _content(action: Action) -> Json:
+    """What a step does to its object, without the version it is aimed at and without moments."""
+    match action:
+        case Create(manifest):
+            return manifest
+        case Apply(fields) | SetStatus(fields):
+            return _still(fields)
+        case Delete(rests_on=rests_on, foreground=foreground, takes=takes):
+            toll = () if takes is None else (takes.pods, takes.ready, takes.gpus)
+            return (tuple(sorted(ref.short for ref, _ in rests_on)), foreground, toll)
+        case DropFinalizer(finalizer):
+            return finalizer
+        case _:
+            assert_never(action)
+
+
+def _still(value: Json) -> Json:
+    if isinstance(value, FrozenMap):
+        return FrozenMap({key: _still(item) for key, item in value.items() if key not in _MOVING})
+    return tuple(_still(item) for item in value) if isinstance(value, tuple) else value
+
+
+def _short(value: Json) -> str:
+    text = canonical(thaw(value))
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

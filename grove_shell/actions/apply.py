@@ -1,0 +1,152 @@
+"""``grove apply``: exactly the reviewed plan, or not at all."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.document.document import Document, action_name
+from grove_core.document.reading import document_from_json
+from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.steps import Attempt, Outcome, Step
+from grove_core.plan.forecast import Forecast
+from grove_core.plan.staleness import changes_since
+from grove_core.reconcile import reconcile
+from grove_shell.actions.live import collect
+from grove_shell.actions.source import Live, NoCluster
+from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.connection import NoAccess, connect
+from grove_shell.client.kinds import KINDS
+from grove_shell.controller.act import act_at_once
+from grove_shell.exits import DONE, ERROR, STALE
+from grove_shell.reading.collected import Collected
+from grove_shell.views.page import Page, show, write
+from grove_shell.views.words import plural
+from grove_shell.world.confirming import Confirming
+from grove_shell.world.shelves import Shelves
+from grove_shell.world.writes import Writes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyOptions:
+    """What the user asked for; see ``grove apply --help``."""
+
+    path: str
+    kubeconfig: str | None = None
+    context: str | None = None
+    dry_run: bool = False
+
+
+def apply(options: ApplyOptions) -> int:
+    """Compare the plan with one made now, then carry out its first round; returns the exit code (CL-001)."""
+    try:
+        document = _read(options.path)
+        spaces = {forecast.root.namespace for forecast in document.forecasts}
+        namespace = next(iter(spaces)) if len(spaces) == 1 else None
+        live = Live(
+            kubeconfig=options.kubeconfig, context=options.context, namespace=namespace, everywhere=len(spaces) > 1
+        )
+        found = collect(live)
+        steps, stale = _compared(document, found)
+        if stale:
+            page = Page()
+            page.add(("stale: ", "bold red"), "the cluster is not as it was when this plan was made; nothing was done")
+            for line in stale:
+                page.add(f"  {line}")
+            show(page, sys.stderr)
+            return STALE
+        if options.dry_run:
+            write(f"still the plan: {plural(len(steps), 'write')}\n")
+            return DONE
+        return _told(asyncio.run(_act(live, found, steps)), steps)
+    except (_Unread, NoCluster, NoAccess, Unreachable) as fault:
+        write(f"{fault}\n", sys.stderr)
+        return ERROR
+
+
+class _Unread(Exception):
+    """The file holds no plan."""
+
+
+def _read(path: str) -> Document:
+    try:
+        raw = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as fault:
+        raise _Unread(f"{path}: {getattr(fault, 'strerror', None) or fault}") from fault
+    try:
+        return document_from_json(raw if isinstance(raw, dict) else {})
+    except MalformedObject as fault:
+        raise _Unread("\n".join(f"{path}: {problem}" for problem in fault.problems)) from fault
+
+
+def _compared(document: Document, found: Collected) -> tuple[list[Step], list[str]]:
+    """The steps of plans made now, and everything in which they are not those that were reviewed."""
+    shelves, now = _shelved(found), datetime.now(UTC)
+    steps: list[Step] = []
+    stale: list[str] = []
+    for forecast in document.forecasts:
+        seen = shelves.observe((forecast.root.namespace, forecast.root.name), now)
+        if seen is None or seen.root.uid != forecast.root_uid:
+            stale.append(_missing(forecast, there=seen is not None))
+            continue
+        fresh = reconcile(seen, BY_NAME[document.rules])
+        stale += [str(change) for change in changes_since(forecast.rounds[0].steps, fresh.steps)]
+        steps += fresh.steps
+    return steps, stale
+
+
+def _missing(forecast: Forecast, *, there: bool) -> str:
+    whom = forecast.root.short
+    if forecast.root_uid.startswith("("):
+        return f"{whom}: it was planned from a manifest; apply that (kubectl apply), and plan again with --live"
+    return f"{whom}: it was made anew since" if there else f"{whom}: there is none any more"
+
+
+def _shelved(found: Collected) -> Shelves:
+    shelves = Shelves()
+    for kind in KINDS:
+        shelves.replace(kind, [item for item in found.items if item.get("kind") == kind], "0")
+    for (kind, _), why in found.unseen.items():
+        shelves.lose(kind, why)
+    return shelves
+
+
+async def _act(live: Live, found: Collected, steps: Sequence[Step]) -> tuple[Attempt, ...]:
+    connection = await connect(live.kubeconfig, live.context)
+    async with Api(connection) as api:
+        return await act_at_once(
+            Confirming(Writes(api, _shelved(found))).attempt, sorted(steps, key=lambda step: step.sort_key)
+        )
+
+
+def _told(attempts: Sequence[Attempt], steps: Sequence[Step]) -> int:
+    """What was done, alike together; what was not, one by one."""
+    page, counts = Page(), dict[tuple[str, str], int]()
+    failed = [attempt for attempt in attempts if attempt.outcome is not Outcome.DONE]
+    for attempt in attempts:
+        if attempt.outcome is Outcome.DONE:
+            key = (action_name(attempt.step.action), attempt.step.target.kind)
+            counts[key] = counts.get(key, 0) + 1
+    _add_counts(page, counts)
+    for attempt in failed:
+        page.add(
+            ("not done: ", "bold red"),
+            f"{action_name(attempt.step.action)} {attempt.step.target.short}: ",
+            attempt.detail,
+        )
+    left = len(steps) - len(attempts)
+    if left:
+        page.add(f"{plural(left, 'write')} not tried, because of those")
+    show(page)
+    return ERROR if failed or left else DONE
+
+
+def _add_counts(page: Page, counts: Mapping[tuple[str, str], int]) -> None:
+    if not counts:
+        page.add("nothing was done")
+    for (action, kind), count in sorted(counts.items()):
+        page.add(("done: ", "green"), f"{action} {plural(count, kind)}")

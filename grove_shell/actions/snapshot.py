@@ -1,0 +1,64 @@
+"""``grove snapshot``: a cluster into one file that can be planned, shown to others, and kept."""
+
+import os
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from grove_shell.actions.live import collect
+from grove_shell.actions.source import Live, NoCluster
+from grove_shell.exits import DONE, ERROR
+from grove_shell.reading import capture
+from grove_shell.views.page import write
+from grove_shell.views.structured import as_text
+from grove_shell.views.words import plural
+from grove_shell.world.redaction import Redaction
+
+_SALT: int = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotOptions:
+    """What the user asked for; see ``grove snapshot --help``."""
+
+    live: Live
+    out: str | None = None
+    output: str = "json"
+    whole: bool = False
+
+
+def take_snapshot(options: SnapshotOptions) -> int:
+    """Ask, take secrets out, write; returns the exit code (CL-001). A file is whole or not there."""
+    try:
+        found = collect(options.live)
+    except NoCluster as fault:
+        write(f"{fault}\n", sys.stderr)
+        return ERROR
+    items = [*found.items] if options.whole else Redaction(os.urandom(_SALT)).of(found.items)
+    first = capture.as_item(found, datetime.now(UTC))
+    text = as_text({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": [first, *items]}, options.output)
+    if options.out is None:
+        write(text)
+    else:
+        _write(Path(options.out), text)
+    write(_summary(items, found.origin, options.out), sys.stderr)
+    for why in found.unseen.values():
+        write(f"not shown to us: {why}\n", sys.stderr)
+    return DONE
+
+
+def _write(path: Path, text: str) -> None:
+    """Beside its place first, so that an interruption leaves what was there."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _summary(items: list[dict[str, Any]], origin: str, out: str | None) -> str:
+    where = f" into {out}" if out is not None else ""
+    return f"{plural(len(items), 'object')} of {origin}{where}\n"

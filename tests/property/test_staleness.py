@@ -1,0 +1,87 @@
+"""A reviewed plan is still the plan, or it is stale (PL-020)."""
+
+from dataclasses import replace
+from typing import Final
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.areas.workload.rules import Why
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Guard
+from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, SetStatus, Stage, Step, Toll
+from grove_core.plan.staleness import changes_since
+from grove_core.reconcile import reconcile
+from tests.property.strategies.worlds import World, is_termination, worlds
+from tests.property.workload.life import Life
+from tests.property.workload.sets import clique_raw, set_raw
+
+GUARD: Final = Guard("uid", "7")
+
+
+def aimed_at(step: Step, version: str) -> Step:
+    """The same step on another version of the same object."""
+    action = step.action
+    if isinstance(action, Apply | SetStatus | Delete | DropFinalizer):
+        return replace(step, action=replace(action, guard=Guard(action.guard.uid, version)))
+    return step
+
+
+@given(worlds(), st.permutations(range(6)))
+def test_pl020_versions_and_order_are_no_news(world: World, order: list[int]) -> None:
+    steps = reconcile(world.snapshot).steps
+    moved = [aimed_at(step, "later") for step in steps]
+    moved.sort(key=lambda step: order[len(step.target.name) % 6])
+    assert changes_since(steps, moved) == ()
+
+
+@given(worlds())
+def test_pl020_a_step_more_or_less_is_told(world: World) -> None:
+    steps = reconcile(world.snapshot).steps
+    for step in steps:
+        rest = [other for other in steps if other is not step]
+        gone, come = changes_since(steps, rest), changes_since(rest, steps)
+        assert [(change.target, change.what, change.now) for change in gone] == [(step.target, "step", "")]
+        assert [(change.target, change.what, change.before) for change in come] == [(step.target, "step", "")]
+        assert step.target.short in str(gone[0])
+
+
+@given(worlds(), st.integers(1, 50))
+def test_pl020_a_fact_that_an_end_rests_on_is_told(world: World, more: int) -> None:
+    """Another number of pods, another moment since when: whatever the reviewer was told."""
+    for step in filter(is_termination, reconcile(world.snapshot).steps):
+        first, *others = step.because
+        name, value = first.facts[0]
+        changed = f"{value}{more}" if isinstance(value, str) else value + more
+        other = replace(first, facts=((name, changed), *first.facts[1:]))
+        (found,) = changes_since([step], [replace(step, because=(other, *others))])
+        assert (found.before, found.now) == (str(value), str(changed))
+        assert isinstance(step.action, Delete)
+        toll = (step.action.takes or Toll()) + Toll(pods=1)
+        (found,) = changes_since([step], [replace(step, action=replace(step.action, takes=toll))])
+        assert found.what == "what is written"
+
+
+def test_pl020_what_is_created_and_written_counts() -> None:
+    life = Life(set_raw(clique_raw("a", 2)))
+    seen = life.look()
+    assert seen is not None
+    steps = reconcile(seen).steps
+    (clique,) = (step for step in steps if step.target.kind == "PodClique")
+    assert isinstance(clique.action, Create)
+    other = replace(clique, action=Create(FrozenMap({**clique.action.manifest, "kind": "x"})))
+    assert [change.what for change in changes_since([clique], [other])] == ["what is written"]
+    fields = [FrozenMap({"replicas": number, "lastTransitionTime": number}) for number in (1, 1, 2)]
+    one, same, another = (Step(Stage.STATUS, life.ref, SetStatus(each, GUARD), clique.because) for each in fields)
+    assert changes_since([one], [same]) == ()
+    (found,) = changes_since([one], [another])
+    assert (found.what, found.before, found.now) == ("what is written", '{"replicas":1}', '{"replicas":2}')
+    long = replace(one, action=SetStatus(FrozenMap({"selector": "x" * 500}), GUARD))
+    assert len(str(changes_since([one], [long])[0])) < 300
+
+
+def test_pl020_a_release_of_another_finalizer_is_another() -> None:
+    life = Life(set_raw(clique_raw("a", 1)))
+    because = (Why.LET_GO.because(life.ref, finalizer="one"),)
+    one, other = (Step(Stage.CLEANUP, life.ref, DropFinalizer(name, GUARD), because) for name in ("one", "other"))
+    assert [change.what for change in changes_since([one], [other])] == ["what is written"]
