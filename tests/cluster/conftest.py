@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 
 from tests.cluster import binaries
+from tests.cluster.binaries import CONTROLLERS
 from tests.cluster.operators import Operator, Starting, install_definitions, let
 from tests.cluster.plane import EVERYTHING, OPERATORS, STORE, ControlPlane
 from tests.cluster.scenes import Scene
@@ -69,6 +70,7 @@ def grove_plane(control_plane: ControlPlane) -> ControlPlane:
     """The shared control plane, with Grove's definitions, and operators who may do everything."""
     api = control_plane.api()
     install_definitions(api)
+    control_plane.restart(CONTROLLERS)  # the garbage collector looks for new kinds when it begins, then every 30 s
     for user in OPERATORS:
         let(api, user)
     return control_plane

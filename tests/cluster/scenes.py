@@ -128,20 +128,28 @@ class Scene:
             shown = [(pod["metadata"]["name"], is_ready(pod), pod["spec"].get("nodeName")) for pod in self.pods(clique)]
             raise AssertionError(f"not within {seconds:g} s: {number} pods are ready; there are {shown}") from fault
 
-    def await_status(self, name: str = "llama", *, seconds: float = 60, **fields: Any) -> Json:
+    def await_status(self, name: str = "llama", **fields: Any) -> Json:
         """Wait until the status of a set says this."""
-        return self.await_object(
-            "podcliquesets",
-            name,
-            lambda found: {key: found.get("status", {}).get(key) for key in fields} == fields,
-            f"the status of {name} is {fields}",
-            seconds=seconds,
-        )
+        return self.await_counts("podcliquesets", name, fields)
+
+    def await_counts(self, resource: str, name: str, fields: Json) -> Json:
+        """Wait until the status of an object has these fields."""
+
+        def has_them(found: Json) -> bool:
+            status = found.get("status", {})
+            return {key: status.get(key) for key in fields} == fields
+
+        return self.await_object(resource, name, has_them, f"the status of {name} is {fields}")
 
     def await_object(
         self, resource: str, name: str, holds: Callable[[Json], Any], what: str, *, seconds: float = 60
     ) -> Json:
         return wait_until(lambda: self.find(resource, name), holds, what, seconds=seconds)
+
+    def await_condition(self, resource: str, name: str, kind: str, status: str) -> Json:
+        return self.await_object(
+            resource, name, lambda found: condition(found, kind).get("status") == status, f"{kind} of {name}: {status}"
+        )
 
     def await_gone(self, resource: str, name: str, *, seconds: float = 60) -> None:
         self.await_object(resource, name, lambda found: not found, f"{name} is gone", seconds=seconds)

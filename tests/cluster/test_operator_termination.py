@@ -24,9 +24,7 @@ def uids(scene: Scene, resource: str, prefix: str = "") -> dict[str, str]:
 
 def await_breach(scene: Scene, name: str, status: str = "True", resource: str = "podcliques") -> datetime:
     """Wait for this verdict; since when it stands."""
-    found = scene.await_object(
-        resource, name, lambda found: condition(found, BREACH).get("status") == status, f"breach of {name}: {status}"
-    )
+    found = scene.await_condition(resource, name, BREACH, status)
     return datetime.fromisoformat(condition(found, BREACH)["lastTransitionTime"])
 
 
@@ -46,14 +44,14 @@ def deleted_at(operator: Operator, resource: str = "podcliques") -> dict[str, da
 
 
 def all_ready(scene: Scene, pods: int) -> None:
+    """Wait until so many pods are ready, and it is on record that every clique was available."""
     scene.await_ready(pods)
-    wait_until(
-        lambda: [
-            one["metadata"]["name"] for one in scene.all_of("podcliques") if not one["status"].get("wasAvailable")
-        ],
-        lambda left: not left,
-        "all cliques were available",
-    )
+
+    def unrecorded() -> list[str]:
+        found = scene.all_of("podcliques")
+        return [one["metadata"]["name"] for one in found if not one.get("status", {}).get("wasAvailable")]
+
+    wait_until(unrecorded, lambda left: not left, "all cliques were available")
 
 
 class TestTheEndOfAReplica:

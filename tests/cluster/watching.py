@@ -2,9 +2,11 @@
 
 import http.client
 import json
+import socket
 import ssl
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
@@ -32,7 +34,7 @@ class PodWatch:
         self._broken = False
 
     def __enter__(self) -> Self:
-        connection = http.client.HTTPSConnection(self._address, context=self._context)
+        connection = self._connection = http.client.HTTPSConnection(self._address, context=self._context)
         token = self._kubeconfig["users"][0]["user"]["token"]
         connection.request("GET", self._path, headers={"Authorization": f"Bearer {token}"})
         self._answer = connection.getresponse()
@@ -43,6 +45,12 @@ class PodWatch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._over = True
+        assert self._connection.sock is not None
+        with suppress(OSError):
+            self._connection.sock.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._answer.close()
+        self._connection.close()
         assert not self._broken, "the watch broke off"
 
     def states(self) -> Iterator[dict[str, Json]]:
@@ -90,11 +98,10 @@ class PodWatch:
         return sorted(found)
 
     def _read(self) -> None:
-        try:
+        with suppress(OSError, ValueError, AttributeError, http.client.HTTPException):  # what a cut may raise
             while line := self._answer.readline():
                 self._events.append(json.loads(line))
-        finally:
-            self._broken = not self._over
+        self._broken = not self._over
 
 
 def _clique_of(pod: Json) -> str:
