@@ -118,14 +118,28 @@ def test_sm075_of_many_worlds_the_one_that_failed_is_drawn(tmp_path: Path) -> No
     assert grove("simulate", file, "--seeds", "1", "--picture", os.devnull + "/x.svg").returncode == 1
 
 
+def listen_to_interrupts() -> None:
+    """Who runs tests in the background may have told them not to."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_sm077_a_search_that_is_interrupted_tells_how_far_it_came(tmp_path: Path) -> None:
     words = [*GROVE, "simulate", small(tmp_path), "--seeds", "100000"]
     said = b""
     for patience in (2, 8, 30):  # a busy machine may not have begun by then
-        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
+        with subprocess.Popen(
+            words,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=ROOT,
+            preexec_fn=listen_to_interrupts,  # noqa: PLW1509 - this process has one thread
+        ) as process:
             time.sleep(patience)
             process.send_signal(signal.SIGINT)
-            said, wrong = process.communicate(timeout=60)
+            try:
+                said, wrong = process.communicate(timeout=60)
+            finally:
+                process.kill()
         if said:
             break
     assert process.returncode == 130
