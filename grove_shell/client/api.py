@@ -67,7 +67,11 @@ Observer = Callable[[str, int], None]
 
 
 class Api:
-    """A session with one API server; to be used as an asynchronous context manager."""
+    """A session with one API server; to be used as an asynchronous context manager.
+
+    Attributes:
+        allowed: asked before every write goes out, however long it waited for its turn (OP-031).
+    """
 
     def __init__(
         self,
@@ -90,6 +94,7 @@ class Api:
             agent: what the server's audit log calls us.
         """
         self.connection = connection
+        self.allowed: Callable[[], bool] = lambda: True
         self._slots = asyncio.Semaphore(in_flight)
         self._bucket = bucket
         self._timeout = aiohttp.ClientTimeout(total=timeout)
@@ -122,7 +127,7 @@ class Api:
         """One request; waits and tries again where the server asks for it (429, and 503 with ``Retry-After``).
 
         Raises:
-            Unreachable: there was no answer.
+            Unreachable: there was no answer, or writing is not allowed any more.
         """
         data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
         headers = {"Accept": accept, **({"Content-Type": content_type} if data is not None else {})}
@@ -130,6 +135,8 @@ class Api:
             if self._bucket is not None:
                 await self._bucket.take()
             async with self._slots:
+                if method != "GET" and not self.allowed():
+                    raise Unreachable("this process does not lead any more")
                 answer, pause = await self._ask(method, path, query, data, headers)
             if self._observer is not None:
                 self._observer(method, answer.status)

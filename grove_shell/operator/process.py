@@ -85,7 +85,8 @@ class _Running:
         self._events = Events(api, identity)
         self._leader = self._candidate(lease_api, identity)
         shelves = Shelves()
-        acting = ClusterActing(api, shelves, Writes(api, shelves), self._may_write)
+        api.allowed = self._may_write
+        acting = ClusterActing(api, shelves, Writes(api, shelves))
         followers: tuple[Following, ...] = (self._journal, telemetry)
         self._rounds = Rounds(
             shelves=shelves,
@@ -177,7 +178,7 @@ class _Running:
         return [f"the first list of {one.kind.kind}" for one in self._reflectors if not one.synced.is_set()]
 
     def _may_write(self) -> bool:
-        return self._leader is None or self._leader.may_write
+        return not self._told.watching and (self._leader is None or self._leader.may_write)
 
     def _elected(self, leads: bool) -> None:  # noqa: FBT001 - the word is the argument
         self._telemetry.elected(leads)

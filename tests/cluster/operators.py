@@ -7,8 +7,10 @@ import secrets
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import yaml
@@ -68,6 +70,7 @@ class Operator:
         user: who it is there, and under which name its requests are in the audit log.
         namespace: to look after; empty for all.
         election: of the configuration; without another wish it is alone, and begins at once.
+        client: of the configuration, e.g. ``inFlight``.
         server: to go to instead of the API server itself, e.g. a proxy.
         options: further ones of the command line.
     """
@@ -79,6 +82,7 @@ class Operator:
         *,
         namespace: str = "",
         election: Mapping[str, Any] = NOBODY_ELSE,
+        client: Mapping[str, Any] = MappingProxyType({}),
         server: str = "",
         options: tuple[str, ...] = (),
     ) -> None:
@@ -86,6 +90,7 @@ class Operator:
         self.user = user
         self.namespace = namespace
         self._election = election
+        self._client = client
         self._server = server
         self._options = options
         self._name = ""
@@ -107,6 +112,7 @@ class Operator:
             "kind": "OperatorConfiguration",
             "serving": {"host": "127.0.0.1", "port": 0},
             "leaderElection": {"namespace": self.namespace or "default", **self._election},
+            "client": dict(self._client),
         }
         path = self.plane.folder / f"{self._name}.yaml"
         path.write_text(yaml.safe_dump(config), encoding="utf-8")
@@ -145,6 +151,12 @@ class Operator:
         """Where it serves health and metrics."""
         port: int = self.await_line("operator starts")["port"]
         return port
+
+    def get(self, path: str) -> str:
+        """A page that it serves."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
+            text: str = answer.read().decode()
+            return text
 
     @property
     def code(self) -> int | None:
