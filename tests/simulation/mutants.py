@@ -69,6 +69,7 @@ def forgets_answers() -> Decide:
             return step
         raw = thaw(step.action.manifest)
         raw["metadata"]["name"] += f"-{next(serial)}"
+        raw["spec"]["schedulingGates"] = [{"name": GATE}]  # no gang refers to such a name before the pod is there
         return replace(step, target=replace(step.target, name=raw["metadata"]["name"]), action=created(raw))
 
     return decide

@@ -25,7 +25,15 @@ _INFO_PATH: Final = "/var/grove/pod-info"
 _READABLE: Final = 0o644
 
 
-def pod_for(root: PodCliqueSet, clique: PodClique, part: CliquePart, place: Place, ordering: Ordering) -> Present:
+def name_of(clique: PodClique, part: CliquePart, place: Place) -> str:
+    """The name that a pod will have at a place (WL-085)."""
+    said = (clique.uid, str(place.index), clique.template_hash, *place.before)
+    return pod_name(part.name, short_hash("/".join(said), _SUFFIX))
+
+
+def pod_for(
+    root: PodCliqueSet, clique: PodClique, part: CliquePart, place: Place, ordering: Ordering, *, gated: bool
+) -> Present:
     """One pod of a PodClique, made of what the clique holds (WL-086).
 
     Args:
@@ -34,13 +42,14 @@ def pod_for(root: PodCliqueSet, clique: PodClique, part: CliquePart, place: Plac
         part: the same as the template has it; of it come names and what is shared.
         place: among the clique's pods.
         ordering: of the set.
+        gated: whether it has to wait for its gang (WL-080, WL-088).
     """
     index = place.index
     spec = with_pod_variables(clique.pod_spec, root.ref.name, root.ref.namespace, part)
     spec = FrozenMap(
         {
             **spec,
-            "schedulingGates": (FrozenMap({"name": GATE}),),
+            **({"schedulingGates": (FrozenMap({"name": GATE}),)} if gated else {}),
             "hostname": pod_hostname(part.name, index),
             "subdomain": replica_name(root.ref.name, part.replica),
         }
@@ -53,11 +62,10 @@ def pod_for(root: PodCliqueSet, clique: PodClique, part: CliquePart, place: Plac
     labels |= dict.fromkeys(CLIQUE, part.name)
     labels[POD_GANG] = part.gang
     labels[POD_INDEX] = str(index)
-    said = (clique.uid, str(index), clique.template_hash, *place.before)
     blank = Blank(
         api_version=CORE,
         kind="Pod",
-        name=pod_name(part.name, short_hash("/".join(said), _SUFFIX)),
+        name=name_of(clique, part, place),
         owner=clique,
         labels=labels,
         annotations=clique.annotations,

@@ -3,11 +3,12 @@
 from collections import Counter, defaultdict
 from typing import Final
 
-from grove_core.kernel.frozen import FrozenMap, canonical
+from grove_core.kernel.frozen import FrozenMap, canonical, thaw
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome
 from grove_core.plan.plan import Plan
-from grove_core.resources.keys import GATE
-from grove_core.resources.pod import Pod
+from grove_core.resources.fields import Fields
+from grove_core.resources.keys import BASE_GANG, GATE
+from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.expectations import with_own_writes
@@ -100,7 +101,8 @@ class Gates(Check):
     """RS6: only Grove's gate is opened, and not before the gang may be placed."""
 
     def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
-        """Every gate that is about to be opened."""
+        """Every gate that is about to be opened, and every pod that is about to be made without one."""
+        self._look_at_born(snapshot, plan)
         opened = [step for step in plan.steps if step.target.kind == "Pod" and isinstance(step.action, Apply)]
         if not opened:
             return
@@ -118,6 +120,19 @@ class Gates(Check):
             clique, pod = pods[step.target.name]
             self._look(clique, pod, gangs, by_clique)
         del actor
+
+    def _look_at_born(self, snapshot: Snapshot, plan: Plan) -> None:
+        """A pod that is made without a gate has a gang that refers to it, and that waits for no other."""
+        seen = with_own_writes(snapshot)
+        gangs = {gang.ref.name: {pod for group in gang.groups for pod in group.pods} for gang in seen.gangs}
+        for step in plan.steps:
+            if step.target.kind == "Pod" and isinstance(step.action, Create):
+                made = pod_of(thaw(step.action.manifest), {})
+                if made.held:
+                    continue
+                labels = Fields(thaw(step.action.manifest), "", []).part("metadata").part("labels")
+                if made.name not in gangs.get(made.gang, ()) or BASE_GANG in labels:
+                    self.truth.fail("RS6", f"{made.name} is made without a gate and has to wait", step.target.short)
 
     def _look(self, clique: PodClique, pod: Pod, gangs: dict[str, PodGang], by_clique: dict[str, list[Pod]]) -> None:
         gang = gangs.get(pod.gang)

@@ -16,10 +16,13 @@ from grove_core.areas.workload.rules import Why
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
+from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Attempt, Create, Outcome
 from grove_core.plan.laws import problems_in
+from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import (
+    BASE_GANG,
     CLIQUE_FINALIZER,
     GATE,
     GROUP_FINALIZER,
@@ -223,14 +226,15 @@ def test_wl023_a_gang_refers_to_its_pods() -> None:
 
 
 @given(raw_sets())
-@pytest.mark.req("WL-081", "WL-085")
-def test_wl080_pods_are_born_gated_with_names_of_their_own(raw: Json) -> None:
+@pytest.mark.req("WL-081", "WL-085", "WL-088")
+def test_wl080_pods_are_born_gated_where_they_must_wait_with_names_of_their_own(raw: Json) -> None:
     pods = [item for item in manifests_of(raw) if item["kind"] == "Pod"]
     assert len({item["metadata"]["name"] for item in pods}) == len(pods) == len({i["spec"]["hostname"] for i in pods})
     for item in pods:
         clique = item["metadata"]["ownerReferences"][0]["name"]
         index = item["metadata"]["labels"]["grove.io/podclique-pod-index"]
-        assert item["spec"]["schedulingGates"] == [{"name": GATE}]
+        must_wait = BASE_GANG in item["metadata"]["labels"]
+        assert item["spec"].get("schedulingGates") == ([{"name": GATE}] if must_wait else None)
         assert item["spec"]["hostname"] == f"{clique}-{index}"
         assert item["spec"]["subdomain"] == f"llm-{item['metadata']['labels'][SET_REPLICA[0]]}"
         assert item["metadata"]["name"].startswith(f"{clique}-")
@@ -276,8 +280,30 @@ def test_wl015_the_object_s_replicas_count_not_the_template_s() -> None:
     group = {"name": "pool", "cliqueNames": ["a"], "replicas": 1}
     seen = at_rest(applied(set_raw(clique_raw("a"), groups=(group,))))
     scaled = replace(seen, groups=(replace(seen.groups[0], replicas=2),))
-    made = {step.target.name for step in reconcile(scaled).steps if isinstance(step.action, Create)}
-    assert made == {"llm-0-pool-1-a", "llm-0-pool-0"}
+    rounds = [made for _, plan in rounds_of(scaled) if (made := created_by(plan))]
+    assert [sorted(kind for kind, _ in made) for made in rounds] == [["PodClique"], ["Pod", "PodGang"]]
+    assert {name for made in rounds for kind, name in made if kind != "Pod"} == {"llm-0-pool-1-a", "llm-0-pool-0"}
+
+
+def created_by(plan: Plan) -> set[tuple[str, str]]:
+    """Kind and name of what a plan creates."""
+    return {(step.target.kind, step.target.name) for step in plan.steps if isinstance(step.action, Create)}
+
+
+@pytest.mark.req("WL-079")
+def test_wl088_pods_wait_for_a_gang_that_refers_to_them_unless_it_cannot_be_written() -> None:
+    looks = rounds_of(applied(set_raw(clique_raw("a", 2))))
+    seen, plan = next((seen, plan) for seen, plan in looks if ("PodGang", "llm-0") in created_by(plan))
+    assert created_by(plan) == {("PodGang", "llm-0")}
+    (step,) = (step for step in plan.steps if step.target.kind == "PodGang")
+    assert isinstance(step.action, Create)
+    referred = thaw(step.action.manifest)["spec"]["podgroups"][0]["podReferences"]
+    refused = reconcile(replace(seen, attempts=(Attempt(step, Outcome.REFUSED, "no such kind"),)))
+    pods = [thaw(made.action.manifest) for made in refused.steps if isinstance(made.action, Create)]
+    assert [pod["metadata"]["name"] for pod in pods] == [reference["name"] for reference in referred]
+    assert all(pod["spec"]["schedulingGates"] == [{"name": GATE}] for pod in pods)
+    without = replace(seen, complete=seen.complete - {"PodGang"})
+    assert {kind for kind, _ in created_by(reconcile(without))} == {"Pod"}
 
 
 def test_wl010_a_set_being_deleted_gets_nothing() -> None:

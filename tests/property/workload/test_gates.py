@@ -14,7 +14,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.keys import GATE
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.workload.sets import applied, at_rest, clique_raw, rounds_of, set_raw
+from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 RAW: Final = set_raw(
     clique_raw("a", 2, minAvailable=1),
@@ -107,9 +107,11 @@ def test_wl092_a_gang_short_of_pods_waits_as_a_whole() -> None:
 
 
 def test_wl090_no_gate_opens_before_the_whole_gang_can() -> None:
-    """Pods of two cliques that come in different rounds get their gates off in the same one."""
-    rounds = [opened(seen) for seen, _ in rounds_of(applied(RAW))]
-    assert [names for names in rounds if names] == [BASE]
+    """Pods of two cliques get their gates off in the same round, and none of them while one has too few."""
+    seen = gated()
+    assert opened(seen) == BASE
+    lost = next(clique.uid for clique in seen.cliques if clique.ref.name == "llm-0-pool-0-b")
+    assert opened(replace(seen, pods_of={uid: pods for uid, pods in seen.pods_of.items() if uid != lost})) == set()
 
 
 def test_wl091_a_source_without_gangs_says_nothing_of_gates() -> None:
