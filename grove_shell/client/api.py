@@ -30,6 +30,7 @@ _TRIES: Final = 5
 _LONGEST_WAIT: Final = 60.0
 _TIMEOUT: Final = 30.0
 _IN_FLIGHT: Final = 32
+_SILENCE: Final = 4  # times the time for an answer: a server sends a bookmark every minute
 
 
 class Unreachable(Exception):
@@ -97,6 +98,7 @@ class Api:
         self.allowed: Callable[[], bool] = lambda: True
         self._slots = asyncio.Semaphore(in_flight)
         self._bucket = bucket
+        self._seconds = timeout
         self._timeout = aiohttp.ClientTimeout(total=timeout)
         self._observer = observer
         self._agent = agent
@@ -171,11 +173,12 @@ class Api:
         """The lines of an answer without an end, as they come.
 
         Raises:
-            Unreachable: the connection could not be made, or was cut.
+            Unreachable: the connection could not be made, was cut, or nothing came for too long (OP-007).
             RefusedWatch: the server would not.
         """
         headers = await self._proof({"Accept": accept})
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._timeout.total, sock_read=None)
+        patience = self._seconds * _SILENCE
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._seconds, sock_read=patience)
         try:
             async with self._open.get(
                 path,

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import yaml
 
+from grove_shell.exits import CHANGES
 from tests.cluster.api import APPLY, Api, ApiError, Json, wait_until
 from tests.cluster.plane import ControlPlane
 
@@ -186,6 +187,16 @@ class Operator:
         code = wait_until(lambda: self.code, lambda found: found is not None, "the operator ends", seconds=seconds)
         assert code is not None
         return code
+
+    def await_rest(self, *, seconds: float = 60) -> None:
+        """Wait until nothing is left to do for anybody who looks at its namespace anew."""
+        asked = ("plan", "--live", "-n", self.namespace, "--detailed-exitcode")
+
+        def look() -> "subprocess.CompletedProcess[str]":
+            return grove(*asked, kubeconfig=self.plane.kubeconfig())
+
+        ran = wait_until(look, lambda ran: ran.returncode != CHANGES, "nothing is left to do", seconds=seconds)
+        assert ran.returncode == 0, ran.stderr
 
     @property
     def requests(self) -> list[Json]:

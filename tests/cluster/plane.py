@@ -154,8 +154,10 @@ class ControlPlane:
         return self.pids[name]
 
     def restart(self, name: str) -> None:
-        """Begin one of the control plane's own programs anew, and wait until it is up."""
+        """Begin one of the control plane's own programs anew, and wait until it is up; etcd apart."""
         os.kill(self.pids[name], signal.SIGKILL)
+        while self.code(name) is None:
+            time.sleep(0.01)
         self._launch(name)
         self._await(name, self._ports[name])
 
@@ -184,12 +186,17 @@ class ControlPlane:
         ports = programs.free_ports()
         self.url = f"https://{HOST}:{ports.apiserver}"
         self._launched = self._commands(ports)
+        self._ports = {
+            APISERVER: ports.apiserver,
+            CONTROLLERS: ports.controllers,
+            SCHEDULER: ports.scheduler,
+            KUBELET: ports.kubelet,
+        }
         self._launch(ETCD)
         self._launch(APISERVER)
         self._await(APISERVER, ports.apiserver)
         self._write_kubeconfigs()
-        self._ports = {CONTROLLERS: ports.controllers, SCHEDULER: ports.scheduler, KUBELET: ports.kubelet}
-        started = [name for name in self._parts if name in self._ports]
+        started = [name for name in self._parts if name not in STORE]
         for name in started:
             self._launch(name)
         for name in started:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from tests.cluster.api import wait_until
-from tests.cluster.operators import Operator, Starting, grove
+from tests.cluster.operators import Operator, Starting
 from tests.cluster.plane import ControlPlane
 from tests.cluster.scenes import Scene, clique, condition, group
 from tests.cluster.watching import PodWatch
@@ -37,19 +37,6 @@ def killed(operator: Operator, seed: int, *, until: Callable[[], bool] = lambda:
     return KILLS
 
 
-def await_rest(plane: ControlPlane, scene: Scene) -> None:
-    """Until there is nothing to do for anybody who looks at the cluster anew."""
-    wait_until(
-        lambda: (
-            grove(
-                "plan", "--live", "-n", scene.namespace, "--detailed-exitcode", kubeconfig=plane.kubeconfig("admin")
-            ).stdout
-        ),
-        lambda said: "to create" not in said and "to delete" not in said and "status update" not in said,
-        "nothing is left to do",
-    )
-
-
 def created_twice(operator: Operator) -> list[str]:
     """Pods that the API server made twice for this user; their names follow from clique, index and predecessors."""
     names = Counter(event["objectRef"]["name"] for event in operator.writes("pods", "create"))
@@ -69,7 +56,7 @@ class TestKilled:
             narrow.start()
             scene.await_ready(32)
             scene.await_status(availableReplicas=2)
-            await_rest(grove_plane, scene)
+            narrow.await_rest()
         assert not created_twice(narrow)
         assert not watch.doubles()
         assert not narrow.writes(verb="delete")
@@ -98,7 +85,7 @@ class TestKilled:
                 seconds=60,
             )
             scene.await_ready(11)
-            await_rest(grove_plane, scene)
+            narrow.await_rest()
         assert watch.fewest_ready("llama-0-spare", from_on=5) >= 4
         assert watch.fewest_replicas("llama-0-pool-{}-worker", 2, pods=3) >= 1
         assert not created_twice(narrow)
@@ -106,7 +93,7 @@ class TestKilled:
 
     @pytest.mark.req("GT-061")
     @pytest.mark.req("GT-063")
-    def test_gt062_in_a_termination(self, grove_plane: ControlPlane, scene: Scene, narrow: Operator) -> None:
+    def test_gt062_in_a_termination(self, scene: Scene, narrow: Operator) -> None:
         cliques = (clique("router"), clique("worker", 4), *(clique(f"other-{number}") for number in range(6)))
         scene.api.create(scene.set_of(*cliques, replicas=2, terminationDelay="3s"))
         narrow.start()
@@ -127,7 +114,7 @@ class TestKilled:
         )
         scene.await_ready(22)
         scene.await_status(availableReplicas=2)
-        await_rest(grove_plane, scene)
+        narrow.await_rest()
         deletions = narrow.writes("podcliques", "delete")
         assert sorted(event["objectRef"]["name"] for event in deletions) == sorted(
             name for name in before if name.startswith("llama-0-")
