@@ -6,7 +6,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from grove_shell.client.api import Api
 from grove_shell.client.connection import NoAccess, connect
+from grove_shell.client.greeting import greet
 from grove_shell.exits import ERROR
 from grove_shell.operator.process import Process
 from grove_shell.reading.faults import Fault
@@ -32,7 +34,7 @@ def operate(options: OperatorOptions) -> int:
     """Run until told to stop; returns the exit code (CL-001)."""
     settings, faults = _settings(options.config)
     if faults:
-        show(faults_page(faults, going_on=False), sys.stderr)
+        show(faults_page(faults, going_on=False, closing="Nothing was started."), sys.stderr)
         return ERROR
     with ExitStack() as stack:
         decisions = None
@@ -47,6 +49,8 @@ def operate(options: OperatorOptions) -> int:
 
 async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: object) -> int:
     connection = await connect(options.kubeconfig, options.context)
+    async with Api(connection, timeout=settings.client.timeout) as api:
+        await greet(api, options.namespace)
     return await Process(
         connection=connection,
         settings=settings,
