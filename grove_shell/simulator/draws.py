@@ -25,6 +25,7 @@ from grove_shell.simulator.events import (
     PodAt,
     RefuseWrites,
     Relist,
+    RemoveLabels,
     Scale,
     SecondLeader,
     SlowAnswers,
@@ -235,6 +236,10 @@ def _gate_foreign(dice: Random, cast: Cast, at: int) -> list[Event]:
     return [Event(at=at % (5 * SECOND), gate_foreign=gate)]
 
 
+def _remove_labels(dice: Random, cast: Cast, at: int) -> list[Event]:
+    return [Event(at=at, remove_labels=RemoveLabels(clique=dice.choice(cast.cliques)))]
+
+
 def _edit_status(dice: Random, cast: Cast, at: int) -> list[Event]:
     return [Event(at=at, edit_status=EditStatus(clique=dice.choice(cast.cliques)))]
 
@@ -267,9 +272,12 @@ _DRAWS: Final[Mapping[str, Drawn]] = {
     "hold_foreign": _hold_foreign,
     "gate_foreign": _gate_foreign,
     "edit_status": _edit_status,
+    "remove_labels": _remove_labels,
     "permute_lists": _permute_lists,
 }
-_OF_CLIQUES: Final = frozenset({"delete_pod", "fail_pod", "crash_pod", "hold_foreign", "gate_foreign", "edit_status"})
+_OF_CLIQUES: Final = frozenset(
+    {"delete_pod", "fail_pod", "crash_pod", "hold_foreign", "gate_foreign", "edit_status", "remove_labels"}
+)
 _OF_SETS: Final = frozenset({"scale", "apply_set", "delete_set"})
 DRAWN: Final = tuple(_DRAWS)
 """Every kind of event that is drawn."""

@@ -182,7 +182,7 @@ def test_sm040_f10_strangers() -> None:
     assert counts[-1] == 2
 
 
-@pytest.mark.req("WL-087")
+@pytest.mark.req("WL-078", "WL-087")
 def test_sm040_f10_labels_that_are_taken_away() -> None:
     stripped = {"at": "20s", "removeLabels": {"clique": "llm-0-a"}}
     found = run(

@@ -63,7 +63,7 @@ def test_sm042_events_are_a_function_of_the_seed(seed: int) -> None:
 def test_sm042_every_kind_of_event_is_drawn() -> None:
     drawn = {event.what for seed in range(400) for event in world(seed).spec.events}
     never = Event.model_fields.keys() - drawn - {"at"}
-    assert never == {"add_nodes", "remove_labels"}
+    assert never == {"add_nodes"}
 
 
 @given(st.integers(0, 10**6))

@@ -12,7 +12,7 @@ from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.template_hash import short_hash
 from grove_core.kernel.frozen import FrozenMap, Json, freeze
 from grove_core.kernel.wants import Present
-from grove_core.resources.keys import CLIQUE, CORE, GATE, POD_GANG, POD_INDEX
+from grove_core.resources.keys import CLIQUE, CORE, GATE, POD_GANG, POD_INDEX, TEMPLATE_HASH
 from grove_core.resources.names import pod_hostname, pod_name, replica_name, token_secret_name
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -27,7 +27,7 @@ _READABLE: Final = 0o644
 
 def name_of(clique: PodClique, part: CliquePart, place: Place) -> str:
     """The name that a pod will have at a place (WL-085)."""
-    said = (clique.uid, str(place.index), clique.template_hash, *place.before)
+    said = (clique.uid, str(place.index), _hash_of(clique), *place.before)
     return pod_name(part.name, short_hash("/".join(said), _SUFFIX))
 
 
@@ -61,6 +61,8 @@ def pod_for(
     labels = {str(key): str(text) for key, text in clique.labels.items()}
     labels |= dict.fromkeys(CLIQUE, part.name)
     labels[POD_GANG] = part.gang
+    if made_of := _hash_of(clique):
+        labels[TEMPLATE_HASH] = made_of
     labels[POD_INDEX] = str(index)
     blank = Blank(
         api_version=CORE,
@@ -75,6 +77,11 @@ def pod_for(
     else:
         because = Why.POD_OF_CLIQUE.because(clique.ref, index=index, replicas=part.replicas)
     return wanted(blank, {"spec": spec}, (because,))
+
+
+def _hash_of(clique: PodClique) -> str:
+    """Of which template the clique's new pods are: its label says it, or its status where somebody took that away."""
+    return clique.template_hash or clique.status.current_hash
 
 
 def _waiting_for(pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secret: str) -> FrozenMap:
