@@ -11,6 +11,7 @@ from grove_shell.client.connection import NoAccess, connect
 from grove_shell.client.greeting import greet
 from grove_shell.exits import ERROR
 from grove_shell.operator.process import Process
+from grove_shell.operator.serving import CannotListen
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.sources import items_of, standard_input
 from grove_shell.settings.operator import OperatorSettings, settings_of
@@ -39,10 +40,14 @@ def operate(options: OperatorOptions) -> int:
     with ExitStack() as stack:
         decisions = None
         if options.decision_log is not None:
-            decisions = stack.enter_context(Path(options.decision_log).open("a", encoding="utf-8"))
+            try:
+                decisions = stack.enter_context(Path(options.decision_log).open("a", encoding="utf-8"))
+            except OSError as fault:
+                write(f"{options.decision_log}: {fault.strerror}; try another --decision-log\n", sys.stderr)
+                return ERROR
         try:
             return asyncio.run(_run(options, settings, decisions))
-        except NoAccess as fault:
+        except (NoAccess, CannotListen) as fault:
             write(f"{fault}\n", sys.stderr)
             return ERROR
 

@@ -29,7 +29,7 @@ async def greet(api: Api, namespace: str = "") -> None:
         raise NoAccess(f"{api.connection.server}: {advice_on(NotListed(kind, answer))}")
 
 
-def advice_on(fault: Unreachable | NotListed | NoAccess) -> str:
+def advice_on(fault: Unreachable | NotListed) -> str:
     """What went wrong, and what to try."""
     if not isinstance(fault, NotListed):
         return f"{fault}; is it up, and is --context the one you mean?"

@@ -80,7 +80,7 @@ class TestOP044:
             (without_authority, "certificate verify failed"),
             (another_token, "the credentials are not accepted, or ran out; log in again"),
             (another_context, "elsewhere"),
-            (another_user, "somebody"),
+            (another_user, "its context names what is not in it"),
         ],
     )
     def test_op044_a_kubeconfig_that_does_not_fit(

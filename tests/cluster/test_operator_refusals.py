@@ -29,6 +29,7 @@ class TestRefusals:
     """A quota, and an admission policy."""
 
     @pytest.mark.req("OP-022")
+    @pytest.mark.req("OP-026")
     def test_op015_a_quota_refuses_some_pods_of_a_batch(self, scene: Scene, operator: Operator) -> None:
         quota(scene, 3)
         scene.api.create(scene.set_of(clique("worker", 8, minimum=1)))
@@ -116,6 +117,7 @@ class TestOP011:
             }
         )
 
+    @pytest.mark.req("OP-017")
     def test_op011_what_is_not_ours_is_never_taken_nor_deleted(self, scene: Scene, operator: Operator) -> None:
         service = self.theirs(scene, "Service", "llama-0", {"ports": [{"port": 80}]})
         spec = clique("router")["spec"]
@@ -134,8 +136,8 @@ class TestOP011:
             "both are told",
         )
         assert all("it belongs to somebody else" in note for note in notes)
-        wait_until(lambda: scene.pods("llama-0-worker"), bool, "the other clique has its pod")
-        assert not scene.pods("llama-0-router")
+        scene.await_object("podcliques", "llama-0-worker", bool, "the other clique is made")
+        assert not scene.pods(), "a gang that lacks a clique has no pods"
         scene.api.delete("podcliquesets", "llama", scene.namespace)
         scene.await_gone("podcliques", "llama-0-worker")
         scene.await_gone("podcliquesets", "llama")
@@ -157,7 +159,8 @@ class TestOP011:
         scene.api.create(scene.set_of(clique("router")))
         scene.await_ready(1)
         scene.await_status(availableReplicas=1)
-        operator.await_rest()
+        scene.scale("podcliques", "llama-0-router", 2)
+        scene.await_ready(2)
         for found, resource in ((service, "services"), (router, "podcliques")):
             now = scene.get(resource, found["metadata"]["name"])
             assert now["metadata"]["uid"] == found["metadata"]["uid"]

@@ -4,27 +4,40 @@ import time
 
 import pytest
 
+from tests.cluster.api import wait_until
 from tests.cluster.operators import SHORT, Starting
 from tests.cluster.scenes import Scene, clique, group
 
 SECONDS = 10.0
+STATUSES_WAIT = 5.5
 
 
 @pytest.mark.req("OP-024")
 def test_op021_at_rest_there_is_no_write_no_list_and_no_look(scene: Scene, starting: Starting) -> None:
-    """One set is well, one waits for nodes that never come, one has a gang that waits for its end."""
+    """One set is well, one has pods that are never ready, one has a gang that waits for its end."""
     operator = starting(election=SHORT).start()
     pool = group("pool", "worker", replicas=2)
     scene.api.create(scene.set_of(clique("router"), clique("worker", 2), podCliqueScalingGroups=[pool]))
-    late = scene.set_of(clique("router"), name="late")
-    late["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["nodeSelector"] = {"test": "never"}
-    scene.api.create(late)
+    never = scene.set_of(clique("router"), name="never")
+    never["spec"]["template"]["cliques"][0]["annotations"] = {"kubelet.grove.test/never-ready": "true"}
+    scene.api.create(never)
     scene.api.create(scene.set_of(clique("router"), name="broken", terminationDelay="1h"))
     scene.await_status(availableReplicas=1)
     scene.await_status("broken", availableReplicas=1)
+    scene.await_counts("podcliques", "never-0-router", {"scheduledReplicas": 1})
     scene.annotate_pods("broken-0-router", not_ready="true")
     scene.await_condition("podcliques", "broken-0-router", "MinAvailableBreached", "True")
     operator.await_rest()
+    looks = [(time.monotonic(), _rounds(operator.get("/metrics")))]
+
+    def quiet() -> bool:
+        """Whether the last look is over for longer than statuses may wait."""
+        seen = _rounds(operator.get("/metrics"))
+        if seen != looks[-1][1]:
+            looks.append((time.monotonic(), seen))
+        return time.monotonic() - looks[-1][0] > STATUSES_WAIT
+
+    wait_until(quiet, bool, "no look any more")
 
     before, looked = len(operator.requests), _rounds(operator.get("/metrics"))
     assert looked
