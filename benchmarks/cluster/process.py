@@ -1,0 +1,92 @@
+"""The operator under measurement: a process of its own, asked by its metrics and by the system what it costs."""
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Final, Self
+from urllib.request import urlopen
+
+_TICKS: Final = 100
+_PATIENCE: Final = 60.0
+_LINE: Final = re.compile(r"(?P<name>\w+)\{(?P<labels>[^}]*)\} (?P<value>[\d.e+]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a process has used so far: seconds of processor, requests, writes, MiB at its peak."""
+
+    processor: float
+    requests: int
+    writes: int
+    peak: float
+
+    def since(self, before: "Cost") -> "Cost":
+        """What came after a moment; the peak stays the peak."""
+        return Cost(
+            self.processor - before.processor, self.requests - before.requests, self.writes - before.writes, self.peak
+        )
+
+
+class Operator:
+    """One operator process, started and stopped by a ``with`` block."""
+
+    def __init__(self, kubeconfig: Path, folder: Path) -> None:
+        """Its configuration and its log lie in a folder."""
+        self._config = folder / "operator.yaml"
+        self._log = folder / "operator.log"
+        self._kubeconfig = kubeconfig
+        self._process: subprocess.Popen[bytes] | None = None
+        self._out: IO[bytes] | None = None
+        self._port = 0
+
+    def __enter__(self) -> Self:
+        """Start, and wait until it acts."""
+        self._config.write_text(
+            "{apiVersion: operator.config.grove.io/v1alpha1, kind: OperatorConfiguration, "
+            "serving: {host: 127.0.0.1, port: 0}}",
+            encoding="utf-8",
+        )
+        words = ["operator", "--kubeconfig", str(self._kubeconfig), "--config", str(self._config)]
+        self._out = self._log.open("wb")
+        self._process = subprocess.Popen([sys.executable, "-m", "grove_shell", *words], stderr=self._out)
+        until = time.monotonic() + _PATIENCE
+        while '"leads"' not in (text := self._log.read_text(encoding="utf-8")):
+            if time.monotonic() > until or self._process.poll() is not None:
+                raise RuntimeError(f"the operator did not start: {text}")
+            time.sleep(0.05)
+        self._port = json.loads(text.splitlines()[0])["port"]
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait()
+        if self._out is not None:
+            self._out.close()
+
+    def cost(self) -> Cost:
+        """So far; the requests for the Lease are left out."""
+        assert self._process is not None  # noqa: S101 - the block was entered
+        place = Path(f"/proc/{self._process.pid}")
+        fields = (place / "stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        peak = re.search(r"VmHWM:\s+(\d+)", (place / "status").read_text(encoding="ascii"))
+        with urlopen(f"http://127.0.0.1:{self._port}/metrics") as answer:
+            page = answer.read().decode()
+        found: Counter[str] = Counter()
+        for line in _LINE.finditer(page):
+            if line["name"] == "rest_client_requests_total" and 'method="PUT"' not in line["labels"]:
+                found["requests"] += int(float(line["value"]))
+            elif line["name"] == "grove_writes_total":
+                found["writes"] += int(float(line["value"]))
+        return Cost(
+            processor=(int(fields[11]) + int(fields[12])) / _TICKS,
+            requests=found["requests"],
+            writes=found["writes"],
+            peak=int(peak[1]) / 1024 if peak else 0.0,
+        )
