@@ -24,6 +24,7 @@ NOT_FOUND: Final = 404
 CONFLICT: Final = 409
 GONE: Final = 410
 TOO_MANY: Final = 429
+SERVER_FAULT: Final = 500  # and above
 _UNAVAILABLE: Final = 503
 _MULTIPLE: Final = 300
 _TRIES: Final = 5

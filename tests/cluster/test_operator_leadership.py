@@ -40,6 +40,7 @@ class TestOneLeads:
 
     @pytest.mark.req("OP-033")
     @pytest.mark.req("OP-040")
+    @pytest.mark.req("OP-041")
     def test_op030_only_the_holder_writes_and_one_that_goes_makes_room(
         self, scene: Scene, pair: tuple[Operator, Operator]
     ) -> None:
@@ -52,6 +53,8 @@ class TestOneLeads:
         assert second.get("/readyz") == second.get("/healthz") == "ok\n"
         for each, leads in ((first, 1), (second, 0)):
             assert f'leader_election_master_status{{name="grove-operator"}} {leads}.0' in each.get("/metrics")
+        for name in ("controller_runtime_reconcile_total", "workqueue_depth", "rest_client_requests_total"):
+            assert f"\n{name}{{" in first.get("/metrics")
         gone = datetime.now().astimezone()
         assert first.stop() == 0
         leads_at = told_at(second.await_line("leads"))

@@ -1,6 +1,8 @@
 """A network that loses answers, cuts watches and says "too many": the set comes to rest, and nothing is doubled."""
 
+import json
 import random
+import urllib.error
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
@@ -146,6 +148,69 @@ class TestAnswers:
             assert max(gaps) > 1
             proxy.policy = only(Fault.NONE, bool)
             scene.await_ready(2)
+
+
+class TestWrites:
+    """What goes over the wire."""
+
+    def test_op010_every_change_is_aimed(self, grove_plane: ControlPlane, scene: Scene, starting: Starting) -> None:
+        """Expansion, an end, scaling in, an update, a deletion."""
+        with Proxy(grove_plane) as proxy:
+            operator = starting(server=proxy.url).start()
+            pool = group("pool", "worker", replicas=2)
+            cliques = (clique("router", 2, minimum=1), clique("worker"))
+            scene.api.create(scene.set_of(*cliques, podCliqueScalingGroups=[pool], terminationDelay="2s"))
+            scene.await_ready(4)
+            scene.await_counts("podcliques", "llama-0-pool-1-worker", {"wasAvailable": True})
+            scene.annotate_pods("llama-0-pool-1-worker", not_ready="true")
+            operator.await_line("delete PodClique: done")
+            scene.await_ready(4)
+            scene.scale("podcliques", "llama-0-router", 1)
+            scene.await_ready(3)
+            scene.new_image("example.com/main:2")
+            scene.await_status(updatedReplicas=1, availableReplicas=1)
+            scene.api.delete("podcliquesets", "llama", scene.namespace)
+            scene.await_gone("podcliquesets", "llama")
+            wait_until(lambda: scene.names("podcliques"), lambda left: not left, "all is gone")
+            asked = [asked for asked, _ in proxy.asked if asked.method in {"PATCH", "DELETE"}]
+            operator.kill()
+        assert {(each.method, each.resource) for each in asked} >= {
+            ("DELETE", "podcliques"),
+            ("DELETE", "pods"),
+            ("PATCH", "podcliques"),
+            ("PATCH", "podcliques/status"),
+            ("PATCH", "podgangs"),
+        }
+        for each in asked:
+            body = json.loads(each.body)
+            aim = body["preconditions"] if each.method == "DELETE" else body["metadata"]
+            assert aim["uid"], each
+            assert aim.get("resourceVersion") or (each.method, each.resource) == ("PATCH", "pods"), each
+
+
+class TestStart:
+    """What must be known before anything is done."""
+
+    @pytest.mark.req("OP-008")
+    @pytest.mark.req("OP-040")
+    def test_op034_no_round_begins_before_every_kind_was_listed(
+        self, grove_plane: ControlPlane, scene: Scene, starting: Starting
+    ) -> None:
+        with Proxy(grove_plane) as proxy:
+            proxy.policy = only(Fault.FAILED, lambda asked: asked.resource == "services")
+            operator = starting(server=proxy.url)
+            operator.launch()
+            scene.api.create(scene.set_of(clique("router")))
+            operator.await_line("cannot follow", kind="Service")
+            wait_until(lambda: len(proxy.of(Fault.FAILED)), lambda tries: tries > 3, "it tries to list them again")
+            assert operator.get("/healthz") == "ok\n"
+            with pytest.raises(urllib.error.HTTPError, match="503") as answer:
+                operator.get("/readyz")
+            assert answer.value.read() == b"waits for the first list of Service\n"
+            answer.value.close()
+            assert not operator.writes()
+            proxy.policy = only(Fault.NONE, bool)
+            scene.await_ready(1)
 
 
 class TestWatches:
