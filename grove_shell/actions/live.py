@@ -2,18 +2,17 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.actions.source import Live, NoCluster
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import Connection, NoAccess, connect
+from grove_shell.client.greeting import advice_on
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind
 from grove_shell.client.lists import NotListed, pages_of
 from grove_shell.reading.collected import Collected
 from grove_shell.views.progress import counting
-
-_UNAUTHORIZED: Final = 401
 
 
 def collect(live: Live) -> Collected:
@@ -28,15 +27,7 @@ def collect(live: Live) -> Collected:
     except NoAccess as fault:
         raise NoCluster(str(fault)) from fault
     except Unreachable as fault:
-        raise NoCluster(f"{fault}; is it up, and is --context the one you mean?") from fault
-    except NotListed as fault:
-        if fault.absent:
-            words = f"{fault}; is Grove installed there? (grove manifests | kubectl apply --server-side -f -)"
-        elif fault.status == _UNAUTHORIZED:
-            words = f"{fault}: the credentials are not accepted, or ran out; log in again"
-        else:
-            words = str(fault)
-        raise NoCluster(words) from fault
+        raise NoCluster(advice_on(fault)) from fault
 
 
 async def _collect(live: Live, count: Callable[[Any], None]) -> Collected:
@@ -44,7 +35,10 @@ async def _collect(live: Live, count: Callable[[Any], None]) -> Collected:
     namespace = EVERYWHERE if live.everywhere else live.namespace or connection.namespace
     async with Api(connection) as api:
         kinds = [kind for kind in KINDS.values() if kind.kind != POD_CLIQUE_SET]
-        sets = await _listed(api, KINDS[POD_CLIQUE_SET], namespace, count)
+        try:
+            sets = await _listed(api, KINDS[POD_CLIQUE_SET], namespace, count)
+        except NotListed as fault:
+            raise NoCluster(f"{connection.server}: {advice_on(fault)}") from fault
         lists = await asyncio.gather(*(_listed(api, kind, namespace, count) for kind in kinds), return_exceptions=True)
     items, unseen, complete = list(sets), dict[Gap, str](), {(POD_CLIQUE_SET, namespace)}
     for kind, found in zip(kinds, lists, strict=True):

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grove_shell.actions.configuration import configuration
+from grove_shell.client.api import Api
 from grove_shell.client.connection import NoAccess, connect
+from grove_shell.client.greeting import greet
 from grove_shell.exits import ERROR
 from grove_shell.operator.process import Process
+from grove_shell.operator.serving import CannotListen
 from grove_shell.settings.operator import OperatorSettings, settings_of
 from grove_shell.views.faults import faults_page
 from grove_shell.views.page import show, write
@@ -31,21 +34,27 @@ def operate(options: OperatorOptions) -> int:
     """Run until told to stop; returns the exit code (CL-001)."""
     settings, faults = configuration(options.config, settings_of)
     if faults:
-        show(faults_page(faults, going_on=False), sys.stderr)
+        show(faults_page(faults, going_on=False, closing="Nothing was started."), sys.stderr)
         return ERROR
     with ExitStack() as stack:
         decisions = None
         if options.decision_log is not None:
-            decisions = stack.enter_context(Path(options.decision_log).open("a", encoding="utf-8"))
+            try:
+                decisions = stack.enter_context(Path(options.decision_log).open("a", encoding="utf-8"))
+            except OSError as fault:
+                write(f"{options.decision_log}: {fault.strerror}; try another --decision-log\n", sys.stderr)
+                return ERROR
         try:
             return asyncio.run(_run(options, settings, decisions))
-        except NoAccess as fault:
+        except (NoAccess, CannotListen) as fault:
             write(f"{fault}\n", sys.stderr)
             return ERROR
 
 
 async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: object) -> int:
     connection = await connect(options.kubeconfig, options.context)
+    async with Api(connection, timeout=settings.client.timeout) as api:
+        await greet(api, options.namespace)
     return await Process(
         connection=connection,
         settings=settings,

@@ -24,12 +24,14 @@ NOT_FOUND: Final = 404
 CONFLICT: Final = 409
 GONE: Final = 410
 TOO_MANY: Final = 429
+SERVER_FAULT: Final = 500  # and above
 _UNAVAILABLE: Final = 503
 _MULTIPLE: Final = 300
 _TRIES: Final = 5
 _LONGEST_WAIT: Final = 60.0
 _TIMEOUT: Final = 30.0
 _IN_FLIGHT: Final = 32
+_SILENCE: Final = 4  # times the time for an answer: a server sends a bookmark every minute
 
 
 class Unreachable(Exception):
@@ -67,7 +69,11 @@ Observer = Callable[[str, int], None]
 
 
 class Api:
-    """A session with one API server; to be used as an asynchronous context manager."""
+    """A session with one API server; to be used as an asynchronous context manager.
+
+    Attributes:
+        allowed: asked before every write goes out, however long it waited for its turn (OP-031).
+    """
 
     def __init__(
         self,
@@ -90,8 +96,10 @@ class Api:
             agent: what the server's audit log calls us.
         """
         self.connection = connection
+        self.allowed: Callable[[], bool] = lambda: True
         self._slots = asyncio.Semaphore(in_flight)
         self._bucket = bucket
+        self._seconds = timeout
         self._timeout = aiohttp.ClientTimeout(total=timeout)
         self._observer = observer
         self._agent = agent
@@ -122,7 +130,7 @@ class Api:
         """One request; waits and tries again where the server asks for it (429, and 503 with ``Retry-After``).
 
         Raises:
-            Unreachable: there was no answer.
+            Unreachable: there was no answer, or writing is not allowed any more.
         """
         data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
         headers = {"Accept": accept, **({"Content-Type": content_type} if data is not None else {})}
@@ -130,6 +138,8 @@ class Api:
             if self._bucket is not None:
                 await self._bucket.take()
             async with self._slots:
+                if method != "GET" and not self.allowed():
+                    raise Unreachable("this process does not lead any more")
                 answer, pause = await self._ask(method, path, query, data, headers)
             if self._observer is not None:
                 self._observer(method, answer.status)
@@ -164,11 +174,12 @@ class Api:
         """The lines of an answer without an end, as they come.
 
         Raises:
-            Unreachable: the connection could not be made, or was cut.
+            Unreachable: the connection could not be made, was cut, or nothing came for too long (OP-007).
             RefusedWatch: the server would not.
         """
         headers = await self._proof({"Accept": accept})
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._timeout.total, sock_read=None)
+        patience = self._seconds * _SILENCE
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._seconds, sock_read=patience)
         try:
             async with self._open.get(
                 path,

@@ -44,6 +44,7 @@ async def connect(kubeconfig: str | None = None, context: str | None = None) -> 
         NoAccess: with what was looked for.
     """
     from kubernetes.aio import client, config  # noqa: PLC0415 - half a second that only those pay who need it
+    from yaml import YAMLError  # noqa: PLC0415 - as above
 
     settings = client.Configuration()
     settings.api_key = {}
@@ -62,8 +63,10 @@ async def connect(kubeconfig: str | None = None, context: str | None = None) -> 
             raise NoAccess(f"no kubeconfig: {found} does not exist, and KUBECONFIG is not set; try --kubeconfig FILE")
     except config.ConfigException as fault:
         raise NoAccess(f"{found}: {fault}") from fault
+    except YAMLError as fault:
+        raise NoAccess(f"{found}: this is no YAML ({' '.join(str(fault).split())})") from fault
     except (TypeError, ValueError, KeyError, AttributeError) as fault:  # what the library raises for a wrong shape
-        raise NoAccess(f"{found}: this is no kubeconfig ({fault})") from fault
+        raise NoAccess(f"{found}: this is no kubeconfig, or its context names what is not in it ({fault})") from fault
 
     async def token() -> str | None:
         held = await settings.get_api_key_with_prefix("BearerToken")

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grove_shell.client.api import FORBIDDEN, GONE, JSON, NOT_FOUND, Answer, Api
+from grove_shell.client.api import FORBIDDEN, GONE, JSON, NOT_FOUND, SERVER_FAULT, TOO_MANY, Answer, Api
 from grove_shell.client.kinds import ApiKind
 
 _PAGE: Final = 500
@@ -17,7 +17,9 @@ class NotListed(Exception):
 
     Attributes:
         kind: which.
-        forbidden: whether permission is lacking; else the kind is not served.
+        forbidden: whether permission is lacking.
+        absent: whether the kind is not served.
+        passing: whether it is trouble of the server, and says nothing of the kind.
     """
 
     def __init__(self, kind: ApiKind, answer: Answer) -> None:
@@ -27,6 +29,7 @@ class NotListed(Exception):
         self.status = answer.status
         self.forbidden = answer.status == FORBIDDEN
         self.absent = answer.status == NOT_FOUND
+        self.passing = answer.status == TOO_MANY or answer.status >= SERVER_FAULT
 
 
 @dataclass(frozen=True, slots=True)

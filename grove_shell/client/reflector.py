@@ -91,8 +91,9 @@ class Reflector:
                 self._patience = _FIRST_PATIENCE
             except NotListed as fault:
                 version = ""
-                self._shelf.lose(self.kind.kind, str(fault))
-                self.synced.set()
+                if not fault.passing:
+                    self._shelf.lose(self.kind.kind, str(fault))
+                    self.synced.set()
                 await self._wait(str(fault), at_least=_LONG_PATIENCE if fault.forbidden or fault.absent else 0)
             except Unreachable as fault:
                 await self._wait(str(fault))

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Outcome, Step
+from grove_core.kernel.steps import Attempt, Step
 from grove_core.resources.keys import GROVE, SET
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.api import NOT_FOUND, Api
@@ -20,23 +20,15 @@ _JUDGED: Final = ("Pod", "PodClique", GROUP_KIND)
 class ClusterActing:
     """Writes to one API server."""
 
-    def __init__(self, api: Api, shelves: Shelves, writes: Writes, allowed: Callable[[], bool]) -> None:
-        """Write nothing yet; ``allowed`` is asked before every write."""
-        self._allowed = allowed
+    def __init__(self, api: Api, shelves: Shelves, writes: Writes) -> None:
+        """Write nothing yet."""
         self._api = api
         self._shelves = shelves
         self._writes = writes
 
     def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
         """What tries the steps of one round."""
-        confirming = Confirming(self._writes)
-
-        async def attempt(step: Step) -> Attempt:
-            if not self._allowed():
-                return Attempt(step, Outcome.UNREACHABLE, "this process does not lead any more")
-            return await confirming.attempt(step)
-
-        return attempt
+        return Confirming(self._writes).attempt
 
     async def refresh(self, home: Home) -> None:
         """Take in everything of a set as the server has it now (OP-013).

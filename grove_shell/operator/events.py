@@ -7,6 +7,7 @@ import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -28,6 +29,7 @@ _EVENTS: Final = "events.k8s.io/v1"
 _REMEMBERED: Final = 4096
 _LONGEST_NOTE: Final = 1000
 _BACKLOG: Final = 1000
+_LONGEST_WAIT: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +115,10 @@ class Events:
             self._queue.task_done()
 
     async def flush(self) -> None:
-        """Wait until everything is written."""
-        await self._queue.join()
+        """Wait until everything is written, and not for long: an end is not put off for an Event."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LONGEST_WAIT):
+                await self._queue.join()
 
     async def _write(self, told: Told, plan: str) -> None:
         try:

@@ -25,6 +25,7 @@ from grove_shell.operator.journal import Journal
 from grove_shell.operator.leader import Leader, LeadershipLost, LeaseTerms
 from grove_shell.operator.rounds import Following, Rounds
 from grove_shell.operator.serving import Serving
+from grove_shell.operator.shadow import Shadow
 from grove_shell.operator.telemetry import Telemetry
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.world.shelves import Shelves
@@ -85,14 +86,16 @@ class _Running:
         self._events = Events(api, identity)
         self._leader = self._candidate(lease_api, identity)
         shelves = Shelves()
-        acting = ClusterActing(api, shelves, Writes(api, shelves), self._may_write)
-        followers: tuple[Following, ...] = (self._journal, telemetry)
+        api.allowed = self._may_write
+        acting = ClusterActing(api, shelves, Writes(api, shelves))
+        witness: Following = Shadow(self._journal.say) if told.watching else self._events
         self._rounds = Rounds(
             shelves=shelves,
             acting=None if told.watching else acting,
             rules=BY_NAME[told.settings.rules],
-            followers=followers if told.watching else (*followers, self._events),
+            followers=(self._journal, telemetry, witness),
             workers=told.settings.workers,
+            announced=self._events.flush,
         )
         shelves.changed = self._rounds.wake
         telemetry.watch_queue(lambda: self._rounds.depth)
@@ -176,7 +179,7 @@ class _Running:
         return [f"the first list of {one.kind.kind}" for one in self._reflectors if not one.synced.is_set()]
 
     def _may_write(self) -> bool:
-        return self._leader is None or self._leader.may_write
+        return not self._told.watching and (self._leader is None or self._leader.may_write)
 
     def _elected(self, leads: bool) -> None:  # noqa: FBT001 - the word is the argument
         self._telemetry.elected(leads)

@@ -11,7 +11,8 @@ from uuid import uuid4
 
 from grove_core.areas.gang_termination.rulesets import RuleSet
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus, Step
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, SetStatus, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import let_go, reconcile
@@ -84,6 +85,7 @@ class _Root:
         dirty: something changed since its last look.
         rest_until: of the loop's clock; no look before, so that a burst of changes is one look.
         refused: what the server would not have lately (PL-012), and until when that stands.
+        unlucky: what was not created when it was tried last; others are tried before it.
         told_at: of the loop's clock; when statuses were written last.
     """
 
@@ -94,6 +96,7 @@ class _Root:
     patience: float = _FIRST_PATIENCE
     refused: tuple[Attempt, ...] = ()
     refused_until: float = 0.0
+    unlucky: frozenset[Ref] = frozenset()
     told_at: float = 0.0
 
 
@@ -107,6 +110,10 @@ class Counters:
     retries: int = 0
 
 
+async def _at_once() -> None:
+    """Nobody has to be told first."""
+
+
 @dataclass(kw_only=True)
 class Rounds:
     """The work queue of an operator: every set at most once, its rounds one after the other.
@@ -116,6 +123,7 @@ class Rounds:
         acting: how to write; None to plan and never write.
         may: set while this process may act; rounds wait for it.
         workers: how many sets may be in a round at once.
+        announced: waits until what was told of a plan is written; called before a gang is ended (OP-042).
     """
 
     shelves: Shelves
@@ -123,6 +131,7 @@ class Rounds:
     rules: RuleSet
     followers: tuple[Following, ...] = ()
     workers: int = 16
+    announced: Callable[[], Awaitable[None]] = _at_once
     may: asyncio.Event = field(default_factory=asyncio.Event)
     counters: Counters = field(default_factory=Counters)
 
@@ -214,9 +223,12 @@ class Rounds:
         for follower in self.followers:
             follower.planned(look)
         self._wake_at(home, root, plan.wake_at)
+        self._wake_for_refused(home, root)
         if self.acting is None or not plan.steps:
             return
-        due, wait = _due(plan.steps, root)
+        if _ends_something(plan.steps):
+            await self.announced()
+        due, wait = _due(_unlucky_last(plan.steps, root), root)
         if wait:
             self._set_timer(home, root, wait)
         attempts = await act_at_once(self.acting.trial(), due)
@@ -245,6 +257,9 @@ class Rounds:
         """Refusals stand until their time is over; what failed is tried again, later each time."""
         answers = tuple(attempts)
         root.refused = refused_so_far(root.refused, answers)
+        tried = {answer.step.target: answer.outcome for answer in answers if isinstance(answer.step.action, Create)}
+        failed = (target for target, outcome in tried.items() if outcome is not Outcome.DONE)
+        root.unlucky = (root.unlucky - tried.keys()) | frozenset(failed)
         if all(answer.outcome is Outcome.DONE for answer in answers):
             root.patience = _FIRST_PATIENCE
             return
@@ -263,6 +278,12 @@ class Rounds:
         if moment is not None:
             self._set_timer(home, root, (moment - datetime.now(UTC)).total_seconds())
 
+    def _wake_for_refused(self, home: Home, root: _Root) -> None:
+        """An earlier look may have taken the place of the one that tries again what was refused."""
+        left = root.refused_until - asyncio.get_running_loop().time()
+        if root.refused and left > 0:
+            self._set_timer(home, root, left)
+
     def _set_timer(self, home: Home, root: _Root, seconds: float) -> None:
         """The earlier of two looks counts; the later one follows from the plan of the first."""
         loop = asyncio.get_running_loop()
@@ -272,6 +293,11 @@ class Rounds:
         if root.timer is not None:
             root.timer.cancel()
         root.timer = loop.call_at(when, self.wake, home)
+
+
+def _unlucky_last(steps: tuple[Step, ...], root: _Root) -> tuple[Step, ...]:
+    """Each stage with what failed before at its end: creations stop at the first failure, others would never come."""
+    return tuple(sorted(steps, key=lambda step: (step.stage, step.target in root.unlucky)))
 
 
 def _due(steps: tuple[Step, ...], root: _Root) -> tuple[tuple[Step, ...], float]:

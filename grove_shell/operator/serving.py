@@ -9,6 +9,10 @@ from aiohttp import web
 _TEXT: Final = "text/plain; version=0.0.4"
 
 
+class CannotListen(Exception):
+    """Nothing can be served where it should be; the message says where, and what to change."""
+
+
 class Serving:
     """A small HTTP server; to be used as an asynchronous context manager."""
 
@@ -27,7 +31,11 @@ class Serving:
         self._runner: web.AppRunner | None = None
 
     async def __aenter__(self) -> int:
-        """Listen, and tell at which port."""
+        """Listen, and tell at which port.
+
+        Raises:
+            CannotListen: the port is taken, or the address is not ours.
+        """
         application = web.Application()
         application.add_routes(
             [
@@ -39,7 +47,12 @@ class Serving:
         self._runner = web.AppRunner(application, access_log=None)
         await self._runner.setup()
         site = web.TCPSite(self._runner, self._host, self._port)
-        await site.start()
+        try:
+            await site.start()
+        except OSError as fault:
+            await self._runner.cleanup()
+            where = f"{self._host}:{self._port}"
+            raise CannotListen(f"{where}: {fault.strerror}; another one is set by serving.port in --config") from fault
         port: int = self._runner.addresses[0][1]
         return port
 

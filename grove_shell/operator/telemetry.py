@@ -34,6 +34,7 @@ class Telemetry:
         self._requests = self._count("rest_client_requests_total", "Requests by answer.", "code", "method")
         self._depth = self._gauge("workqueue_depth", "Sets that wait for a look.", "name")
         self._leads = self._gauge("leader_election_master_status", "Whether this process leads.", "name")
+        self.elected(False)  # noqa: FBT003 - nobody has been yet
         self._writes = self._count("grove_writes_total", "Steps by what became of them.", "kind", "action", "outcome")
         self._ended = self._count("grove_gang_terminations_total", "Gangs ended, by level and cause.", "level", "rule")
         self._breached = self._gauge("grove_breached", "What is breached now.", "namespace", "set", "kind")

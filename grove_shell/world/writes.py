@@ -24,6 +24,7 @@ from grove_shell.client.api import (
     JSON,
     MERGE,
     NOT_FOUND,
+    SERVER_FAULT,
     STRATEGIC,
     TOO_MANY,
     Answer,
@@ -35,7 +36,6 @@ from grove_shell.client.lists import accepted
 
 WRITER: Final = "grove-operator"
 STATUS_WRITER: Final = "grove-operator-status"
-_SERVER_FAULT: Final = 500
 _POD: Final = "Pod"
 
 
@@ -203,7 +203,7 @@ def _judged(answer: Answer) -> tuple[Outcome, str]:
         return Outcome.DONE, ""
     if answer.status in {CONFLICT, NOT_FOUND}:
         return Outcome.CONFLICT, answer.words
-    if answer.status == TOO_MANY or answer.status >= _SERVER_FAULT:
+    if answer.status == TOO_MANY or answer.status >= SERVER_FAULT:
         return Outcome.UNREACHABLE, answer.words
     return Outcome.REFUSED, answer.words
 

@@ -3,12 +3,15 @@
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from tests.cluster import binaries
-from tests.cluster.plane import EVERYTHING, STORE, ControlPlane
+from tests.cluster.binaries import CONTROLLERS
+from tests.cluster.operators import Operator, Starting, install_definitions, let
+from tests.cluster.plane import EVERYTHING, OPERATORS, STORE, ControlPlane
+from tests.cluster.scenes import Scene
 
 NEEDS: Final = {"api_server": STORE, "control_plane": EVERYTHING, "gang_plane": EVERYTHING}
 
@@ -60,3 +63,42 @@ def namespace(api_server: ControlPlane) -> Iterator[str]:
     api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     yield name
     api.delete("namespaces", name)
+
+
+@pytest.fixture(scope="session")
+def grove_plane(control_plane: ControlPlane) -> ControlPlane:
+    """The shared control plane, with Grove's definitions, and operators who may do everything."""
+    api = control_plane.api()
+    install_definitions(api)
+    control_plane.restart(CONTROLLERS)  # the garbage collector looks for new kinds when it begins, then every 30 s
+    for user in OPERATORS:
+        let(api, user)
+    return control_plane
+
+
+@pytest.fixture
+def scene(grove_plane: ControlPlane, namespace: str) -> Iterator[Scene]:
+    """Where sets of this test live."""
+    scene = Scene(grove_plane.api(), namespace)
+    yield scene
+    scene.close()
+
+
+@pytest.fixture
+def starting(grove_plane: ControlPlane, scene: Scene) -> Iterator[Starting]:
+    """Makes operators of the namespace of the test; whichever still runs is killed in the end."""
+    made: list[Operator] = []
+
+    def start(user: str = "operator", **more: Any) -> Operator:
+        made.append(Operator(grove_plane, user, **{"namespace": scene.namespace, **more}))
+        return made[-1]
+
+    yield start
+    for each in made:
+        each.kill()
+
+
+@pytest.fixture
+def operator(starting: Starting) -> Operator:
+    """An operator that runs, alone in the namespace of the test."""
+    return starting().start()

@@ -1,8 +1,10 @@
 """A control plane of real programs, as long as a ``with`` block lasts."""
 
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -69,6 +71,8 @@ class ControlPlane:
         self._gang = gang_scheduling
         self._keeper: subprocess.Popen[str] | None = None
         self._tokens: dict[str, str] = {}
+        self._launched: dict[str, Sequence[str]] = {}
+        self._ports: dict[str, int] = {}
         self.pids: dict[str, int] = {}
         self.folder: Path
         self.url: str
@@ -135,9 +139,32 @@ class ControlPlane:
         Raises:
             NotRunning: A program ended.
         """
-        if ended := self._ask({"ended": None}):
-            name, code = next(iter(ended.items()))
+        ended = self._ask({"ended": None})
+        if gone := [name for name in self._parts if name in ended]:
+            name, code = gone[0], ended[gone[0]]
             raise NotRunning(f"{name} ended with exit code {code}:\n{_tail(self.log(name))}")
+
+    def run(self, name: str, argv: Sequence[str]) -> int:
+        """Start a program under test beside those of the control plane; it ends with them, and has a log like them.
+
+        Returns:
+            Its process id.
+        """
+        self.pids[name] = self._ask({"start": [name, list(argv), str(self.log(name))]})
+        return self.pids[name]
+
+    def restart(self, name: str) -> None:
+        """Begin one of the control plane's own programs anew, and wait until it is up; etcd apart."""
+        os.kill(self.pids[name], signal.SIGKILL)
+        while self.code(name) is None:
+            time.sleep(0.01)
+        self._launch(name)
+        self._await(name, self._ports[name])
+
+    def code(self, name: str) -> int | None:
+        """With what a program under test ended, minus a signal's number if one did it; None while it runs."""
+        found: int | None = self._ask({"ended": None}).get(name)
+        return found
 
     def _start(self) -> None:
         temporary = self._folder is None
@@ -158,19 +185,24 @@ class ControlPlane:
         self.pids["keeper"] = self._keeper.pid
         ports = programs.free_ports()
         self.url = f"https://{HOST}:{ports.apiserver}"
-        commands = self._commands(ports)
-        self._launch(ETCD, commands)
-        self._launch(APISERVER, commands)
+        self._launched = self._commands(ports)
+        self._ports = {
+            APISERVER: ports.apiserver,
+            CONTROLLERS: ports.controllers,
+            SCHEDULER: ports.scheduler,
+            KUBELET: ports.kubelet,
+        }
+        self._launch(ETCD)
+        self._launch(APISERVER)
         self._await(APISERVER, ports.apiserver)
         self._write_kubeconfigs()
-        others = {CONTROLLERS: ports.controllers, SCHEDULER: ports.scheduler, KUBELET: ports.kubelet}
-        started = [name for name in self._parts if name in others]
+        started = [name for name in self._parts if name not in STORE]
         for name in started:
-            self._launch(name, commands)
+            self._launch(name)
         for name in started:
-            self._await(name, others[name])
+            self._await(name, self._ports[name])
 
-    def _commands(self, ports: Ports) -> dict[str, list[str]]:
+    def _commands(self, ports: Ports) -> dict[str, Sequence[str]]:
         """The command line of each program that is to run."""
         path, folder, gang = self._binaries, self.folder, self._gang
         makers = {
@@ -192,8 +224,8 @@ class ControlPlane:
             programs.write_kubeconfig(self.kubeconfig(user), url=self.url, authority=authority, user=user, token=token)
         programs.write_scheduler_configuration(self.folder / "scheduler.json", self.kubeconfig(SCHEDULER))
 
-    def _launch(self, name: str, commands: Mapping[str, Sequence[str]]) -> None:
-        self.pids[name] = self._ask({"start": [name, list(commands[name]), str(self.log(name))]})
+    def _launch(self, name: str) -> None:
+        self.run(name, self._launched[name])
 
     def _ask(self, request: Mapping[str, Any]) -> Any:
         assert self._keeper is not None

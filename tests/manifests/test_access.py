@@ -117,9 +117,9 @@ def answer(one: Asked, before: int) -> tuple[int, Json]:
 async def act(api: Api, recorder: Recorder) -> None:
     """Have the operator do everything it can do."""
     for shelves, step in steps():
-        await ClusterActing(api, shelves, Writes(api, shelves), lambda: True).trial()(step)
+        await ClusterActing(api, shelves, Writes(api, shelves)).trial()(step)
     for shelves, snapshot, plan in golden():
-        await ClusterActing(api, shelves, Writes(api, shelves), lambda: True).refresh(
+        await ClusterActing(api, shelves, Writes(api, shelves)).refresh(
             (snapshot.root.ref.namespace, snapshot.root.ref.name)
         )
         events = Events(api, "me")
