@@ -12,6 +12,7 @@ from typing import Final, TextIO
 from uuid import uuid4
 
 from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.reconcile import reconcile
 from grove_core.version import VERSION
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.bucket import Bucket
@@ -92,7 +93,7 @@ class _Running:
         self._rounds = Rounds(
             shelves=shelves,
             acting=None if told.watching else acting,
-            rules=BY_NAME[told.settings.rules],
+            decide=partial(reconcile, rules=BY_NAME[told.settings.rules]),
             followers=(self._journal, telemetry, witness),
             workers=told.settings.workers,
             announced=self._events.flush,

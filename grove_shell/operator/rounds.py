@@ -9,13 +9,12 @@ from random import uniform
 from typing import Final, Protocol
 from uuid import uuid4
 
-from grove_core.areas.gang_termination.rulesets import RuleSet
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, SetStatus, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
-from grove_core.reconcile import let_go, reconcile
+from grove_core.reconcile import let_go
 from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.client.api import Unreachable
@@ -128,7 +127,7 @@ class Rounds:
 
     shelves: Shelves
     acting: Acting | None
-    rules: RuleSet
+    decide: Callable[[Snapshot], Plan]
     followers: tuple[Following, ...] = ()
     workers: int = 16
     announced: Callable[[], Awaitable[None]] = _at_once
@@ -241,7 +240,7 @@ class Rounds:
         return self.shelves.observe(home, datetime.now(UTC), root.refused if stands else ())
 
     def _plan(self, snapshot: Snapshot) -> Plan:
-        plan = reconcile(snapshot, self.rules)
+        plan = self.decide(snapshot)
         problems = problems_in(plan, snapshot)
         if problems:
             raise BrokenInvariant("PL-004", "; ".join(map(str, problems[:3])))

@@ -1,8 +1,14 @@
 """The work queue by itself: a set that is only looked at, and never written."""
 
 import asyncio
+from dataclasses import replace
 
-from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Guard
+from grove_core.kernel.steps import SetStatus, Stage, Step
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.operator.rounds import Look, Rounds
 from grove_shell.world.shelves import Home, Shelves
 from tests.property.workload.sets import clique_raw, set_raw
@@ -37,7 +43,7 @@ def test_op020_however_often_a_set_changes_one_look_more_follows() -> None:
     async def scenario() -> int:
         waker = Waker()
         shelves = Shelves()
-        rounds = waker.rounds = Rounds(shelves=shelves, acting=None, rules=BY_NAME["design"], followers=(waker,))
+        rounds = waker.rounds = Rounds(shelves=shelves, acting=None, decide=reconcile, followers=(waker,))
         raw = set_raw(clique_raw("worker"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
         shelves.put("PodCliqueSet", raw)
@@ -53,3 +59,45 @@ def test_op020_however_often_a_set_changes_one_look_more_follows() -> None:
         return waker.looks
 
     assert asyncio.run(scenario()) == 2
+
+
+class Listener:
+    """Hears of one look, or of its end before anything was done."""
+
+    def __init__(self) -> None:
+        self.heard = asyncio.Event()
+        self.words = ""
+
+    def planned(self, look: Look) -> None:
+        raise AssertionError(f"{look.plan} is carried out")
+
+    def answered(self, look: Look, attempts: object) -> None:
+        raise AssertionError("nothing is tried")
+
+    def failed(self, home: Home, words: str) -> None:
+        self.words = words
+        self.heard.set()
+
+
+def test_op025_an_illegal_plan_is_told_and_not_carried_out() -> None:
+    """A planner that aims at what is not there any more."""
+
+    def decide(snapshot: Snapshot) -> Plan:
+        plan = reconcile(snapshot)
+        stale = SetStatus(FrozenMap({"replicas": 9}), Guard(snapshot.root.uid, "of last year"))
+        return replace(plan, steps=(Step(Stage.STATUS, snapshot.root.ref, stale, plan.steps[0].because),))
+
+    async def scenario() -> str:
+        listener, shelves = Listener(), Shelves()
+        rounds = Rounds(shelves=shelves, acting=None, decide=decide, followers=(listener,))
+        rounds.may.set()
+        raw = set_raw(clique_raw("worker"))
+        raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
+        shelves.put("PodCliqueSet", raw)
+        rounds.wake(HOME)
+        await listener.heard.wait()
+        await rounds.close()
+        assert rounds.counters.errors == 1
+        return listener.words
+
+    assert "of last year" in asyncio.run(scenario())
