@@ -1,8 +1,10 @@
 """The work queue by itself: a set that is only looked at, and never written."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_shell.operator.rounds import Look, Rounds
 from grove_shell.world.shelves import Home, Shelves
 from tests.property.workload.sets import clique_raw, set_raw
@@ -53,3 +55,47 @@ def test_op020_however_often_a_set_changes_one_look_more_follows() -> None:
         return waker.looks
 
     assert asyncio.run(scenario()) == 2
+
+
+class Refusing:
+    """Has everything made but one object, and writes down what is tried."""
+
+    def __init__(self, refused: str, awaited: str) -> None:
+        self.tried: list[str] = []
+        self.done = asyncio.Event()
+        self._refused = refused
+        self._awaited = awaited
+
+    def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
+        return self._attempt
+
+    async def _attempt(self, step: Step) -> Attempt:
+        self.tried.append(step.target.name)
+        if step.target.name == self._awaited:
+            self.done.set()
+        refused = step.target.name == self._refused
+        return Attempt(step, Outcome.REFUSED if refused else Outcome.DONE, "it is another's" if refused else "")
+
+    async def refresh(self, home: Home) -> None:
+        raise AssertionError("nothing is ended")
+
+
+def test_op017_what_is_refused_holds_up_nobody() -> None:
+    """Creations stop at the first one that is refused, and that one would be the first again."""
+
+    async def scenario() -> list[str]:
+        shelves = Shelves()
+        acting = Refusing("llama-0-first", awaited="llama-0-second")
+        rounds = Rounds(shelves=shelves, acting=acting, rules=BY_NAME["design"])
+        raw = set_raw(clique_raw("first"), clique_raw("second"))
+        raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
+        shelves.put("PodCliqueSet", raw)
+        rounds.may.set()
+        rounds.wake(HOME)
+        async with asyncio.timeout(10):
+            await acting.done.wait()
+        await rounds.close()
+        return acting.tried
+
+    tried = asyncio.run(scenario())
+    assert tried[: tried.index("llama-0-second")].count("llama-0-first") == 1
