@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from grove_shell.actions.configuration import configuration
 from grove_shell.client.connection import NoAccess, connect
 from grove_shell.exits import ERROR
+from grove_shell.operator.serving import CannotListen
 from grove_shell.settings.webhooks import WebhookSettings, settings_of
 from grove_shell.views.faults import faults_page
 from grove_shell.views.page import show, write
 from grove_shell.webhooks.process import Process
-from grove_shell.webhooks.serving import CannotListen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

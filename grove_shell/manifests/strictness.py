@@ -108,7 +108,9 @@ def _of_list(schema: Json, value: list[Any] | tuple[Any, ...], path: str) -> Ite
         place = f"{path}[{index}]"
         yield from flaws_in(schema["items"], item, place)
         key: object = str(item)
-        if keys is not None and isinstance(item, Mapping):
+        if keys is not None:
+            if not isinstance(item, Mapping):
+                continue  # told already
             properties = schema["items"]["properties"]
             key = tuple(str(item.get(name, properties[name].get("default"))) for name in keys)
         if (keys or schema.get("x-kubernetes-list-type") == "set") and key in seen:

@@ -25,7 +25,7 @@ from grove_shell.operator.events import Events
 from grove_shell.operator.journal import Journal
 from grove_shell.operator.leader import Leader, LeadershipLost, LeaseTerms
 from grove_shell.operator.rounds import Following, Rounds
-from grove_shell.operator.serving import Serving
+from grove_shell.operator.serving import Serving, listening_at
 from grove_shell.operator.shadow import Shadow
 from grove_shell.operator.telemetry import Telemetry
 from grove_shell.settings.operator import OperatorSettings
@@ -125,7 +125,7 @@ class _Running:
         code = DONE
         served = self._told.settings.serving
         serving = Serving(host=served.host, port=served.port, missing=self._missing, metrics=self._telemetry.page)
-        async with serving as port:
+        async with listening_at(serving, served.host, served.port) as port:
             self._journal.say(
                 "info",
                 "operator starts",

@@ -1,7 +1,8 @@
 """What an operator serves: its health, whether it is ready, and its metrics. None of it depends on leadership."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Final
 
 from aiohttp import web
@@ -10,7 +11,19 @@ _TEXT: Final = "text/plain; version=0.0.4"
 
 
 class CannotListen(Exception):
-    """Nothing can be served where it should be; the message says where, and what to change."""
+    """A port is taken, or not ours to listen at; the message says which, and what to change."""
+
+
+@asynccontextmanager
+async def listening_at(server: AbstractAsyncContextManager[int], host: str, port: int) -> AsyncIterator[int]:
+    """Enter a server and tell at which port it listens. Raises CannotListen."""
+    async with AsyncExitStack() as stack:
+        try:
+            found = await stack.enter_async_context(server)
+        except OSError as fault:
+            words = f"cannot listen at {host}:{port}: {fault.strerror or fault}; --config says where to"
+            raise CannotListen(words) from fault
+        yield found
 
 
 class Serving:
@@ -34,7 +47,7 @@ class Serving:
         """Listen, and tell at which port.
 
         Raises:
-            CannotListen: the port is taken, or the address is not ours.
+            OSError: the port is taken, or the address is not ours; see :func:`listening_at`.
         """
         application = web.Application()
         application.add_routes(
@@ -49,10 +62,9 @@ class Serving:
         site = web.TCPSite(self._runner, self._host, self._port)
         try:
             await site.start()
-        except OSError as fault:
+        except OSError:
             await self._runner.cleanup()
-            where = f"{self._host}:{self._port}"
-            raise CannotListen(f"{where}: {fault.strerror}; another one is set by serving.port in --config") from fault
+            raise
         port: int = self._runner.addresses[0][1]
         return port
 

@@ -13,12 +13,12 @@ from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.reflector import Reflector
 from grove_shell.exits import DONE
 from grove_shell.operator.journal import Journal
-from grove_shell.operator.serving import Serving
+from grove_shell.operator.serving import CannotListen, Serving, listening_at
 from grove_shell.settings.webhooks import WebhookSettings
 from grove_shell.webhooks.keeping import Files, Shared
 from grove_shell.webhooks.names import Names
 from grove_shell.webhooks.registration import Registration
-from grove_shell.webhooks.serving import CannotListen, Reviews, listening_at
+from grove_shell.webhooks.serving import Reviews
 from grove_shell.webhooks.telemetry import Telemetry
 from grove_shell.webhooks.tls import Shown
 

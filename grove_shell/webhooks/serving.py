@@ -3,8 +3,7 @@
 import json
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from aiohttp import web
@@ -21,21 +20,6 @@ _FAULT: Final = 500
 _FINISH: Final = 10.0
 
 Judge = Callable[[Request], Json]
-
-
-class CannotListen(Exception):
-    """A port is taken, or not ours to listen at; the message says which."""
-
-
-@asynccontextmanager
-async def listening_at(server: AbstractAsyncContextManager[int], host: str, port: int) -> AsyncIterator[int]:
-    """Enter a server and tell at which port it listens. Raises CannotListen."""
-    async with AsyncExitStack() as stack:
-        try:
-            found = await stack.enter_async_context(server)
-        except OSError as fault:
-            raise CannotListen(f"cannot listen at {host}:{port}: {fault.strerror or fault}") from fault
-        yield found
 
 
 class Reviews:

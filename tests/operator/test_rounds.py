@@ -1,11 +1,12 @@
 """The work queue by itself: a set that is only looked at, and never written."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
-from grove_core.kernel.steps import SetStatus, Stage, Step
+from grove_core.kernel.steps import Attempt, Outcome, SetStatus, Stage, Step
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
@@ -101,3 +102,47 @@ def test_op025_an_illegal_plan_is_told_and_not_carried_out() -> None:
         return listener.words
 
     assert "of last year" in asyncio.run(scenario())
+
+
+class Refusing:
+    """Has everything made but one object, and writes down what is tried."""
+
+    def __init__(self, refused: str, awaited: str) -> None:
+        self.tried: list[str] = []
+        self.done = asyncio.Event()
+        self._refused = refused
+        self._awaited = awaited
+
+    def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
+        return self._attempt
+
+    async def _attempt(self, step: Step) -> Attempt:
+        self.tried.append(step.target.name)
+        if step.target.name == self._awaited:
+            self.done.set()
+        refused = step.target.name == self._refused
+        return Attempt(step, Outcome.REFUSED if refused else Outcome.DONE, "it is another's" if refused else "")
+
+    async def refresh(self, home: Home) -> None:
+        raise AssertionError("nothing is ended")
+
+
+def test_op017_what_is_refused_holds_up_nobody() -> None:
+    """Creations stop at the first one that is refused, and that one would be the first again."""
+
+    async def scenario() -> list[str]:
+        shelves = Shelves()
+        acting = Refusing("llama-0-first", awaited="llama-0-second")
+        rounds = Rounds(shelves=shelves, acting=acting, decide=reconcile)
+        raw = set_raw(clique_raw("first"), clique_raw("second"))
+        raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
+        shelves.put("PodCliqueSet", raw)
+        rounds.may.set()
+        rounds.wake(HOME)
+        async with asyncio.timeout(10):
+            await acting.done.wait()
+        await rounds.close()
+        return acting.tried
+
+    tried = asyncio.run(scenario())
+    assert tried[: tried.index("llama-0-second")].count("llama-0-first") == 1

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grove_core.areas.workload.rules import Why
@@ -12,7 +12,8 @@ from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, SetStatus, Stage, Step, Toll
 from grove_core.plan.staleness import changes_since
 from grove_core.reconcile import reconcile
-from tests.property.strategies.worlds import World, is_termination, worlds
+from tests.property.strategies.worlds import World, is_termination, world_of, worlds
+from tests.property.test_plan_laws import ENDING
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -47,6 +48,7 @@ def test_pl020_a_step_more_or_less_is_told(world: World) -> None:
 
 
 @given(worlds(), st.integers(1, 50))
+@example(world_of(ENDING), 1)
 def test_pl020_a_fact_that_an_end_rests_on_is_told(world: World, more: int) -> None:
     """Another number of pods, another moment since when: whatever the reviewer was told."""
     for step in filter(is_termination, reconcile(world.snapshot).steps):
