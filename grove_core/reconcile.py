@@ -6,6 +6,7 @@ from grove_core.areas.gang_termination.desire import wake_of_termination, wants_
 from grove_core.areas.gang_termination.findings import findings_of_termination
 from grove_core.areas.gang_termination.rulesets import DESIGN, RuleSet
 from grove_core.areas.gang_termination.status import tally_of
+from grove_core.areas.gang_termination.verdicts import ending_of
 from grove_core.areas.workload.desire import judge_completion
 from grove_core.areas.workload.gates import findings_of_gates, judge_gates, wants_of_gates
 from grove_core.areas.workload.starting import findings_of_start
@@ -36,7 +37,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     tally = tally_of(seen, judgement)
 
     gates = judge_gates(seen)  # WL
-    completion = judge_completion(seen)  # WL
+    completion = judge_completion(seen, ending_of(judgement))  # WL
 
     desired = Desired.union(
         (

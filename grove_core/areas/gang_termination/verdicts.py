@@ -137,3 +137,27 @@ class Judgement(NamedTuple):
     groups: tuple[GroupJudgement, ...] = ()
     replicas: tuple[ReplicaJudgement, ...] = ()
     unknown: tuple[Reason, ...] = ()
+
+
+class Ending(NamedTuple):
+    """What is being ended: replicas of the set, and of scaling groups by the group's name."""
+
+    replicas: frozenset[int] = frozenset()
+    parts: frozenset[tuple[str, int]] = frozenset()
+
+    def holds(self, replica: int, group: str, group_replica: int) -> bool:
+        """Whether something of a place in the set ends with it."""
+        return replica in self.replicas or (group, group_replica) in self.parts
+
+
+def ending_of(judgement: Judgement) -> Ending:
+    """What a judgement ends. Linear in what is judged."""
+    return Ending(
+        frozenset(replica.index for replica in judgement.replicas if isinstance(replica.fate, Terminate)),
+        frozenset(
+            (judged.group.ref.name, index)
+            for judged in judgement.groups
+            for index, fate in judged.replica_fates.items()
+            if isinstance(fate, Terminate)
+        ),
+    )

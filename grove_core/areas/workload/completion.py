@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.areas.workload.blueprint import blueprint_of, size_of
 from grove_core.areas.workload.desire import Completion
 from grove_core.areas.workload.expansion import wants_of_expansion
@@ -17,11 +18,12 @@ from grove_core.snapshot.snapshot import Snapshot
 MOST: Final = 1_000_000
 
 
-def complete(snapshot: Snapshot) -> Completion:
+def complete(snapshot: Snapshot, ending: Ending) -> Completion:
     """What goes, what is rolled, what comes, and what statuses say; linear in what the set consists of (WL-024).
 
     Args:
         snapshot: of a set that is not being deleted, with all its cliques.
+        ending: where nothing is made, because it is being ended (WL-076).
     """
     size = size_of(snapshot)
     if size > MOST:
@@ -30,13 +32,15 @@ def complete(snapshot: Snapshot) -> Completion:
     scene = Scene(snapshot)
     replicas = blueprint_of(snapshot)
     if "Pod" not in snapshot.complete:
-        return Completion((Desired(tuple(wants_of_surplus(scene, frozenset()))), wants_of_expansion(scene, replicas)))
+        return Completion(
+            (Desired(tuple(wants_of_surplus(scene, frozenset()))), wants_of_expansion(scene, replicas, ending))
+        )
     rollout = judge_rollout(scene, replicas)
     if rollout.surge:
         replicas = blueprint_of(snapshot, rollout.surge)
     wants = (
         Desired(tuple(wants_of_surplus(scene, rollout.surge))),
-        wants_of_expansion(scene, replicas, rollout.written),
+        wants_of_expansion(scene, replicas, ending, rollout.written),
         rollout.desired,
         Desired(tuple(statuses_of(scene, rollout))),
     )

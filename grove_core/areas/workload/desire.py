@@ -2,6 +2,7 @@
 
 from typing import Final, NamedTuple
 
+from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.wants import Desired
 from grove_core.snapshot.snapshot import Snapshot
@@ -21,11 +22,16 @@ class Completion(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def judge_completion(snapshot: Snapshot) -> Completion:
-    """What becomes of a set, as far as the source has everything: what was left out is unknown, not absent (WL-010)."""
+def judge_completion(snapshot: Snapshot, ending: Ending) -> Completion:
+    """What becomes of a set, as far as the source has everything: what was left out is unknown, not absent (WL-010).
+
+    Args:
+        snapshot: of the set.
+        ending: what gang termination ends; nothing is made there meanwhile (WL-076).
+    """
     if snapshot.root.deleting or not snapshot.root.uid or _NEEDED not in snapshot.complete:
         return Completion()
     # A dozen modules that a file without cliques does not need.
     from grove_core.areas.workload.completion import complete  # noqa: PLC0415
 
-    return complete(snapshot)
+    return complete(snapshot, ending)

@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Final, NamedTuple
 
+from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.areas.workload.access import access_for, service_for, service_spec
 from grove_core.areas.workload.blueprint import CliquePart, GangPart, GroupPart, ReplicaPart
 from grove_core.areas.workload.claims import Shared, claims_of_clique, claims_of_group, claims_of_set
@@ -42,7 +43,7 @@ _COUNTED: Final = frozenset({"Service", "HorizontalPodAutoscaler", "ResourceClai
 
 
 def wants_of_expansion(
-    scene: Scene, replicas: Sequence[ReplicaPart], written: AbstractSet[str] = frozenset()
+    scene: Scene, replicas: Sequence[ReplicaPart], ending: Ending, written: AbstractSet[str] = frozenset()
 ) -> Desired:
     """Everything a set should consist of that is not so (WL-010 to WL-026), and what of it is too much.
 
@@ -51,6 +52,7 @@ def wants_of_expansion(
     Args:
         scene: of a set that is not being deleted.
         replicas: its blueprint.
+        ending: where no clique and no pod is made (WL-076).
         written: names of the cliques that take over another template in this round; their pods wait for that (WL-086).
     """
     snapshot = scene.snapshot
@@ -58,7 +60,8 @@ def wants_of_expansion(
     wants: list[Want] = []
     held: list[HeldBack] = []
     taken: dict[tuple[str, str], _Sketch] = {}
-    for item in _Expansion(scene, written).everything(replicas):
+    ends = _names_in(replicas, ending)
+    for item in _Expansion(scene, written | ends).everything(replicas):
         if isinstance(item, HeldBack):
             held.append(item)
         elif isinstance(item, Applied | Absent):
@@ -72,7 +75,7 @@ def wants_of_expansion(
             found = there.get((item.kind, item.name))
             if item.kind not in snapshot.complete:
                 continue
-            if found is None:
+            if found is None and not (item.kind == "PodClique" and item.name in ends):
                 wants.append(item.make())
             elif item.kind in _FOLLOWING and isinstance(found, Owned) and not _says(found, item):
                 wants.extend(_following(found, item.make()))
@@ -84,6 +87,14 @@ def wants_of_expansion(
 def _says(found: Owned, item: "_Sketch") -> bool:
     """Whether an object says what it should, by its spec alone; most do, and need no manifest to be held against."""
     return item.spec is not None and not differing(item.spec(), found.spec)
+
+
+def _names_in(replicas: Iterable[ReplicaPart], ending: Ending) -> AbstractSet[str]:
+    """The cliques of what is being ended."""
+    if not ending.replicas and not ending.parts:
+        return frozenset()
+    parts = (part for replica in replicas for part in replica.all_cliques)
+    return {part.name for part in parts if ending.holds(part.replica, part.group, part.group_replica)}
 
 
 def _following(found: Owned, wanted: Present) -> Iterator[Applied]:

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grove_core.kernel.steps import Create, Delete
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -140,3 +142,31 @@ def test_whatever_happens_it_ends_as_wanted_and_nothing_falls_below_its_minimum(
     assert {ref for ref in life.world.items if ref != life.ref} == {
         ref for ref in fresh.world.items if ref != fresh.ref
     }
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_wl076_a_termination_that_broke_off_makes_nothing_new_first(grouped: bool) -> None:
+    """The companions are gone, the operator was killed, the cause is still there."""
+    pool = ({"name": "pool", "cliqueNames": ["a", "b"], "replicas": 2, "minAvailable": 1},)
+    raw = set_raw(
+        clique_raw("a", 2, minAvailable=2), clique_raw("b", 1), groups=pool if grouped else (), terminationDelay="1m"
+    )
+    life = Life(raw)
+    life.settle()
+    cause, companion = (life.clique(f"llm-0-pool-0-{name}" if grouped else f"llm-0-{name}") for name in "ab")
+    for pod in life.pods(cause.ref.name):
+        life.world.put_pod(replace(pod, ready=False))
+    while (plan := life.round()) is not None and plan.steps:
+        pass
+    life.world.delete(companion.ref)
+    life.now += timedelta(minutes=2)
+    life.attempts = ()
+    seen = life.look()
+    assert seen is not None
+    plan = reconcile(seen)
+    assert [step.target for step in plan.steps if isinstance(step.action, Delete)] == [cause.ref]
+    assert not [step for step in plan.steps if isinstance(step.action, Create)]
+    life.settle()
+    again = life.clique(companion.ref.name)
+    assert again.uid != companion.uid
+    assert life.clique(cause.ref.name).uid != cause.uid
