@@ -10,11 +10,13 @@ from typing import Final, Protocol
 from uuid import uuid4
 
 from grove_core.kernel.errors import BrokenInvariant
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, SetStatus, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import let_go
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.client.api import Unreachable
@@ -303,9 +305,11 @@ def _due(steps: tuple[Step, ...], root: _Root) -> tuple[tuple[Step, ...], float]
     """The steps to try now, and how many seconds what is left may wait.
 
     While objects are written statuses wait a moment, for each would be outdated at once; and many of them are not
-    written more often than every second (OP-024).
+    written more often than every second. What must not be missed does not wait (OP-024).
     """
-    objects = tuple(step for step in steps if not isinstance(step.action, SetStatus))
+    objects = tuple(
+        step for step in steps if not isinstance(step.action, SetStatus) or _is_a_record(step.action.fields)
+    )
     statuses = len(steps) - len(objects)
     now = asyncio.get_running_loop().time()
     wait = root.told_at + (_LONGEST_SILENCE if objects else _STATUS_PAUSE if statuses > _FEW else 0.0) - now
@@ -314,6 +318,22 @@ def _due(steps: tuple[Step, ...], root: _Root) -> tuple[tuple[Step, ...], float]
     if statuses:
         root.told_at = now
     return steps, 0.0
+
+
+def _may_wait(step: Step) -> bool:
+    """Whether it is a status that records neither that something was available nor that a breach begins.
+
+    Either may be over at the next look, and what was not written then was never so.
+    """
+    if not isinstance(step.action, SetStatus):
+        return False
+    status = step.action.fields
+    conditions = status.get("conditions", ())
+    breaches = (
+        isinstance(one, FrozenMap) and (one.get("type"), one.get("status")) == (MIN_AVAILABLE_BREACHED, "True")
+        for one in (conditions if isinstance(conditions, tuple) else ())
+    )
+    return status.get("wasAvailable") is not True and not any(breaches)
 
 
 def _ends_something(steps: Iterable[Step]) -> bool:

@@ -4,9 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from grove_core.kernel.frozen import FrozenMap
+import pytest
+
+from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard
-from grove_core.kernel.steps import Attempt, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Stage, Step
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
@@ -146,3 +148,67 @@ def test_op017_what_is_refused_holds_up_nobody() -> None:
 
     tried = asyncio.run(scenario())
     assert tried[: tried.index("llama-0-second")].count("llama-0-first") == 1
+
+
+class Recording:
+    """Has every step done, and writes down which."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.done = asyncio.Event()
+
+    def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
+        return self._attempt
+
+    async def _attempt(self, step: Step) -> Attempt:
+        self.steps.append(step)
+        self.done.set()
+        return Attempt(step, Outcome.DONE)
+
+    async def refresh(self, home: Home) -> None:
+        raise AssertionError("nothing is ended")
+
+
+@pytest.mark.parametrize(
+    ("record", "waits"),
+    [
+        ({"readyReplicas": 1}, True),
+        ({"wasAvailable": False}, True),
+        ({"wasAvailable": True}, False),
+        ({"conditions": ({"type": "MinAvailableBreached", "status": "False"},)}, True),
+        ({"conditions": ({"type": "MinAvailableBreached", "status": "True"},)}, False),
+    ],
+)
+def test_op024_what_must_not_be_missed_does_not_wait(record: dict[str, object], waits: bool) -> None:
+    """A round that makes objects a moment after one that wrote statuses, and has another status to write."""
+
+    def decide(snapshot: Snapshot) -> Plan:
+        plan = reconcile(snapshot)
+        because = plan.steps[0].because
+        fields = freeze(record if acting.steps else {"replicas": 1})
+        assert isinstance(fields, FrozenMap)
+        status = Step(Stage.STATUS, snapshot.root.ref, SetStatus(fields, snapshot.root.guard), because)
+        made = [step for step in plan.steps if isinstance(step.action, Create)]
+        return replace(plan, steps=(*made, status) if acting.steps else (status,))
+
+    acting = Recording()
+
+    async def scenario() -> list[str]:
+        shelves = Shelves()
+        rounds = Rounds(shelves=shelves, acting=acting, decide=decide)
+        raw = set_raw(clique_raw("first"))
+        raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
+        shelves.put("PodCliqueSet", raw)
+        rounds.may.set()
+        for _ in range(2):
+            acting.done.clear()
+            rounds.wake(HOME)
+            async with asyncio.timeout(10):
+                await acting.done.wait()
+        await rounds.close()
+        return [type(step.action).__name__ for step in acting.steps]
+
+    first, *rest = asyncio.run(scenario())
+    assert first == "SetStatus"
+    assert "Create" in rest
+    assert ("SetStatus" not in rest) is waits
