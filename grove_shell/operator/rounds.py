@@ -307,9 +307,7 @@ def _due(steps: tuple[Step, ...], root: _Root) -> tuple[tuple[Step, ...], float]
     While objects are written statuses wait a moment, for each would be outdated at once; and many of them are not
     written more often than every second. What must not be missed does not wait (OP-024).
     """
-    objects = tuple(
-        step for step in steps if not isinstance(step.action, SetStatus) or _is_a_record(step.action.fields)
-    )
+    objects = tuple(step for step in steps if not _may_wait(step))
     statuses = len(steps) - len(objects)
     now = asyncio.get_running_loop().time()
     wait = root.told_at + (_LONGEST_SILENCE if objects else _STATUS_PAUSE if statuses > _FEW else 0.0) - now
