@@ -218,7 +218,7 @@ class _Expansion:
         yield from _too_many(clique, pods, part.replicas + part.surge)
 
     def _new_pods(self, part: CliquePart, clique: PodClique, places: Sequence[Place]) -> Iterator[_Sketch]:
-        """Pods for free places: without a gate where the gang refers to them and waits for nothing (WL-088, WL-076)."""
+        """Pods for free places: without a gate where the gang refers to them and waits for nothing (WL-088, WL-075)."""
         referred = self._referred(part.gang)
         open_ones = frozenset[str]() if part.base_gang else self._open_in(part.gang)
         awaited = set(self._first_pods(part)) if not part.base_gang and part.gang not in self._unwritable else set()
@@ -250,7 +250,7 @@ class _Expansion:
         return frozenset(pod for group in gang.groups for pod in group.pods) if gang is not None else frozenset()
 
     def _open_in(self, name: str) -> frozenset[str]:
-        """The pods that a gang refers to, if they are enough of each of its cliques (WL-076); found once for all."""
+        """The pods that a gang refers to, if they are enough of each of its cliques (WL-075); found once for all."""
         if name not in self._open:
             gang, part = self._gangs.get(name), self._parts.get(name)
             named = self._named(part) if gang is not None and part is not None else {}

@@ -307,7 +307,7 @@ def test_wl088_pods_wait_for_a_gang_that_refers_to_them_unless_it_cannot_be_writ
     assert {kind for kind, _ in created_by(reconcile(without))} == {"Pod"}
 
 
-def test_wl076_half_a_gang_is_born_gated() -> None:
+def test_wl075_half_a_gang_is_born_gated() -> None:
     """After a termination one clique is back, and the other one is held by somebody's finalizer."""
     life = Life(set_raw(clique_raw("a", 2, minAvailable=2), clique_raw("b", 2, minAvailable=2)))
     life.settle()
