@@ -54,7 +54,7 @@ def document_from_json(raw: Json) -> Document:
         raise MalformedObject((Problem(path="formatVersion", expected=expected, got=str(version)),))
     try:
         return Document(
-            rules=raw["rules"],
+            rules=_text(raw["rules"]),
             as_of=_time(raw["asOf"]),
             not_collected=tuple(raw["notCollected"]),
             forecasts=tuple(_forecast_from_json(plan, raw["rules"]) for plan in raw["plans"]),
@@ -78,7 +78,7 @@ def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any J
 def _forecast_from_json(raw: Json, rules: str) -> Forecast:
     return Forecast(
         root=_ref(raw["root"]),
-        root_uid=raw["root"]["uid"],
+        root_uid=_text(raw["root"]["uid"]),
         rules=rules,
         rounds=tuple(
             Round(

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,11 +11,13 @@ from pathlib import Path
 from grove_core.areas.gang_termination.rulesets import BY_NAME
 from grove_core.document.document import Document, action_name
 from grove_core.document.reading import document_from_json
-from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.staleness import changes_since
 from grove_core.reconcile import reconcile
+from grove_core.resources.fields import shown
 from grove_shell.actions.live import collect
 from grove_shell.actions.source import Live, NoCluster
 from grove_shell.client.api import Api, Unreachable
@@ -75,12 +77,29 @@ class _Unread(Exception):
 def _read(path: str) -> Document:
     try:
         raw = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as fault:
+    except (OSError, ValueError, RecursionError) as fault:
         raise _Unread(f"{path}: {getattr(fault, 'strerror', None) or fault}") from fault
     try:
-        return document_from_json(raw if isinstance(raw, dict) else {})
+        document = document_from_json(raw if isinstance(raw, dict) else {})
     except MalformedObject as fault:
         raise _Unread("\n".join(f"{path}: {problem}" for problem in fault.problems)) from fault
+    problems = tuple(_problems(document))
+    if problems:
+        raise _Unread("\n".join(f"{path}: {problem}" for problem in problems))
+    return document
+
+
+def _problems(document: Document) -> Iterator[Problem]:
+    """Why a document that reads is no plan to carry out: nobody could have reviewed it (CL-005)."""
+    if document.rules not in BY_NAME:
+        yield Problem(path="rules", expected=f"one of {', '.join(sorted(BY_NAME))}", got=shown(document.rules))
+    seen: set[Ref] = set()
+    for number, forecast in enumerate(document.forecasts):
+        if not forecast.rounds:
+            yield Problem(path=f"plans[{number}].rounds", expected="at least one round", got="none")
+        if forecast.root in seen:
+            yield Problem(path=f"plans[{number}].root", expected="each set once", got=forecast.root.short)
+        seen.add(forecast.root)
 
 
 def _compared(document: Document, found: Collected) -> tuple[list[Step], list[str]]:

@@ -87,8 +87,9 @@ class Reflector:
         while True:
             try:
                 version = version or await self._list()
-                version = await self._watch(version)
-                self._patience = _FIRST_PATIENCE
+                version, heard = await self._watch(version)
+                if not heard:
+                    await self._wait("")
             except NotListed as fault:
                 version = ""
                 if not fault.passing:
@@ -115,8 +116,12 @@ class Reflector:
         self.synced.set()
         return version
 
-    async def _watch(self, version: str) -> str:
-        """Events from a version on, until the server ends it; the version to go on from, empty to list anew."""
+    async def _watch(self, version: str) -> tuple[str, bool]:
+        """Events from a version on, until the server ends it.
+
+        Returns:
+            The version to go on from, empty to list anew; and whether there were any events (OP-009).
+        """
         path = self.kind.path(self._namespace)
         query = {
             "watch": "1",
@@ -130,9 +135,10 @@ class Reflector:
             event = json.loads(line)
             raw, what = event["object"], event["type"]
             if what == "ERROR":
-                return "" if raw.get("code") == GONE else version
+                return "" if raw.get("code") == GONE else version, seen > 0
             version = str(raw.get("metadata", {}).get("resourceVersion") or version)
             self.standing.trouble = ""
+            self._patience = _FIRST_PATIENCE
             if what == "DELETED":
                 self._shelf.drop(self.kind.kind, self._whole(raw))
             elif what in {"ADDED", "MODIFIED"}:
@@ -140,7 +146,7 @@ class Reflector:
             seen += 1
             if seen % _YIELD_EVERY == 0:
                 await asyncio.sleep(0)
-        return version
+        return version, seen > 0
 
     def _whole(self, raw: dict[str, Any]) -> dict[str, Any]:
         """Metadata alone comes under another name."""

@@ -7,7 +7,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Step
 from grove_core.resources.keys import GROVE, SET
 from grove_core.resources.podclique import GROUP_KIND
-from grove_shell.client.api import NOT_FOUND, Api
+from grove_shell.client.api import NOT_FOUND, Api, Unreachable
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, path_of
 from grove_shell.client.lists import pages_of
 from grove_shell.world.confirming import Confirming
@@ -34,7 +34,7 @@ class ClusterActing:
         """Take in everything of a set as the server has it now (OP-013).
 
         Raises:
-            Unreachable, NotListed: then nothing is ended.
+            Unreachable, NotListed: then nothing is ended; also where something is there that counts as gone (OP-019).
         """
         namespace, name = home
         await self._look_at(Ref(GROVE, POD_CLIQUE_SET, namespace, name))
@@ -45,7 +45,10 @@ class ClusterActing:
                     listed.clear()
                 for raw in page.items:
                     self._shelves.put(kind, raw)
-                    listed.add(Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"]))
+                    ref = Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])
+                    if self._shelves.is_buried(raw["metadata"].get("uid")):
+                        raise Unreachable(f"{ref.short}: the server has it, and it counted as gone")
+                    listed.add(ref)
             for ref in self._shelves.of(home, kind):
                 if ref not in listed:
                     await self._look_at(ref)

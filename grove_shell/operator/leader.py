@@ -98,9 +98,10 @@ class Leader:
         return held
 
     async def release(self) -> None:
-        """Let the next one begin at once."""
+        """Let the next one begin at once; from here on nothing is written any more (OP-031)."""
         if not self.leads:
             return
+        self.holder = ""
         answer = await self._ask("GET")
         raw = answer.json()
         if answer.good and raw.get("spec", {}).get("holderIdentity") == self._terms.identity:

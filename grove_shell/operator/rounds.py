@@ -160,6 +160,7 @@ class Rounds:
     async def close(self) -> None:
         """Begin no further round, and let those that run come to their end."""
         self._closing = True
+        self.may.set()  # who waits for it only has to hear of the end
         for root in self._roots.values():
             if root.timer is not None:
                 root.timer.cancel()
@@ -198,6 +199,8 @@ class Rounds:
             self._broke_off(home, root, str(fault))
         except BrokenInvariant as fault:
             self._broke_off(home, root, f"broken invariant: {fault}")
+        except Exception as fault:  # noqa: BLE001 - a set that met a fault of ours is looked at again all the same (OP-027)
+            self._broke_off(home, root, f"fault of ours: {type(fault).__name__}: {fault}")
 
     def _broke_off(self, home: Home, root: _Root, words: str) -> None:
         self.counters.errors += 1

@@ -1,8 +1,8 @@
 """Objects that may be shown to others: nothing that people keep secret in them, and decided like the originals.
 
-Values of variables, arguments and commands are replaced by a word that follows from them and from a salt nobody keeps:
-equal ones stay equal, and nobody can guess one from its word. Template hashes follow, so that what was of the present
-template still is (OP-051).
+Values of variables, arguments, commands, headers and options of drivers are replaced by a word that follows from them
+and from a salt nobody keeps: equal ones stay equal, and nobody can guess one from its word. Template hashes follow, so
+that what was of the present template still is (OP-051).
 """
 
 import hashlib
@@ -16,9 +16,19 @@ from grove_core.resources.podcliqueset import podcliqueset_of
 Json = dict[str, Any]
 _CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
 _SPOKEN: Final = ("args", "command")
+_CALLED: Final = ("livenessProbe", "readinessProbe", "startupProbe", "lifecycle")
+_DRIVEN: Final = (("csi", "volumeAttributes"), ("flexVolume", "options"))
 _KEPT: Final = ("apiVersion", "kind", "metadata")
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
-_OWN: Final = "GROVE_"
+_OWN: Final = frozenset(
+    {
+        "GROVE_PCS_NAME",
+        "GROVE_PCS_INDEX",
+        "GROVE_PCLQ_NAME",
+        "GROVE_HEADLESS_SERVICE",
+        "GROVE_PCSG_TEMPLATE_NUM_PODS",
+    }
+)  # that Grove writes; what a user calls GROVE_TOKEN is the user's
 
 
 class Redaction:
@@ -43,6 +53,8 @@ class Redaction:
         if kind == "Secret":
             return {**{key: item[key] for key in _KEPT if key in item}, "metadata": metadata}
         shown = {**item, "metadata": metadata}
+        if kind == "Pod" and isinstance(item.get("status"), dict):
+            shown["status"] = self._told(item["status"])
         spec = item.get("spec")
         if not isinstance(spec, dict):
             return shown
@@ -74,7 +86,18 @@ class Redaction:
             for key in _CONTAINERS
             if isinstance(spec.get(key), list)
         }
+        if isinstance(spec.get("volumes"), list):
+            changed["volumes"] = [self._volume(one) if isinstance(one, dict) else one for one in spec["volumes"]]
         return {**spec, **changed}
+
+    def _volume(self, volume: Json) -> Json:
+        """What a driver is told besides its secrets may hold some all the same."""
+        shown = dict(volume)
+        for source, options in _DRIVEN:
+            inner = shown.get(source)
+            if isinstance(inner, dict) and isinstance(inner.get(options), dict):
+                shown[source] = {**inner, options: self._words(inner[options])}
+        return shown
 
     def _container(self, container: Json) -> Json:
         shown = dict(container)
@@ -82,12 +105,47 @@ class Redaction:
             shown["env"] = [self._variable(one) if isinstance(one, dict) else one for one in shown["env"]]
         for key in _SPOKEN:
             if isinstance(shown.get(key), list) and shown.get("name") != "grove-initc":
-                shown[key] = [self._word(one) if isinstance(one, str) else one for one in shown[key]]
+                shown[key] = self._words(shown[key])
+        for key in _CALLED:
+            if key in shown:
+                shown[key] = self._call(shown[key])
         return shown
+
+    def _call(self, raw: Any) -> Any:  # noqa: ANN401 - any JSON
+        """Probes and hooks: the commands they run, and the values of headers they send."""
+        if isinstance(raw, list):
+            return [self._call(one) for one in raw]
+        if not isinstance(raw, dict):
+            return raw
+        shown = {key: self._call(item) for key, item in raw.items()}
+        if isinstance(shown.get("command"), list):
+            shown["command"] = self._words(shown["command"])
+        if isinstance(shown.get("httpHeaders"), list):
+            shown["httpHeaders"] = [
+                {**one, "value": self._words(one["value"])} if isinstance(one, dict) and "value" in one else one
+                for one in shown["httpHeaders"]
+            ]
+        return shown
+
+    def _told(self, raw: Any) -> Any:  # noqa: ANN401 - any JSON
+        """A status of a pod: messages may quote the last lines that a container wrote, or what it was called with."""
+        if isinstance(raw, list):
+            return [self._told(one) for one in raw]
+        if not isinstance(raw, dict):
+            return raw
+        return {key: self._words(item) if key == "message" else self._told(item) for key, item in raw.items()}
+
+    def _words(self, raw: Any) -> Any:  # noqa: ANN401 - any JSON
+        """Every text in a value replaced; what has none stays."""
+        if isinstance(raw, dict):
+            return {key: self._words(item) for key, item in raw.items()}
+        if isinstance(raw, list):
+            return [self._words(one) for one in raw]
+        return self._word(raw) if isinstance(raw, str) and raw else raw
 
     def _variable(self, variable: Json) -> Json:
         value = variable.get("value")
-        if not isinstance(value, str) or not value or str(variable.get("name")).startswith(_OWN):
+        if not isinstance(value, str) or not value or variable.get("name") in _OWN:
             return variable
         return {**variable, "value": self._word(value)}
 

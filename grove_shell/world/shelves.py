@@ -127,6 +127,7 @@ class Shelves:
             if before is not None:
                 self._remove(address)
             return
+        self._gone.pop(uid, None)  # newer than its end: it only was out of sight
         shelf = _controller_of(raw) if kind == "Pod" else ""
         if before is not None and (before.home, before.uid, before.shelf) != (home, uid, shelf):
             self._take_out(address, before)
@@ -162,6 +163,10 @@ class Shelves:
             self.changed(home)
 
     # what is asked
+
+    def is_buried(self, uid: object) -> bool:
+        """Whether an object of this uid went, as far as was heard, and did not come back to sight."""
+        return uid in self._gone
 
     def homes(self) -> list[Home]:
         """Every set there is, sorted."""

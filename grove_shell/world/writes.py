@@ -37,6 +37,7 @@ from grove_shell.client.lists import accepted
 WRITER: Final = "grove-operator"
 STATUS_WRITER: Final = "grove-operator-status"
 _POD: Final = "Pod"
+_LABELLED: Final = frozenset({_POD, "Service", "HorizontalPodAutoscaler"})  # that we follow by a label, and may patch
 
 
 class Shelving(Protocol):
@@ -143,7 +144,26 @@ class Writes:
             return Attempt(step, Outcome.REFUSED, f"{refusal.words}; it belongs to {holder}")
         if found["deleting"]:
             return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
-        return Attempt(step, Outcome.DONE)
+        return await self._followed(step, raw["metadata"])
+
+    async def _followed(self, step: Step, metadata: Mapping[str, Any]) -> Attempt:
+        """An object of ours that lost the label by which we follow its kind gets it back (OP-018)."""
+        label, _, text = KINDS[step.target.kind].selector.partition("=")
+        if step.target.kind not in _LABELLED or (metadata.get("labels") or {}).get(label) == text:
+            return Attempt(step, Outcome.DONE)
+        body = {
+            "metadata": {
+                "uid": metadata["uid"],
+                "resourceVersion": metadata["resourceVersion"],
+                "labels": {label: text},
+            }
+        }
+        answer = await self._api.request(
+            "PATCH", path_of(step.target), query={"fieldManager": WRITER}, body=body, content_type=MERGE
+        )
+        if answer.good:
+            self._take_in(step.target, answer)
+        return Attempt(step, *_judged(answer))
 
     async def _apply(self, target: Ref, action: Apply) -> Answer:
         """Fields of a pod are its gates: opening one twice is no harm, and pods change all the time."""

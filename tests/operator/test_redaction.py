@@ -25,15 +25,33 @@ SECRET: Final = "hf_of_somebody"  # noqa: S105 - nobody's
 
 
 def with_secrets(items: list[Json]) -> list[Json]:
-    """Every container has a secret in a variable, an argument and a command; so has a Secret, and what was applied."""
+    """A secret stands wherever people put some: in every container and its calls, in volumes, in what pods tell."""
     for item in items:
         item["metadata"]["managedFields"] = [{"manager": SECRET}]
         item["metadata"].setdefault("annotations", {})["kubectl.kubernetes.io/last-applied-configuration"] = SECRET
         for spec in _pod_specs(item):
             for container in (*spec.get("containers", ()), *spec.get("initContainers", ())):
                 if container.get("name") != "grove-initc":
-                    container["env"] = [{"name": "TOKEN", "value": SECRET}, *container.get("env", ())]
+                    container["env"] = [{"name": name, "value": SECRET} for name in ("TOKEN", "GROVE_TOKEN")] + [
+                        *container.get("env", ())
+                    ]
                     container["args"], container["command"] = [f"--token={SECRET}"], ["run", SECRET]
+                    header = {"name": "Authorization", "value": SECRET}
+                    container["livenessProbe"] = {"exec": {"command": ["curl", "-u", SECRET]}}
+                    container["readinessProbe"] = {"httpGet": {"port": 1, "httpHeaders": [header]}}
+                    hooks = {
+                        "preStop": {"exec": {"command": [SECRET]}},
+                        "postStart": {"httpGet": {"httpHeaders": [header]}},
+                    }
+                    container["lifecycle"] = hooks
+            spec["volumes"] = [
+                *spec.get("volumes", ()),
+                {"name": "own", "csi": {"driver": "d", "volumeAttributes": {"key": SECRET}}},
+                {"name": "old", "flexVolume": {"driver": "d", "options": {"key": SECRET}}},
+            ]
+        if item["kind"] == "Pod":
+            for each in (*item["status"].get("containerStatuses", ()), *item["status"].get("conditions", ())):
+                each["message"] = f"it said {SECRET}"
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "ml"}, "data": {"t": SECRET}}
     return [*items, secret]
 

@@ -212,3 +212,51 @@ def test_op024_what_must_not_be_missed_does_not_wait(record: dict[str, object], 
     assert first == "SetStatus"
     assert "Create" in rest
     assert ("SetStatus" not in rest) is waits
+
+
+def test_op027_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
+    """The first look ends in an exception that nobody thought of; the second one is as ever."""
+    looks: list[Snapshot] = []
+
+    def decide(snapshot: Snapshot) -> Plan:
+        looks.append(snapshot)
+        if len(looks) == 1:
+            raise KeyError("nobody thought of it")
+        return reconcile(snapshot)
+
+    class Hearing(Listener):
+        def planned(self, look: Look) -> None:
+            self.heard.set()
+
+        def failed(self, home: Home, words: str) -> None:
+            self.words = words
+
+    async def scenario() -> str:
+        listener, shelves = Hearing(), Shelves()
+        rounds = Rounds(shelves=shelves, acting=None, decide=decide, followers=(listener,))
+        rounds.may.set()
+        raw = set_raw(clique_raw("worker"))
+        raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
+        shelves.put("PodCliqueSet", raw)
+        rounds.wake(HOME)
+        async with asyncio.timeout(10):
+            await listener.heard.wait()
+        await rounds.close()
+        return listener.words
+
+    assert asyncio.run(scenario()) == "fault of ours: KeyError: 'nobody thought of it'"
+
+
+def test_op033_who_never_led_ends_at_once() -> None:
+    """Sets wait for leadership; the end comes first, and none of them is looked at."""
+
+    async def scenario() -> int:
+        listener, shelves = Listener(), Shelves()
+        rounds = Rounds(shelves=shelves, acting=None, decide=reconcile, followers=(listener,))
+        rounds.wake(HOME)
+        await asyncio.sleep(0.05)
+        async with asyncio.timeout(5):
+            await rounds.close()
+        return rounds.counters.rounds
+
+    assert asyncio.run(scenario()) == 0

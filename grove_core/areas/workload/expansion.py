@@ -142,6 +142,8 @@ class _Expansion:
         self._complete = scene.snapshot.complete
         self._ordering = Ordering(scene.root)
         self._gangs = {gang.ref.name: gang for gang in scene.snapshot.gangs if not gang.deleting}
+        self._parts: dict[str, GangPart] = {}
+        self._open: dict[str, frozenset[str]] = {}
         self._unwritable = {
             attempt.step.target.name
             for attempt in scene.snapshot.attempts
@@ -163,6 +165,7 @@ class _Expansion:
             for gang in replica.gangs:
                 yield from self._gang(gang)
             if "Pod" in self._complete:
+                self._parts = {gang.name: gang for gang in replica.gangs}
                 for part in replica.all_cliques:
                     yield from self._pods(part)
 
@@ -226,12 +229,13 @@ class _Expansion:
         yield from _too_many(clique, pods, part.replicas + part.surge)
 
     def _new_pods(self, part: CliquePart, clique: PodClique, places: Sequence[Place]) -> Iterator[_Sketch]:
-        """Pods for free places: without a gate where the gang refers to them and waits for no other (WL-088)."""
-        open_ones = frozenset[str]() if part.base_gang else self._referred(part.gang)
+        """Pods for free places: without a gate where the gang refers to them and waits for nothing (WL-088, WL-075)."""
+        referred = self._referred(part.gang)
+        open_ones = frozenset[str]() if part.base_gang else self._open_in(part.gang)
         awaited = set(self._first_pods(part)) if not part.base_gang and part.gang not in self._unwritable else set()
         for place in places:
             name = name_of(clique, part, place)
-            if name in open_ones or name not in awaited:
+            if name in referred or name not in awaited:
                 pod = pod_for(self._root, clique, part, place, self._ordering, gated=name not in open_ones)
                 yield _Sketch("Pod", name, partial(_the_same, pod))
 
@@ -255,6 +259,18 @@ class _Expansion:
         """The pods that a gang refers to."""
         gang = self._gangs.get(name)
         return frozenset(pod for group in gang.groups for pod in group.pods) if gang is not None else frozenset()
+
+    def _open_in(self, name: str) -> frozenset[str]:
+        """The pods that a gang refers to, if they are enough of each of its cliques (WL-075); found once for all."""
+        if name not in self._open:
+            gang, part = self._gangs.get(name), self._parts.get(name)
+            named = self._named(part) if gang is not None and part is not None else {}
+            complete = gang is not None and all(
+                len({*group.pods}.intersection(named.get(group.name, ()))) >= group.min_replicas
+                for group in gang.groups
+            )
+            self._open[name] = self._referred(name) if complete else frozenset()
+        return self._open[name]
 
     def _named(self, part: GangPart) -> dict[str, list[str]]:
         """Clique -> its living pods with the gang's label, and its first ones before they are, sorted (WL-023)."""

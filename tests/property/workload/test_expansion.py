@@ -36,6 +36,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.rounds import as_applied, forecasts
 from grove_shell.world.memory import MemoryWorld
 from tests.property.resources.manifests import almost, outcome
+from tests.property.workload.life import Life
 from tests.property.workload.sets import (
     NOW,
     Json,
@@ -304,6 +305,23 @@ def test_wl088_pods_wait_for_a_gang_that_refers_to_them_unless_it_cannot_be_writ
     assert all(pod["spec"]["schedulingGates"] == [{"name": GATE}] for pod in pods)
     without = replace(seen, complete=seen.complete - {"PodGang"})
     assert {kind for kind, _ in created_by(reconcile(without))} == {"Pod"}
+
+
+def test_wl075_half_a_gang_is_born_gated() -> None:
+    """After a termination one clique is back, and the other one is held by somebody's finalizer."""
+    life = Life(set_raw(clique_raw("a", 2, minAvailable=2), clique_raw("b", 2, minAvailable=2)))
+    life.settle()
+    assert not any(pod.held for pod in life.all_pods())
+    gone, held = life.clique("llm-0-a"), life.clique("llm-0-b")
+    for pod in life.all_pods():
+        life.world.end_pod(pod.ref)
+    del life.world.items[gone.ref]
+    life.world.put(replace(held, deleting=True, finalizers=("example.com/held",)))
+    life.settle()
+    assert [(pod.held, pod.scheduled) for pod in life.pods("llm-0-a")] == [(True, False)] * 2
+    del life.world.items[held.ref]
+    life.settle()
+    assert [pod.ready for pod in life.all_pods()] == [True] * 4
 
 
 def test_wl010_a_set_being_deleted_gets_nothing() -> None:

@@ -1,0 +1,62 @@
+"""What is no plan that somebody can have reviewed is reported before any cluster is asked."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from grove_shell.cli.main import run
+
+DEGRADED: Final = str(Path(__file__).parent.parent.parent / "examples/degraded.yaml")
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def reviewed(capsys: pytest.CaptureFixture[str]) -> Json:
+    assert run(["plan", "-f", DEGRADED, "--now", "2026-11-20T09:00:00Z", "-o", "json"], "grove") == 0
+    document: Json = json.loads(capsys.readouterr().out)
+    return document
+
+
+def said_of(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    path = tmp_path / "plan.json"
+    path.write_text(text, encoding="utf-8")
+    assert run(["apply", str(path), "--kubeconfig", str(tmp_path / "none")], "grove") == 1
+    return capsys.readouterr().err
+
+
+def test_cl005_every_reason_why_a_plan_cannot_be_carried_out_is_told(
+    reviewed: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second, *_ = reviewed["plans"]
+    broken = {**reviewed, "rules": "of mine", "plans": [first, first, {**second, "rounds": []}]}
+    said = said_of(json.dumps(broken), tmp_path, capsys).splitlines()
+    assert [line.partition(": ")[2].partition(": ")[0] for line in said] == [
+        "rules",
+        "plans[1].root",
+        "plans[2].rounds",
+    ]
+
+
+@pytest.mark.parametrize("part", ["root", "rules", "rounds"])
+def test_cl005_a_plan_of_another_shape_is_one_report(
+    part: str, reviewed: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = reviewed["plans"][0]
+    changed = {
+        "root": {**reviewed, "plans": [{**plan, "root": {**plan["root"], "uid": 5}}]},
+        "rules": {**reviewed, "rules": ["design"]},
+        "rounds": {**reviewed, "plans": [{**plan, "rounds": 5}]},
+    }
+    assert "expected a whole plan" in said_of(json.dumps(changed[part]), tmp_path, capsys)
+
+
+def test_cl005_json_without_an_end_is_one_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "recursion" in said_of("[" * 200_000, tmp_path, capsys)
+
+
+def test_cl005_a_sound_plan_gets_as_far_as_the_cluster(
+    reviewed: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "try --kubeconfig" in said_of(json.dumps(reviewed), tmp_path, capsys)

@@ -1,0 +1,63 @@
+"""A leader that goes, seen from the moment at which it says so."""
+
+import asyncio
+from typing import Any, Final
+
+from aiohttp import web
+
+from grove_shell.client.api import Api
+from grove_shell.client.connection import Connection
+from grove_shell.operator.leader import Leader, LeaseTerms
+
+TERMS: Final = LeaseTerms(namespace="ml", name="grove", identity="we")
+
+
+async def no_token() -> str | None:
+    return None
+
+
+class Leases:
+    """A server with one Lease; it answers at once, or when it is let."""
+
+    def __init__(self) -> None:
+        self.lease: dict[str, Any] = {}
+        self.asked = asyncio.Event()
+        self.let = asyncio.Event()
+        self.let.set()
+
+    async def answer(self, request: web.Request) -> web.Response:
+        self.asked.set()
+        await self.let.wait()
+        if request.method != "GET":
+            self.lease = await request.json()
+        return web.json_response(self.lease, status=200 if self.lease else 404)
+
+
+def test_op031_nothing_is_written_while_the_lease_is_given_back() -> None:
+    async def scenario() -> tuple[list[bool], str]:
+        leases = Leases()
+        application = web.Application()
+        application.router.add_route("*", "/{path:.*}", leases.answer)
+        runner = web.AppRunner(application)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        server = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        elected = asyncio.Event()
+        async with Api(Connection(server=server, tls=None, token=no_token)) as api:
+            leader = Leader(api, TERMS, lambda leads: elected.set() if leads else None)
+            running = asyncio.create_task(leader.run())
+            await elected.wait()
+            running.cancel()
+            await asyncio.wait([running])
+            seen = [leader.may_write]
+            leases.asked.clear()
+            leases.let.clear()
+            releasing = asyncio.create_task(leader.release())
+            await leases.asked.wait()
+            seen.append(leader.may_write)
+            leases.let.set()
+            await releasing
+        await runner.cleanup()
+        return seen, leases.lease["spec"]["holderIdentity"]
+
+    assert asyncio.run(scenario()) == ([True, False], "")

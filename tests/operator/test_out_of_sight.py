@@ -1,0 +1,119 @@
+"""A pod that lost the label by which pods are followed: a watch says that it is gone, and it serves on."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import pytest
+from aiohttp import web
+
+from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
+from grove_core.resources.keys import CORE, MANAGED_BY, OPERATOR, SET
+from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.connection import Connection
+from grove_shell.operator.acting import ClusterActing
+from grove_shell.world.shelves import Shelves
+from grove_shell.world.writes import Writes
+
+REF: Final = Ref(CORE, "Pod", "ml", "llm-0-a-0")
+OWNER: Final = {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "name": "llm-0-a", "uid": "a"}
+Json = dict[str, Any]
+
+
+async def no_token() -> str | None:
+    return None
+
+
+def a_pod(version: str, labels: Json) -> Json:
+    meta = {"name": REF.name, "namespace": "ml", "uid": "pod", "resourceVersion": version, "labels": labels}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {**meta, "ownerReferences": [{**OWNER, "controller": True}]},
+        "spec": {"containers": [{"name": "main"}]},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+    }
+
+
+class Server:
+    """It has one pod, and writes down who patches it."""
+
+    def __init__(self, *, forbids: bool = False) -> None:
+        self.pod = a_pod("8", {SET[0]: "llm"})
+        self.forbids = forbids
+        self.patches: list[Json] = []
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.method == "POST":
+            return web.json_response({"kind": "Status", "reason": "AlreadyExists"}, status=409)
+        if request.method == "PATCH":
+            self.patches.append(await request.json())
+            if self.forbids:
+                return web.json_response({"kind": "Status", "message": "no labels here"}, status=403)
+            self.pod = a_pod("9", {**self.pod["metadata"]["labels"], **self.patches[-1]["metadata"]["labels"]})
+        if request.path.endswith(("/pods", "/podcliques", "/podcliquescalinggroups")):
+            items = [self.pod] if request.path.endswith("/pods") else []
+            return web.json_response({"metadata": {"resourceVersion": "8"}, "items": items})
+        if request.path.endswith(REF.name):
+            return web.json_response(self.pod)
+        return web.json_response({"kind": "Status"}, status=404)
+
+
+def out_of_sight() -> Shelves:
+    """The pod was there, and then the watch told that it went: in the version in which it lost its label."""
+    shelves = Shelves()
+    shelves.put("Pod", a_pod("7", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
+    shelves.drop("Pod", a_pod("8", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
+    assert shelves.find(REF) is None
+    return shelves
+
+
+def asked(server: Server, shelves: Shelves, ask: Callable[[Api, Shelves], Awaitable[Any]]) -> Any:
+    async def scenario() -> Any:
+        application = web.Application()
+        application.router.add_route("*", "/{path:.*}", server.answer)
+        runner = web.AppRunner(application)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        address = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        try:
+            async with Api(Connection(server=address, tls=None, token=no_token)) as api:
+                return await ask(api, shelves)
+        finally:
+            await runner.cleanup()
+
+    return asyncio.run(scenario())
+
+
+async def create(api: Api, shelves: Shelves) -> Attempt:
+    manifest = freeze(a_pod("", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
+    assert isinstance(manifest, FrozenMap)
+    return await Writes(api, shelves).attempt(Step(Stage.WORKLOAD, REF, Create(manifest), ()))
+
+
+async def refresh(api: Api, shelves: Shelves) -> None:
+    await ClusterActing(api, shelves, Writes(api, shelves)).refresh(("ml", "llm"))
+
+
+def test_op018_it_gets_its_label_back_and_is_seen_again() -> None:
+    server, shelves = Server(), out_of_sight()
+    assert asked(server, shelves, create).outcome is Outcome.DONE
+    (patch,) = server.patches
+    aim = {"uid": "pod", "resourceVersion": "8"}
+    assert patch == {"metadata": {**aim, "labels": {MANAGED_BY: OPERATOR}}}
+    assert shelves.find(REF) is not None
+    assert asked(server, shelves, create).outcome is Outcome.DONE
+    assert len(server.patches) == 1
+    asked(server, shelves, refresh)
+
+
+def test_op018_a_refusal_is_told() -> None:
+    attempt = asked(Server(forbids=True), out_of_sight(), create)
+    assert (attempt.outcome, attempt.detail) == (Outcome.REFUSED, "no labels here")
+
+
+def test_op019_nothing_is_ended_while_it_is_there() -> None:
+    with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server has it"):
+        asked(Server(), out_of_sight(), refresh)

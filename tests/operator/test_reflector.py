@@ -1,0 +1,57 @@
+"""A copy of one kind, kept from a server that really listens and behaves badly."""
+
+import asyncio
+import json
+from typing import Any, Final
+
+import pytest
+from aiohttp import web
+
+from grove_shell.client.api import Api
+from grove_shell.client.connection import Connection
+from grove_shell.client.kinds import KINDS
+from grove_shell.client.reflector import Reflector
+from grove_shell.world.shelves import Shelves
+
+A_WHILE: Final = 1.0
+FEW: Final = 10
+
+
+async def no_token() -> str | None:
+    return None
+
+
+class Curt:
+    """A server that ends every watch at once, with these last words."""
+
+    def __init__(self, words: list[dict[str, Any]]) -> None:
+        self.words = words
+        self.asked = 0
+
+    async def answer(self, request: web.Request) -> web.Response:
+        self.asked += 1
+        if "watch" in request.query:
+            return web.Response(text="".join(json.dumps(each) + "\n" for each in self.words))
+        return web.json_response({"metadata": {"resourceVersion": "5"}, "items": []})
+
+
+@pytest.mark.parametrize("code", [None, 410, 500])
+def test_op009_a_watch_that_ends_at_once_is_not_begun_a_thousand_times(code: int | None) -> None:
+    async def scenario() -> int:
+        curt = Curt([] if code is None else [{"type": "ERROR", "object": {"kind": "Status", "code": code}}])
+        application = web.Application()
+        application.router.add_get("/{path:.*}", curt.answer)
+        runner = web.AppRunner(application)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        server = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        async with Api(Connection(server=server, tls=None, token=no_token)) as api:
+            following = asyncio.create_task(Reflector(api, KINDS["Pod"], Shelves()).run())
+            await asyncio.sleep(A_WHILE)
+            following.cancel()
+            await asyncio.wait([following])
+        await runner.cleanup()
+        return curt.asked
+
+    asked = asyncio.run(scenario())
+    assert 2 < asked <= (2 * FEW if code else FEW)
