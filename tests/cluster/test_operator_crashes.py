@@ -117,7 +117,9 @@ class TestKilled:
         narrow.await_rest()
         deletions = narrow.writes("podcliques", "delete")
         told = [(event["objectRef"]["name"], event["requestReceivedTimestamp"]) for event in deletions]
-        assert sorted(name for name, _ in told) == [name for name in sorted(before) if name.startswith("llama-0-")], told
+        assert sorted(name for name, _ in told) == [name for name in sorted(before) if name.startswith("llama-0-")], (
+            told
+        )
         moments = [datetime.fromisoformat(event["requestReceivedTimestamp"]) for event in deletions]
         assert min(moments) >= since + timedelta(seconds=3)
         assert not created_twice(narrow)
