@@ -49,7 +49,7 @@ class Terminations(Check):
     def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """A deletion of a clique that says it is a termination."""
         step = attempt.step
-        if isinstance(step.action, SetStatus):
+        if isinstance(step.action, SetStatus) and attempt.outcome in {Outcome.DONE, Outcome.UNREACHABLE}:
             self._judged[step.action.guard.uid] = self.truth.judged_at(snapshot)
         if attempt.outcome is not Outcome.DONE or not isinstance(step.action, Delete):
             return
