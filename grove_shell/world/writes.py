@@ -151,30 +151,28 @@ class Writes:
         label, _, text = KINDS[step.target.kind].selector.partition("=")
         if step.target.kind not in _LABELLED or (metadata.get("labels") or {}).get(label) == text:
             return Attempt(step, Outcome.DONE)
-        body = {
-            "metadata": {
-                "uid": metadata["uid"],
-                "resourceVersion": metadata["resourceVersion"],
-                "labels": {label: text},
-            }
-        }
-        answer = await self._api.request(
-            "PATCH", path_of(step.target), query={"fieldManager": WRITER}, body=body, content_type=MERGE
-        )
+        guard = Guard(metadata["uid"], metadata["resourceVersion"])
+        answer = await self._patch(step.target, {"metadata": {"labels": {label: text}}}, guard)
         if answer.good:
             self._take_in(step.target, answer)
         return Attempt(step, *_judged(answer))
 
     async def _apply(self, target: Ref, action: Apply) -> Answer:
         """Fields of a pod are its gates: opening one twice is no harm, and pods change all the time."""
-        fields: Any = thaw(action.fields)
-        aim = {"uid": action.guard.uid}
+        fields = thaw(action.fields)
         if target.kind != _POD:
-            aim["resourceVersion"] = action.guard.resource_version
-        body = {**fields, "metadata": {**fields.get("metadata", {}), **aim}}
-        content_type = STRATEGIC if target.kind == _POD else MERGE
+            return await self._patch(target, fields, action.guard)
+        body = {**fields, "metadata": {**fields.get("metadata", {}), "uid": action.guard.uid}}
         return await self._api.request(
-            "PATCH", path_of(target), query={"fieldManager": WRITER}, body=body, content_type=content_type
+            "PATCH", path_of(target), query={"fieldManager": WRITER}, body=body, content_type=STRATEGIC
+        )
+
+    async def _patch(self, target: Ref, fields: Mapping[str, Any], guard: Guard) -> Answer:
+        """Write these fields and leave all others, if the object still is what was judged (OP-010)."""
+        aim = {"uid": guard.uid, "resourceVersion": guard.resource_version}
+        body = {**fields, "metadata": {**fields.get("metadata", {}), **aim}}
+        return await self._api.request(
+            "PATCH", path_of(target), query={"fieldManager": WRITER}, body=body, content_type=MERGE
         )
 
     async def _set_status(self, found: PodCliqueSet | ScalingGroup | PodClique | PodGang, action: SetStatus) -> Answer:
@@ -200,11 +198,7 @@ class Writes:
 
     async def _drop_finalizer(self, found: Resource, action: DropFinalizer) -> Answer:
         kept = [name for name in found.finalizers if name != action.finalizer]
-        aim = {"uid": action.guard.uid, "resourceVersion": action.guard.resource_version}
-        body = {"metadata": {"finalizers": kept, **aim}}
-        return await self._api.request(
-            "PATCH", path_of(found.ref), query={"fieldManager": WRITER}, body=body, content_type=MERGE
-        )
+        return await self._patch(found.ref, {"metadata": {"finalizers": kept}}, action.guard)
 
     def _take_in(self, target: Ref, answer: Answer) -> None:
         """The object as it is now; or the word that it is gone."""
