@@ -10,18 +10,16 @@ from typing import Final, Protocol
 from uuid import uuid4
 
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, SetStatus, Step
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import let_go
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.client.api import Unreachable
 from grove_shell.client.lists import NotListed
 from grove_shell.controller.act import act_at_once
+from grove_shell.operator.pace import Pace
 from grove_shell.world.shelves import Home, Shelves
 
 _SHARE: Final = 4  # a set that took so long to think about rests so many times as long
@@ -29,9 +27,6 @@ _SHORTEST_REST: Final = 0.02
 _FIRST_PATIENCE: Final = 0.25
 _LONGEST_PATIENCE: Final = 60.0
 _LONGEST_SLEEP: Final = 3600.0
-_LONGEST_SILENCE: Final = 5.0
-_STATUS_PAUSE: Final = 1.0
-_FEW: Final = 10
 
 
 class Acting(Protocol):
@@ -86,8 +81,7 @@ class _Root:
         dirty: something changed since its last look.
         rest_until: of the loop's clock; no look before, so that a burst of changes is one look.
         refused: what the server would not have lately (PL-012), and until when that stands.
-        unlucky: what was not created when it was tried last; others are tried before it.
-        told_at: of the loop's clock; when statuses were written last.
+        pace: which steps of a plan are tried now.
     """
 
     dirty: bool = False
@@ -97,8 +91,7 @@ class _Root:
     patience: float = _FIRST_PATIENCE
     refused: tuple[Attempt, ...] = ()
     refused_until: float = 0.0
-    unlucky: frozenset[Ref] = frozenset()
-    told_at: float = 0.0
+    pace: Pace = field(default_factory=Pace)
 
 
 @dataclass(slots=True)
@@ -232,10 +225,10 @@ class Rounds:
             return
         if _ends_something(plan.steps):
             await self.announced()
-        due, wait = _due(_unlucky_last(plan.steps, root), root)
-        if wait:
-            self._set_timer(home, root, wait)
-        attempts = await act_at_once(self.acting.trial(), due)
+        due = root.pace.due(plan.steps, asyncio.get_running_loop().time())
+        if due.wait:
+            self._set_timer(home, root, due.wait)
+        attempts = await act_at_once(self.acting.trial(), due.steps)
         for follower in self.followers:
             follower.answered(look, attempts)
         self._remember(home, root, attempts)
@@ -261,9 +254,7 @@ class Rounds:
         """Refusals stand until their time is over; what failed is tried again, later each time."""
         answers = tuple(attempts)
         root.refused = refused_so_far(root.refused, answers)
-        tried = {answer.step.target: answer.outcome for answer in answers if isinstance(answer.step.action, Create)}
-        failed = (target for target, outcome in tried.items() if outcome is not Outcome.DONE)
-        root.unlucky = (root.unlucky - tried.keys()) | frozenset(failed)
+        root.pace.take(answers)
         if all(answer.outcome is Outcome.DONE for answer in answers):
             root.patience = _FIRST_PATIENCE
             return
@@ -297,44 +288,6 @@ class Rounds:
         if root.timer is not None:
             root.timer.cancel()
         root.timer = loop.call_at(when, self.wake, home)
-
-
-def _unlucky_last(steps: tuple[Step, ...], root: _Root) -> tuple[Step, ...]:
-    """Each stage with what failed before at its end: creations stop at the first failure, others would never come."""
-    return tuple(sorted(steps, key=lambda step: (step.stage, step.target in root.unlucky)))
-
-
-def _due(steps: tuple[Step, ...], root: _Root) -> tuple[tuple[Step, ...], float]:
-    """The steps to try now, and how many seconds what is left may wait.
-
-    While objects are written statuses wait a moment, for each would be outdated at once; and many of them are not
-    written more often than every second. What must not be missed does not wait (OP-024).
-    """
-    objects = tuple(step for step in steps if not _may_wait(step))
-    statuses = len(steps) - len(objects)
-    now = asyncio.get_running_loop().time()
-    wait = root.told_at + (_LONGEST_SILENCE if objects else _STATUS_PAUSE if statuses > _FEW else 0.0) - now
-    if wait > 0:
-        return objects, wait if statuses else 0.0
-    if statuses:
-        root.told_at = now
-    return steps, 0.0
-
-
-def _may_wait(step: Step) -> bool:
-    """Whether it is a status that records neither that something was available nor that a breach begins.
-
-    Either may be over at the next look, and what was not written then was never so.
-    """
-    if not isinstance(step.action, SetStatus):
-        return False
-    status = step.action.fields
-    conditions = status.get("conditions", ())
-    breaches = (
-        isinstance(one, FrozenMap) and (one.get("type"), one.get("status")) == (MIN_AVAILABLE_BREACHED, "True")
-        for one in (conditions if isinstance(conditions, tuple) else ())
-    )
-    return status.get("wasAvailable") is not True and not any(breaches)
 
 
 def _ends_something(steps: Iterable[Step]) -> bool:

@@ -1,0 +1,72 @@
+"""Which steps of a plan are tried now: statuses may wait a moment, and who failed lets others go first."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Step
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+
+_LONGEST_SILENCE: Final = 5.0
+_STATUS_PAUSE: Final = 1.0
+_FEW: Final = 10
+
+
+class Due(NamedTuple):
+    """What is tried now, and how many seconds what is left may wait; 0 where nothing is."""
+
+    steps: tuple[Step, ...]
+    wait: float
+
+
+@dataclass(slots=True)
+class Pace:
+    """The pace of one set.
+
+    Attributes:
+        unlucky: what was not created when it was tried last; others are tried before it.
+        told_at: of the clock that is handed in; when statuses were written last.
+    """
+
+    unlucky: frozenset[Ref] = frozenset()
+    told_at: float = 0.0
+
+    def due(self, steps: Iterable[Step], now: float) -> Due:
+        """The steps to try at a moment, each stage with what failed before at its end (OP-017).
+
+        While objects are written statuses wait a moment, for each would be outdated at once; and many of them are not
+        written more often than every second. What must not be missed does not wait (OP-024).
+        """
+        ordered = tuple(sorted(steps, key=lambda step: (step.stage, step.target in self.unlucky)))
+        objects = tuple(step for step in ordered if not _may_wait(step))
+        statuses = len(ordered) - len(objects)
+        wait = self.told_at + (_LONGEST_SILENCE if objects else _STATUS_PAUSE if statuses > _FEW else 0.0) - now
+        if wait > 0:
+            return Due(objects, wait if statuses else 0.0)
+        if statuses:
+            self.told_at = now
+        return Due(ordered, 0.0)
+
+    def take(self, answers: Iterable[Attempt]) -> None:
+        """Remember which creations were not accepted: creations stop at the first of them, others would never come."""
+        tried = {answer.step.target: answer.outcome for answer in answers if isinstance(answer.step.action, Create)}
+        failed = (target for target, outcome in tried.items() if outcome is not Outcome.DONE)
+        self.unlucky = (self.unlucky - tried.keys()) | frozenset(failed)
+
+
+def _may_wait(step: Step) -> bool:
+    """Whether it is a status that records neither that something was available nor that a breach begins.
+
+    Either may be over at the next look, and what was not written then was never so.
+    """
+    if not isinstance(step.action, SetStatus):
+        return False
+    status = step.action.fields
+    conditions = status.get("conditions", ())
+    breaches = (
+        isinstance(one, FrozenMap) and (one.get("type"), one.get("status")) == (MIN_AVAILABLE_BREACHED, "True")
+        for one in (conditions if isinstance(conditions, tuple) else ())
+    )
+    return status.get("wasAvailable") is not True and not any(breaches)
