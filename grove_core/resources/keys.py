@@ -15,6 +15,8 @@ GROUP_REPLICA: Final = ("grove.io/podcliquescalinggroup-replica-index", "grove.i
 RBAC: Final = "rbac.authorization.k8s.io/v1"
 AUTOSCALING: Final = "autoscaling/v2"
 CLAIMS: Final = "resource.k8s.io/v1"
+CLAIM_VERSIONS: Final = (CLAIMS, "resource.k8s.io/v1beta2", "resource.k8s.io/v1beta1")  # the newest first
+NVIDIA: Final = "resource.nvidia.com/v1beta1"
 
 SET: Final = ("app.kubernetes.io/part-of", "grove.io/podcliqueset", "grove.io/pcs-name")
 GROUP: Final = ("grove.io/podcliquescalinggroup", "grove.io/pcsg-name")

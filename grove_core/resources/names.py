@@ -28,6 +28,22 @@ def scaled_gang_name(group_name: str, beyond: int) -> str:
     return f"{group_name}-{beyond}"
 
 
+def domain_name(set_name: str, replica_index: int) -> str:
+    """The ComputeDomain of one replica of a set: ``llama-cd-0``."""
+    return f"{set_name}-cd-{replica_index}"
+
+
+def domain_claim_template_name(set_name: str, replica_index: int) -> str:
+    """The ResourceClaimTemplate that the driver makes for a replica's ComputeDomain: ``llama-rct-0``."""
+    return f"{set_name}-rct-{replica_index}"
+
+
+def set_of_domain(name: str) -> str:
+    """The set that a ComputeDomain is named after; empty where none is."""
+    owner, dash, digits = name.rpartition("-cd-")
+    return owner if dash and index_from(digits) is not None else ""
+
+
 def pod_hostname(clique_name: str, pod_index: int) -> str:
     """What a pod of a PodClique calls itself: ``llama-0-router-2``."""
     return f"{clique_name}-{pod_index}"

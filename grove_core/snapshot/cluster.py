@@ -8,6 +8,8 @@ from typing import Final, TypeAlias, TypeVar
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Attempt
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.configuration import UNASKED, UNTOLD, Configuration, Served
 from grove_core.resources.keys import SET
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import Owned
@@ -35,6 +37,9 @@ class Cluster:
         gaps: of which kinds the source left something out, and in which namespace (GT-024).
         complete: of which kinds it has everything, and in which namespace (WL-010).
         claim_templates: (namespace, name) -> ``spec`` of a ResourceClaimTemplate.
+        domains: (namespace, name) -> ComputeDomain, also those of nobody.
+        domains_of: by the uid of their controller.
+        configuration, served: the same for every root.
         leaving_of, leaving_groups_of: (namespace, name of a set) -> its cliques and groups that are being deleted and
             whose owner is gone already.
     """
@@ -48,6 +53,10 @@ class Cluster:
     gaps: frozenset[Gap] = frozenset()
     complete: frozenset[Gap] = frozenset()
     claim_templates: Mapping[tuple[str, str], FrozenMap] = field(default_factory=dict)
+    domains: Mapping[tuple[str, str], ComputeDomain] = field(default_factory=dict)
+    domains_of: Mapping[str, tuple[ComputeDomain, ...]] = field(default_factory=dict)
+    configuration: Configuration = UNTOLD
+    served: Served = UNASKED
     leaving_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = field(default_factory=dict)
     leaving_groups_of: Mapping[tuple[str, str], tuple[ScalingGroup, ...]] = field(default_factory=dict)
 
@@ -60,12 +69,17 @@ class Cluster:
         named = (root.ref.namespace, root.ref.name)
         cliques += self.leaving_of.get(named, ()) if self.leaving_of else ()
         groups += self.leaving_groups_of.get(named, ()) if self.leaving_groups_of else ()
+        gangs = self.gangs_of.get(root.uid, ())
         return Snapshot(
             root=root,
             groups=groups,
             cliques=cliques,
-            gangs=self.gangs_of.get(root.uid, ()),
+            gangs=gangs,
             others=self._others_of((root, *groups, *cliques)) if self.others_of else (),
+            domains=self._domains_of((root, *gangs)) if self.domains_of else (),
+            named_domains=self.domains,
+            configuration=self.configuration,
+            served=self.served,
             pods_of=self.pods_of,
             now=now,
             attempts=attempts,
@@ -73,6 +87,10 @@ class Cluster:
             complete=_kinds_in(root.ref.namespace, self.complete) if self.complete else frozenset(),
             claim_templates=self.claim_templates,
         )
+
+    def _domains_of(self, owners: Iterable[Resource]) -> tuple[ComputeDomain, ...]:
+        found = (domain for owner in owners for domain in self.domains_of.get(owner.uid, ()))
+        return tuple(sorted(found, key=_by_name))
 
     def _others_of(self, owners: Iterable[Resource]) -> tuple[Owned, ...]:
         return tuple(other for owner in owners for other in self.others_of.get(owner.uid, ()))
@@ -114,6 +132,12 @@ def cluster_of(
         gaps=gaps,
         complete=complete,
     )
+
+
+def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain]) -> Cluster:
+    """The cluster with its ComputeDomains, those of strangers included: they hold names. Linear in their number."""
+    named = {(domain.ref.namespace, domain.ref.name): domain for domain in domains}
+    return replace(cluster, domains=named, domains_of=_by_owner(named.values())) if named else cluster
 
 
 def _set_of(clique: PodClique) -> str:

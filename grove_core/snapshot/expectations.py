@@ -8,6 +8,7 @@ from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Outcome, SetStatus
 from grove_core.resources.applied import with_fields
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
 from grove_core.resources.meta import Resource
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import PodClique
@@ -89,6 +90,7 @@ def with_own_writes(snapshot: Snapshot) -> Snapshot:
                 return deleted(item)
 
     pods = {ref: action for ref, action in done.items() if ref.kind == _POD}
+    domains, named_domains = _with_own_domains(snapshot, done)
     return replace(
         snapshot,
         root=seen(snapshot.root),
@@ -96,8 +98,30 @@ def with_own_writes(snapshot: Snapshot) -> Snapshot:
         cliques=tuple(map(seen, snapshot.cliques)),
         gangs=tuple(map(seen, snapshot.gangs)),
         others=tuple(map(deleted, snapshot.others)),
+        domains=domains,
+        named_domains=named_domains,
         pods_of=_with_own_pods(snapshot, pods) if pods else snapshot.pods_of,
     )
+
+
+def _with_own_domains(
+    snapshot: Snapshot, done: Mapping[Ref, Action]
+) -> tuple[tuple[ComputeDomain, ...], Mapping[tuple[str, str], ComputeDomain]]:
+    """The ComputeDomains of the root, and all by name, with what was done to them; one just made has no uid yet."""
+    named = dict[tuple[str, str], ComputeDomain]()
+    for ref, action in done.items():
+        if ref.kind != DOMAIN_KIND:
+            continue
+        key = (ref.namespace, ref.name)
+        match action, snapshot.named_domains.get(key):
+            case Create(manifest), None:
+                named[key] = compute_domain_of(thaw(manifest))
+            case Delete(guard), ComputeDomain() as domain if guard.uid == domain.uid:
+                named[key] = replace(domain, deleting=True)
+    if not named:
+        return snapshot.domains, snapshot.named_domains
+    own = tuple(named.get((one.ref.namespace, one.ref.name), one) for one in snapshot.domains)
+    return own, {**snapshot.named_domains, **named}
 
 
 def _with_own_pods(snapshot: Snapshot, done: Mapping[Ref, Action]) -> dict[str, list[Pod]]:

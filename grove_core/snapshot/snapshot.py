@@ -8,6 +8,8 @@ from typing import Final
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_core.resources.configuration import UNASKED, UNTOLD, Configuration, Served
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import OWNED_KINDS, Owned
 from grove_core.resources.pod import Pod
@@ -16,7 +18,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 
-EVERY_KIND: Final = frozenset({"Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", *OWNED_KINDS})
+EVERY_KIND: Final = frozenset({"Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", DOMAIN_KIND, *OWNED_KINDS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +34,10 @@ class Snapshot:
         not_collected: kinds the source left out (GT-024).
         claim_templates: (namespace, name) -> ``spec`` of a ResourceClaimTemplate.
         complete: kinds of which the source has everything the root owns, so that what is not here is nowhere.
+        domains: the ComputeDomains that the root or one of its gangs controls, sorted by name.
+        named_domains: (namespace, name) -> ComputeDomain, whoever's it is; may hold those of other namespaces too.
+        configuration: what the operator is told.
+        served: what the API server offers.
     """
 
     root: PodCliqueSet
@@ -45,6 +51,10 @@ class Snapshot:
     not_collected: frozenset[str] = frozenset()
     claim_templates: Mapping[tuple[str, str], FrozenMap] = field(default_factory=dict)
     complete: frozenset[str] = frozenset()
+    domains: tuple[ComputeDomain, ...] = ()
+    named_domains: Mapping[tuple[str, str], ComputeDomain] = field(default_factory=dict)
+    configuration: Configuration = UNTOLD
+    served: Served = UNASKED
 
     def pods(self) -> Iterator[tuple[PodClique, Pod]]:
         """Every pod of the root with the clique that controls it (GT-001)."""
@@ -54,6 +64,5 @@ class Snapshot:
 
     def targets(self) -> dict[Ref, Resource]:
         """Every object that a step of this root may aim at, by address."""
-        return {
-            resource.ref: resource for resource in (self.root, *self.groups, *self.cliques, *self.gangs, *self.others)
-        }
+        every = (self.root, *self.groups, *self.cliques, *self.gangs, *self.others, *self.domains)
+        return {resource.ref: resource for resource in every}

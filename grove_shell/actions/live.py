@@ -11,6 +11,7 @@ from grove_shell.client.connection import Connection, NoAccess, connect
 from grove_shell.client.greeting import advice_on
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind
 from grove_shell.client.lists import NotListed, pages_of
+from grove_shell.client.offers import offered
 from grove_shell.reading.collected import Collected
 from grove_shell.views.progress import counting
 
@@ -39,17 +40,22 @@ async def _collect(live: Live, count: Callable[[Any], None]) -> Collected:
             sets = await _listed(api, KINDS[POD_CLIQUE_SET], namespace, count)
         except NotListed as fault:
             raise NoCluster(f"{connection.server}: {advice_on(fault)}") from fault
+        served = await offered(api)
         lists = await asyncio.gather(*(_listed(api, kind, namespace, count) for kind in kinds), return_exceptions=True)
     items, unseen, complete = list(sets), dict[Gap, str](), {(POD_CLIQUE_SET, namespace)}
     for kind, found in zip(kinds, lists, strict=True):
-        if isinstance(found, NotListed):
+        if isinstance(found, NotListed) and found.absent and kind.optional:
+            complete.add((kind.kind, namespace))
+        elif isinstance(found, NotListed):
             unseen[kind.kind, namespace] = str(found)
         elif isinstance(found, BaseException):
             raise found
         else:
             items += found
             complete.add((kind.kind, namespace))
-    return Collected(origin=_origin(connection), items=tuple(items), complete=frozenset(complete), unseen=unseen)
+    return Collected(
+        origin=_origin(connection), items=tuple(items), complete=frozenset(complete), served=served, unseen=unseen
+    )
 
 
 async def _listed(api: Api, kind: ApiKind, namespace: str, count: Callable[[Any], None]) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Attempt
+from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.objects import Loaded, load
@@ -41,6 +42,7 @@ class Source:
     namespace: str | None = None
     now: datetime | None = None
     attempts: str | None = None
+    config: str | None = None
     keep_going: bool = False
 
 
@@ -88,15 +90,16 @@ def situation_of(source: Source) -> Situation:
     Raises:
         NoCluster: a cluster was to be asked, and does not answer.
     """
+    told, unread = configuration_of(source.config)
     collected = None
     if source.live is not None:
         from grove_shell.actions.live import collect  # noqa: PLC0415 - the client, which a file does not need
 
         collected = collect(source.live)
     with counting("reading", "objects") as count:
-        loaded = load(source.filenames, standard_input(), count, collected)
+        loaded = load(source.filenames, standard_input(), count, collected, told)
     attempts, faults = _attempts(source.attempts) if source.attempts else ((), ())
-    every = (*loaded.faults, *faults)
+    every = (*unread, *loaded.faults, *faults)
     return Situation(
         loaded=loaded,
         faults=every,
@@ -104,6 +107,17 @@ def situation_of(source: Source) -> Situation:
         attempts=attempts,
         usable=not every or source.keep_going,
     )
+
+
+def configuration_of(path: str | None) -> tuple[Configuration, tuple[Fault, ...]]:
+    """What decisions need of an operator's configuration file, and everything wrong with it (CL-030)."""
+    if path is None:
+        return Configuration(), ()
+    from grove_shell.actions.configuration import configuration  # noqa: PLC0415 - few commands come with one (P11)
+    from grove_shell.settings.operator import settings_of  # noqa: PLC0415 - brings pydantic
+
+    settings, faults = configuration(path, settings_of)
+    return settings.decisive, faults
 
 
 def _attempts(path: str) -> tuple[tuple[Attempt, ...], tuple[Fault, ...]]:

@@ -45,6 +45,11 @@ def filename_option(meaning: str, *, required: bool = True) -> Callable[[F], F]:
     )
 
 
+config_option = click.option(
+    "--config", type=click.Path(), metavar="FILE", help="The operator's configuration (OperatorConfiguration)."
+)
+
+
 def cluster_options(command: F) -> F:
     """Which cluster: ``--kubeconfig``, ``--context``, ``-A``."""
     for option in (
@@ -72,6 +77,7 @@ def source_options(command: F) -> F:
         ),
         click.option("-n", "--namespace", metavar="NS", help="Only PodCliqueSets of this namespace."),
         click.option("--live", is_flag=True, help="Ask the cluster itself; files beside it hold edits to plan."),
+        config_option,
         filename_option(
             "YAML or JSON as kubectl prints it; may be given more than once.  '-' is standard input.", required=False
         ),
@@ -110,5 +116,6 @@ def source_of(options: dict[str, Any]) -> "Source":
         namespace=namespace,
         now=options.pop("now"),
         attempts=options.pop("attempts"),
+        config=options.pop("config"),
         keep_going=options.pop("keep_going"),
     )

@@ -9,6 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
+from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.settings.operator import OperatorSettings
@@ -69,6 +70,7 @@ VERBS: Final[Mapping[str, str]] = MappingProxyType(
         "HorizontalPodAutoscaler": "create delete get patch",
         "ResourceClaim": "create delete get",
         "ResourceClaimTemplate": "",
+        DOMAIN_KIND: "",
     }
 )
 """What is done with objects of each kind besides following them; what is created is asked for by name when the answer

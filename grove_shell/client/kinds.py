@@ -6,7 +6,8 @@ from types import MappingProxyType
 from typing import Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import AUTOSCALING, CLAIMS, CORE, GROVE, MANAGED_BY, OPERATOR, RBAC, SCHEDULER
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.keys import AUTOSCALING, CLAIMS, CORE, GROVE, MANAGED_BY, NVIDIA, OPERATOR, RBAC, SCHEDULER
 from grove_core.resources.podclique import GROUP_KIND
 
 _MADE_BY_GROVE: Final = f"{MANAGED_BY}={OPERATOR}"
@@ -21,6 +22,7 @@ class ApiKind:
         plural: as in paths, and in rules of a role.
         selector: of the labels of those that concern us; empty for all.
         metadata_only: nothing but its metadata is asked for: what a Secret holds is none of our business.
+        optional: whether a cluster may do without it; then there simply is none.
     """
 
     kind: str
@@ -28,6 +30,7 @@ class ApiKind:
     plural: str
     selector: str = ""
     metadata_only: bool = False
+    optional: bool = False
 
     @property
     def group(self) -> str:
@@ -59,6 +62,7 @@ KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType(
             ApiKind("HorizontalPodAutoscaler", AUTOSCALING, "horizontalpodautoscalers", _MADE_BY_GROVE),
             ApiKind("ResourceClaim", CLAIMS, "resourceclaims", _MADE_BY_GROVE),
             ApiKind("ResourceClaimTemplate", CLAIMS, "resourceclaimtemplates"),
+            ApiKind(DOMAIN_KIND, NVIDIA, "computedomains", optional=True),
         )
     }
 )

@@ -92,10 +92,14 @@ class Reflector:
                     await self._wait("")
             except NotListed as fault:
                 version = ""
-                if not fault.passing:
+                if fault.absent and self.kind.optional:  # OP-060
+                    self._shelf.replace(self.kind.kind, (), "")
+                    self.synced.set()
+                elif not fault.passing:
                     self._shelf.lose(self.kind.kind, str(fault))
                     self.synced.set()
-                await self._wait(str(fault), at_least=_LONG_PATIENCE if fault.forbidden or fault.absent else 0)
+                trouble = "" if fault.absent and self.kind.optional else str(fault)
+                await self._wait(trouble, at_least=_LONG_PATIENCE if fault.forbidden or fault.absent else 0)
             except Unreachable as fault:
                 await self._wait(str(fault))
             except RefusedWatch as fault:

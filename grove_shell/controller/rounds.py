@@ -40,6 +40,9 @@ def as_applied(snapshot: Snapshot) -> Snapshot:
         attempts=snapshot.attempts,
         complete=EVERY_KIND,
         claim_templates=snapshot.claim_templates,
+        named_domains=snapshot.named_domains,
+        configuration=snapshot.configuration,
+        served=snapshot.served,
     )
 
 

@@ -86,7 +86,8 @@ class _Running:
         self._telemetry = telemetry
         self._events = Events(api, identity)
         self._leader = self._candidate(lease_api, identity)
-        shelves = Shelves()
+        shelves = self._shelves = Shelves()
+        shelves.configuration = told.settings.decisive
         api.allowed = self._may_write
         acting = ClusterActing(api, shelves, Writes(api, shelves))
         witness: Following = Shadow(self._journal.say) if told.watching else self._events

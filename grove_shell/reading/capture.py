@@ -6,12 +6,14 @@ from typing import Any, Final
 
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.times import format_time
+from grove_core.resources.configuration import DomainShape, Served
 from grove_core.resources.fields import Fields
 from grove_core.snapshot.cluster import Gap
 from grove_shell.reading.collected import Collected
 
 VERSION: Final = "snapshot.grove.io/v1"
 KIND: Final = "Snapshot"
+_NO_DOMAINS: Final = "none"
 
 
 def as_item(collected: Collected, taken_at: datetime) -> dict[str, Any]:
@@ -22,6 +24,7 @@ def as_item(collected: Collected, taken_at: datetime) -> dict[str, Any]:
         "metadata": {"name": "snapshot"},
         "takenAt": format_time(taken_at),
         "server": collected.origin,
+        **({"offers": _offers_as_json(collected.served)} if collected.served is not None else {}),
         "collected": [{"kind": kind, "namespace": namespace} for kind, namespace in sorted(collected.complete)],
         "notCollected": [
             {"kind": kind, "namespace": namespace, "why": why}
@@ -37,5 +40,21 @@ def read(raw: Mapping[str, Any]) -> tuple[Collected, datetime | None, tuple[Prob
     complete: set[Gap] = {(part.text("kind"), part.text("namespace")) for part in top.parts("collected")}
     unseen = {(part.text("kind"), part.text("namespace")): part.text("why") for part in top.parts("notCollected")}
     taken_at = top.time("takenAt", required=True)
-    found = Collected(origin=top.text("server"), complete=frozenset(complete), unseen=unseen)
+    served = _served_in(top.part("offers")) if "offers" in raw else None
+    found = Collected(origin=top.text("server"), complete=frozenset(complete), served=served, unseen=unseen)
     return found, taken_at, tuple(problems)
+
+
+def _offers_as_json(served: Served) -> dict[str, Any]:
+    """What the server offers (IN-061); a field that is not there was not asked for."""
+    domains = _NO_DOMAINS if served.without_domains else served.domains and served.domains.value
+    found = {"computeDomains": domains, "resourceClaims": served.claims}
+    return {key: value for key, value in found.items() if value}
+
+
+def _served_in(part: Fields) -> Served:
+    text = part.text("computeDomains")
+    shapes = {shape.value: shape for shape in DomainShape}
+    if text and text != _NO_DOMAINS and text not in shapes:
+        part.note("computeDomains", f"one of {', '.join((*shapes, _NO_DOMAINS))}", text)
+    return Served(domains=shapes.get(text), without_domains=text == _NO_DOMAINS, claims=part.text("resourceClaims"))

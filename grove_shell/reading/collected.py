@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from grove_core.resources.configuration import Served
 from grove_core.snapshot.cluster import Gap
 
 
@@ -15,10 +16,12 @@ class Collected:
         origin: the server, as reports call the place.
         items: as the server wrote them.
         complete: of which kinds there is everything, and in which namespace (IN-046).
+        served: what the server offers; None where it was not asked.
         unseen: of which kinds the server showed nothing, and where; in its own words why.
     """
 
     origin: str
     items: tuple[dict[str, Any], ...] = ()
     complete: frozenset[Gap] = frozenset()
+    served: Served | None = None
     unseen: Mapping[Gap, str] = field(default_factory=dict)

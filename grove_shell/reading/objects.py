@@ -14,6 +14,8 @@ from typing import Any, BinaryIO, Final
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.configuration import UNTOLD, Configuration
 from grove_core.resources.keys import CORE
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import OWNED_KINDS, Owned, owned_of
@@ -22,10 +24,11 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
-from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap, cluster_of
+from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap, cluster_of, with_domains
 from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.completeness import complete_kinds, inferred_gaps, podless_cliques
+from grove_shell.reading.fabric import Fabric, is_domain
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.manifests import admitted, edited, lacks_templates, neighbours_among, text_of
 from grove_shell.reading.sources import Item, collector_off, items_of
@@ -73,6 +76,7 @@ def load(
     stdin: BinaryIO,
     progress: Callable[[Item], None] | None = None,
     live: Collected | None = None,
+    configuration: Configuration = UNTOLD,
 ) -> Loaded:
     """Read files, directories or standard input (``-``) into a cluster. Raises nothing for bad content.
 
@@ -81,8 +85,9 @@ def load(
         stdin: where ``-`` reads from.
         progress: called for every item, for a progress bar.
         live: what a cluster itself was asked for (IN-046).
+        configuration: of the operator that is planned for; manifests are admitted by it.
     """
-    loading = _Loading(live)
+    loading = _Loading(live, configuration)
     with collector_off():
         for index, raw in enumerate(loading.live.items):
             loading.take(Item(loading.live.origin, 1, index, raw))
@@ -97,8 +102,10 @@ def load(
 class _Loading:
     """One load in progress."""
 
-    def __init__(self, live: Collected | None) -> None:
+    def __init__(self, live: Collected | None, configuration: Configuration) -> None:
         self.live = live or Collected(origin="")
+        self.configuration = configuration
+        self.fabric = Fabric()
         self.taken_at: datetime | None = None
         self.shared: dict[str, str] = {}
         self.faults: list[Fault] = []
@@ -139,10 +146,8 @@ class _Loading:
             self.gaps.update((judged, EVERYWHERE) for judged in JUDGED)
         elif (kind, version) == (capture.KIND, capture.VERSION):
             self._take_capture(item)
-        elif kind == TEMPLATE_KIND and version.rpartition("/")[0] == OWNED_KINDS["ResourceClaim"]:
-            self._take_template(raw)
-        elif kind in OWNED_KINDS and OWNED_KINDS[kind] == version.rpartition("/")[0]:
-            self._take_other(item, kind)
+        elif self._take_beside(item, kind, version.rpartition("/")[0]):
+            pass
         elif API_GROUPS.get(kind) != version.rpartition("/")[0]:
             self._pass_by(item, kind)
         elif kind == "PodCliqueSet" and not text_of(raw, "uid"):
@@ -150,8 +155,21 @@ class _Loading:
         else:
             self._take_ours(item, kind)
 
+    def _take_beside(self, item: Item, kind: str, group: str) -> bool:
+        """An object of a kind that sets have besides Grove's own."""
+        if is_domain(kind, group):
+            self._take_domain(item)
+        elif kind == TEMPLATE_KIND and group == OWNED_KINDS["ResourceClaim"]:
+            self._take_template(item.value)
+        elif OWNED_KINDS.get(kind) == group:
+            self._take_other(item, kind)
+        else:
+            return False
+        return True
+
     def _pass_by(self, item: Item, kind: str) -> None:
         """An object of a kind that no decision reads; one that was written by hand may be meant as another (IN-044)."""
+        self.fabric.notice(kind, item.value)
         if not text_of(item.value, "uid"):
             from grove_shell.manifests.likeness import slip_in  # noqa: PLC0415 - dumps of clusters have none of these
 
@@ -170,6 +188,7 @@ class _Loading:
         self.live = replace(
             self.live,
             complete=self.live.complete | found.complete,
+            served=self.live.served or found.served,
             unseen={**self.live.unseen, **found.unseen},
         )
         self.taken_at = max(filter(None, (self.taken_at, taken_at)), default=None)
@@ -181,8 +200,20 @@ class _Loading:
             key = (text_of(raw, "namespace") or "default", text_of(raw, "name"))
             self.templates[key] = FrozenMap.over(spec)
 
+    def _take_domain(self, item: Item) -> None:
+        """A ComputeDomain, whoever's it is: it holds a name (IN-062)."""
+        try:
+            domain = self.fabric.take(item.value, self.shared)
+        except MalformedObject as fault:
+            for problem in fault.problems:
+                self._note(item, problem.path, problem.expected, problem.got)
+            self._miss(DOMAIN_KIND, item.value)
+            return
+        self.seen.add((DOMAIN_KIND, domain.ref.namespace))
+
     def _take_other(self, item: Item, kind: str) -> None:
         """An object of a kind that Grove makes too; most of them belong to somebody else (IN-037)."""
+        self.fabric.notice(kind, item.value)
         try:
             owned = owned_of(item.value, self.shared)
         except MalformedObject:
@@ -280,7 +311,12 @@ class _Loading:
             gaps=gaps,
             complete=complete_kinds(self._seen_kinds() | self.live.complete, gaps),
         )
-        cluster = replace(cluster, claim_templates=self.templates)
+        cluster = replace(
+            with_domains(cluster, self.fabric.domains.values()),
+            claim_templates=self.templates,
+            configuration=self.configuration,
+            served=self.live.served or self.fabric.served,
+        )
         ordered = sorted(self.faults, key=lambda fault: fault.sort_key)
         strays = len(self.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in self.owners)
         names = tuple(sorted(f"{namespace}/{name}" for namespace, name in self.edited))

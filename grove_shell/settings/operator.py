@@ -1,12 +1,15 @@
 """The operator's configuration file (OP-036): every field has a default, unknown ones are mistakes."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError
 from pydantic import model_validator as validator
 
 from grove_core.kernel.errors import Problem
+from grove_core.resources.configuration import Configuration
+from grove_shell.settings.mnnvl import MnnvlSettings, Network
 from grove_shell.settings.strict import API_VERSION, Seconds, Served, Strict, problems_of
 
 KIND: Final = "OperatorConfiguration"
@@ -39,7 +42,11 @@ class Client(Strict):
 
 
 class OperatorSettings(Strict):
-    """Everything an operator is told."""
+    """Everything an operator is told.
+
+    Attributes:
+        network: the existing operator's word for ``mnnvl``; read where ``mnnvl`` is not written.
+    """
 
     api_version: Literal["operator.config.grove.io/v1alpha1"] = API_VERSION
     kind: Literal["OperatorConfiguration"] = KIND
@@ -48,6 +55,16 @@ class OperatorSettings(Strict):
     leader_election: LeaderElection = LeaderElection()
     client: Client = Client()
     serving: Served = Served()
+    mnnvl: MnnvlSettings = MnnvlSettings()
+    network: Network = Network()
+
+    @property
+    def decisive(self) -> Configuration:
+        """The part that decisions depend on."""
+        found = self.mnnvl.as_told
+        if "mnnvl" not in self.model_fields_set and self.network.auto_mnnvl_enabled:
+            found = replace(found, enabled=True)
+        return Configuration(mnnvl=found)
 
 
 def settings_of(raw: Mapping[str, Any]) -> tuple[OperatorSettings, tuple[Problem, ...]]:

@@ -16,6 +16,8 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Outcome, SetStatus, Stage, Step
 from grove_core.resources.applied import with_fields
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.keys import SET
 from grove_core.resources.names import index_from
 from grove_core.resources.owned import Owned
@@ -25,11 +27,11 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import with_status
-from grove_core.snapshot.cluster import cluster_of
+from grove_core.snapshot.cluster import cluster_of, with_domains
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.world.made import made_of
 
-Stored: TypeAlias = PodCliqueSet | ScalingGroup | PodClique | PodGang | Owned
+Stored: TypeAlias = PodCliqueSet | ScalingGroup | PodClique | PodGang | Owned | ComputeDomain
 
 _FOREGROUND: Final = "foregroundDeletion"
 
@@ -57,6 +59,7 @@ class MemoryWorld:
         self.claim_templates: dict[tuple[str, str], FrozenMap] = {}
         self.not_collected: frozenset[str] = frozenset()
         self.complete: frozenset[str] | None = None
+        self.configuration, self.served = Configuration(), Served()
         self.made: Counter[Ref] = Counter()
         self._homes: dict[Ref, str] = {}  # a pod -> uid of its clique; made again where somebody is not found
         self._owned: defaultdict[str, set[Ref]] = defaultdict(set)
@@ -65,8 +68,9 @@ class MemoryWorld:
             self.complete = snapshot.complete if self.complete is None else self.complete & snapshot.complete
             self.not_collected |= snapshot.not_collected
             self.claim_templates |= snapshot.claim_templates
+            self.configuration, self.served = snapshot.configuration, snapshot.served
             items: tuple[Stored, ...] = (snapshot.root, *snapshot.groups, *snapshot.gangs, *snapshot.others)
-            for item in items:
+            for item in (*items, *snapshot.named_domains.values()):
                 self.add(item)
             for clique in snapshot.cliques:
                 self.add(clique)
@@ -101,12 +105,15 @@ class MemoryWorld:
             gangs=(item for item in self.items.values() if isinstance(item, PodGang)),
             others=(item for item in self.items.values() if isinstance(item, Owned)),
         )
+        domains = (item for item in self.items.values() if isinstance(item, ComputeDomain))
         return replace(
-            cluster.snapshot_of(found, now, attempts),
+            with_domains(cluster, domains).snapshot_of(found, now, attempts),
             pods_of=dict(self.pods),
             not_collected=self.not_collected,
             complete=self.complete or frozenset(),
             claim_templates=dict(self.claim_templates),
+            configuration=self.configuration,
+            served=self.served,
         )
 
     def attempt(self, step: Step) -> Attempt:
@@ -225,10 +232,10 @@ class MemoryWorld:
     def _write(self, item: Stored, action: Apply | SetStatus | Delete | DropFinalizer) -> None:
         match action:
             case Apply(fields):
-                if not isinstance(item, PodCliqueSet):
+                if not isinstance(item, PodCliqueSet | ComputeDomain):
                     self.put(with_fields(item, fields))
             case SetStatus(fields):
-                if not isinstance(item, Owned):
+                if not isinstance(item, Owned | ComputeDomain):
                     self.put(with_status(item, fields))
             case Delete(foreground=foreground):
                 self._delete(item, foreground=foreground)

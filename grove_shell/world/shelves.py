@@ -15,15 +15,18 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
+from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.keys import SET
 from grove_core.resources.meta import Resource
+from grove_core.resources.names import set_of_domain
 from grove_core.resources.owned import OWNED_KINDS, Owned, owned_of
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
-from grove_core.snapshot.cluster import cluster_of
+from grove_core.snapshot.cluster import cluster_of, with_domains
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 
 Home: TypeAlias = tuple[str, str]  # namespace and name of a set
@@ -40,6 +43,7 @@ _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any], dict[str, str]], S
         "PodClique": podclique_of,
         "PodGang": podgang_of,
         "Pod": pod_of,
+        DOMAIN_KIND: compute_domain_of,
         **dict.fromkeys(OWNED_KINDS, owned_of),
     }
 )
@@ -77,17 +81,21 @@ class Shelves:
 
     Attributes:
         changed: called with the set that a change concerns.
+        configuration, served: what every look is taken with.
     """
 
     def __init__(self, changed: Callable[[Home], None] = lambda _home: None) -> None:
         """Begin empty."""
         self.changed = changed
+        self.configuration = Configuration()
+        self.served = Served()
         self._houses: dict[Home, _House] = {}
         self._places: defaultdict[str, dict[Address, _Where]] = defaultdict(dict)
         self._home_of_owner: dict[str, Home] = {}
         self._gone: dict[str, int] = {}  # uid -> version, oldest first
         self._lost: dict[str, str] = {}
         self._templates: dict[tuple[str, str], FrozenMap] = {}
+        self._domains: dict[tuple[str, str], ComputeDomain] = {}  # of everybody: a name may be taken
         self._shared: dict[str, str] = {}
 
     # what happens to objects
@@ -107,7 +115,7 @@ class Shelves:
             if address not in there and where.version <= as_of:
                 self._remove(address)
         for home in list(self._houses):
-            self.changed(home)
+            self._tell(home)
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
         """An object is new or has changed; older news than what is known is passed over."""
@@ -139,7 +147,7 @@ class Shelves:
         except MalformedObject as fault:
             self._take_out(address, self._places[kind][address])
             house.broken[address] = "; ".join(map(str, fault.problems))
-        self.changed(home)
+        self._tell(home)
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
         """An object is gone for good."""
@@ -160,7 +168,7 @@ class Shelves:
             self._remove(address)
         self._lost[kind] = why
         for home in list(self._houses):
-            self.changed(home)
+            self._tell(home)
 
     # what is asked
 
@@ -243,9 +251,13 @@ class Shelves:
             gangs=(item for item in items if isinstance(item, PodGang)),
             others=(item for item in items if isinstance(item, Owned)),
         )
+        domains = (item for item in items if isinstance(item, ComputeDomain))
         unknown = frozenset(self._lost) | {kind for kind, _, _ in house.broken}
         return replace(
-            own.snapshot_of(house.root, now, attempts),
+            with_domains(own, domains).snapshot_of(house.root, now, attempts),
+            named_domains=self._domains,
+            configuration=self.configuration,
+            served=self.served,
             pods_of={uid: list(pods.values()) for uid, pods in house.pods.items()},
             not_collected=unknown,
             complete=EVERY_KIND - unknown,
@@ -253,6 +265,11 @@ class Shelves:
         )
 
     # within
+
+    def _tell(self, home: Home) -> None:
+        """Of a set; what belongs to nobody concerns nobody."""
+        if home[1]:
+            self.changed(home)
 
     def _put_template(self, raw: Mapping[str, Any]) -> None:
         spec = raw.get("spec")
@@ -274,7 +291,10 @@ class Shelves:
                 owner_uid = str(owner.get("uid") or "")
         labels = meta.get("labels") or {}
         named = next((labels[key] for key in SET if key in labels), None)
-        return (namespace, str(named)) if named else self._home_of_owner.get(owner_uid)
+        if named:
+            return (namespace, str(named))
+        home = self._home_of_owner.get(owner_uid)
+        return (namespace, set_of_domain(str(meta["name"]))) if home is None and kind == DOMAIN_KIND else home
 
     def _file(self, house: _House, home: Home, address: Address, item: Stored) -> None:
         if isinstance(item, Pod):
@@ -283,6 +303,8 @@ class Shelves:
             house.root = item
         else:
             house.items[address] = item
+            if isinstance(item, ComputeDomain):
+                self._domains[address[1:]] = item
             if isinstance(item, ScalingGroup | PodClique):
                 self._home_of_owner[item.uid] = home
 
@@ -290,6 +312,8 @@ class Shelves:
         house = self._houses[where.home]
         kind, _, name = address
         house.broken.pop(address, None)
+        if kind == DOMAIN_KIND:
+            self._domains.pop(address[1:], None)
         if kind == _SET_KIND:
             house.root = None
         elif kind == "Pod":
@@ -305,7 +329,7 @@ class Shelves:
         self._take_out(address, where)
         if self._houses[where.home].is_empty:
             del self._houses[where.home]
-        self.changed(where.home)
+        self._tell(where.home)
 
     def _bury(self, uid: str, version: int) -> None:
         """Older news of it may still be under way."""

@@ -55,3 +55,28 @@ def test_op009_a_watch_that_ends_at_once_is_not_begun_a_thousand_times(code: int
 
     asked = asyncio.run(scenario())
     assert 2 < asked <= (2 * FEW if code else FEW)
+
+
+def test_op060_a_kind_that_a_cluster_may_do_without_is_none() -> None:
+    async def ignorant(_request: web.Request) -> web.Response:
+        return web.json_response({"kind": "Status", "code": 404, "message": "page not found"}, status=404)
+
+    async def scenario() -> tuple[Shelves, list[str]]:
+        application, shelves, told = web.Application(), Shelves(), list[str]()
+        application.router.add_get("/{path:.*}", ignorant)
+        runner = web.AppRunner(application)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        server = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        async with Api(Connection(server=server, tls=None, token=no_token)) as api:
+            for kind in ("ComputeDomain", "Service"):
+                reflector = Reflector(api, KINDS[kind], shelves, told=lambda kind, _words: told.append(kind))
+                following = asyncio.create_task(reflector.run())
+                await asyncio.wait_for(reflector.synced.wait(), A_WHILE)
+                following.cancel()
+                await asyncio.wait([following])
+        await runner.cleanup()
+        return shelves, told
+
+    shelves, told = asyncio.run(scenario())
+    assert (set(shelves.lost), told) == ({"Service"}, ["Service"])

@@ -246,3 +246,28 @@ def test_op001_objects_of_every_kind_are_found_and_let_go() -> None:
         feed(shelves, server.log[-1])
     assert shelves.homes() == []
     assert not shelves.holds(home)
+
+
+def a_domain(name: str, **metadata: object) -> Json:
+    meta = {"namespace": NAMESPACE, "name": name, "uid": f"uid of {name}", "resourceVersion": "9", **metadata}
+    return {"apiVersion": "resource.nvidia.com/v1beta1", "kind": "ComputeDomain", "metadata": meta}
+
+
+def test_in062_a_set_sees_who_holds_a_name_and_owns_its_own() -> None:
+    woken: list[Home] = []
+    shelves = Shelves(woken.append)
+    shelves.put("PodCliqueSet", a_set("llm", "u"))
+    woken.clear()
+    shelves.put("ComputeDomain", a_domain("llm-cd-0", ownerReferences=[owner("u", kind="PodCliqueSet", name="llm")]))
+    shelves.put("ComputeDomain", a_domain("llm-cd-1"))
+    assert woken == [(NAMESPACE, "llm")] * 2
+    shelves.put("ComputeDomain", a_domain("of nobody"))
+    assert len(woken) == 2
+    seen = shelves.observe((NAMESPACE, "llm"), NOW)
+    assert seen is not None
+    assert [one.ref.name for one in seen.domains] == ["llm-cd-0"]
+    assert {name for _, name in seen.named_domains} == {"llm-cd-0", "llm-cd-1", "of nobody"}
+    shelves.drop("ComputeDomain", a_domain("llm-cd-1"))
+    seen = shelves.observe((NAMESPACE, "llm"), NOW)
+    assert seen is not None
+    assert {name for _, name in seen.named_domains} == {"llm-cd-0", "of nobody"}

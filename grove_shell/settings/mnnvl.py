@@ -1,0 +1,34 @@
+"""Multi-Node NVLink in configuration files: operator and webhooks are told the same (decisions D1, D2)."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from grove_core.resources.configuration import DomainShape, Mnnvl, MnnvlMode
+from grove_shell.settings.strict import Strict
+
+
+class MnnvlSettings(Strict):
+    """Whether sets get ComputeDomains, in which way, and how these are written.
+
+    Attributes:
+        mode: ``operator``: one for each replica of every set with GPUs that does not opt out; ``annotations``: where
+            sets ask for one.
+        compute_domain_shape: ``auto`` is that of the cluster.
+    """
+
+    enabled: bool = False
+    mode: Literal["operator", "annotations"] = "operator"
+    compute_domain_shape: Literal["auto", "design", "nvidia"] = "auto"
+
+    @property
+    def as_told(self) -> Mnnvl:
+        """The same as decisions look at it."""
+        shape = None if self.compute_domain_shape == "auto" else DomainShape(self.compute_domain_shape)
+        return Mnnvl(self.enabled, MnnvlMode(self.mode), shape)
+
+
+class Network(Strict):
+    """How the existing operator is told."""
+
+    auto_mnnvl_enabled: bool = Field(default=False, alias="autoMNNVLEnabled")
