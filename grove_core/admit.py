@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from grove_core.areas.gang_termination import admit as gang_termination
 from grove_core.areas.gang_termination.rules import Refuse
+from grove_core.areas.mnnvl import admit as mnnvl
 from grove_core.areas.workload import admit as workload
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.areas.workload.neighbours import Neighbours, neighbours_of
@@ -13,6 +14,7 @@ from grove_core.kernel.admission import AdmissionVerdict, Admit, Caution, Deny, 
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
+from grove_core.resources.configuration import UNTOLD, Configuration
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import GROVE
 from grove_core.resources.keys import SET as SET_KEYS
@@ -28,18 +30,22 @@ _COMPARED_WHOLE: Final = ("cliqueNames", "startsAfter", "resourceSharing", "reso
 
 
 def admit(
-    new: Mapping[str, Any], old: Mapping[str, Any] | None = None, neighbours: Neighbours | None = None
+    new: Mapping[str, Any],
+    old: Mapping[str, Any] | None = None,
+    neighbours: Neighbours | None = None,
+    configuration: Configuration = UNTOLD,
 ) -> Decision[AdmissionVerdict]:
     """Judge a PodCliqueSet manifest, as an update where the old one is given; all objections at once.
 
-    With neighbours it is also judged by the names that others use (WL-117); the set itself may be among them.
+    With neighbours it is also judged by the names that others use (WL-117); the set itself may be among them. What is
+    warned of depends on what the operator is told.
 
     Both are judged with their defaults written out (WL-196). Total: a manifest that does not read is refused (GT-103),
     and what can be read of it is judged all the same. An old manifest that does not read has nothing to compare with.
     """
     subject, raw = _subject(new), with_defaults(new)
     before = manifest_of(with_defaults(old))[0] if old is not None else None
-    objections, warnings = _found_in(subject, raw, before, neighbours)
+    objections, warnings = _found_in(subject, raw, _Beside(before, neighbours, configuration))
     cautions = tuple(sorted(warnings, key=_sort_key))
     if not objections:
         return Decision(Admit(cautions), (Refuse.ADMITTED.because(subject),))
@@ -66,9 +72,15 @@ def neighbours_in(objects: Iterable[Mapping[str, Any]]) -> Neighbours:
     return neighbours_of(sets, held)
 
 
-def _found_in(
-    subject: Ref, raw: Mapping[str, Any], before: Manifest | None, neighbours: Neighbours | None
-) -> tuple[list[Objection], list[Caution]]:
+class _Beside(NamedTuple):
+    """What a manifest is judged by besides itself."""
+
+    before: Manifest | None
+    neighbours: Neighbours | None
+    configuration: Configuration
+
+
+def _found_in(subject: Ref, raw: Mapping[str, Any], beside: _Beside) -> tuple[list[Objection], list[Caution]]:
     """What does not read, and what holds for the other fields whatever the unreadable ones were meant to say.
 
     An unreadable count of replicas must not make a sound ``minAvailable`` beside it look too high, nor an unreadable
@@ -77,10 +89,10 @@ def _found_in(
     faults = _problems_of(raw)
     unread = {problem.path for problem in faults}
     lowest, more = manifest_of(made_readable(raw, unread, highest=False))
-    objections, warnings = _judged(subject, lowest, before, neighbours)
+    objections, warnings = _judged(subject, lowest, beside)
     if unread:
         highest, _ = manifest_of(made_readable(raw, unread, highest=True))
-        certain = _judged(subject, highest, before, neighbours)
+        certain = _judged(subject, highest, beside)
         objections, warnings = objections & certain[0], warnings & certain[1]
     problems = dict.fromkeys((*faults, *more))
     unread |= {problem.path for problem in more}
@@ -95,20 +107,25 @@ def _found_in(
 
 
 def _judged(
-    subject: Ref, manifest: Manifest | None, before: Manifest | None, neighbours: Neighbours | None
+    subject: Ref, manifest: Manifest | None, beside: _Beside
 ) -> tuple[frozenset[Objection], frozenset[Caution]]:
     """All objections and warnings; there is a manifest by construction, as what did not read has been replaced."""
     sound = () if manifest is None else (manifest,)
+    before, neighbours = beside.before, beside.neighbours
     earlier = before.spec if before is not None else None
     objections = (
         (
             *gang_termination.objections_to(subject, new.spec, earlier),
             *workload.objections_to(subject, new, before),
+            *mnnvl.objections_to(subject, new, before),
             *(workload.collisions_of(subject, new, before, neighbours) if neighbours is not None else ()),
         )
         for new in sound
     )
-    warnings = (workload.warnings_to(subject, new, before) for new in sound)
+    warnings = (
+        (*workload.warnings_to(subject, new, before), *mnnvl.warnings_to(subject, new, beside.configuration))
+        for new in sound
+    )
     return frozenset(chain.from_iterable(objections)), frozenset(chain.from_iterable(warnings))
 
 

@@ -6,15 +6,19 @@ from typing import Final
 
 from grove_core.areas.gang_termination.findings import BREACH, TERMINATION
 from grove_core.areas.gang_termination.verdicts import Delegate, Terminate
+from grove_core.areas.mnnvl.desire import QUESTION as FABRIC
+from grove_core.areas.mnnvl.judge import address_of
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, SetStatus, Step
 from grove_core.plan.plan import Plan, Withheld
+from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import CORE, GROVE, SCHEDULER
 from grove_core.resources.meta import read_identity
+from grove_core.resources.names import index_from, set_of_domain
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
@@ -42,7 +46,17 @@ def cliques_behind(snapshot: Snapshot, kind: str, name: str) -> tuple[PodClique,
 def has(snapshot: Snapshot, kind: str, name: str) -> bool:
     """Whether a root has an object of that kind and name."""
     refs = [snapshot.root.ref, *(group.ref for group in snapshot.groups), *(gang.ref for gang in snapshot.gangs)]
+    if kind == DOMAIN_KIND:
+        return _replica_of_domain(snapshot, name) is not None
     return bool(cliques_behind(snapshot, kind, name)) or any((ref.kind, ref.name) == (kind, name) for ref in refs)
+
+
+def _replica_of_domain(snapshot: Snapshot, name: str) -> int | None:
+    """The replica of the root that a ComputeDomain is of, be it only that it should be."""
+    root = snapshot.root.ref.name
+    there = any(domain.ref.name == name for domain in snapshot.domains)
+    index = index_from(name.removeprefix(f"{root}-cd-")) if set_of_domain(name) == root else None
+    return index if index is not None and (there or index < snapshot.root.spec.replicas) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +64,7 @@ class Inquiry:
     """One object of one root, with the plan that speaks of it.
 
     Attributes:
-        kind: PodCliqueSet, PodCliqueScalingGroup, PodClique, PodGang or Pod.
+        kind: PodCliqueSet, PodCliqueScalingGroup, PodClique, PodGang, Pod or ComputeDomain.
         name: of an object of that kind that the root has (:func:`has`).
     """
 
@@ -62,6 +76,8 @@ class Inquiry:
     @property
     def ref(self) -> Ref:
         """The object's address."""
+        if self.kind == DOMAIN_KIND:
+            return address_of(self.snapshot, _replica_of_domain(self.snapshot, self.name) or 0)
         version = {"Pod": CORE, "PodGang": SCHEDULER}.get(self.kind, GROVE)
         return Ref(version, self.kind, self.snapshot.root.ref.namespace, self.name)
 
@@ -76,6 +92,11 @@ class Inquiry:
 
     def findings(self) -> Iterator[Finding]:
         """The verdicts on the object, on its cliques, and on everything above them that can end it."""
+        if self.kind == DOMAIN_KIND:
+            root = self.snapshot.root.ref
+            subjects = {root, root.at_replica(_replica_of_domain(self.snapshot, self.name) or 0)}
+            yield from (one for one in self.plan.findings if one.question == FABRIC and one.subject in subjects)
+            return
         above = set(self._above())
         cliques = {clique.ref for clique in self.cliques}
         for finding in self.plan.findings:

@@ -7,6 +7,8 @@ from grove_core.areas.gang_termination.findings import findings_of_termination
 from grove_core.areas.gang_termination.rulesets import DESIGN, RuleSet
 from grove_core.areas.gang_termination.status import tally_of
 from grove_core.areas.gang_termination.verdicts import ending_of
+from grove_core.areas.mnnvl.desire import findings_of_fabric, wake_of_fabric, wants_of_fabric
+from grove_core.areas.mnnvl.judge import fabric_of, judge_fabric
 from grove_core.areas.workload.desire import judge_completion
 from grove_core.areas.workload.gates import findings_of_gates, judge_gates, wants_of_gates
 from grove_core.areas.workload.starting import findings_of_start
@@ -36,12 +38,15 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     judgement = judged._replace(cliques=tuple(judged.cliques))
     tally = tally_of(seen, judgement)
 
+    fabric = judge_fabric(seen)  # MN
+
     gates = judge_gates(seen)  # WL
-    completion = judge_completion(seen, ending_of(judgement))  # WL
+    completion = judge_completion(seen, ending_of(judgement), fabric_of(seen, fabric))  # WL
 
     desired = Desired.union(
         (
             wants_of_termination(seen, judgement, tally),  # GT
+            wants_of_fabric(seen, fabric),  # MN
             wants_of_teardown(seen),  # WL
             *completion.wants,  # WL
             wants_of_gates(gates),  # WL
@@ -51,9 +56,10 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         desired,
         seen,
         rules=rules.name,
-        wake_at=wake_of_termination(judgement),
+        wake_at=min(filter(None, (wake_of_termination(judgement), wake_of_fabric(fabric))), default=None),
         findings=(
             *findings_of_termination(seen, judgement, tally),
+            *findings_of_fabric(seen, fabric),
             *findings_of_gates(gates),
             *findings_of_start(seen),
             *completion.findings,

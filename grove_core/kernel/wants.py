@@ -37,12 +37,17 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The object's status should hold these fields; they are known to differ from the stored ones (PL-011)."""
+    """The object's status should hold these fields; they are known to differ from the stored ones (PL-011).
+
+    Attributes:
+        is_foundation: whether it has to be written before what is made in the same round.
+    """
 
     target: Ref
     guard: Guard
     fields: FrozenMap
     because: tuple[Reason, ...]
+    is_foundation: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +130,8 @@ def _stronger(one: Want, other: Want) -> Want:
     if isinstance(one, Status) and isinstance(other, Status):
         fields = _joined(one.fields, other.fields)
         if fields is not None:
-            return Status(one.target, one.guard, fields, (*one.because, *other.because))
+            early = one.is_foundation or other.is_foundation
+            return Status(one.target, one.guard, fields, (*one.because, *other.because), early)
     elif _strength(one) != _strength(other) and 0 not in {_strength(one), _strength(other)}:
         return one if _strength(one) > _strength(other) else other
     raise BrokenInvariant("PL-013", f"two wants for {one.target}: {one} and {other}")

@@ -103,7 +103,7 @@ def _action_for(want: Want) -> tuple[Stage, Action]:
         case Applied():
             return Stage.WORKLOAD, Apply(want.fields, want.guard)
         case Status():
-            return Stage.STATUS, SetStatus(want.fields, want.guard)
+            return Stage.FOUNDATION if want.is_foundation else Stage.STATUS, SetStatus(want.fields, want.guard)
         case Absent():
             return Stage.CAUSE if want.is_cause else Stage.CLEANUP, Delete(want.guard, want.rests_on, want.foreground)
         case Released():

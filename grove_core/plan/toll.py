@@ -3,16 +3,14 @@
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Toll
+from grove_core.resources.gpus import gpus_of
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
-_GPU: Final = "nvidia.com/gpu"
 _POD: Final = "Pod"
-_DIGITS: Final = 6  # nobody has more in one pod
 
 
 class Tolls:
@@ -58,25 +56,3 @@ def _toll(pods: Iterable[tuple[PodClique, Pod]]) -> Toll:
         ready=sum(pod.ready for _, pod in there),
         gpus=sum(gpus_of(clique.pod_spec) for clique, pod in there if pod.scheduled),
     )
-
-
-def gpus_of(pod_spec: FrozenMap) -> int:
-    """How many GPUs one pod holds while it runs; what does not read as a whole number holds none."""
-    return max(sum(_asked_in(pod_spec, "containers")), *_asked_in(pod_spec, "initContainers"), 0)
-
-
-def _asked_in(pod_spec: FrozenMap, key: str) -> list[int]:
-    containers = pod_spec.get(key)
-    return [_asked_by(one) for one in containers if isinstance(one, FrozenMap)] if isinstance(containers, tuple) else []
-
-
-def _asked_by(container: FrozenMap) -> int:
-    resources = container.get("resources")
-    if not isinstance(resources, FrozenMap):
-        return 0
-    return max(_amount(resources.get(key)) for key in ("limits", "requests"))
-
-
-def _amount(amounts: Json) -> int:
-    text = str(amounts.get(_GPU)) if isinstance(amounts, FrozenMap) else ""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= _DIGITS else 0

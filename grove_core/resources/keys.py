@@ -33,6 +33,11 @@ GATE: Final = "grove.io/podgang-pending-creation"
 TEMPLATE_HASH: Final = "grove.io/pod-template-hash"
 POD_GANG: Final = "grove.io/podgang"
 TOPOLOGY_NAME: Final = "grove.io/topology-name"
+DOMAIN_TEMPLATE: Final = "grove.io/compute-domain-rct"
+MNNVL_ENABLED: Final = "grove.io/mnnvl-enabled"
+MNNVL_SCOPE: Final = "grove.io/mnnvl-scope"
+MNNVL_DEVICE_CLASS: Final = "grove.io/mnnvl-device-class"
+MNNVL_CLAIM: Final = "mnnvl-claim"  # in pods that the operator gives a channel
 
 SET_FINALIZER: Final = "grove.io/podcliqueset.grove.io"
 GROUP_FINALIZER: Final = "grove.io/podcliquescalinggroup.grove.io"
@@ -43,6 +48,7 @@ CLIQUE_SCHEDULED: Final = "PodCliqueScheduled"
 GANG_INITIALIZED: Final = "Initialized"
 GANG_SCHEDULED: Final = "Scheduled"
 GANG_READY: Final = "Ready"
+DOMAINS_READY: Final = "ComputeDomainsReady"
 CONDITIONS: Final = frozenset(
-    {MIN_AVAILABLE_BREACHED, CLIQUE_SCHEDULED, GANG_INITIALIZED, GANG_SCHEDULED, GANG_READY}
+    {DOMAINS_READY, MIN_AVAILABLE_BREACHED, CLIQUE_SCHEDULED, GANG_INITIALIZED, GANG_SCHEDULED, GANG_READY}
 )  # that Grove writes; others' are left alone

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -94,12 +94,14 @@ class PodCliqueSet(Resource):
     Attributes:
         labels, annotations: as the user wrote them.
         generation: moves with every change of the spec; None where the source does not say.
+        created_at: None where the source does not say.
         shape: follows from the spec; taken from it once, because every look at the set needs it.
     """
 
     labels: FrozenMap = NO_TEXTS
     annotations: FrozenMap = NO_TEXTS
     generation: int | None = None
+    created_at: datetime | None = None
     spec: SetSpec
     status: SetStatus
     shape: Shape = field(init=False, repr=False, compare=False)
@@ -136,11 +138,17 @@ def podcliqueset_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | N
     )
     meta = top.part("metadata")
     labels, annotations = (read_texts(meta, key) for key in ("labels", "annotations"))
-    generation = meta.integer("generation")
+    generation, created_at = meta.integer("generation"), meta.time("creationTimestamp")
     spec, found = read_spec(top.raw.get("spec"))
     problems.extend(found)
     if problems or spec is None:
         raise MalformedObject(tuple(problems))
     return PodCliqueSet(
-        **identity, labels=labels, annotations=annotations, generation=generation, spec=spec, status=read
+        **identity,
+        labels=labels,
+        annotations=annotations,
+        generation=generation,
+        created_at=created_at,
+        spec=spec,
+        status=read,
     )

@@ -20,6 +20,8 @@ HasStatus = TypeVar("HasStatus", bound=PodClique | ScalingGroup | PodCliqueSet |
 _UNCHANGED: Final = FrozenMap({})
 _EMPTY: Final = ("", _UNCHANGED)
 _PROGRESS: Final = "updateProgress"
+REMOVED: Final = "removedConditions"
+"""In the fields of a status write: the types of conditions to take away."""
 
 
 def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: tuple[Condition, ...]) -> FrozenMap:
@@ -39,7 +41,7 @@ def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: 
 
 
 def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:
-    """The resource after a status write: given fields replaced, conditions merged by type, the rest kept."""
+    """The resource after a status write: given fields replaced, conditions merged or taken away, the rest kept."""
     stored: StoredStatus = resource.status
     changes: dict[str, Any] = {stored.FIELDS[key]: fields[key] for key in fields if key in stored.FIELDS}
     if "conditions" in fields:
@@ -47,6 +49,9 @@ def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:
         written = {condition.type: condition for condition in read_conditions(Fields(given, "", []))}
         kept = tuple(written.pop(condition.type, condition) for condition in stored.conditions)
         changes["conditions"] = kept + tuple(written.values())
+    if REMOVED in fields:
+        left = changes.get("conditions", stored.conditions)
+        changes["conditions"] = tuple(one for one in left if one.type not in fields[REMOVED])  # type: ignore[operator]  # a list of texts
     if _PROGRESS in fields:
         updating, progress = read_update(Fields({_PROGRESS: fields[_PROGRESS]}, "", []))
         changes["updating"] = updating

@@ -20,6 +20,7 @@ KINDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("pclq", "podclique", "podcliques"), "PodClique"),
     **dict.fromkeys(("pod", "pods", "po"), "Pod"),
     **dict.fromkeys(("pg", "podgang", "podgangs"), "PodGang"),
+    **dict.fromkeys(("cd", "computedomain", "computedomains"), "ComputeDomain"),
 }
 
 
@@ -27,7 +28,7 @@ def explain(source: Source, target: str, *, output: str, rules: str, why_not: st
     """Explain and print; returns the exit code (CL-001)."""
     kind, slash, name = target.partition("/")
     if kind.lower() not in KINDS or not slash or not name:
-        sys.stderr.write(f"{target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pod, podgang\n")
+        sys.stderr.write(f"{target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pod, podgang, computedomain\n")
         return USAGE
     try:
         situation = situation_of(source)

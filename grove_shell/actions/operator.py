@@ -6,10 +6,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from grove_core.areas.mnnvl.preflight import objection_to_start
 from grove_shell.actions.configuration import configuration
 from grove_shell.client.api import Api
 from grove_shell.client.connection import NoAccess, connect
 from grove_shell.client.greeting import greet
+from grove_shell.client.offers import offered
 from grove_shell.exits import ERROR
 from grove_shell.operator.process import Process
 from grove_shell.operator.serving import CannotListen
@@ -55,9 +57,14 @@ async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: 
     connection = await connect(options.kubeconfig, options.context)
     async with Api(connection, timeout=settings.client.timeout) as api:
         await greet(api, options.namespace)
+        served = await offered(api)
+    objection = objection_to_start(settings.decisive, served)
+    if objection is not None:
+        raise NoAccess(f"{connection.server}: {objection.sentence}")
     return await Process(
         connection=connection,
         settings=settings,
+        served=served,
         namespace=options.namespace,
         home=connection.namespace,
         watching=options.observe,

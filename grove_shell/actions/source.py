@@ -99,7 +99,7 @@ def situation_of(source: Source) -> Situation:
     with counting("reading", "objects") as count:
         loaded = load(source.filenames, standard_input(), count, collected, told)
     attempts, faults = _attempts(source.attempts) if source.attempts else ((), ())
-    every = (*unread, *loaded.faults, *faults)
+    every = (*unread, *_unfit(source, loaded), *loaded.faults, *faults)
     return Situation(
         loaded=loaded,
         faults=every,
@@ -118,6 +118,26 @@ def configuration_of(path: str | None) -> tuple[Configuration, tuple[Fault, ...]
 
     settings, faults = configuration(path, settings_of)
     return settings.decisive, faults
+
+
+def _unfit(source: Source, loaded: Loaded) -> Iterator[Fault]:
+    """Why an operator with that configuration would not run there (MN-061)."""
+    if source.config is None:
+        return
+    from grove_core.areas.mnnvl.preflight import objection_to_start  # noqa: PLC0415 - few commands come with one (P11)
+
+    objection = objection_to_start(loaded.cluster.configuration, loaded.cluster.served)
+    if objection is not None:
+        yield Fault(
+            file=source.config,
+            document=1,
+            line=None,
+            column=None,
+            object="OperatorConfiguration",
+            path="mnnvl.enabled",
+            expected="false",
+            got=f"true ({objection.sentence})",
+        )
 
 
 def _attempts(path: str) -> tuple[tuple[Attempt, ...], tuple[Fault, ...]]:

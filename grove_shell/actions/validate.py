@@ -12,6 +12,7 @@ from grove_core.document.writing import reason_as_json
 from grove_core.kernel.admission import AdmissionVerdict, Deny, Remark
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.fields import shown
+from grove_shell.actions.source import configuration_of
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.likeness import slip_in
 from grove_shell.manifests.strictness import strictly
@@ -43,9 +44,10 @@ class _Given:
     headings: list[Mapping[str, Any]] = field(default_factory=list)
 
 
-def validate(filenames: tuple[str, ...], old: tuple[str, ...], output: str) -> int:
+def validate(filenames: tuple[str, ...], old: tuple[str, ...], output: str, config: str | None = None) -> int:
     """Judge and print; returns the exit code (CL-001, CL-013)."""
-    faults: list[Fault] = []
+    told, unread = configuration_of(config)
+    faults: list[Fault] = [*unread]
     before, given = _sorted_out(old, faults), _sorted_out(filenames, faults)
     held = [item.value for item in before.sets]
     replaced = {_name(item.value) for item in given.sets}
@@ -56,7 +58,7 @@ def validate(filenames: tuple[str, ...], old: tuple[str, ...], output: str) -> i
         earlier = _earlier(item.value, held)
         if old and earlier is None:
             write(f"no earlier version of {_name(item.value)} in --old: judged as new\n", sys.stderr)
-        judged.append((item, strictly(item.value, admit(item.value, earlier, neighbours))))
+        judged.append((item, strictly(item.value, admit(item.value, earlier, neighbours, told))))
     if faults:
         show(faults_page(sorted(faults, key=lambda fault: fault.sort_key), going_on=True), sys.stderr)
     others = dict(sorted(given.others.items()))

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Step
+from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Stage, Step
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 
 _LONGEST_SILENCE: Final = 5.0
@@ -61,7 +61,7 @@ def _may_wait(step: Step) -> bool:
 
     Either may be over at the next look, and what was not written then was never so.
     """
-    if not isinstance(step.action, SetStatus):
+    if not isinstance(step.action, SetStatus) or step.stage is Stage.FOUNDATION:
         return False
     status = step.action.fields
     conditions = status.get("conditions", ())

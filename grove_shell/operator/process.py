@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from grove_core.areas.gang_termination.rulesets import BY_NAME
 from grove_core.reconcile import reconcile
+from grove_core.resources.configuration import UNASKED, Served
 from grove_core.version import VERSION
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.bucket import Bucket
@@ -44,6 +45,7 @@ class Process:
     """What one operator process is told.
 
     Attributes:
+        served: what the server offers.
         namespace: to look after; empty for all.
         home: where its Lease is, unless it is told otherwise.
         watching: plan and tell, and never write (``--observe``).
@@ -53,6 +55,7 @@ class Process:
 
     connection: Connection
     settings: OperatorSettings
+    served: Served = UNASKED
     namespace: str = ""
     home: str = "default"
     watching: bool = False
@@ -86,8 +89,8 @@ class _Running:
         self._telemetry = telemetry
         self._events = Events(api, identity)
         self._leader = self._candidate(lease_api, identity)
-        shelves = self._shelves = Shelves()
-        shelves.configuration = told.settings.decisive
+        shelves = Shelves()
+        shelves.configuration, shelves.served = told.settings.decisive, told.served
         api.allowed = self._may_write
         acting = ClusterActing(api, shelves, Writes(api, shelves))
         witness: Following = Shadow(self._journal.say) if told.watching else self._events

@@ -5,9 +5,10 @@ Dumps of clusters have none of these, so what judges them is imported only where
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.configuration import Configuration
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_shell.reading.sources import Item
 
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
     from grove_core.areas.workload.neighbours import Neighbours
 
 Note = Callable[[Item, str, str, str], None]
+
+
+class Beside(NamedTuple):
+    """What manifests are judged by besides themselves: names that other sets use, and what the operator is told."""
+
+    neighbours: "Neighbours"
+    configuration: Configuration
 
 
 def neighbours_among(
@@ -31,7 +39,7 @@ def neighbours_among(
 def admitted(
     item: Item,
     running: Mapping[str, Any] | None,
-    neighbours: "Neighbours",
+    beside: Beside,
     note: Note,
     warn: Callable[[str], None],
 ) -> Mapping[str, Any] | None:
@@ -40,7 +48,7 @@ def admitted(
     Args:
         item: holds the manifest.
         running: the set of that name as a cluster has it, if it is an edit (IN-041).
-        neighbours: the names that sets of the input use.
+        beside: what it is judged by besides itself.
         note: takes a fault: where, its field path, what was expected, what was found.
         warn: takes what admission would warn of.
     """
@@ -49,7 +57,7 @@ def admitted(
     from grove_core.kernel.admission import Deny  # noqa: PLC0415 - see above
     from grove_shell.manifests.strictness import strictly  # noqa: PLC0415 - see above
 
-    verdict = strictly(item.value, admit(item.value, running, neighbours)).verdict
+    verdict = strictly(item.value, admit(item.value, running, beside.neighbours, beside.configuration)).verdict
     for warning in verdict.warnings:
         warn(str(warning))
     if not isinstance(verdict, Deny):

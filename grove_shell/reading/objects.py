@@ -30,7 +30,7 @@ from grove_shell.reading.collected import Collected
 from grove_shell.reading.completeness import complete_kinds, inferred_gaps, podless_cliques
 from grove_shell.reading.fabric import Fabric, is_domain
 from grove_shell.reading.faults import Fault
-from grove_shell.reading.manifests import admitted, edited, lacks_templates, neighbours_among, text_of
+from grove_shell.reading.manifests import Beside, admitted, edited, lacks_templates, neighbours_among, text_of
 from grove_shell.reading.sources import Item, collector_off, items_of
 
 API_GROUPS: Final[Mapping[str, str]] = {
@@ -251,11 +251,12 @@ class _Loading:
         if not self.manifests:
             return
         neighbours = neighbours_among([item.value for item in self.manifests], self.running)
+        beside = Beside(neighbours, self.configuration)
         for item in self.manifests:
             name, namespace = text_of(item.value, "name"), text_of(item.value, "namespace")
             found = [key for key in self.running if key[1] == name and namespace in {"", key[0]}]
             key = found[0] if len(found) == 1 else None
-            raw = admitted(item, self.running[key] if key else None, neighbours, self._note, self.warnings.append)
+            raw = admitted(item, self.running[key] if key else None, beside, self._note, self.warnings.append)
             if raw is not None and lacks_templates(item, raw, self.templates, self._note):
                 raw = None
             if raw is None:

@@ -7,6 +7,8 @@ from pydantic import ValidationError
 from pydantic import model_validator as validator
 
 from grove_core.kernel.errors import Problem
+from grove_core.resources.configuration import Configuration
+from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.settings.strict import API_VERSION, Lifetime, Port, Seconds, Served, Strict, problems_of
 
 KIND: Final = "WebhookConfiguration"
@@ -63,7 +65,13 @@ class WebhookSettings(Strict):
     registration: Registered = Registered()
     listening: Listening = Listening()
     serving: Served = Served()
+    mnnvl: MnnvlSettings = MnnvlSettings()
     farewell: Seconds = 5.0
+
+    @property
+    def decisive(self) -> Configuration:
+        """The part that verdicts depend on: the same as that of the operator beside it."""
+        return Configuration(mnnvl=self.mnnvl.as_told)
 
 
 def settings_of(raw: Mapping[str, Any]) -> tuple[WebhookSettings, tuple[Problem, ...]]:

@@ -6,6 +6,7 @@ from typing import Any, Final
 from grove_core.admit import admit, neighbours_in
 from grove_core.areas.workload.defaults import patch_between, with_defaults
 from grove_core.kernel.admission import Deny
+from grove_core.resources.configuration import UNTOLD, Configuration
 from grove_shell.webhooks.names import Names
 from grove_shell.webhooks.review import CREATE, UPDATE, Json, Request, allowed, refused, warning_of
 
@@ -19,14 +20,14 @@ def defaulted(request: Request) -> Json:
     return allowed(request, patch=list(patch_between(request.new, with_defaults(request.new))))
 
 
-def judged(request: Request, names: Names) -> Json:
+def judged(request: Request, names: Names, configuration: Configuration = UNTOLD) -> Json:
     """The verdict of admission (WH-001)."""
     if request.operation not in {CREATE, UPDATE} or _is_let_go(request):
         return allowed(request)
     meta = _meta(request.new)
     near = names.near(str(meta.get("namespace") or "default"), str(meta.get("name") or ""))
     neighbours = None if near is None else neighbours_in(near)
-    verdict = admit(request.new, request.old, neighbours).verdict
+    verdict = admit(request.new, request.old, neighbours, configuration).verdict
     warnings = [warning_of(one) for one in verdict.warnings]
     if near is None:
         warnings.append(f"names of other PodCliqueSets were not compared: {names.trouble} (WL-117)")

@@ -129,6 +129,7 @@ class _Running:
             port=listening.port,
             tls=self._shown.context,
             names=self._names,
+            configuration=self._told.settings.decisive,
             telemetry=self._telemetry,
             say=self._journal.say,
         )

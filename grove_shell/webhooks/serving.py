@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from grove_core.resources.configuration import UNTOLD, Configuration
 from grove_shell.webhooks.judging import defaulted, judged
 from grove_shell.webhooks.names import Names
 from grove_shell.webhooks.registration import DEFAULTING, PATHS, VALIDATION
@@ -32,6 +33,7 @@ class Reviews:
         port: int,
         tls: ssl.SSLContext,
         names: Names,
+        configuration: Configuration = UNTOLD,
         telemetry: Telemetry,
         say: Callable[..., None],
     ) -> None:
@@ -41,6 +43,7 @@ class Reviews:
             host, port: to listen at; port 0 for any that is free.
             tls: with a certificate.
             names: the copy of the other sets.
+            configuration: what verdicts depend on.
             telemetry: hears of every review.
             say: writes to the log.
         """
@@ -51,7 +54,7 @@ class Reviews:
         self._say = say
         self._judges: Mapping[str, Judge] = {
             DEFAULTING: defaulted,
-            VALIDATION: lambda request: judged(request, names),
+            VALIDATION: lambda request: judged(request, names, configuration),
         }
         self._runner: web.AppRunner | None = None
 

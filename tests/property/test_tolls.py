@@ -5,8 +5,9 @@ from hypothesis import given
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.steps import Delete, Toll
-from grove_core.plan.toll import Tolls, gpus_of
+from grove_core.plan.toll import Tolls
 from grove_core.reconcile import reconcile
+from grove_core.resources.gpus import gpus_of
 from tests.property.strategies.worlds import World, worlds
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw

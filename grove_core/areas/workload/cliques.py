@@ -12,7 +12,7 @@ from grove_core.areas.workload.scalers import bounds_of
 from grove_core.areas.workload.template_hash import is_ours
 from grove_core.kernel.frozen import FrozenMap, Json, freeze
 from grove_core.kernel.wants import Present
-from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, GROVE, PREFIX, TEMPLATE_HASH
+from grove_core.resources.keys import CLIQUE_FINALIZER, DOMAIN_TEMPLATE, GROUP_FINALIZER, GROVE, PREFIX, TEMPLATE_HASH
 from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.overlay import differing, replacing
 from grove_core.resources.pod import Pod
@@ -27,8 +27,17 @@ def podclique_for(
     part: CliquePart,
     ordering: Ordering,
     revision: Revision,
+    joined: str = "",
 ) -> Present:
-    """A PodClique of the set, or of one of its scaling groups (WL-013, WL-015)."""
+    """A PodClique of the set, or of one of its scaling groups (WL-013, WL-015).
+
+    Args:
+        root: the set.
+        owner: it, or the scaling group.
+        part: as the template has it.
+        ordering, revision: of the set.
+        joined: the ResourceClaimTemplate of its ComputeDomain; empty where it joins none (MN-020).
+    """
     template, spec = part.template, part.template.spec
     body: dict[str, Any] = {
         "roleName": spec.role_name,
@@ -47,7 +56,7 @@ def podclique_for(
         name=part.name,
         owner=owner,
         labels=labels_of_clique(root.ref.name, part, revision.hash_of(part)),
-        annotations=wanted_annotations(part),
+        annotations=_joining(wanted_annotations(part), joined),
         finalizer=CLIQUE_FINALIZER,
     )
     if part.surplus:
@@ -88,7 +97,7 @@ def _lost_hash(clique: PodClique, part: CliquePart, revision: Revision, pods: It
 
 def change_of_scaling_group(group: ScalingGroup, part: GroupPart) -> FrozenMap:
     """What a scaling group should say otherwise: the annotations of its template (WL-025); empty where nothing."""
-    annotations = differing(part.template.annotations, group.annotations)
+    annotations = differing(_of_group(part), group.annotations)
     return FrozenMap({"metadata": FrozenMap({"annotations": annotations})}) if annotations else NO_TEXTS
 
 
@@ -110,8 +119,18 @@ def _replacing_texts(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
     return replacing(FrozenMap({**kept, **wanted}), stored)
 
 
-def scaling_group_for(root: PodCliqueSet, part: GroupPart) -> Present:
-    """A PodCliqueScalingGroup of one replica of the set (WL-014)."""
+def _of_group(part: GroupPart) -> FrozenMap:
+    """The annotations that a scaling group has from its template."""
+    return FrozenMap({key: text for key, text in part.template.annotations.items() if key != DOMAIN_TEMPLATE})
+
+
+def _joining(annotations: FrozenMap, joined: str) -> FrozenMap:
+    """The annotations of what joins a ComputeDomain, if it does (MN-020)."""
+    return FrozenMap({**annotations, DOMAIN_TEMPLATE: joined}) if joined else annotations
+
+
+def scaling_group_for(root: PodCliqueSet, part: GroupPart, joined: str = "") -> Present:
+    """A PodCliqueScalingGroup of one replica of the set (WL-014); ``joined`` as for a PodClique."""
     template = part.template
     spec = {
         "replicas": template.replicas,
@@ -127,7 +146,7 @@ def scaling_group_for(root: PodCliqueSet, part: GroupPart) -> Present:
             **labels_of(root.ref.name, part.name, "pcs-podcliquescalinggroup"),
             **labels_of_replica(part.replica),
         },
-        annotations=template.annotations,
+        annotations=_joining(_of_group(part), joined),
         finalizer=GROUP_FINALIZER,
     )
     because = Why.GROUP_OF_REPLICA.because(root.ref, replica=part.replica, group=template.name)

@@ -3,9 +3,10 @@
 from typing import Final
 
 from grove_core.areas.gang_termination.verdicts import Ending
+from grove_core.areas.mnnvl.verdicts import Fabric
 from grove_core.areas.workload.blueprint import blueprint_of, size_of
 from grove_core.areas.workload.desire import Completion
-from grove_core.areas.workload.expansion import wants_of_expansion
+from grove_core.areas.workload.expansion import Midst, wants_of_expansion
 from grove_core.areas.workload.lagging import findings_of_update
 from grove_core.areas.workload.rollout import judge_rollout
 from grove_core.areas.workload.rules import Why
@@ -18,12 +19,13 @@ from grove_core.snapshot.snapshot import Snapshot
 MOST: Final = 1_000_000
 
 
-def complete(snapshot: Snapshot, ending: Ending) -> Completion:
+def complete(snapshot: Snapshot, ending: Ending, fabric: Fabric) -> Completion:
     """What goes, what is rolled, what comes, and what statuses say; linear in what the set consists of (WL-024).
 
     Args:
         snapshot: of a set that is not being deleted, with all its cliques.
         ending: where nothing is made, because it is being ended (WL-076).
+        fabric: which replicas wait for a ComputeDomain, and which join one.
     """
     size = size_of(snapshot)
     if size > MOST:
@@ -33,14 +35,17 @@ def complete(snapshot: Snapshot, ending: Ending) -> Completion:
     replicas = blueprint_of(snapshot)
     if "Pod" not in snapshot.complete:
         return Completion(
-            (Desired(tuple(wants_of_surplus(scene, frozenset()))), wants_of_expansion(scene, replicas, ending))
+            (
+                Desired(tuple(wants_of_surplus(scene, frozenset()))),
+                wants_of_expansion(scene, replicas, Midst(ending, fabric)),
+            )
         )
     rollout = judge_rollout(scene, replicas)
     if rollout.surge:
         replicas = blueprint_of(snapshot, rollout.surge)
     wants = (
         Desired(tuple(wants_of_surplus(scene, rollout.surge))),
-        wants_of_expansion(scene, replicas, ending, rollout.written),
+        wants_of_expansion(scene, replicas, Midst(ending, fabric, rollout.written)),
         rollout.desired,
         Desired(tuple(statuses_of(scene, rollout))),
     )

@@ -4,12 +4,13 @@ An object is wished for once its owner exists: its manifest names the owner's ui
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.verdicts import Ending
+from grove_core.areas.mnnvl.verdicts import Fabric
 from grove_core.areas.workload.access import access_for, service_for, service_spec
 from grove_core.areas.workload.blueprint import CliquePart, GangPart, GroupPart, ReplicaPart
 from grove_core.areas.workload.claims import Shared, claims_of_clique, claims_of_group, claims_of_set
@@ -27,9 +28,11 @@ from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scalers import autoscaler_for
 from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome
 from grove_core.kernel.wants import Absent, Applied, Desired, HeldBack, Present, Want
-from grove_core.resources.keys import MANAGED_BY
+from grove_core.resources.keys import GROVE, MANAGED_BY
 from grove_core.resources.names import replica_name
 from grove_core.resources.overlay import differing
 from grove_core.resources.owned import Owned
@@ -42,9 +45,21 @@ _FOLLOWING: Final = frozenset({"Service", "HorizontalPodAutoscaler"})  # the tem
 _COUNTED: Final = frozenset({"Service", "HorizontalPodAutoscaler", "ResourceClaim"})  # as many as there are replicas
 
 
-def wants_of_expansion(
-    scene: Scene, replicas: Sequence[ReplicaPart], ending: Ending, written: AbstractSet[str] = frozenset()
-) -> Desired:
+class Midst(NamedTuple):
+    """What goes on while a set is completed.
+
+    Attributes:
+        ending: where no clique and no pod is made (WL-076).
+        fabric: where no clique and no group is made yet (MN-010), and what new ones are annotated with (MN-020).
+        written: names of the cliques that take over another template in this round; their pods wait for that (WL-086).
+    """
+
+    ending: Ending
+    fabric: Fabric
+    written: AbstractSet[str] = frozenset()
+
+
+def wants_of_expansion(scene: Scene, replicas: Sequence[ReplicaPart], midst: Midst) -> Desired:
     """Everything a set should consist of that is not so (WL-010 to WL-026), and what of it is too much.
 
     Linear. Kinds of which the snapshot may lack something are left alone.
@@ -52,16 +67,16 @@ def wants_of_expansion(
     Args:
         scene: of a set that is not being deleted.
         replicas: its blueprint.
-        ending: where no clique and no pod is made (WL-076).
-        written: names of the cliques that take over another template in this round; their pods wait for that (WL-086).
+        midst: what goes on meanwhile.
     """
     snapshot = scene.snapshot
     there = {(ref.kind, ref.name): found for ref, found in snapshot.targets().items()}
     wants: list[Want] = []
     held: list[HeldBack] = []
     taken: dict[tuple[str, str], _Sketch] = {}
-    ends = _names_in(replicas, ending)
-    for item in _Expansion(scene, written | ends).everything(replicas):
+    ends = _names_in(replicas, midst.ending)
+    waiting = _waiting_in(replicas, midst.fabric)
+    for item in _Expansion(scene, midst.written | ends, midst.fabric).everything(replicas):
         if isinstance(item, HeldBack):
             held.append(item)
         elif isinstance(item, Applied | Absent):
@@ -75,7 +90,10 @@ def wants_of_expansion(
             found = there.get((item.kind, item.name))
             if item.kind not in snapshot.complete:
                 continue
-            if found is None and not (item.kind == "PodClique" and item.name in ends):
+            if found is None and (item.kind, item.name) in waiting:
+                ref = Ref(GROVE, item.kind, snapshot.root.ref.namespace, item.name)
+                held.append(HeldBack(ref, waiting[item.kind, item.name]))
+            elif found is None and not (item.kind == "PodClique" and item.name in ends):
                 wants.append(item.make())
             elif item.kind in _FOLLOWING and isinstance(found, Owned) and not _says(found, item):
                 wants.extend(_following(found, item.make()))
@@ -95,6 +113,17 @@ def _names_in(replicas: Iterable[ReplicaPart], ending: Ending) -> AbstractSet[st
         return frozenset()
     parts = (part for replica in replicas for part in replica.all_cliques)
     return {part.name for part in parts if ending.holds(part.replica, part.group, part.group_replica)}
+
+
+def _waiting_in(replicas: Iterable[ReplicaPart], fabric: Fabric) -> Mapping[tuple[str, str], tuple[Reason, ...]]:
+    """The cliques and groups of replicas that wait for a ComputeDomain, and why (MN-010)."""
+    return {
+        (kind, part.name): fabric.waiting[replica.index]
+        for replica in (replicas if fabric.waiting else ())
+        if replica.index in fabric.waiting
+        for kind, parts in (("PodClique", replica.all_cliques), (GROUP_KIND, replica.groups))
+        for part in parts
+    }
 
 
 def _following(found: Owned, wanted: Present) -> Iterator[Applied]:
@@ -135,8 +164,9 @@ class _Sketch(NamedTuple):
 class _Expansion:
     """One walk over everything a set should consist of."""
 
-    def __init__(self, scene: Scene, written: AbstractSet[str]) -> None:
+    def __init__(self, scene: Scene, written: AbstractSet[str], fabric: Fabric) -> None:
         self._scene = scene
+        self._templates = fabric.templates
         self._written = written
         self._root = scene.root
         self._complete = scene.snapshot.complete
@@ -170,7 +200,8 @@ class _Expansion:
                     yield from self._pods(part)
 
     def _clique(self, owner: PodCliqueSet | ScalingGroup, part: CliquePart) -> Iterator[_Sketch | Applied]:
-        make = partial(podclique_for, self._root, owner, part, self._ordering, self._scene.revision)
+        joined = self._templates.get(part.replica, "")
+        make = partial(podclique_for, self._root, owner, part, self._ordering, self._scene.revision, joined)
         yield _Sketch("PodClique", part.name, make)
         clique = self._scene.clique_of(part)
         if clique is not None and self._scene.revision.is_current(clique, part):
@@ -193,7 +224,9 @@ class _Expansion:
                 yield _Sketch("HorizontalPodAutoscaler", name, make)
 
     def _group(self, part: GroupPart) -> Iterator[_Sketch | Applied | HeldBack]:
-        yield _Sketch(GROUP_KIND, part.name, partial(scaling_group_for, self._root, part))
+        yield _Sketch(
+            GROUP_KIND, part.name, partial(scaling_group_for, self._root, part, self._templates.get(part.replica, ""))
+        )
         group = self._scene.groups.get(part.name)
         if group is not None:
             fields = change_of_scaling_group(group, part)

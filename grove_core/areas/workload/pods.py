@@ -12,7 +12,17 @@ from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.template_hash import short_hash
 from grove_core.kernel.frozen import FrozenMap, Json, freeze
 from grove_core.kernel.wants import Present
-from grove_core.resources.keys import CLIQUE, CORE, GATE, POD_GANG, POD_INDEX, TEMPLATE_HASH
+from grove_core.resources.injection import with_gpu_claim
+from grove_core.resources.keys import (
+    CLIQUE,
+    CORE,
+    DOMAIN_TEMPLATE,
+    GATE,
+    MNNVL_CLAIM,
+    POD_GANG,
+    POD_INDEX,
+    TEMPLATE_HASH,
+)
 from grove_core.resources.names import pod_hostname, pod_name, replica_name, token_secret_name
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -55,6 +65,10 @@ def pod_for(
         }
     )
     spec = with_claims(spec, root, part, index)
+    joined = clique.annotations.get(DOMAIN_TEMPLATE)
+    if joined:
+        claim = FrozenMap({"name": MNNVL_CLAIM, "resourceClaimTemplateName": joined})
+        spec = with_gpu_claim(spec, claim)  # MN-030
     parents = ordering.parents_of(part)
     if parents:
         spec = _waiting_for(spec, parents, token_secret_name(root.ref.name))

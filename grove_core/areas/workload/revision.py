@@ -11,13 +11,22 @@ from grove_core.areas.workload.environment import in_containers, with_group_vari
 from grove_core.areas.workload.template_hash import generation_of, hash_of, is_ours, template_hash
 from grove_core.areas.workload.typed import typed
 from grove_core.kernel.frozen import FrozenMap, Json
-from grove_core.resources.keys import COMPONENT, MANAGED_BY, NAME, PREFIX, SET, TOPOLOGY_NAME
+from grove_core.resources.keys import (
+    COMPONENT,
+    DOMAIN_TEMPLATE,
+    MANAGED_BY,
+    MNNVL_CLAIM,
+    NAME,
+    PREFIX,
+    SET,
+    TOPOLOGY_NAME,
+)
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import CliqueTemplate
 
 _VARIABLES: Final = "GROVE_"
-_CLAIM: Final = "mnnvl-claim"
+_SAID_BY_GROVE: Final = frozenset({TOPOLOGY_NAME, DOMAIN_TEMPLATE})
 _GROVES_OWN: Final = frozenset({MANAGED_BY, NAME, COMPONENT, *SET})
 
 
@@ -94,13 +103,13 @@ def _users_own_spec(pod_spec: FrozenMap) -> FrozenMap:
         resources = container.get("resources")
         if isinstance(resources, FrozenMap):
             claims = resources.get("claims")
-            kept = tuple(item for item in claims if _name_of(item) != _CLAIM) if isinstance(claims, tuple) else ()
+            kept = tuple(item for item in claims if _name_of(item) != MNNVL_CLAIM) if isinstance(claims, tuple) else ()
             found["resources"] = FrozenMap({key: item for key, item in resources.items() if key != "claims" or kept})
         return FrozenMap({key: item for key, item in found.items() if item or key not in {"env", "resources"}})
 
     claims = pod_spec.get("resourceClaims")
     if isinstance(claims, tuple):
-        kept = tuple(item for item in claims if _name_of(item) != _CLAIM)
+        kept = tuple(item for item in claims if _name_of(item) != MNNVL_CLAIM)
         pod_spec = FrozenMap(
             {
                 key: kept if key == "resourceClaims" else item
@@ -125,5 +134,5 @@ def wanted_pod_spec(part: CliquePart, priority: str) -> FrozenMap:
 
 
 def wanted_annotations(part: CliquePart) -> FrozenMap:
-    """The template's annotations, but for what the topology area says itself."""
-    return FrozenMap({key: text for key, text in part.template.annotations.items() if key != TOPOLOGY_NAME})
+    """The template's annotations, but for what Grove says itself."""
+    return FrozenMap({key: text for key, text in part.template.annotations.items() if key not in _SAID_BY_GROVE})

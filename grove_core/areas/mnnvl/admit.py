@@ -1,0 +1,165 @@
+"""Admission of what a set says of MNNVL (MN-070 to MN-077)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from grove_core.areas.mnnvl.rules import Refuse, Warn
+from grove_core.kernel.admission import Caution, Objection
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.reasons import Fact
+from grove_core.kernel.refs import Ref
+from grove_core.resources.configuration import Configuration, MnnvlMode
+from grove_core.resources.fields import shown
+from grove_core.resources.gpus import GPU, asks_for_gpus, containers_in, gpus_of
+from grove_core.resources.keys import (
+    DOMAIN_TEMPLATE,
+    MNNVL_CLAIM,
+    MNNVL_DEVICE_CLASS,
+    MNNVL_ENABLED,
+    MNNVL_SCOPE,
+)
+from grove_core.resources.manifest import Manifest
+from grove_core.resources.template import CliqueTemplate
+
+CHOICES: Final = ("true", "false")
+HOSTNAME: Final = "kubernetes.io/hostname"
+_CLIQUES: Final = "spec.template.cliques"
+_GROUPS: Final = "spec.template.podCliqueScalingGroups"
+_OF_SCOPES: Final = (MNNVL_SCOPE, MNNVL_DEVICE_CLASS)
+_WHOLE_NODE: Final = 4  # GPUs of the smallest node that is part of a multi-node NVLink system
+_MIG: Final = "nvidia.com/mig-"
+
+
+class _Found(NamedTuple):
+    path: str
+    got: object
+    rule: Refuse | Warn
+    facts: Mapping[str, Fact]
+
+
+def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Objection]:
+    """Every objection to what a set says of MNNVL, in any mode; what stood there before is not held against it."""
+    known = {(found.rule, found.got) for found in _faults(old)} if old is not None else set()
+    for found in _faults(new):
+        if (found.rule, found.got) not in known:
+            yield Objection(found.path, shown(found.got), found.rule.because(subject, **found.facts))
+    if old is not None and old.annotations.get(MNNVL_ENABLED) != new.annotations.get(MNNVL_ENABLED):
+        before, now = (one.annotations.get(MNNVL_ENABLED) for one in (old, new))
+        facts = {"before": shown(before) if before is not None else "absent"}
+        because = Refuse.MNNVL_IMMUTABLE.because(subject, **facts)
+        yield Objection(
+            _of_annotation("metadata", MNNVL_ENABLED), shown(now) if now is not None else "nothing", because
+        )
+
+
+def warnings_to(subject: Ref, new: Manifest, configuration: Configuration) -> Iterator[Caution]:
+    """What is probably not meant, given what the operator is told."""
+    found = (_ignored(new, configuration), _in_vain(new, configuration), _on_one_node(new, configuration))
+    for warnings in found:
+        for one in warnings:
+            yield Caution(one.path, shown(one.got), one.rule.because(subject, **one.facts))
+
+
+def _faults(manifest: Manifest) -> Iterator[_Found]:
+    """MN-070, MN-072, MN-073."""
+    choice = manifest.annotations.get(MNNVL_ENABLED)
+    if choice is not None and choice not in CHOICES:
+        yield _Found(_of_annotation("metadata", MNNVL_ENABLED), choice, Refuse.MNNVL_VALUE_INVALID, {})
+    for path, annotations in _annotated(manifest):
+        if DOMAIN_TEMPLATE in annotations:
+            facts = {"key": DOMAIN_TEMPLATE}
+            where = _of_annotation(path, DOMAIN_TEMPLATE)
+            yield _Found(where, annotations[DOMAIN_TEMPLATE], Refuse.ANNOTATION_RESERVED, facts)
+    for index, clique in enumerate(manifest.spec.template.cliques):
+        claims = clique.spec.pod_spec.get("resourceClaims")
+        for place, claim in enumerate(claims if isinstance(claims, tuple) else ()):
+            if isinstance(claim, FrozenMap) and claim.get("name") == MNNVL_CLAIM:
+                path = f"{_CLIQUES}[{index}].spec.podSpec.resourceClaims[{place}].name"
+                yield _Found(path, MNNVL_CLAIM, Refuse.CLAIM_NAME_RESERVED, {"name": MNNVL_CLAIM})
+
+
+def _annotated(manifest: Manifest) -> Iterator[tuple[str, FrozenMap]]:
+    """Where a template may be annotated, and with what."""
+    template = manifest.spec.template
+    for index, clique in enumerate(template.cliques):
+        yield f"{_CLIQUES}[{index}]", clique.annotations
+    for index, group in enumerate(template.pod_clique_scaling_groups):
+        yield f"{_GROUPS}[{index}]", group.annotations
+
+
+def _of_annotation(path: str, key: str) -> str:
+    return f"{path}.annotations[{key}]"
+
+
+def _ignored(manifest: Manifest, configuration: Configuration) -> Iterator[_Found]:
+    """MN-074: annotations that this operator does not look at."""
+    told = configuration.mnnvl
+    if told.in_mode(MnnvlMode.ANNOTATIONS):
+        return
+    why = "the operator makes one ComputeDomain for each replica (mnnvl.mode: operator)"
+    places = [("metadata", manifest.annotations), *_annotated(manifest)]
+    for path, annotations in places:
+        for key in (MNNVL_ENABLED, *_OF_SCOPES):
+            is_read = told.enabled and path == "metadata" and key == MNNVL_ENABLED
+            if key in annotations and not is_read and not (annotations[key] == "false" and not told.enabled):
+                facts = {"why": why if told.enabled else "MNNVL is off in the operator's configuration"}
+                yield _Found(_of_annotation(path, key), annotations[key], Warn.ANNOTATION_IGNORED, facts)
+
+
+def _in_vain(manifest: Manifest, configuration: Configuration) -> Iterator[_Found]:
+    """MN-075, MN-077: who wants a ComputeDomain and asks for no GPUs that count."""
+    if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or manifest.annotations.get(MNNVL_ENABLED) == "false":
+        return
+    cliques = manifest.spec.template.cliques
+    if any(asks_for_gpus(clique.spec.pod_spec) for clique in cliques):
+        return
+    if MNNVL_ENABLED in manifest.annotations:
+        path = _of_annotation("metadata", MNNVL_ENABLED)
+        yield _Found(path, manifest.annotations[MNNVL_ENABLED], Warn.NO_GPUS, {"resource": GPU})
+    for index, clique in enumerate(cliques):
+        for key in ("initContainers", "containers"):
+            for place, container in enumerate(containers_in(clique.spec.pod_spec, key)):
+                how = _other_gpus(container)
+                if how:
+                    path = f"{_CLIQUES}[{index}].spec.podSpec.{key}[{place}].resources"
+                    yield _Found(path, how, Warn.OTHER_GPUS, {"how": how, "resource": GPU})
+
+
+def _other_gpus(container: FrozenMap) -> str:
+    """How a container asks for what may be GPUs; empty where it does not."""
+    resources = container.get("resources")
+    if not isinstance(resources, FrozenMap):
+        return ""
+    amounts = (resources.get(key) for key in ("limits", "requests"))
+    names = {str(name) for one in amounts if isinstance(one, FrozenMap) for name in one}
+    slices = sorted(name for name in names if name.startswith(_MIG))
+    return slices[0] if slices else "a claim" if resources.get("claims") else ""
+
+
+def _on_one_node(manifest: Manifest, configuration: Configuration) -> Iterator[_Found]:
+    """MN-076: pods that need less than a node, and that nothing keeps off the node of another pod of their domain."""
+    if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or manifest.annotations.get(MNNVL_ENABLED) == "false":
+        return
+    cliques = manifest.spec.template.cliques
+    if not any(asks_for_gpus(clique.spec.pod_spec) for clique in cliques) or _pods_of_a_replica(manifest) < 2:  # noqa: PLR2004 - two share
+        return
+    for index, clique in enumerate(cliques):
+        gpus = gpus_of(clique.spec.pod_spec)
+        if gpus < _WHOLE_NODE and not _keeps_apart(clique):
+            path = f"{_CLIQUES}[{index}].spec.podSpec.affinity"
+            yield _Found(path, f"{gpus} GPUs for each pod", Warn.SHARED_NODE, {"topology": HOSTNAME})
+
+
+def _pods_of_a_replica(manifest: Manifest) -> int:
+    template = manifest.spec.template
+    times = {name: group.replicas for group in template.pod_clique_scaling_groups for name in group.clique_names}
+    return sum(clique.spec.replicas * times.get(clique.name, 1) for clique in template.cliques)
+
+
+def _keeps_apart(clique: CliqueTemplate) -> bool:
+    """Whether a pod insists on a node without some others."""
+    found: object = clique.spec.pod_spec
+    for key in ("affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"):
+        found = found.get(key) if isinstance(found, FrozenMap) else None
+    terms = found if isinstance(found, tuple) else ()
+    return any(isinstance(term, FrozenMap) and term.get("topologyKey") == HOSTNAME for term in terms)

@@ -1,0 +1,176 @@
+"""What MNNVL wishes: domains that are missing, none that are too many, and the condition of the set."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+from grove_core.areas.mnnvl.judge import address_of, is_ours
+from grove_core.areas.mnnvl.rules import Why
+from grove_core.areas.mnnvl.verdicts import FabricJudgement, Fate, ReplicaFabric
+from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.wants import Absent, Desired, HeldBack, Present, Status
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.dialects import dialect_of
+from grove_core.resources.domain_condition import REASON, Failure
+from grove_core.resources.keys import (
+    COMPONENT,
+    DOMAIN_TEMPLATE,
+    DOMAINS_READY,
+    MANAGED_BY,
+    NAME,
+    OPERATOR,
+    SET,
+    SET_REPLICA,
+)
+from grove_core.resources.names import domain_claim_template_name, index_from
+from grove_core.resources.statuses import REMOVED, status_change
+from grove_core.snapshot.snapshot import Snapshot
+
+QUESTION: Final = "computeDomain"
+
+
+def wants_of_fabric(snapshot: Snapshot, judgement: FabricJudgement) -> Desired:
+    """Domains to make, to leave and to delete, and what the set says of them. Linear in the replicas and domains."""
+    wants: list[Present | Absent | Status] = []
+    held: list[HeldBack] = []
+    for one in judgement.replicas:
+        wish = _wish_for(snapshot, one)
+        if isinstance(wish, HeldBack):
+            held.append(wish)
+        elif wish is not None:
+            wants.append(wish)
+    if not snapshot.root.deleting:
+        for surplus in _surplus(snapshot):
+            if isinstance(surplus, HeldBack):
+                held.append(surplus)
+            else:
+                wants.append(surplus)
+        if judgement.failure is not None:
+            wants.extend(_condition(snapshot, judgement.failure))
+    return Desired(tuple(wants), tuple(held))
+
+
+def findings_of_fabric(snapshot: Snapshot, judgement: FabricJudgement) -> Iterator[Finding]:
+    """Which criterion decided, and each replica's fate; nothing of a cluster that has nothing to do with it."""
+    if not (snapshot.configuration.mnnvl.enabled or judgement.replicas or snapshot.domains):
+        return
+    root = snapshot.root.ref
+    yield Finding(root, QUESTION, "Wanted" if judgement.is_wanted else "NotWanted", (judgement.criterion,))
+    for one in judgement.replicas:
+        yield Finding(root.at_replica(one.index), QUESTION, one.fate.value, one.because)
+
+
+def wake_of_fabric(judgement: FabricJudgement) -> datetime | None:
+    """When somebody has waited long enough for a domain of before (MN-041)."""
+    return min((one.until for one in judgement.replicas if one.until is not None), default=None)
+
+
+def _wish_for(snapshot: Snapshot, one: ReplicaFabric) -> Present | HeldBack | None:
+    """The domain of one replica; what is refused stays wished for, or nobody would try again (MN-014)."""
+    reason = one.because[0]
+    match one.fate:
+        case Fate.AWAITED:
+            return _domain_for(snapshot, one, Why.DOMAIN_OF_REPLICA.because(snapshot.root.ref, replica=one.index))
+        case Fate.RESTORED:
+            return _domain_for(snapshot, one, reason)
+        case Fate.FAILED if reason.rule in {Why.RUNS_WITHOUT_DOMAIN, Why.TRIED_AGAIN}:
+            return _domain_for(snapshot, one, reason)
+        case Fate.FAILED | Fate.LEAVING | Fate.MISSED | Fate.UNKNOWN:
+            return HeldBack(address_of(snapshot, one.index), one.because)
+        case _:
+            return None
+
+
+def _domain_for(snapshot: Snapshot, one: ReplicaFabric, because: Reason) -> Present:
+    """The domain of a replica (MN-005)."""
+    root, ref = snapshot.root, address_of(snapshot, one.index)
+    owner = {
+        "apiVersion": root.ref.api_version,
+        "kind": root.ref.kind,
+        "name": root.ref.name,
+        "uid": root.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    labels = {
+        MANAGED_BY: OPERATOR,
+        NAME: ref.name,
+        COMPONENT: "pcs-computedomain",
+        **dict.fromkeys(SET, root.ref.name),
+        **dict.fromkeys(SET_REPLICA, str(one.index)),
+    }
+    spec = dialect_of(snapshot.configuration, snapshot.served).spec_for(
+        domain_claim_template_name(root.ref.name, one.index)
+    )
+    manifest = freeze(
+        {
+            "apiVersion": ref.api_version,
+            "kind": ref.kind,
+            "metadata": {
+                "name": ref.name,
+                "namespace": ref.namespace,
+                "labels": dict(sorted(labels.items())),
+                "ownerReferences": [owner],
+            },
+            "spec": spec,
+        }
+    )
+    assert isinstance(manifest, FrozenMap)  # noqa: S101 - mypy cannot see that an object freezes to one
+    return Present(ref, manifest, (because,), is_foundation=True)
+
+
+def _surplus(snapshot: Snapshot) -> Iterator[Absent | HeldBack]:
+    """Domains of replicas that the set does not want any more (MN-050, MN-051)."""
+    root = snapshot.root
+    surplus = [
+        (index, domain)
+        for domain in snapshot.domains
+        if is_ours(domain, root) and not domain.deleting
+        for index in (_replica_of(domain),)
+        if index is not None and index >= root.spec.replicas
+    ]
+    users = _users(snapshot) if surplus else {}
+    for index, domain in surplus:
+        if index in users:
+            yield HeldBack(domain.ref, (Why.DOMAIN_IN_USE.because(domain.ref, replica=index, pods=users[index]),))
+        else:
+            because = Why.SURPLUS_DOMAIN.because(domain.ref, replica=index, replicas=root.spec.replicas)
+            yield Absent(domain.ref, domain.guard, (because,))
+
+
+def _replica_of(domain: ComputeDomain) -> int | None:
+    labels = (domain.labels.get(key) for key in SET_REPLICA)
+    return next((index_from(text) for text in labels if isinstance(text, str)), None)
+
+
+def _users(snapshot: Snapshot) -> dict[int, int]:
+    """Replica -> how many pods may hold its channels; a clique whose pods nobody knows counts as one."""
+    known = "Pod" in snapshot.complete
+    found: dict[int, int] = {}
+    for clique in snapshot.cliques:
+        pods = len(snapshot.pods_of.get(clique.uid, ())) if known else 1
+        if pods and DOMAIN_TEMPLATE in clique.annotations:
+            found[clique.replica_index] = found.get(clique.replica_index, 0) + pods
+    return found
+
+
+def _condition(snapshot: Snapshot, failure: Failure) -> Iterator[Status]:
+    """The set's condition: there while something fails, and only then (MN-012, MN-013).
+
+    It is written before anything is made without a domain: a restarted operator learns from it what to try again.
+    """
+    root = snapshot.root
+    stored = condition_of(root.status.conditions, DOMAINS_READY)
+    if failure.replicas:
+        since = transition_time(stored, Truth.FALSE, snapshot.now)
+        condition = Condition(DOMAINS_READY, Truth.FALSE, REASON, failure.message, since)
+        fields = status_change(root.status, {}, (condition,))
+        because = Why.CREATION_FAILED.because(root.ref, replicas=str(list(failure.replicas)))
+    else:
+        fields = FrozenMap({REMOVED: (DOMAINS_READY,)} if stored is not None else {})
+        because = Why.CREATION_FAILED_NO_MORE.because(root.ref)
+    if fields:
+        yield Status(root.ref, root.guard, fields, (because,), is_foundation=bool(failure.replicas))

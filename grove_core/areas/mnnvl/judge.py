@@ -1,0 +1,193 @@
+"""Which replicas have a ComputeDomain, need one, or do without (MN-001 to MN-043). Linear in what a set consists of."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple, assert_never
+
+from grove_core.areas.mnnvl.rules import Why
+from grove_core.areas.mnnvl.verdicts import Fabric, FabricJudgement, Fate, Kin, ReplicaFabric
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Create, Outcome
+from grove_core.kernel.times import format_time
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_core.resources.configuration import MnnvlMode
+from grove_core.resources.dialects import dialect_of
+from grove_core.resources.domain_condition import Failure, failure_in
+from grove_core.resources.gpus import GPU, asks_for_gpus
+from grove_core.resources.keys import DOMAIN_TEMPLATE, MNNVL_ENABLED, SET
+from grove_core.resources.names import domain_claim_template_name, domain_name, listed
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
+
+PATIENCE: Final = timedelta(seconds=60)  # decision D39
+
+
+def judge_fabric(snapshot: Snapshot) -> FabricJudgement:
+    """What becomes of the ComputeDomains of a set.
+
+    Args:
+        snapshot: of the set, own writes counted as seen.
+    """
+    wanted, criterion = _criterion_of(snapshot)
+    if snapshot.root.deleting or not snapshot.root.uid or snapshot.configuration.mnnvl.mode is not MnnvlMode.OPERATOR:
+        return FabricJudgement(criterion, wanted, failure=None)
+    scene = _Scene(snapshot)
+    indices = range(max(snapshot.root.spec.replicas, 0)) if wanted else scene.joined
+    replicas = tuple(scene.replica(index, is_wanted=wanted) for index in indices)
+    failure = scene.failure(replicas) if scene.knows or not wanted else None
+    return FabricJudgement(criterion, wanted, replicas, failure)
+
+
+def fabric_of(snapshot: Snapshot, judgement: FabricJudgement) -> Fabric:
+    """The part of a judgement that concerns who makes cliques and groups."""
+    name = snapshot.root.ref.name
+    return Fabric(
+        {one.index: domain_claim_template_name(name, one.index) for one in judgement.replicas if one.is_used},
+        {one.index: one.because for one in judgement.replicas if one.is_waited_for},
+    )
+
+
+def is_ours(domain: ComputeDomain, root: PodCliqueSet) -> bool:
+    """Whether a domain is of this very set, by its controller and by its label (MN-052)."""
+    return domain.owner_uid == root.uid and any(domain.labels.get(key) == root.ref.name for key in SET)
+
+
+def address_of(snapshot: Snapshot, replica: int) -> Ref:
+    """Where the domain of a replica stands."""
+    root = snapshot.root.ref
+    api_version = dialect_of(snapshot.configuration, snapshot.served).api_version
+    return Ref(api_version, DOMAIN_KIND, root.namespace, domain_name(root.name, replica))
+
+
+def _criterion_of(snapshot: Snapshot) -> tuple[bool, Reason]:
+    """Whether the set is to have domains, by the first criterion that says no, else by the last."""
+    root = snapshot.root
+    if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.OPERATOR):
+        return False, Why.MNNVL_OFF.because(root.ref)
+    choice = root.annotations.get(MNNVL_ENABLED)
+    if choice is not None and choice != "true":  # what is neither was admitted before the feature: no consent
+        return False, Why.OPTED_OUT.because(root.ref, annotation=MNNVL_ENABLED, value=f'"{choice}"')
+    asking = [clique.name for clique in root.spec.template.cliques if asks_for_gpus(clique.spec.pod_spec)]
+    if not asking:
+        return False, Why.NO_GPUS_ASKED.because(root.ref, resource=GPU)
+    return True, Why.GPUS_ASKED.because(root.ref, cliques=listed(asking))
+
+
+class _Place(NamedTuple):
+    """One replica: where its domain stands, what stands there, and what lives of the replica."""
+
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody looks for here
+    ref: Ref
+    found: ComputeDomain | None
+    kin: Kin
+
+    def is_so(self, fate: Fate, *because: Reason, until: datetime | None = None) -> ReplicaFabric:
+        """The answer about it."""
+        return ReplicaFabric(self.index, self.kin, fate, because, until)
+
+
+class _Scene:
+    """A set as it is looked at here, with what is asked again and again found once.
+
+    Attributes:
+        knows: whether every ComputeDomain is in the snapshot.
+        kin: by replica.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.knows = DOMAIN_KIND in snapshot.complete
+        self.kin: dict[int, Kin] = {}
+        self._snapshot = snapshot
+        self._root = snapshot.root
+        self._before = failure_in(snapshot.root.status.conditions)
+        self._refused = {
+            attempt.step.target.name: attempt.detail or "no detail given"
+            for attempt in snapshot.attempts
+            if attempt.outcome is Outcome.REFUSED
+            and isinstance(attempt.step.action, Create)
+            and attempt.step.target.kind == DOMAIN_KIND
+        }
+        parts: tuple[ScalingGroup | PodClique, ...] = (*snapshot.groups, *snapshot.cliques)
+        for part in parts:
+            if not part.deleting and self.kin.get(part.replica_index) is not Kin.JOINED:
+                self.kin[part.replica_index] = Kin.JOINED if DOMAIN_TEMPLATE in part.annotations else Kin.WITHOUT
+
+    @property
+    def joined(self) -> list[int]:
+        """The replicas that use a domain, in order."""
+        return sorted(index for index, kin in self.kin.items() if kin is Kin.JOINED)
+
+    def replica(self, index: int, *, is_wanted: bool) -> ReplicaFabric:
+        """What becomes of one replica."""
+        ref = address_of(self._snapshot, index)
+        found = self._snapshot.named_domains.get((ref.namespace, ref.name))
+        place = _Place(index, ref, found, self.kin.get(index, Kin.NONE))
+        if found is not None and is_ours(found, self._root) and not found.deleting:
+            if place.kin is Kin.WITHOUT:
+                return self._without(place)
+            return place.is_so(Fate.JOINED, Why.DOMAIN_EXISTS.because(found.ref, domain=ref.name))
+        if not self.knows:
+            fate = {Kin.NONE: Fate.UNKNOWN, Kin.JOINED: Fate.JOINED, Kin.WITHOUT: Fate.WITHOUT}[place.kin]
+            return place.is_so(fate, Why.DOMAINS_NOT_COLLECTED.because(ref, domain=ref.name))
+        if not is_wanted:
+            return place.is_so(Fate.MISSED, Why.MISSED_WHILE_OFF.because(ref, replica=index))
+        if place.kin is Kin.WITHOUT and index not in self._before.replicas and ref.name not in self._refused:
+            return self._without(place)
+        return self._missing(place) if found is None else self._taken(place, found)
+
+    def failure(self, replicas: Iterable[ReplicaFabric]) -> Failure:
+        """What the set's condition has to say (MN-012)."""
+        failed = [one for one in replicas if one.fate is Fate.FAILED]
+        if not failed:
+            return Failure()
+        words = next(filter(None, map(_words_of, failed)), self._before.error)
+        return Failure(tuple(one.index for one in failed), words)
+
+    def _missing(self, place: _Place) -> ReplicaFabric:
+        """Of a domain that should be there, where nobody holds its name."""
+        ref = place.ref
+        if ref.name in self._refused:
+            error = self._refused[ref.name]
+            return place.is_so(Fate.FAILED, Why.RUNS_WITHOUT_DOMAIN.because(ref, domain=ref.name, error=error))
+        match place.kin:
+            case Kin.NONE:
+                return place.is_so(Fate.AWAITED, Why.WAITS_FOR_DOMAIN.because(ref, domain=ref.name))
+            case Kin.JOINED:
+                return place.is_so(Fate.RESTORED, Why.MADE_AGAIN.because(ref, replica=place.index))
+            case Kin.WITHOUT:
+                return place.is_so(Fate.FAILED, Why.TRIED_AGAIN.because(ref))
+            case _:
+                assert_never(place.kin)
+
+    def _taken(self, place: _Place, found: ComputeDomain) -> ReplicaFabric:
+        """Of a domain whose name is held by another, or by one that goes."""
+        until = self._leaves_by(found)
+        if until is not None and self._snapshot.now < until:
+            because = Why.EARLIER_DOMAIN.because(found.ref, domain=found.ref.name, until=format_time(until))
+            return place.is_so(Fate.FAILED if place.kin is Kin.WITHOUT else Fate.LEAVING, because, until=until)
+        holder = f"{found.owner_kind} {found.owner_name}" if found.owner_uid else "nobody's controller"
+        return place.is_so(Fate.FAILED, Why.NAME_IS_TAKEN.because(found.ref, domain=found.ref.name, holder=holder))
+
+    def _without(self, place: _Place) -> ReplicaFabric:
+        subject = self._root.ref.at_replica(place.index)
+        return place.is_so(Fate.WITHOUT, Why.REPLICA_RUNS_WITHOUT.because(subject, replica=place.index))
+
+    def _leaves_by(self, found: ComputeDomain) -> datetime | None:
+        """Until when a domain that is on its way out is waited for; None for one that stays (MN-041)."""
+        if found.deleting:
+            return (found.deleted_at or self._snapshot.now) + PATIENCE
+        of_name = (found.owner_kind, found.owner_name) == (self._root.ref.kind, self._root.ref.name)
+        if of_name and found.owner_uid != self._root.uid:
+            return (self._root.created_at or self._snapshot.now) + PATIENCE
+        return None
+
+
+def _words_of(failed: ReplicaFabric) -> str:
+    """Why a domain failed, if somebody says so at this moment."""
+    reason = failed.because[0]
+    if reason.rule is Why.RUNS_WITHOUT_DOMAIN:
+        return str(dict(reason.facts)["error"])
+    return reason.sentence if reason.rule is Why.NAME_IS_TAKEN else ""

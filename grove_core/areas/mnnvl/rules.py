@@ -1,0 +1,67 @@
+"""The clauses of MNNVL by the operator: one member for each decision or admission rule of specs/mnnvl.md."""
+
+from enum import unique
+
+from grove_core.kernel.reasons import Clause, Rule
+
+
+@unique
+class Why(Rule):
+    """Why a replica has a ComputeDomain, waits for one, or does without."""
+
+    MNNVL_OFF = Clause("MN-001", "MNNVL is off in the operator's configuration")
+    OPTED_OUT = Clause("MN-002", "the set opts out: {annotation} is {value}")
+    NO_GPUS_ASKED = Clause("MN-003", "none of its cliques asks for {resource}")
+    DOMAIN_OF_REPLICA = Clause("MN-004", "it joins the GPUs of replica {replica} across nodes")
+    GPUS_ASKED = Clause("MN-008", "MNNVL is on, the set does not opt out, and these cliques ask for GPUs: {cliques}")
+
+    WAITS_FOR_DOMAIN = Clause("MN-010", "it is made once ComputeDomain {domain} is there, or refused")
+    RUNS_WITHOUT_DOMAIN = Clause("MN-011", "ComputeDomain {domain} cannot be made, and blocks nobody: {error}")
+    CREATION_FAILED = Clause("MN-012", "no ComputeDomain could be made for replicas {replicas}")
+    CREATION_FAILED_NO_MORE = Clause("MN-013", "no ComputeDomain fails any more")
+    TRIED_AGAIN = Clause("MN-014", "it could not be made before; what runs without it stays as it is")
+    DOMAINS_NOT_COLLECTED = Clause("MN-016", "ComputeDomains were not collected: whether {domain} exists is unknown")
+
+    REPLICA_RUNS_WITHOUT = Clause("MN-024", "replica {replica} has run without a ComputeDomain from the start")
+    DOMAIN_EXISTS = Clause("MN-020", "ComputeDomain {domain} exists")
+
+    NAME_IS_TAKEN = Clause("MN-040", "ComputeDomain {domain} belongs to {holder}")
+    EARLIER_DOMAIN = Clause("MN-041", "the ComputeDomain {domain} of before is on its way out; until {until}")
+    MADE_AGAIN = Clause("MN-043", "pods of replica {replica} need it, and it is gone")
+
+    SURPLUS_DOMAIN = Clause("MN-050", "replica {replica} is beyond the {replicas} that the set wants")
+    DOMAIN_IN_USE = Clause("MN-051", "{pods} pods of replica {replica} still hold channels of it")
+    MISSED_WHILE_OFF = Clause("MN-060", "pods of replica {replica} need it, and MNNVL is off")
+
+
+@unique
+class Refuse(Rule):
+    """Why a set is refused."""
+
+    MNNVL_VALUE_INVALID = Clause("MN-070", 'must be "true" or "false"')
+    MNNVL_IMMUTABLE = Clause("MN-071", "must stay as it was: {before}")
+    ANNOTATION_RESERVED = Clause("MN-072", "must not have the annotation {key}: Grove writes it")
+    CLAIM_NAME_RESERVED = Clause("MN-073", "must not be {name}: Grove gives pods a claim of that name")
+
+
+@unique
+class Preflight(Rule):
+    """Why an operator does not start."""
+
+    NO_COMPUTE_DOMAINS = Clause(
+        "MN-061", "mnnvl is enabled and the server has no {kind}s: install NVIDIA's DRA driver, or turn mnnvl off"
+    )
+
+
+@unique
+class Warn(Rule):
+    """What is probably not meant."""
+
+    ANNOTATION_IGNORED = Clause("MN-074", "has no effect: {why}")
+    NO_GPUS = Clause("MN-075", "has no effect: no clique asks for {resource}")
+    SHARED_NODE = Clause(
+        "MN-076",
+        "two of its pods may share a node, and a ComputeDomain has one channel for each node; "
+        "a required podAntiAffinity on {topology} keeps them apart",
+    )
+    OTHER_GPUS = Clause("MN-077", "asks for GPUs by {how}, which does not count: only {resource} does")

@@ -1,0 +1,33 @@
+"""``grove validate --preflight``: would an operator of this configuration start there?"""
+
+import sys
+
+from grove_core.areas.mnnvl.preflight import objection_to_start
+from grove_shell.actions.source import NoCluster, Source, situation_of
+from grove_shell.exits import DONE, ERROR
+from grove_shell.views.faults import faults_page
+from grove_shell.views.page import Page, show, write
+
+
+def preflight(source: Source) -> int:
+    """Judge and print; returns the exit code (CL-031)."""
+    try:
+        situation = situation_of(source)
+    except NoCluster as fault:
+        write(f"{fault}\n", sys.stderr)
+        return ERROR
+    cluster, page = situation.loaded.cluster, Page()
+    told, served = cluster.configuration, cluster.served
+    objection = objection_to_start(told, served)
+    if objection is not None:
+        page.add(("would not start: ", "bold red"), objection.sentence, (f"  {objection.rule.requirement}", "dim"))
+    elif situation.faults:
+        show(faults_page(situation.faults, going_on=False), sys.stderr)
+    elif told.mnnvl.enabled and served.domains is None:
+        page.add(("unknown: ", "bold yellow"), "whether the cluster has ComputeDomains does not show in this input")
+    else:
+        page.add(("would start", "bold green"))
+        show(page)
+        return DONE
+    show(page)
+    return ERROR
