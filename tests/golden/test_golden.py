@@ -3,6 +3,16 @@
 A case holds `given.yaml` (what kubectl printed), `case.yaml` (the clock, further arguments, and what was expected
 before anybody read the code), `plan.yaml` (the plan with its decisions) and `story.txt` (the page for people). The
 last two are written by `pytest --bless` and reviewed like code.
+
+What is expected (`expect` in `case.yaml`):
+
+- `deletes`, `terminate`, `wakeAt`, `status`: the first round.
+- `withheld`: the domains, claims, cliques and scaling groups that the first round holds back.
+- `creates`: every object that some round creates, or ensures where it is not there, by name.
+- `rounds`: what is done to domains, claims, cliques and scaling groups, round by round; nothing more is done to any.
+- `objects`: parts of manifests; some object is like that once a step has written it. A list is of that length and
+  order, null is a field that is not there.
+- `atRest`: as `status`, after the last round; null for a condition that is gone.
 """
 
 from pathlib import Path
@@ -17,12 +27,24 @@ Json = dict[str, Any]
 HERE: Final = Path(__file__).parent
 CASES: Final = sorted(path.parent for path in HERE.glob("*/*/case.yaml"))
 ENDED: Final = "Terminate"
+WRITES: Final = frozenset({"create", "ensure", "apply"})
+FOLLOWED: Final = frozenset({"ComputeDomain", "ResourceClaim", "PodClique", "PodCliqueScalingGroup"})
 
 
 def read(path: Path) -> Json:
     """Our own files, in which times are quoted."""
     loaded: Json = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     return loaded
+
+
+def name_of(case: Path) -> str:
+    return f"{case.parent.name}/{case.name}"
+
+
+def telling(*keys: str) -> pytest.MarkDecorator:
+    """The cases that expect something of these."""
+    cases = [case for case in CASES if any(key in read(case / "case.yaml")["expect"] for key in keys)]
+    return pytest.mark.parametrize("folder", cases, indirect=True, ids=name_of)
 
 
 def arguments(case: Json) -> list[str]:
@@ -35,7 +57,7 @@ def spoken(capsys: pytest.CaptureFixture[str], words: list[str]) -> str:
     return capsys.readouterr().out
 
 
-@pytest.fixture(params=CASES, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.fixture(params=CASES, ids=name_of)
 def folder(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
     path: Path = request.param
     monkeypatch.chdir(path)
@@ -96,11 +118,16 @@ def test_wl010_what_is_created_in_all_rounds(folder: Path, capsys: pytest.Captur
     case = read(folder / "case.yaml")
     document = yaml.load(spoken(capsys, [*arguments(case), "-o", "yaml"]), Loader=yaml.CSafeLoader)
     created: dict[str, Any] = {}
-    for step in (step for plan in document["plans"] for round_ in plan["rounds"] for step in round_["steps"]):
-        if step["action"] != "create":
+    there = {(item["kind"], item["metadata"]["name"]) for item in given(folder)}
+    for step in (step for round_ in rounds_in(document) for step in round_["steps"]):
+        if step["action"] not in {"create", "ensure"}:
             continue
         target, (owner,) = step["target"], step["object"]["metadata"]["ownerReferences"]
-        if target["kind"] == "Pod":
+        if step["action"] == "ensure":
+            if (target["kind"], target["name"]) not in there:
+                there.add((target["kind"], target["name"]))
+                created.setdefault(target["kind"], []).append(target["name"])
+        elif target["kind"] == "Pod":
             pods = created.setdefault("Pod", {})
             pods[owner["name"]] = pods.get(owner["name"], 0) + 1
         else:
@@ -109,6 +136,92 @@ def test_wl010_what_is_created_in_all_rounds(folder: Path, capsys: pytest.Captur
         if isinstance(names, list):
             names.sort()
     assert created == case["expect"].get("creates", {}), case["why"]
+
+
+@telling("withheld", "rounds", "atRest")
+def test_pl010_each_round_does_what_is_expected(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is held back at first, and what is done to whom in which round, ensured objects before what needs them."""
+    case = read(folder / "case.yaml")
+    expect, why = case["expect"], case["why"]
+    document = yaml.load(spoken(capsys, [*arguments(case), "-o", "yaml"]), Loader=yaml.CSafeLoader)
+    if "withheld" in expect:
+        held = [target for plan in document["plans"] for target in followed(plan["rounds"][0]["withheld"])]
+        assert sorted(held) == sorted(expect["withheld"]), why
+    if "rounds" in expect:
+        said = [done_in(round_) for round_ in rounds_in(document)]
+        wanted = expect["rounds"] + [[]] * (len(said) - len(expect["rounds"]))
+        assert [sorted(words) for words in said] == [sorted(words) for words in wanted], why
+        for words in said:
+            kinds = [word.startswith("ensure") for word in words if not word.startswith("apply")]
+            assert kinds == sorted(kinds, reverse=True), (words, why)
+    for name, conditions in expect.get("atRest", {}).items():
+        shown = {item["kind"] + "/" + item["metadata"]["name"]: item.get("status", {}) for item in given(folder)}[name]
+        for step in (step for round_ in rounds_in(document) for step in round_["steps"]):
+            if step["action"] == "setStatus" and called(step["target"]) == name:
+                shown = after(shown, step["object"])
+        assert {key: shown.get(key) for key in conditions} == conditions, (name, why)
+
+
+@telling("objects")
+def test_wl030_objects_are_as_the_documents_print_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each printed manifest is part of some object as a step has left it."""
+    case = read(folder / "case.yaml")
+    expected, why = case["expect"]["objects"], case["why"]
+    document = yaml.load(spoken(capsys, [*arguments(case), "-o", "yaml"]), Loader=yaml.CSafeLoader)
+    now: dict[str, Json] = {f"{item['kind']}/{item['metadata']['name']}": item for item in given(folder)}
+    left: list[Json] = []
+    for step in (step for round_ in rounds_in(document) for step in round_["steps"]):
+        name = called(step["target"])
+        if step["action"] == "create" or (step["action"] == "ensure" and name not in now):
+            now[name] = step["object"]
+        elif step["action"] == "apply":
+            now[name] = written_over(now[name], step["object"])
+        else:
+            continue
+        left.append(now[name])
+    for wanted in expected:
+        alike = [found for found in left if found.get("kind") == wanted["kind"]]
+        assert any(holds(found, wanted) for found in alike), (wanted, alike, why)
+
+
+def rounds_in(document: Json) -> list[Json]:
+    return [round_ for plan in document["plans"] for round_ in plan["rounds"]]
+
+
+def called(target: Json) -> str:
+    return f"{target['kind']}/{target['name']}"
+
+
+def done_in(round_: Json) -> list[str]:
+    """What is written or deleted of the kinds that are followed; an object that two cliques need is ensured once."""
+    return list(dict.fromkeys(f"{step['action']} {called(step['target'])}" for step in round_["steps"] if counts(step)))
+
+
+def followed(items: list[Json]) -> list[str]:
+    return [called(item["target"]) for item in items if item["target"]["kind"] in FOLLOWED]
+
+
+def counts(step: Json) -> bool:
+    return step["target"]["kind"] in FOLLOWED and step["action"] in WRITES | {"delete"}
+
+
+def written_over(stored: Any, fields: Any) -> Any:
+    """What stands after a write of some fields: objects by key, null removes, lists whole."""
+    if not isinstance(stored, dict) or not isinstance(fields, dict):
+        return fields
+    kept = {key: value for key, value in stored.items() if key not in fields}
+    written = {key: written_over(stored.get(key), value) for key, value in fields.items() if value is not None}
+    return {**kept, **written}
+
+
+def holds(found: Any, wanted: Any) -> bool:
+    """Whether every field that is wanted is there, with that value and type."""
+    if isinstance(wanted, dict):
+        return isinstance(found, dict) and all(holds(found.get(key), value) for key, value in wanted.items())
+    if isinstance(wanted, list):
+        same = isinstance(found, list) and len(found) == len(wanted)
+        return same and all(holds(one, other) for one, other in zip(found, wanted, strict=True))
+    return type(found) is type(wanted) and bool(found == wanted)
 
 
 def given(folder: Path) -> list[Json]:
@@ -129,4 +242,7 @@ def after(stored: Json, written: Json) -> Json:
     shown = {**stored, **written}
     conditions = {condition["type"]: condition for condition in stored.get("conditions", ())}
     conditions |= {condition["type"]: condition for condition in written.get("conditions", ())}
-    return {**shown, **conditions}
+    gone = frozenset(written.get("removedConditions", ()))
+    left = [condition for name, condition in conditions.items() if name not in gone]
+    kept = {key: value for key, value in shown.items() if key not in gone}
+    return {**kept, "conditions": left, **{condition["type"]: condition for condition in left}}
