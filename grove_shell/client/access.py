@@ -70,7 +70,7 @@ VERBS: Final[Mapping[str, str]] = MappingProxyType(
         "HorizontalPodAutoscaler": "create delete get patch",
         "ResourceClaim": "create delete get",
         "ResourceClaimTemplate": "",
-        DOMAIN_KIND: "",
+        DOMAIN_KIND: "create delete get",
     }
 )
 """What is done with objects of each kind besides following them; what is created is asked for by name when the answer

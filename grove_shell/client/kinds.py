@@ -1,7 +1,7 @@
 """The kinds that Grove works on, and where an API server keeps them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -68,6 +68,12 @@ KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType(
 )
 
 
+def kind_of(ref: Ref) -> ApiKind:
+    """The kind of an object, in the version in which it is spoken of."""
+    kind = KINDS[ref.kind]
+    return kind if kind.api_version == ref.api_version else replace(kind, api_version=ref.api_version)
+
+
 def path_of(ref: Ref, part: str = "") -> str:
     """Where one object stands."""
-    return KINDS[ref.kind].path(ref.namespace, ref.name, part)
+    return kind_of(ref).path(ref.namespace, ref.name, part)

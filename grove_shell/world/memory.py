@@ -75,6 +75,8 @@ class MemoryWorld:
             for clique in snapshot.cliques:
                 self.add(clique)
                 self.pods[clique.uid] = list(snapshot.pods_of.get(clique.uid, ()))
+            if snapshot.domains:  # which pods that outlived their clique may still use (MN-051)
+                self.pods |= {uid: list(pods) for uid, pods in snapshot.pods_of.items() if uid not in self.pods}
 
     def roots(self) -> list[Ref]:
         """Every PodCliqueSet, sorted."""

@@ -31,7 +31,7 @@ from grove_shell.client.api import (
     Api,
     Unreachable,
 )
-from grove_shell.client.kinds import KINDS, path_of
+from grove_shell.client.kinds import KINDS, kind_of, path_of
 from grove_shell.client.lists import accepted
 
 WRITER: Final = "grove-operator"
@@ -108,7 +108,7 @@ class Writes:
         return Attempt(step, *_judged(answer))
 
     async def _create(self, step: Step, action: Create) -> Attempt:
-        kind = KINDS[step.target.kind]
+        kind = kind_of(step.target)
         manifest = thaw(action.manifest)
         answer = await self._api.request(
             "POST",

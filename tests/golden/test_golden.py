@@ -217,6 +217,8 @@ def written_over(stored: Any, fields: Any) -> Any:
 def holds(found: Any, wanted: Any) -> bool:
     """Whether every field that is wanted is there, with that value and type."""
     if isinstance(wanted, dict):
+        if found is None and all(value is None for value in wanted.values()):
+            return True  # what is not there has none of it
         return isinstance(found, dict) and all(holds(found.get(key), value) for key, value in wanted.items())
     if isinstance(wanted, list):
         same = isinstance(found, list) and len(found) == len(wanted)

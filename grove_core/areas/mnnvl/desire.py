@@ -1,6 +1,8 @@
 """What MNNVL wishes: domains that are missing, none that are too many, and the condition of the set."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Final
 
@@ -25,7 +27,7 @@ from grove_core.resources.keys import (
     SET,
     SET_REPLICA,
 )
-from grove_core.resources.names import domain_claim_template_name, index_from
+from grove_core.resources.names import domain_claim_template_name, index_from, replica_name, scaling_group_name
 from grove_core.resources.statuses import REMOVED, status_change
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -132,7 +134,7 @@ def _surplus(snapshot: Snapshot) -> Iterator[Absent | HeldBack]:
         for index in (_replica_of(domain),)
         if index is not None and index >= root.spec.replicas
     ]
-    users = _users(snapshot) if surplus else {}
+    users = _users(snapshot, {index for index, _ in surplus}) if surplus else {}
     for index, domain in surplus:
         if index in users:
             yield HeldBack(domain.ref, (Why.DOMAIN_IN_USE.because(domain.ref, replica=index, pods=users[index]),))
@@ -146,14 +148,29 @@ def _replica_of(domain: ComputeDomain) -> int | None:
     return next((index_from(text) for text in labels if isinstance(text, str)), None)
 
 
-def _users(snapshot: Snapshot) -> dict[int, int]:
-    """Replica -> how many pods may hold its channels; a clique whose pods nobody knows counts as one."""
+def _users(snapshot: Snapshot, replicas: AbstractSet[int]) -> Mapping[int, int]:
+    """Replica -> how many pods may hold its channels; a clique whose pods nobody knows counts as one.
+
+    A pod may outlive its clique; its gang's name tells the replica. Linear in the cliques whose pods are known.
+    """
     known = "Pod" in snapshot.complete
-    found: dict[int, int] = {}
+    found: Counter[int] = Counter()
     for clique in snapshot.cliques:
         pods = len(snapshot.pods_of.get(clique.uid, ())) if known else 1
-        if pods and DOMAIN_TEMPLATE in clique.annotations:
-            found[clique.replica_index] = found.get(clique.replica_index, 0) + pods
+        if pods and clique.replica_index in replicas and DOMAIN_TEMPLATE in clique.annotations:
+            found[clique.replica_index] += pods
+    own, root = {clique.uid for clique in snapshot.cliques}, snapshot.root
+    gangs = {replica_name(root.ref.name, index): index for index in replicas}
+    scaled = {
+        scaling_group_name(root.ref.name, index, group.name): index
+        for index in replicas
+        for group in root.spec.template.pod_clique_scaling_groups
+    }
+    for uid, pods_there in snapshot.pods_of.items():
+        for pod in () if uid in own else pods_there:
+            replica = gangs.get(pod.gang, scaled.get(pod.gang.rpartition("-")[0]))
+            if replica is not None and pod.namespace == root.ref.namespace:
+                found[replica] += 1
     return found
 
 

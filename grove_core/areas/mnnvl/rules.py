@@ -30,7 +30,7 @@ class Why(Rule):
     MADE_AGAIN = Clause("MN-043", "pods of replica {replica} need it, and it is gone")
 
     SURPLUS_DOMAIN = Clause("MN-050", "replica {replica} is beyond the {replicas} that the set wants")
-    DOMAIN_IN_USE = Clause("MN-051", "{pods} pods of replica {replica} still hold channels of it")
+    DOMAIN_IN_USE = Clause("MN-051", "pods of replica {replica} still hold channels of it: {pods}")
     MISSED_WHILE_OFF = Clause("MN-060", "pods of replica {replica} need it, and MNNVL is off")
 
 

@@ -1,0 +1,118 @@
+"""MNNVL at the command line: a configuration beside the input, the preflight, and who asks about a domain."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from grove_shell.cli.main import run
+
+MANIFEST = {
+    "apiVersion": "grove.io/v1alpha1",
+    "kind": "PodCliqueSet",
+    "metadata": {"name": "llm", "annotations": {"grove.io/mnnvl-scope": "clique"}},
+    "spec": {
+        "replicas": 2,
+        "template": {
+            "cliques": [
+                {
+                    "name": "a",
+                    "spec": {
+                        "roleName": "a",
+                        "podSpec": {
+                            "containers": [
+                                {"name": "m", "image": "x", "resources": {"limits": {"nvidia.com/gpu": "8"}}}
+                            ]
+                        },
+                    },
+                }
+            ]
+        },
+    },
+}
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("on.yaml").write_text("mnnvl: {enabled: true}", encoding="utf-8")
+    Path("off.yaml").write_text("mnnvl: {enabled: false}", encoding="utf-8")
+    Path("wrong.yaml").write_text("mnnvl: {enabled: 1, mode: x}", encoding="utf-8")
+    Path("pcs.json").write_text(json.dumps(MANIFEST), encoding="utf-8")
+    for name, offers in (("with", "nvidia"), ("without", "none")):
+        taken = {
+            "apiVersion": "snapshot.grove.io/v1",
+            "kind": "Snapshot",
+            "metadata": {"name": "snapshot"},
+            "takenAt": "2026-11-20T09:00:00Z",
+            "server": "https://there",
+            "offers": {"computeDomains": offers},
+        }
+        Path(f"{name}.json").write_text(json.dumps(taken), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("config", "cluster", "code", "words"),
+    [
+        ("on.yaml", "with.json", 0, "would start"),
+        ("on.yaml", "without.json", 1, "would not start: mnnvl is enabled and the server has no ComputeDomains"),
+        ("on.yaml", "pcs.json", 1, "unknown"),
+        ("off.yaml", "without.json", 0, "would start"),
+        ("off.yaml", "pcs.json", 0, "would start"),
+    ],
+)
+@pytest.mark.req("MN-061")
+def test_cl031_the_start_is_judged_before(
+    capsys: pytest.CaptureFixture[str], config: str, cluster: str, code: int, words: str
+) -> None:
+    assert run(["validate", "--preflight", "--config", config, "-f", cluster], "grove") == code
+    assert capsys.readouterr().out.startswith(words)
+
+
+@pytest.mark.usefixtures("files")
+def test_cl031_a_configuration_that_does_not_read_is_told_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["validate", "--preflight", "--config", "wrong.yaml", "-f", "with.json"], "grove") == 1
+    told = capsys.readouterr().err
+    assert "mnnvl.enabled" in told
+    assert "mnnvl.mode" in told
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--preflight", "-f", "with.json"],
+        ["--preflight", "--config", "on.yaml"],
+        ["--live", "-f", "pcs.json"],
+        [],
+    ],
+)
+def test_cl031_what_belongs_together_is_said(words: list[str]) -> None:
+    assert run(["validate", *words], "grove") == 64
+
+
+@pytest.mark.usefixtures("files")
+def test_mn061_a_plan_for_an_operator_that_would_not_start_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", "--config", "on.yaml", "-f", "pcs.json", "-f", "without.json"], "grove") == 1
+    assert "no ComputeDomains" in capsys.readouterr().err
+    assert run(["plan", "--config", "on.yaml", "-f", "pcs.json", "-f", "with.json"], "grove") == 0
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.req("MN-074")
+def test_cl030_validate_judges_as_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["validate", "-f", "pcs.json", "--config", "on.yaml"], "grove") == 0
+    assert "mnnvl.mode: operator" in capsys.readouterr().out
+    assert run(["validate", "-f", "pcs.json"], "grove") == 0
+    assert "MNNVL is off" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.req("MN-008")
+def test_cl015_a_domain_can_be_asked_about(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "computedomain/llm-cd-1", "-f", "pcs.json", "--config", "on.yaml"], "grove") == 0
+    assert "these cliques ask for GPUs: a" in capsys.readouterr().out
+    for other in ("llm-cd-2", "other-cd-0", "llm"):
+        assert run(["explain", f"cd/{other}", "-f", "pcs.json", "--config", "on.yaml"], "grove") == 64

@@ -1,0 +1,106 @@
+"""What admission says of a set's MNNVL annotations (MN-070 to MN-077); cases.yaml was written before the code."""
+
+import copy
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from grove_core.admit import admit
+from grove_core.kernel.admission import Deny, Remark
+from grove_core.resources.configuration import UNTOLD, Configuration, Mnnvl, MnnvlMode
+
+Json = dict[str, Any]
+STEP: Final = re.compile(r"([A-Za-z]+)|\[(\d+)\]")
+OPERATOR: Final = Configuration(Mnnvl(enabled=True))
+
+
+@cache
+def table() -> Json:
+    loaded: Json = yaml.safe_load((Path(__file__).parent / "cases.yaml").read_text(encoding="utf-8"))
+    return loaded
+
+
+CASES: Final = table()["cases"]
+
+
+def with_values(values: Json) -> Json:
+    """The manifest of the table with other values at some places; None takes a field away."""
+    raw: Json = copy.deepcopy(table()["manifest"])
+    for path, value in values.items():
+        steps = [name or int(index) for name, index in STEP.findall(path)]
+        place: Any = raw
+        for step in steps[:-1]:
+            place = place.setdefault(step, {}) if isinstance(step, str) else place[step]
+        if value is None:
+            place.pop(steps[-1])
+        else:
+            place[steps[-1]] = value
+    return raw
+
+
+def judged(case: Json, configuration: Configuration = OPERATOR) -> tuple[list[Remark], list[Remark]]:
+    """Objections and warnings."""
+    old = with_values(case["old"]) if "old" in case else None
+    verdict = admit(with_values(case["put"]), old, None, configuration).verdict
+    return list(verdict.objections if isinstance(verdict, Deny) else ()), list(verdict.warnings)
+
+
+def is_meant(pattern: str, path: str) -> bool:
+    return path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern
+
+
+@pytest.mark.req("MN-070")
+@pytest.mark.req("MN-071")
+@pytest.mark.req("MN-072")
+@pytest.mark.req("MN-073")
+@pytest.mark.req("MN-074")
+@pytest.mark.req("MN-075")
+@pytest.mark.req("MN-076")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["why"])
+def test_mn070_the_table(case: Json) -> None:
+    objections, warnings = judged(case)
+    assert sorted(one.path for one in objections) == sorted(case["refused"]), case["why"]
+    for pattern in case.get("warned", ()):
+        assert any(is_meant(pattern, one.path) for one in warnings), (pattern, case["why"])
+    for pattern in case.get("silent", ()):
+        assert not [one for one in warnings if is_meant(pattern, one.path)], (pattern, case["why"])
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case["refused"]], ids=lambda case: case["why"])
+@pytest.mark.parametrize("configuration", [UNTOLD, OPERATOR, Configuration(Mnnvl(True, MnnvlMode.ANNOTATIONS))])
+def test_mn070_values_are_refused_whatever_the_operator_is_told(case: Json, configuration: Configuration) -> None:
+    objections, _ = judged(case, configuration)
+    assert {one.path for one in objections} >= set(case["refused"])
+
+
+def test_mn071_the_objection_says_what_stood_there() -> None:
+    case = {"old": {"metadata.annotations": {"grove.io/mnnvl-enabled": "false"}}, "put": {}}
+    (objection,), _ = judged(case)
+    assert (objection.got, objection.reason.rule.code) == ("nothing", "MnnvlImmutable")
+    assert '"false"' in objection.reason.sentence
+
+
+def test_mn074_where_it_is_off_an_opt_in_is_in_vain() -> None:
+    enabled = "grove.io/mnnvl-enabled"
+    _, warnings = judged({"put": {"metadata.annotations": {enabled: "true"}}}, UNTOLD)
+    assert [one.reason.rule.code for one in warnings] == ["AnnotationIgnored"]
+    assert not judged({"put": {"metadata.annotations": {enabled: "false"}}}, UNTOLD)[1]
+
+
+@pytest.mark.parametrize(
+    ("resources", "how"),
+    [
+        ({"limits": {"nvidia.com/mig-1g.10gb": 1}}, "nvidia.com/mig-1g.10gb"),
+        ({"claims": [{"name": "gpu"}]}, "a claim"),
+        ({"limits": {"cpu": 1}}, None),
+    ],
+)
+def test_mn077_other_ways_to_ask(resources: Json, how: str | None) -> None:
+    gone = {f"spec.template.cliques[{index}].spec.podSpec.containers[0].resources": None for index in (0, 2)}
+    path = "spec.template.cliques[0].spec.podSpec.containers[0].resources"
+    _, warnings = judged({"put": {**gone, path: resources}})
+    assert [(one.path, one.got) for one in warnings] == ([(path, f'"{how}"')] if how else [])

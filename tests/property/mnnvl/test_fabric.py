@@ -1,0 +1,317 @@
+"""Every state a replica's ComputeDomain can be in, against the rules read aloud; and whole sets to rest."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import cache
+from itertools import product
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.areas.mnnvl.desire import wake_of_fabric, wants_of_fabric
+from grove_core.areas.mnnvl.judge import address_of, fabric_of, judge_fabric
+from grove_core.areas.mnnvl.preflight import objection_to_start
+from grove_core.areas.mnnvl.verdicts import Fate
+from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.wants import HeldBack, Present, Status
+from grove_core.plan.laws import problems_in
+from grove_core.reconcile import reconcile
+from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
+from grove_core.resources.configuration import (
+    UNTOLD,
+    Configuration,
+    DomainShape,
+    Mnnvl,
+    MnnvlMode,
+    Served,
+)
+from grove_core.resources.domain_condition import Failure, failure_in
+from grove_core.resources.keys import DOMAIN_TEMPLATE, DOMAINS_READY, GROVE, MNNVL_CLAIM, MNNVL_ENABLED
+from grove_core.resources.statuses import REMOVED, with_status
+from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
+from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, raw_sets, rounds_of, set_raw
+
+Json = dict[str, Any]
+ON: Final = Configuration(Mnnvl(enabled=True))
+GPUS: Final[Json] = {"limits": {"nvidia.com/gpu": 8}}
+LATE: Final = timedelta(seconds=61)
+SOON: Final = timedelta(seconds=59)
+
+
+def gpu_clique(name: str, *more: Json) -> Json:
+    return clique_raw(name, 1, pod_spec={"containers": [{"name": "main", "resources": GPUS}, *more]})
+
+
+def told(snapshot: Snapshot, configuration: Configuration = ON) -> Snapshot:
+    return replace(snapshot, configuration=configuration)
+
+
+def domain(owner_uid: str, owner_name: str, *, deleted_at: datetime | None = None) -> ComputeDomain:
+    owner = {"apiVersion": GROVE, "kind": "PodCliqueSet", "name": owner_name, "uid": owner_uid, "controller": True}
+    meta: Json = {
+        "name": "llm-cd-0",
+        "namespace": "ml",
+        "uid": f"of {owner_uid}",
+        "resourceVersion": "3",
+        "labels": {"grove.io/podcliqueset": owner_name, "grove.io/replica-index": "0"},
+        "ownerReferences": [owner] if owner_uid else [],
+    }
+    made = compute_domain_of({"apiVersion": "resource.nvidia.com/v1beta1", "metadata": meta})
+    return replace(made, deleting=deleted_at is not None, deleted_at=deleted_at)
+
+
+UID: Final = applied(set_raw(gpu_clique("a"))).root.uid
+FOUND: Final[dict[str, ComputeDomain | None]] = {
+    "nothing": None,
+    "ours": domain(UID, "llm"),
+    "ours, going": domain(UID, "llm", deleted_at=NOW - SOON),
+    "ours, stuck": domain(UID, "llm", deleted_at=NOW - LATE),
+    "an earlier set's": domain("before", "llm"),
+    "an earlier set's, going": domain("before", "llm", deleted_at=NOW - SOON),
+    "a stranger's": domain("other", "other"),
+    "nobody's": domain("", ""),
+}
+KIN: Final = ("none", "joined", "without")
+
+
+@cache
+def running() -> Snapshot:
+    """A set of one replica with all its parts, as MNNVL never heard of it."""
+    return at_rest(applied(set_raw(gpu_clique("a"), clique_raw("b"))))
+
+
+def scene(kin: str, found: str, *, refused: bool, before: bool, known: bool, on: bool, young: bool = True) -> Snapshot:
+    """A set of one replica in that state."""
+    seen = running()
+    cliques = tuple(
+        replace(clique, annotations=FrozenMap({DOMAIN_TEMPLATE: "llm-rct-0"} if kin == "joined" else {}))
+        for clique in (() if kin == "none" else seen.cliques)
+    )
+    failed = Condition(DOMAINS_READY, Truth.FALSE, "CreationFailed", Failure((0,), "quota").message, NOW - LATE)
+    status = replace(seen.root.status, conditions=(failed,) if before else ())
+    held = FOUND[found]
+    snapshot = told(replace(seen, cliques=cliques), ON if on else UNTOLD)
+    ref = address_of(snapshot, 0)
+    attempt = Attempt(Step(Stage.FOUNDATION, ref, Create(FrozenMap({})), ()), Outcome.REFUSED, "exceeded quota")
+    return replace(
+        snapshot,
+        root=replace(seen.root, status=status, created_at=NOW - (SOON if young else LATE)),
+        named_domains={} if held is None else {("ml", "llm-cd-0"): held},
+        domains=(held,) if held is not None and held.owner_uid == UID else (),
+        attempts=(attempt,) if refused else (),
+        complete=EVERY_KIND if known else EVERY_KIND - {"ComputeDomain"},
+    )
+
+
+def expected(kin: str, found: str, *, refused: bool, before: bool, known: bool, on: bool, young: bool) -> Fate | None:
+    """The rules, in the order in which they give way to each other; None where nothing is said of the replica."""
+    if not on and kin != "joined":
+        return None  # MN-001
+    if found == "ours":
+        return Fate.WITHOUT if kin == "without" else Fate.JOINED  # MN-020, MN-021
+    if not known:
+        return {"none": Fate.UNKNOWN, "joined": Fate.JOINED, "without": Fate.WITHOUT}[kin]  # MN-016
+    if not on:
+        return Fate.MISSED  # MN-060
+    if kin == "without" and not (before or refused):
+        return Fate.WITHOUT  # MN-024
+    if found.endswith("going") or (found == "an earlier set's" and young):
+        return Fate.FAILED if kin == "without" else Fate.LEAVING  # MN-041
+    if found != "nothing" or refused:
+        return Fate.FAILED  # MN-040, MN-011
+    return {"none": Fate.AWAITED, "joined": Fate.RESTORED, "without": Fate.FAILED}[kin]  # MN-010, MN-043, MN-014
+
+
+def states(kin: str, found: str) -> Iterator[dict[str, Any]]:
+    for flags in product((False, True), repeat=5):
+        rest = dict(zip(("refused", "before", "known", "on", "young"), flags, strict=True))
+        yield {"kin": kin, "found": found, **rest}
+
+
+@pytest.mark.parametrize("found", FOUND)
+@pytest.mark.parametrize("kin", KIN)
+@pytest.mark.req("MN-001")
+@pytest.mark.req("MN-011")
+@pytest.mark.req("MN-014")
+@pytest.mark.req("MN-020")
+@pytest.mark.req("MN-021")
+@pytest.mark.req("MN-024")
+@pytest.mark.req("MN-040")
+@pytest.mark.req("MN-041")
+@pytest.mark.req("MN-043")
+@pytest.mark.req("MN-060")
+def test_mn010_every_state_of_a_replica(kin: str, found: str) -> None:
+    for state in states(kin, found):
+        _check_state(state)
+
+
+def _check_state(state: dict[str, Any]) -> None:
+    snapshot = scene(**state)
+    judgement = judge_fabric(snapshot)
+    fate = expected(**state)
+    assert [one.fate for one in judgement.replicas] == ([] if fate is None else [fate]), state
+    fabric, desired = fabric_of(snapshot, judgement), wants_of_fabric(snapshot, judgement)
+    made = [want for want in desired.wants if isinstance(want, Present)]
+    # the domain is made, or made again, exactly where its name is free, it is wanted and nobody lives without it
+    is_free = state["found"] == "nothing" and state["known"] and state["on"]
+    assert bool(made) is (is_free and fate is not Fate.WITHOUT)
+    # the parts of a replica wait only where none of them lives
+    assert bool(fabric.waiting) is (state["kin"] == "none" and fate in {Fate.AWAITED, Fate.LEAVING, Fate.UNKNOWN})
+    # all or none: new parts do as their siblings do, and where there are none as the domain does
+    joins = state["kin"] == "joined" if state["kin"] != "none" else fate is Fate.JOINED
+    assert bool(fabric.templates) is joins
+    assert (wake_of_fabric(judgement) is not None) is any(one.until is not None for one in judgement.replicas)
+    assert not problems_in(reconcile(snapshot), snapshot)
+
+
+@pytest.mark.parametrize("found", FOUND)
+@pytest.mark.parametrize("kin", KIN)
+@pytest.mark.req("MN-013")
+def test_mn012_the_condition_lists_what_fails_and_nothing_else(kin: str, found: str) -> None:
+    for state in states(kin, found):
+        if state["known"]:
+            _check_condition(state)
+
+
+def _check_condition(state: dict[str, Any]) -> None:
+    snapshot = scene(**state)
+    judgement = judge_fabric(snapshot)
+    written = [want for want in wants_of_fabric(snapshot, judgement).wants if isinstance(want, Status)]
+    root = snapshot.root
+    for want in written:
+        root = with_status(root, want.fields)
+    fails = expected(**state) is Fate.FAILED
+    assert failure_in(root.status.conditions).replicas == ((0,) if fails else ())
+    assert (not fails) is not any(one.type == DOMAINS_READY for one in root.status.conditions)
+    if fails and state["before"]:
+        (condition,) = root.status.conditions
+        assert condition.last_transition_time == NOW - LATE, "it fails since then"
+
+
+@pytest.mark.parametrize("kin", KIN)
+def test_mn016_what_was_not_collected_leaves_the_condition_alone(kin: str) -> None:
+    snapshot = scene(kin, "nothing", refused=False, before=True, known=False, on=True)
+    assert not [want for want in wants_of_fabric(snapshot, judge_fabric(snapshot)).wants if isinstance(want, Status)]
+
+
+@given(st.lists(st.integers(0, 9999), min_size=1, unique=True), st.text())
+def test_mn015_the_message_can_be_read_back(replicas: list[int], error: str) -> None:
+    failure = Failure(tuple(sorted(replicas)), error)
+    stored = Condition(DOMAINS_READY, Truth.FALSE, "CreationFailed", failure.message, NOW)
+    assert failure_in((stored,)) == failure
+
+
+def test_mn015_the_message_is_that_of_the_design_document() -> None:
+    said = "ComputeDomain creation failed for replicas: [2, 5]. Error: quota exceeded"
+    assert Failure((2, 5), "quota exceeded").message == said
+
+
+@given(st.text(), st.sampled_from([Truth.TRUE, Truth.FALSE, Truth.UNKNOWN]))
+def test_mn015_words_of_others_say_nothing(message: str, status: Truth) -> None:
+    assert failure_in((Condition(DOMAINS_READY, status, "CreationFailed", f"!{message}", NOW),)) == Failure()
+
+
+def test_mn012_a_failure_is_told_before_anything_is_made_without_a_domain() -> None:
+    """Who restarts in between learns from the condition what to try again."""
+    snapshot = scene("none", "nothing", refused=True, before=False, known=True, on=True)
+    steps = reconcile(snapshot).steps
+    (told_at,) = [
+        step.stage for step in steps if isinstance(step.action, SetStatus) and step.target.kind == "PodCliqueSet"
+    ]
+    made_at = {step.stage for step in steps if step.target.kind == "PodClique"}
+    assert made_at
+    assert all(told_at < stage for stage in made_at)
+
+
+@given(raw_sets(), st.integers(0, 3), st.sampled_from(list(DomainShape)))
+@pytest.mark.req("MN-004")
+@pytest.mark.req("MN-005")
+@pytest.mark.req("MN-022")
+@pytest.mark.req("MN-031")
+def test_mn030_a_whole_set_to_rest(raw: Json, asking: int, shape: DomainShape) -> None:
+    """CD1, CD2, CD4: a domain for each replica first, then parts that name it, then pods that claim by it."""
+    cliques = raw["spec"]["template"]["cliques"]
+    for clique in cliques[:asking]:
+        clique["spec"]["podSpec"]["containers"] = [{"name": "main", "resources": GPUS}, {"name": "side"}]
+    start = replace(told(applied(raw)), served=Served(domains=shape))
+    there: dict[str, Json] = {}
+    for seen, plan in rounds_of(start):
+        assert not problems_in(plan, seen)
+        for step in plan.steps:
+            assert not (isinstance(step.action, Apply) and DOMAIN_TEMPLATE in str(thaw(step.action.fields))), "MN-022"
+            if not isinstance(step.action, Create):
+                continue
+            made = thaw(step.action.manifest)
+            meta = made["metadata"]
+            if step.target.kind in {"PodClique", "PodCliqueScalingGroup"}:
+                index = meta["labels"]["grove.io/podcliqueset-replica-index"]
+                named = meta.get("annotations", {}).get(DOMAIN_TEMPLATE)
+                assert named == (f"llm-rct-{index}" if asking and f"llm-cd-{index}" in there else None)
+                assert not asking or f"llm-cd-{index}" in there, "the domain comes first"
+            if step.target.kind == "Pod":
+                _check_pod(made, joined=bool(asking))
+            there[step.target.name] = made
+    domains = {name for name, made in there.items() if made["kind"] == "ComputeDomain"}
+    assert domains == ({f"llm-cd-{index}" for index in range(raw["spec"]["replicas"])} if asking else set())
+
+
+def _check_pod(made: Json, *, joined: bool) -> None:
+    claims = [one for one in made["spec"].get("resourceClaims", ()) if one["name"] == MNNVL_CLAIM]
+    assert len(claims) == joined
+    assert all(one["resourceClaimTemplateName"].startswith("llm-rct-") for one in claims)
+    for container in (*made["spec"]["containers"], *made["spec"].get("initContainers", ())):
+        uses = {"name": MNNVL_CLAIM} in container.get("resources", {}).get("claims", [])
+        assert uses is (joined and "nvidia.com/gpu" in container.get("resources", {}).get("limits", {}))
+
+
+@pytest.mark.parametrize(
+    ("choice", "gpus", "configuration", "rule"),
+    [
+        (None, True, ON, "GpusAsked"),
+        ("true", True, ON, "GpusAsked"),
+        ("false", True, ON, "OptedOut"),
+        ("yes", True, ON, "OptedOut"),
+        (None, False, ON, "NoGpusAsked"),
+        ("true", False, ON, "NoGpusAsked"),
+        (None, True, UNTOLD, "MnnvlOff"),
+        (None, True, Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS)), "MnnvlOff"),
+    ],
+)
+@pytest.mark.req("MN-002")
+@pytest.mark.req("MN-003")
+def test_mn008_the_criteria(choice: str | None, gpus: bool, configuration: Configuration, rule: str) -> None:
+    meta = {"annotations": {MNNVL_ENABLED: choice}} if choice is not None else {}
+    raw = set_raw(gpu_clique("a") if gpus else clique_raw("a"), meta=meta)
+    judgement = judge_fabric(told(applied(raw), configuration))
+    assert judgement.criterion.rule.code == rule
+    assert judgement.is_wanted is (rule == "GpusAsked")
+
+
+@pytest.mark.parametrize("enabled", [False, True])
+@pytest.mark.parametrize("served", [Served(), Served(without_domains=True), Served(domains=DomainShape.NVIDIA)])
+def test_mn061_no_operator_where_there_are_no_domains(enabled: bool, served: Served) -> None:
+    objection = objection_to_start(Configuration(Mnnvl(enabled=enabled)), served)
+    assert (objection is not None) is (enabled and served.without_domains)
+
+
+def test_mn051_a_domain_that_is_too_many_waits_for_pods_that_outlived_their_clique() -> None:
+    snapshot = scene("joined", "ours", refused=False, before=False, known=True, on=True)
+    empty = replace(snapshot, root=replace(snapshot.root, spec=snapshot.root.spec.model_copy(update={"replicas": 0})))
+    orphans = {f"gone {uid}": pods for uid, pods in empty.pods_of.items()}
+    waiting = wants_of_fabric(replace(empty, cliques=(), pods_of=orphans), judge_fabric(empty))
+    assert [type(one) for one in waiting.held_back] == [HeldBack]
+    gone = wants_of_fabric(replace(empty, cliques=(), pods_of={}), judge_fabric(empty))
+    assert not gone.held_back
+    assert [want.target.name for want in gone.wants if not isinstance(want, Status)] == ["llm-cd-0"]
+
+
+def test_mn013_taking_a_condition_away_is_a_write_of_its_own() -> None:
+    snapshot = scene("joined", "ours", refused=False, before=True, known=True, on=True)
+    (written,) = [want for want in wants_of_fabric(snapshot, judge_fabric(snapshot)).wants if isinstance(want, Status)]
+    assert dict(written.fields) == {REMOVED: (DOMAINS_READY,)}
+    assert with_status(snapshot.root, written.fields).status.conditions == ()
