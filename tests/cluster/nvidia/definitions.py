@@ -108,6 +108,7 @@ def remove(api: Api) -> None:
             wait_until(partial(_emptied, api, definition), lambda left: not left, f"no object of {name} is left")
             api.delete(_CRDS, name)
             wait_until(partial(api.find, _CRDS, name), lambda found: not found, f"{name} is forgotten")
+    wait_until(partial(api.request, "GET", "/apis"), _tells_nothing, f"{GROUP} is out of discovery")
 
 
 @contextlib.contextmanager
@@ -152,6 +153,10 @@ def _state(api: Api, definition: Json) -> str:
     except ApiError as refused:
         return str(refused)
     return "listed"
+
+
+def _tells_nothing(groups: Json) -> bool:
+    return GROUP not in {group["name"] for group in groups["groups"]}
 
 
 def _path(definition: Json, namespace: str | None = None) -> str:

@@ -154,7 +154,8 @@ class Driver:
     def _drop(self, templates: Iterable[Json]) -> None:
         """Delete these, and let them go.
 
-        They are put, not patched: a merge sorts the keys of opaque parameters, which counts as a change of the spec.
+        They are put, not patched: a patch writes opaque parameters anew, and if that changes as much as a space in
+        them, the server takes it for a change of the spec, which it refuses.
         """
         for each in templates:
             name = each["metadata"]["name"]
