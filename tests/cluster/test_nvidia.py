@@ -9,8 +9,9 @@ from tests.cluster.api import APPLY, Api, ApiError, Json, wait_until
 from tests.cluster.nvidia.definitions import CLIQUES, DOMAINS, GROUP, limit_domains
 from tests.cluster.nvidia.devices import CHANNEL_CLASS, DOMAIN_LABEL, DRIVER, FINALIZER, TARGET_LABEL
 from tests.cluster.nvidia.driver import TEMPLATES, Driver
+from tests.cluster.operators import Operator
 from tests.cluster.plane import ControlPlane
-from tests.cluster.scenes import condition, is_ready
+from tests.cluster.scenes import Scene, clique, condition, is_ready
 
 VERSION: Final = f"{GROUP}/v1beta1"
 UNCHECKED: Final = (
@@ -88,6 +89,20 @@ class TestItsKinds:
             "computedomains": "ComputeDomain",
             "computedomains/status": "ComputeDomain",
         }
+
+    def test_who_may_nothing_learns_the_kind_and_its_shape_all_the_same(self, nvidia_plane: ControlPlane) -> None:
+        nobody = nvidia_plane.api("nobody")
+        with pytest.raises(ApiError, match='cannot list resource "computedomains"') as refused:
+            nobody.request("GET", f"/apis/{VERSION}/computedomains")
+        assert refused.value.code == 403
+        assert nobody.request("GET", f"/apis/{GROUP}")["preferredVersion"]["groupVersion"] == VERSION
+
+        def channel() -> list[str]:
+            schemas = nobody.request("GET", f"/openapi/v3/apis/{VERSION}")["components"]["schemas"]
+            spec = schemas["com.nvidia.resource.v1beta1.ComputeDomain"]["properties"]["spec"]
+            return sorted(spec["properties"]["channel"]["properties"])
+
+        wait_until(channel, lambda names: names == ["allocationMode", "resourceClaimTemplate"], "the shape is told")
 
     @pytest.mark.parametrize(
         ("spec", "said"),
@@ -184,14 +199,25 @@ class TestItsDriver:
         home.run("first", "second", template="a-rct")
         ready = home.await_ready("first", "second")
         assert sorted(each["spec"]["nodeName"] for each in ready) == home.nodes
-        found = home.await_nodes("a", *home.nodes)
-        assert sorted(each["index"] for each in found["status"]["nodes"]) == [0, 1]
         home.run("third", template="a-rct")
         told = home.await_object("pods", "third", lambda found: condition(found, "PodScheduled"), "nothing is left")
         assert condition(told, "PodScheduled")["reason"] == "Unschedulable"
         assert "cannot allocate all claims" in condition(told, "PodScheduled")["message"]
         home.api.delete("pods", "first", home.namespace)
         home.await_ready("third")
+
+    def test_a_node_keeps_its_index_and_a_free_one_is_given_again(self, driver: Driver, home: Home) -> None:
+        home.create("a")
+        home.run("first", "second", template="a-rct")
+        on = {each["spec"]["nodeName"]: each["metadata"]["name"] for each in home.await_ready("first", "second")}
+        before = {each["index"]: each["name"] for each in home.await_nodes("a", *home.nodes)["status"]["nodes"]}
+        assert sorted(before) == [0, 1]
+        home.api.delete("pods", on[before[0]], home.namespace)
+        (left,) = home.await_nodes("a", before[1])["status"]["nodes"]
+        assert left["index"] == 1
+        home.run("third", template="a-rct")
+        after = home.await_nodes("a", *home.nodes)["status"]["nodes"]
+        assert {each["index"]: each["name"] for each in after} == before
 
     def test_a_pod_without_its_template_is_not_even_looked_at_until_it_comes(self, driver: Driver, home: Home) -> None:
         home.run("early", template="a-rct")
@@ -226,6 +252,26 @@ class TestItsDriver:
         home.api.delete("configmaps", "owner", home.namespace)
         home.await_object(DOMAINS, "a", lambda found: not found, "the domain is gone")
         home.await_object(TEMPLATES, "a-rct", lambda found: not found, "the template is gone")
+
+
+class TestItsUse:
+    """All of it beside the operator."""
+
+    def test_a_set_whose_pods_claim_a_channel_runs(self, driver: Driver, scene: Scene, operator: Operator) -> None:
+        worker = clique("worker", 2)
+        (container,) = worker["spec"]["podSpec"]["containers"]
+        container["resources"]["claims"] = [{"name": "mnnvl-claim"}]
+        worker["spec"]["podSpec"]["resourceClaims"] = [{"name": "mnnvl-claim", "resourceClaimTemplateName": "a-rct"}]
+        made = scene.api.create(scene.set_of(worker))
+        owner = {key: made[key] for key in ("apiVersion", "kind")} | {
+            key: made["metadata"][key] for key in ("name", "uid")
+        }
+        scene.api.create(domain("a", ownerReferences=[{**owner, "controller": True}]), scene.namespace)
+        scene.await_ready(2)
+        scene.await_object(DOMAINS, "a", lambda it: len(it["status"].get("nodes", ())) == 2, "both nodes are told")
+        scene.api.delete("podcliquesets", "llama", scene.namespace)
+        scene.await_gone(DOMAINS, "a")
+        wait_until(scene.dump, lambda left: not left, "nothing is left")
 
 
 class TestItsQuota:

@@ -6,8 +6,8 @@ from typing import Any, Final
 import pytest
 
 from tests.cluster.api import Api, ApiError, Json, wait_until
-from tests.cluster.nvidia.definitions import DOMAINS, GROUP, designed, installed
-from tests.cluster.nvidia.devices import DRIVER, SHARED_CLASS, device_classes
+from tests.cluster.nvidia.definitions import DOMAINS, GROUP, compute_domain_clique, designed, install, installed, remove
+from tests.cluster.nvidia.devices import DOMAIN_LABEL, DRIVER, SHARED_CLASS, device_classes
 from tests.cluster.nvidia.driver import TEMPLATES, Driver
 from tests.cluster.plane import ControlPlane
 from tests.cluster.scenes import condition, is_ready
@@ -75,6 +75,29 @@ def test_without_the_kind_every_path_of_it_is_not_found_in_plain_words(control_p
         api.resource(DOMAINS)
 
 
+def test_without_rights_a_list_tells_nothing_of_whether_the_kind_is_there(control_plane: ControlPlane) -> None:
+    nobody = control_plane.api("nobody")
+    with pytest.raises(ApiError, match='cannot list resource "computedomains"') as refused:
+        nobody.request("GET", f"/apis/{GROUP}/v1beta1/computedomains")
+    assert refused.value.code == 403
+    with pytest.raises(ApiError) as missed:
+        nobody.request("GET", f"/apis/{GROUP}/v1beta1")
+    assert missed.value.code == 404
+
+
+def test_another_kind_of_the_group_is_no_domain(control_plane: ControlPlane) -> None:
+    api = control_plane.api()
+    install(api, compute_domain_clique())
+    try:
+        told = api.request("GET", f"/apis/{GROUP}/v1beta1")["resources"]
+        assert [each["name"] for each in told] == ["computedomaincliques"]
+        with pytest.raises(ApiError, match="404 page not found") as missed:
+            api.request("GET", f"/apis/{GROUP}/v1beta1/computedomains")
+        assert missed.value.code == 404
+    finally:
+        remove(api)
+
+
 class TestOneTemplateForEachReplica:
     """The first design document: v1beta1, the template by its name."""
 
@@ -136,6 +159,11 @@ class TestOneClaimForAllPods:
             assert sorted(each["spec"]["nodeName"] for each in ready) == nodes
             reserved = api.get(CLAIMS, name, namespace)["status"]["reservedFor"]
             assert sorted(each["name"] for each in reserved) == ["first", "second"]
+            (devices,) = api.all_of("resourceslices", labelSelector=DOMAIN_LABEL)
+            assert devices["spec"]["devices"][0]["attributes"] == {"name": {"string": name}}
+            api.delete(DOMAINS, name, namespace)
+            wait_until(lambda: api.find(DOMAINS, name, namespace), lambda found: not found, "the domain is gone")
+            assert not api.all_of("resourceslices", labelSelector=DOMAIN_LABEL)
 
     def test_a_claim_in_the_former_shape_is_refused(self, plane: ControlPlane, namespace: str) -> None:
         code, message = refusal(plane.api(), claim_of("a", flat=True), namespace)
