@@ -9,6 +9,9 @@ import pytest
 
 from tests.cluster import binaries
 from tests.cluster.binaries import CONTROLLERS
+from tests.cluster.nvidia.definitions import installed, released
+from tests.cluster.nvidia.devices import device_classes
+from tests.cluster.nvidia.driver import Driver
 from tests.cluster.operators import Operator, Starting, install_definitions, let
 from tests.cluster.plane import EVERYTHING, OPERATORS, STORE, ControlPlane
 from tests.cluster.scenes import Scene
@@ -74,6 +77,20 @@ def grove_plane(control_plane: ControlPlane) -> ControlPlane:
     for user in OPERATORS:
         let(api, user)
     return control_plane
+
+
+@pytest.fixture(scope="module")
+def nvidia_plane(control_plane: ControlPlane) -> Iterator[ControlPlane]:
+    """The shared control plane, until the module ends with NVIDIA's kinds as released, and its device classes."""
+    with installed(control_plane, *released()), device_classes(control_plane.api()):
+        yield control_plane
+
+
+@pytest.fixture
+def driver(nvidia_plane: ControlPlane, namespace: str) -> Iterator[Driver]:
+    """NVIDIA's driver for the namespace of the test and the nodes with its label."""
+    with Driver(nvidia_plane, namespace) as driver:
+        yield driver
 
 
 @pytest.fixture
