@@ -24,11 +24,14 @@ async def offered(api: Api) -> Served:
     if not group.good:
         return Served(claims=newest)
     version = (group.json().get("preferredVersion") or {}).get("groupVersion") or NVIDIA
-    schema = await api.request("GET", f"/openapi/v3/apis/{version}")
-    if not schema.good:
+    resources = await api.request("GET", f"/apis/{version}")
+    if not resources.good:
         return Served(claims=newest)
-    shape = _shape_in(schema.json())
-    return Served(domains=shape, without_domains=shape is None, claims=newest)
+    if not any(one.get("kind") == DOMAIN_KIND for one in resources.json().get("resources") or ()):
+        return Served(without_domains=True, claims=newest)
+    # Schemas are published a while longer than what they describe, so they only say of which shape it is.
+    schema = await api.request("GET", f"/openapi/v3/apis/{version}")
+    return Served(domains=_shape_in(schema.json()) if schema.good else None, claims=newest)
 
 
 def _shape_in(document: Mapping[str, Any]) -> DomainShape | None:
