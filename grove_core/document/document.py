@@ -8,9 +8,11 @@ from typing import Any, Final, assert_never
 
 from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, SetStatus
 from grove_core.plan.forecast import Forecast
+from grove_core.resources.configuration import UNTOLD, Configuration
 
-FORMAT_VERSION: Final = "1.1"
+FORMAT_VERSION: Final = "1.2"
 FOREGROUND: Final = "Foreground"
+AUTO: Final = "auto"  # the shape of ComputeDomains where the cluster has the word
 ACTIONS: Final = ("create", "apply", "setStatus", "delete", "holdFinalizer", "dropFinalizer")
 Json = dict[str, Any]
 
@@ -24,12 +26,14 @@ class Document:
         as_of: the clock of the first rounds.
         not_collected: kinds (``Pod``, or ``Pod in ml``) that the input left out.
         forecasts: one for each root, sorted by namespace and name.
+        configuration: of the operator that is planned for.
     """
 
     rules: str
     as_of: datetime
     not_collected: tuple[str, ...]
     forecasts: tuple[Forecast, ...]
+    configuration: Configuration = UNTOLD
 
 
 def summary_of(forecasts: Iterable[Forecast]) -> Json:

@@ -9,8 +9,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.areas.gang_termination import rules as gang_termination
+from grove_core.areas.mnnvl import rules as mnnvl
 from grove_core.areas.workload import rules as workload
-from grove_core.document.document import FOREGROUND, FORMAT_VERSION, Document, Json
+from grove_core.document.document import AUTO, FOREGROUND, FORMAT_VERSION, Document, Json
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap, freeze
@@ -33,11 +34,12 @@ from grove_core.kernel.times import parse_time
 from grove_core.plan import rules as planning
 from grove_core.plan.forecast import Forecast, Round
 from grove_core.plan.plan import Withheld
+from grove_core.resources.configuration import UNTOLD, Configuration, DomainShape, Mnnvl, MnnvlMode
 
 _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
         rule.requirement: rule
-        for rules in (gang_termination.Why, gang_termination.Refuse, workload.Why, planning.Why)
+        for rules in (gang_termination.Why, gang_termination.Refuse, mnnvl.Why, workload.Why, planning.Why)
         for rule in rules
     }
 )
@@ -58,9 +60,19 @@ def document_from_json(raw: Json) -> Document:
             as_of=_time(raw["asOf"]),
             not_collected=tuple(raw["notCollected"]),
             forecasts=tuple(_forecast_from_json(plan, raw["rules"]) for plan in raw["plans"]),
+            configuration=_configuration(raw["configuration"]) if "configuration" in raw else UNTOLD,
         )
-    except (KeyError, TypeError, AttributeError) as fault:
+    except (KeyError, TypeError, AttributeError, ValueError) as fault:
         raise MalformedObject((Problem(path="", expected="a whole plan", got=f"trouble at {fault}"),)) from fault
+
+
+def _configuration(raw: Json) -> Configuration:
+    said = raw["mnnvl"]
+    enabled, shape = said["enabled"], _text(said["computeDomainShape"])
+    if type(enabled) is not bool:
+        raise TypeError(f"{enabled!r} instead of true or false")
+    told = Mnnvl(enabled, MnnvlMode(_text(said["mode"])), None if shape == AUTO else DomainShape(shape))
+    return Configuration(mnnvl=told)
 
 
 def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any JSON
@@ -104,7 +116,7 @@ def _step(raw: Json) -> Step:
     if name == "create":
         return Step(Stage[_text(raw["stage"])], target, Create(_object(raw["object"])), because)
     guard = _guard(raw["guard"])
-    stage = _STAGES[name]
+    stage = Stage[_text(raw["stage"])] if "stage" in raw else _STAGES[name]
     action: Action
     if name == "apply":
         action = Apply(_object(raw["object"]), guard)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from grove_core.document.document import FOREGROUND, FORMAT_VERSION, Document, Json, action_name, summary_of
+from grove_core.document.document import AUTO, FOREGROUND, FORMAT_VERSION, Document, Json, action_name, summary_of
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.reasons import Reason
@@ -12,6 +12,7 @@ from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, SetSta
 from grove_core.kernel.times import format_time
 from grove_core.plan.forecast import Forecast, Round
 from grove_core.plan.plan import Withheld
+from grove_core.resources.configuration import UNTOLD, Configuration
 from grove_core.version import VERSION
 
 
@@ -21,11 +22,19 @@ def document_as_json(document: Document, *, decisions: bool) -> Json:
         "formatVersion": FORMAT_VERSION,
         "coreVersion": VERSION,
         "rules": document.rules,
+        **({"configuration": _told(document.configuration)} if document.configuration != UNTOLD else {}),
         "asOf": format_time(document.as_of),
         "notCollected": list(document.not_collected),
         "summary": summary_of(document.forecasts),
         "plans": [_forecast_as_json(forecast, decisions=decisions) for forecast in document.forecasts],
     }
+
+
+def _told(configuration: Configuration) -> Json:
+    """As a configuration file says it."""
+    mnnvl = configuration.mnnvl
+    shape = mnnvl.shape.value if mnnvl.shape is not None else AUTO
+    return {"mnnvl": {"enabled": mnnvl.enabled, "mode": mnnvl.mode.value, "computeDomainShape": shape}}
 
 
 def reason_as_json(reason: Reason) -> Json:
@@ -103,7 +112,7 @@ def step_as_json(step: Step) -> Json:
         "object": body,
         "because": _reasons_as_json(step.because),
     }
-    if isinstance(step.action, Create):
+    if isinstance(step.action, Create) or (isinstance(step.action, SetStatus) and step.stage is Stage.FOUNDATION):
         shown["stage"] = step.stage.name
     if isinstance(step.action, Delete):
         shown["restsOn"] = [

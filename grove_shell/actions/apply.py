@@ -17,6 +17,7 @@ from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.staleness import changes_since
 from grove_core.reconcile import reconcile
+from grove_core.resources.configuration import UNASKED
 from grove_core.resources.fields import shown
 from grove_shell.actions.live import collect
 from grove_shell.actions.source import Live, NoCluster
@@ -105,6 +106,7 @@ def _problems(document: Document) -> Iterator[Problem]:
 def _compared(document: Document, found: Collected) -> tuple[list[Step], list[str]]:
     """The steps of plans made now, and everything in which they are not those that were reviewed."""
     shelves, now = _shelved(found), datetime.now(UTC)
+    shelves.configuration, shelves.served = document.configuration, found.served or UNASKED
     steps: list[Step] = []
     stale: list[str] = []
     for forecast in document.forecasts:

@@ -63,6 +63,7 @@ def plan(source: Source, options: PlanOptions) -> int:
         as_of=situation.now,
         not_collected=gap_names(situation.loaded.cluster.gaps),
         forecasts=told,
+        configuration=situation.loaded.cluster.configuration,
     )
     if options.out is not None:
         saved = as_text(document_as_json(document, decisions=options.decisions), "json")

@@ -1,5 +1,6 @@
 """Every state a replica's ComputeDomain can be in, against the rules read aloud; and whole sets to rest."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -15,10 +16,14 @@ from grove_core.areas.mnnvl.desire import wake_of_fabric, wants_of_fabric
 from grove_core.areas.mnnvl.judge import address_of, fabric_of, judge_fabric
 from grove_core.areas.mnnvl.preflight import objection_to_start
 from grove_core.areas.mnnvl.verdicts import Fate
+from grove_core.document.document import Document
+from grove_core.document.reading import document_from_json
+from grove_core.document.writing import document_as_json
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, SetStatus, Stage, Step
 from grove_core.kernel.wants import HeldBack, Present, Status
+from grove_core.plan.forecast import forecast_of
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
@@ -152,6 +157,7 @@ def test_mn010_every_state_of_a_replica(kin: str, found: str) -> None:
 
 def _check_state(state: dict[str, Any]) -> None:
     snapshot = scene(**state)
+    _check_round_trip(snapshot)
     judgement = judge_fabric(snapshot)
     fate = expected(**state)
     assert [one.fate for one in judgement.replicas] == ([] if fate is None else [fate]), state
@@ -167,6 +173,16 @@ def _check_state(state: dict[str, Any]) -> None:
     assert bool(fabric.templates) is joins
     assert (wake_of_fabric(judgement) is not None) is any(one.until is not None for one in judgement.replicas)
     assert not problems_in(reconcile(snapshot), snapshot)
+
+
+def _check_round_trip(snapshot: Snapshot) -> None:
+    """PL-009: the plan reads back, with its configuration and the stage of an early status."""
+    told_of = (forecast_of(reconcile(snapshot), NOW),)
+    document = Document(
+        rules="design", as_of=NOW, not_collected=(), forecasts=told_of, configuration=snapshot.configuration
+    )
+    written = json.loads(json.dumps(document_as_json(document, decisions=True)))
+    assert document_from_json(written) == document
 
 
 @pytest.mark.parametrize("found", FOUND)
