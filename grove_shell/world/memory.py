@@ -34,6 +34,7 @@ from grove_shell.world.made import made_of
 Stored: TypeAlias = PodCliqueSet | ScalingGroup | PodClique | PodGang | Owned | ComputeDomain
 
 _FOREGROUND: Final = "foregroundDeletion"
+_ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 
 class MemoryWorld:
@@ -226,7 +227,7 @@ class MemoryWorld:
             self.put_pod(replace(pod, held=False, gated=False, trouble=""))
 
     def _delete_pod(self, pod: Pod) -> None:
-        if not self.lingering or not pod.node:
+        if not self.lingering or not pod.node or pod.phase in _ENDED:
             self.end_pod(pod.ref)
         elif not pod.deleting:
             self.put_pod(replace(pod, deleting=True))
@@ -252,10 +253,10 @@ class MemoryWorld:
             self.put(item)
 
     def _delete(self, item: Stored, *, foreground: bool) -> None:
-        """Accept a deletion; what is being deleted may still be told to wait for its parts, and nothing else."""
+        """Accept a deletion; the last one of several says whether parts are waited for."""
         marked = _marked(item)
         if not foreground:
-            self._settle(marked)
+            self._settle(_without(marked, _FOREGROUND))
         elif _FOREGROUND not in item.finalizers:
             self.put(replace(marked, finalizers=(*marked.finalizers, _FOREGROUND)))
             self._let_go(item.ref)
@@ -277,7 +278,8 @@ class MemoryWorld:
 
     def _delete_owned(self, uid: str, *, foreground: bool) -> None:
         for ref in sorted(self._owned.get(uid, ()), key=lambda ref: ref.sort_key):
-            self._delete(self.items[ref], foreground=foreground)
+            if not self.items[ref].deleting:
+                self._delete(self.items[ref], foreground=foreground)
         for pod in tuple(self.pods.get(uid, ())):
             self._delete_pod(pod)
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from grove_core.kernel.refs import Ref
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_shell.simulator.agenda import Agenda
 from grove_shell.simulator.cluster import Cluster
@@ -97,7 +96,7 @@ class _Player:
                 self.cluster.put_pod(pod)
             case What.PLACE if can_be_placed(pod):
                 self.cluster.put_pod(replace(pod, node="n", scheduled=True, trouble=""))
-            case What.RUN if can_run(pod):
+            case What.RUN if can_run(pod) and not pod.ready:
                 self.cluster.put_pod(replace(pod, ready=True, phase="Running", trouble=""))
             case What.FAIL if can_run(pod):
                 self.cluster.put_pod(replace(pod, ready=False, phase="Failed", trouble="Error"))
@@ -121,7 +120,3 @@ def can_run(pod: Pod) -> bool:
     """Whether a kubelet would say something new of it."""
     return bool(pod.node) and not pod.deleting and pod.phase != "Failed"
 
-
-def is_set(item: Object) -> bool:
-    """Whether it is the root."""
-    return isinstance(item, PodCliqueSet)

@@ -27,7 +27,6 @@ from tests.honesty.views import TOUCHED, Object
 SIDE_BY_SIDE: Final = 50
 _PATIENCE: Final = 5.0  # for what the garbage collector does
 _AFTERWARDS: Final = 1.0  # whatever it does unasked has happened by then
-_NODE: Final = "nowhere"  # no kubelet speaks of its pods; they count as lost after 40 s
 _KINDS: Final = sorted({slot.kind for slot in SLOTS.values()})
 
 
@@ -201,12 +200,12 @@ class _Player:
     async def _act_on_pod(self, move: Move, pod: Pod) -> str:
         path = path_of(pod.ref)
         match move.what:
-            case What.PLACE if can_be_placed(pod):
-                target = {"apiVersion": "v1", "kind": "Node", "name": _NODE}
+            case What.PLACE if can_be_placed(pod):  # there is no such node: its pods count as lost after 40 s
+                target = {"apiVersion": "v1", "kind": "Node", "name": self.namespace}
                 body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": pod.name}, "target": target}
                 await self.server.ask("POST", f"{path}/binding", body)
                 await self._take_in(pod.ref, await self.server.ask("GET", path))
-            case What.RUN if can_run(pod):
+            case What.RUN if can_run(pod) and not pod.ready:
                 await self._report(pod, {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]})
             case What.FAIL if can_run(pod):
                 await self._report(pod, {"phase": "Failed", "conditions": [{"type": "Ready", "status": "False"}]})
