@@ -1,8 +1,9 @@
 """An API server in memory: uids, resource versions, owners, finalizers, conflicts, garbage collection.
 
 It is the model of a real one: a write must find the object as it was judged, an object with finalizers stays until
-they are dropped, and what it controlled goes with it, or before it where it is deleted in the foreground. Versions
-after a write are written ``<version>+<writes>``, so nobody takes them for real ones.
+they are dropped, and what it controlled goes with it, or before it where it is deleted in the foreground; a write that
+changes nothing leaves the version as it is. What it leaves out are rules (SM-081 to SM-084), and a real server is asked
+the same (tests/honesty). Versions after a write are written ``<version>+<writes>``, so nobody takes them for real ones.
 """
 
 from collections import Counter, defaultdict
@@ -33,6 +34,7 @@ from grove_shell.world.made import made_of
 
 Stored: TypeAlias = PodCliqueSet | ScalingGroup | PodClique | PodGang | Owned | ComputeDomain
 
+FOUND: Final = "it was there already"
 _FOREGROUND: Final = "foregroundDeletion"
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
 
@@ -315,7 +317,7 @@ def _as_found(step: Step, there: Stored | Pod, wanted: Stored | Pod) -> Attempt:
         return Attempt(step, Outcome.REFUSED, f"{step.target.short} already exists; it belongs to somebody else")
     if there.deleting:
         return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
-    return Attempt(step, Outcome.DONE)
+    return Attempt(step, Outcome.DONE, FOUND)
 
 
 def bumped(resource_version: str) -> str:

@@ -158,7 +158,7 @@ def difference(model: Transcript, server: Transcript) -> Difference | None:
 
 
 def follows(model: Sequence[Json | str], server: Sequence[Json | str]) -> bool:
-    """Whether the model tells nothing that the server did not, in no other order, and ends as it did (SM-906)."""
+    """Whether the model tells nothing that the server did not, in no other order, and ends as it did (SM-083)."""
     rest = iter(server)
     return all(word in rest for word in model) and model[-1:] == server[-1:]
 

@@ -36,7 +36,7 @@ def view_of(item: Object, named: Named) -> Json:
             "owner": named(item.owner_uid),
             "deleting": item.deleting,
             "held": item.held,
-            "gated": item.gated and item.held,  # the scheduler's word on a pod that was opened comes later (SM-905)
+            "gated": item.gated and item.held,  # the scheduler's word on a pod that was opened comes later (SM-082)
             "placed": bool(item.node),
             "scheduled": item.scheduled,
             "ready": item.ready,
