@@ -1,6 +1,6 @@
 """From a move to the step that an operator would send, or to what somebody else does; the same in every world."""
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from grove_core.kernel.frozen import FrozenMap, freeze
@@ -11,7 +11,7 @@ from tests.honesty.moves import Move, What
 from tests.honesty.slots import FOREIGN_FINALIZER, SLOTS, Json, manifest_of
 from tests.honesty.transcripts import Eyes
 
-START: Final = datetime(2026, 11, 20, 9, tzinfo=timezone.utc)
+START: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
 _STAGES: Final = {What.CREATE: Stage.WORKLOAD, What.APPLY: Stage.WORKLOAD, What.STATUS: Stage.STATUS}
 _MOMENTS: Final = {"one": "2026-11-20T09:00:00Z", "two": "2026-11-20T10:00:00Z", "more": "2026-11-20T10:00:00Z"}
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.pod import Pod
@@ -24,7 +25,9 @@ from tests.honesty.views import Object
 NAMESPACE = "model"
 
 
-def play(moves: Sequence[Move], make: Callable[[], MemoryWorld] = lambda: MemoryWorld((), lingering=True)) -> Transcript:
+def play(
+    moves: Sequence[Move], make: Callable[[], MemoryWorld] = lambda: MemoryWorld((), lingering=True)
+) -> Transcript:
     """What becomes of a sequence in memory.
 
     Args:
@@ -81,6 +84,7 @@ class _Player:
         return ""
 
     def _scale(self, item: ScalingGroup | PodClique, replicas: int) -> str:
+        kind: Literal["PodClique", "PodCliqueScalingGroup"]
         kind = "PodClique" if isinstance(item, PodClique) else "PodCliqueScalingGroup"
         try:
             self.users.scale(Scale(kind=kind, name=item.ref.name, replicas=replicas))
@@ -119,4 +123,3 @@ def can_be_placed(pod: Pod) -> bool:
 def can_run(pod: Pod) -> bool:
     """Whether a kubelet would say something new of it."""
     return bool(pod.node) and not pod.deleting and pod.phase != "Failed"
-

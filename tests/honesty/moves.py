@@ -98,7 +98,7 @@ _OFTEN: Final[Mapping[What, int]] = {
     What.REMOVE: 5,
     What.PLACE: 4,
     What.RUN: 2,
-    What.FAIL: 1,
+    What.FAIL: 4,
     What.STOP: 4,
 }
 _FIRST: Final = (
@@ -116,7 +116,7 @@ def drawn(seed: int) -> tuple[Move, ...]:
     """A sequence: most of a small set is made first, then anything happens to a few of its objects."""
     dice = Random(f"honesty {seed}")
     begun = [move for move in _FIRST if dice.random() < 0.8]
-    few = {"set", *dice.sample(sorted(SLOTS), 4)}
+    few = {"set", "pod", *dice.sample(sorted(SLOTS), 4)}
     return (*begun, *(_any(dice, few) for _ in range(LENGTH - len(begun))))
 
 
@@ -125,5 +125,13 @@ def _any(dice: Random, few: set[str]) -> Move:
         what = dice.choices(list(_OFTEN), list(_OFTEN.values()))[0]
         slots = [slot for slot in _SLOTS[what] if slot in few or dice.random() < 0.15]
         if slots:
-            how = dice.choice(_WAYS.get(what, ("",)))
-            return Move(what, dice.choice(slots), how, stale=what in _AIMED and dice.random() < 0.15)
+            slot, how = dice.choice(slots), dice.choice(_WAYS.get(what, ("",)))
+            stale = what in _AIMED and dice.random() < 0.15
+            return Move(what, slot, how if _means_something(what, slot, how) else "", stale=stale)
+
+
+def _means_something(what: What, slot: str, how: str) -> bool:
+    """Whether this way is another one than the plain one for this kind."""
+    if what is What.CREATE and how in {"held", "malformed"}:
+        return slot in _GROVE
+    return what is not What.APPLY or slot not in _PODS

@@ -1,4 +1,7 @@
-"""What a real server made of some sequences, written down by ``pytest --cluster --bless tests/cluster/test_honesty.py``."""
+"""What a real server made of some sequences.
+
+``pytest --cluster --bless tests/cluster/test_honesty.py`` writes it down anew, where the world in memory does the same.
+"""
 
 import gzip
 import json
@@ -10,7 +13,7 @@ from tests.honesty.comparing import Played
 from tests.honesty.moves import drawn
 from tests.honesty.transcripts import transcript_of
 
-RECORDED: Final = range(120)
+RECORDED: Final = range(200)
 _FILE: Final = Path(__file__).with_name("recorded.jsonl.gz")
 
 
@@ -36,5 +39,3 @@ def recorded() -> Iterator[Played]:
             moves = drawn(raw["seed"])
             assert list(map(str, moves)) == raw["moves"], f"seed {raw['seed']} is another sequence now"
             yield Played(raw["seed"], moves, transcript_of(raw), None)
-
-

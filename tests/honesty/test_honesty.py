@@ -32,9 +32,7 @@ def test_sm080_the_world_in_memory_does_as_the_server_did() -> None:
 
 def test_sm080_the_record_shows_what_servers_do() -> None:
     outcomes = Counter(
-        (move.what, frame.outcome)
-        for one in record()
-        for move, frame in zip(one.moves, one.server.frames, strict=True)
+        (move.what, frame.outcome) for one in record() for move, frame in zip(one.moves, one.server.frames, strict=True)
     )
     steps = (What.CREATE, What.APPLY, What.STATUS, What.DELETE, What.RELEASE)
     for step in steps:

@@ -83,7 +83,9 @@ class Eyes:
     def preview(self, outcome: str, sight: Sight) -> Frame:
         """The frame that this sight would make."""
         names = {**self._names, **{item.uid: self._name(slot, item.uid) for slot, item in sight.items()}}
-        views = {slot: view_of(item, lambda uid: names.get(uid, "nobody" if uid else "")) for slot, item in sight.items()}
+        views = {
+            slot: view_of(item, lambda uid: names.get(uid, "nobody" if uid else "")) for slot, item in sight.items()
+        }
         changed: dict[str, Json | None] = {
             slot: {"is": names[sight[slot].uid], **view}
             for slot, view in views.items()
@@ -150,9 +152,9 @@ def difference(model: Transcript, server: Transcript) -> Difference | None:
         for ours, theirs in _differing(mine, real):
             return Difference(number, ours, theirs)
     for name in sorted({*model.told, *server.told}):
-        ours, theirs = model.told.get(name, []), server.told.get(name, [])
-        if not follows(ours, theirs):
-            told = (f"a watcher is told of {name}: {_short(words)}" for words in (ours, theirs))
+        both = model.told.get(name, []), server.told.get(name, [])
+        if not follows(*both):
+            told = (f"a watcher is told of {name}: {_short(words)}" for words in both)
             return Difference(len(model.frames), *told)
     return None
 
