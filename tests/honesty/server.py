@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Step
+from grove_core.kernel.steps import Delete, Step
 from grove_core.resources.meta import Resource
 from grove_core.resources.pod import Pod
 from grove_shell.client.api import JSON, MERGE, STRATEGIC, Answer, Api
@@ -26,6 +26,7 @@ from tests.honesty.views import TOUCHED, Object
 
 SIDE_BY_SIDE: Final = 50
 _PATIENCE: Final = 5.0  # for what the garbage collector does
+_BEFORE_WAITING: Final = 0.3  # a collector that has not heard of a part yet does not wait for it
 _AFTERWARDS: Final = 1.0  # whatever it does unasked has happened by then
 _KINDS: Final = sorted({slot.kind for slot in SLOTS.values()})
 
@@ -186,6 +187,8 @@ class _Player:
         return ""
 
     async def _try(self, step: Step) -> str:
+        if isinstance(step.action, Delete) and step.action.foreground:
+            await asyncio.sleep(_BEFORE_WAITING)
         return (await Confirming(self._writes).attempt(step)).outcome.value
 
     async def _wish(self, ref: Ref, replicas: int) -> str:
