@@ -128,11 +128,9 @@ class MemoryWorld:
         item = self.pod(step.target) if step.target.kind == "Pod" else self.items.get(step.target)
         if item is None:
             return Attempt(step, Outcome.CONFLICT, "not found")
-        if isinstance(item, Pod) and isinstance(action, Apply):
-            if item.uid != action.guard.uid:
-                return Attempt(step, Outcome.REFUSED, "the uid of an object cannot be changed")
-        elif item.guard != action.guard:
-            return Attempt(step, Outcome.CONFLICT, "the object has been modified")
+        refusal = _refusal_of(step, item, action)
+        if refusal is not None:
+            return refusal
         if isinstance(action, Delete) and step.stage is not Stage.CAUSE:
             for ref, guard in action.rests_on:
                 cause = self.items.get(ref)
@@ -302,6 +300,19 @@ class MemoryWorld:
 
 def _without(item: Stored, finalizer: str) -> Stored:
     return replace(item, finalizers=tuple(name for name in item.finalizers if name != finalizer))
+
+
+def _refusal_of(step: Step, item: Stored | Pod, action: Apply | SetStatus | Delete | DropFinalizer) -> Attempt | None:
+    """Why a write to this object is not done; None where it may be."""
+    if isinstance(item, Pod) and isinstance(action, Apply):  # whatever else changed (specs/decisions/0010)
+        words = "the uid of an object cannot be changed"
+        return None if item.uid == action.guard.uid else Attempt(step, Outcome.REFUSED, words)
+    if item.guard != action.guard:
+        return Attempt(step, Outcome.CONFLICT, "the object has been modified")
+    waits = not isinstance(item, Pod) and item.finalizers == (_FOREGROUND,)
+    if waits and isinstance(action, Delete) and not action.foreground:
+        return Attempt(step, Outcome.CONFLICT, "a server takes that finalizer first, and finds another version then")
+    return None
 
 
 def _marked(item: Stored) -> Stored:

@@ -134,4 +134,4 @@ def _means_something(what: What, slot: str, how: str) -> bool:
     """Whether this way is another one than the plain one for this kind."""
     if what is What.CREATE and how in {"held", "malformed"}:
         return slot in _GROVE
-    return what is not What.APPLY or slot not in _PODS
+    return slot not in _PODS or (what is not What.APPLY and how != "foreground")  # no plan waits for parts of a pod

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -84,6 +85,8 @@ def _own(item: Stored) -> Json:
                 "groups": [[group.name, group.min_replicas, list(group.pods)] for group in item.groups],
                 "status": _status(item),
             }
+        case ComputeDomain():
+            raise AssertionError("no slot is of that kind")
         case Owned():
             spec = thaw(item.spec)
             shown = {key: spec[key] for key in _SHOWN.get(item.ref.kind, ()) if spec.get(key)}
