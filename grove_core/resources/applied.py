@@ -18,7 +18,7 @@ Applicable: TypeAlias = PodClique | ScalingGroup | PodGang | Owned
 
 
 def with_fields(item: Applicable, fields: FrozenMap) -> Applicable:
-    """The object after these fields were applied; its generation moves where it has one and its spec was written."""
+    """The object after these fields were applied; its generation moves where it has one and its spec changed."""
     match item:
         case PodClique():
             return _clique(item, fields)
@@ -39,8 +39,10 @@ def _clique(clique: PodClique, fields: FrozenMap) -> PodClique:
         annotations=_merged(clique.annotations, fields, "metadata", "annotations"),
         pod_spec=_merged(clique.pod_spec, fields, "spec", "podSpec"),
         auto_scaling=_merged(clique.auto_scaling, fields, "spec", "autoScalingConfig"),
-        generation=None if clique.generation is None else clique.generation + ("spec" in fields),
     )
+    if clique.generation is not None:
+        moved = (changed.pod_spec, changed.auto_scaling) != (clique.pod_spec, clique.auto_scaling)
+        changed = replace(changed, generation=clique.generation + moved)
     labels = Fields({"metadata": {"labels": changed.labels}}, "", [])
     return replace(changed, template_hash=read_label(read_labels(labels), TEMPLATE_HASH))
 

@@ -1,7 +1,8 @@
 """What is wanted of an object against what is stored: which fields differ, and what a write makes of them.
 
-A server fills in defaults and writes quantities its own way. So what is stored beyond the wanted fields is no
-difference, and ``1000m`` is no other value than ``"1"``: a write that changes nothing would be made for ever.
+A server fills in defaults, leaves ``false`` out and writes quantities its own way. So what is stored beyond the wanted
+fields is no difference, nor is ``false`` that is not there, and ``1000m`` is no other value than ``"1"``: a write that
+changes nothing would be made for ever.
 """
 
 import re
@@ -76,7 +77,7 @@ def _holds(stored: Json, wanted: Json) -> bool:
     if isinstance(wanted, tuple):
         same_length = isinstance(stored, tuple) and len(stored) == len(wanted)
         return same_length and all(map(_holds, stored, wanted))  # type: ignore[arg-type]  # same_length says so
-    if canonical(stored) == canonical(wanted):
+    if canonical(stored) == canonical(wanted) or (stored is None and wanted is False):
         return True
     left, right = quantity_of(stored), quantity_of(wanted)
     return left is not None and left == right

@@ -56,7 +56,8 @@ class Users:
             changed = replace(
                 found, spec=root.spec, labels=root.labels, annotations=root.annotations, generation=generation
             )
-            self.cluster.put(changed)
+            if changed != found:
+                self.cluster.put(changed)
             return
         count = self.served[key] = self.served.get(key, 0) + 1
         made = as_applied(Snapshot(root=root, pods_of={}, now=self.start)).root

@@ -15,6 +15,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.history import Actor, History, What
+from grove_shell.world.memory import FOUND
 
 _ENDS = frozenset({Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED})
 
@@ -88,8 +89,8 @@ class Storyteller:
             return
         because = tuple(why.sentence for why in step.because)
         clique = _clique_of(step, snapshot) if step.target.kind == "Pod" else ""
-        if attempt.outcome is not Outcome.DONE:
-            detail = f"{attempt.outcome.value}: {attempt.detail}"
+        if attempt.outcome is not Outcome.DONE or attempt.detail == FOUND:
+            detail = FOUND if attempt.detail == FOUND else f"{attempt.outcome.value}: {attempt.detail}"
             self.history.note(
                 self.cluster.agenda.now, actor, What.DENIED, step.target, clique=clique, detail=detail, because=because
             )

@@ -1,8 +1,9 @@
 """An API server in memory: uids, resource versions, owners, finalizers, conflicts, garbage collection.
 
 It is the model of a real one: a write must find the object as it was judged, an object with finalizers stays until
-they are dropped, and what it controlled goes with it, or before it where it is deleted in the foreground. Versions
-after a write are written ``<version>+<writes>``, so nobody takes them for real ones.
+they are dropped, and what it controlled goes with it, or before it where it is deleted in the foreground; a write that
+changes nothing leaves the version as it is. What it leaves out are rules (SM-081 to SM-084), and a real server is asked
+the same (tests/honesty). Versions after a write are written ``<version>+<writes>``, so nobody takes them for real ones.
 """
 
 from collections import Counter, defaultdict
@@ -33,7 +34,9 @@ from grove_shell.world.made import made_of
 
 Stored: TypeAlias = PodCliqueSet | ScalingGroup | PodClique | PodGang | Owned | ComputeDomain
 
+FOUND: Final = "it was there already"
 _FOREGROUND: Final = "foregroundDeletion"
+_ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 
 class MemoryWorld:
@@ -64,6 +67,7 @@ class MemoryWorld:
         self._homes: dict[Ref, str] = {}  # a pod -> uid of its clique; made again where somebody is not found
         self._owned: defaultdict[str, set[Ref]] = defaultdict(set)
         self._refs: dict[str, Ref] = {}  # by uid
+        self._ending: set[str] = set()  # uids of those whose parts are being deleted right now
         for snapshot in snapshots:
             self.complete = snapshot.complete if self.complete is None else self.complete & snapshot.complete
             self.not_collected |= snapshot.not_collected
@@ -126,8 +130,9 @@ class MemoryWorld:
         item = self.pod(step.target) if step.target.kind == "Pod" else self.items.get(step.target)
         if item is None:
             return Attempt(step, Outcome.CONFLICT, "not found")
-        if item.guard != action.guard:
-            return Attempt(step, Outcome.CONFLICT, "the object has been modified")
+        refusal = _refusal_of(step, item, action)
+        if refusal is not None:
+            return refusal
         if isinstance(action, Delete) and step.stage is not Stage.CAUSE:
             for ref, guard in action.rests_on:
                 cause = self.items.get(ref)
@@ -141,25 +146,23 @@ class MemoryWorld:
 
     def _create(self, step: Step, action: Create) -> Attempt:
         ref = step.target
-        if ref in self.items:
-            return Attempt(step, Outcome.CONFLICT, "already exists")
         serial = self.made[ref] + 1
         try:
             item = made_of(action.manifest, f"(uid of {ref.short}{f' no. {serial}' if serial > 1 else ''})")
         except MalformedObject as fault:
             return Attempt(step, Outcome.REFUSED, "; ".join(map(str, fault.problems)))
-        if item.owner_uid and item.owner_uid not in self._refs:
-            return Attempt(step, Outcome.CONFLICT, "its owner is gone")
-        siblings = self.pods.setdefault(item.owner_uid, []) if isinstance(item, Pod) else []
-        if any(pod.name == ref.name for pod in siblings):
-            return Attempt(step, Outcome.CONFLICT, "already exists")
+        there = self.pod(ref) if isinstance(item, Pod) else self.items.get(ref)
+        if there is not None:
+            return _as_found(step, there, item)
         self.made[ref] = serial
         self.manifests[ref] = action.manifest
         if isinstance(item, Pod):
-            siblings.append(item)
+            self.pods.setdefault(item.owner_uid, []).append(item)
             self._homes[ref] = item.owner_uid
         else:
             self.add(item)
+        if item.owner_uid and item.owner_uid not in self._refs:
+            self.delete(ref)  # the garbage collector does, as soon as it sees that there is no such owner
         return Attempt(step, Outcome.DONE)
 
     # as somebody else would
@@ -222,11 +225,11 @@ class MemoryWorld:
         """Pods see two changes: Grove's gate goes, and with it the word that the pod is gated; or the pod goes."""
         if isinstance(action, Delete):
             self._delete_pod(pod)
-        elif isinstance(action, Apply):
+        elif isinstance(action, Apply) and pod.held:
             self.put_pod(replace(pod, held=False, gated=False, trouble=""))
 
     def _delete_pod(self, pod: Pod) -> None:
-        if not self.lingering or not pod.node:
+        if not self.lingering or not pod.node or pod.phase in _ENDED:
             self.end_pod(pod.ref)
         elif not pod.deleting:
             self.put_pod(replace(pod, deleting=True))
@@ -235,10 +238,10 @@ class MemoryWorld:
         match action:
             case Apply(fields):
                 if not isinstance(item, PodCliqueSet | ComputeDomain):
-                    self.put(with_fields(item, fields))
+                    self._keep(with_fields(item, fields))
             case SetStatus(fields):
                 if not isinstance(item, Owned | ComputeDomain):
-                    self.put(with_status(item, fields))
+                    self._keep(with_status(item, fields))
             case Delete(foreground=foreground):
                 self._delete(item, foreground=foreground)
             case DropFinalizer(finalizer):
@@ -246,43 +249,52 @@ class MemoryWorld:
             case _:
                 assert_never(action)
 
+    def _keep(self, item: Stored) -> None:
+        """Store an object; where nothing of it changed nothing is written, and its version stays."""
+        if item != self.items[item.ref]:
+            self.put(item)
+
     def _delete(self, item: Stored, *, foreground: bool) -> None:
+        """Accept a deletion; the last one of several says whether parts are waited for."""
+        marked = _marked(item)
         if not foreground:
-            self._settle(replace(item, deleting=True))
-            return
-        self.put(replace(item, deleting=True, finalizers=(*_without(item, _FOREGROUND).finalizers, _FOREGROUND)))
-        for ref in sorted(self._owned.get(item.uid, ()), key=lambda ref: ref.sort_key):
-            if not self.items[ref].deleting:
-                self._delete(self.items[ref], foreground=True)
-        for pod in tuple(self.pods.get(item.uid, ())):
-            self._delete_pod(pod)
-        self._let_go(item.ref)
+            self._settle(_without(marked, _FOREGROUND))
+        elif _FOREGROUND not in item.finalizers:
+            self.put(replace(marked, finalizers=(*marked.finalizers, _FOREGROUND)))
+            self._let_go(item.ref)
 
     def _let_go_of_owner(self, uid: str) -> None:
         if uid in self._refs:
             self._let_go(self._refs[uid])
 
     def _let_go(self, ref: Ref) -> None:
-        """An object that waits for what it controlled has nothing left to wait for."""
+        """What an object that is deleted in the foreground controls goes first; then it has nothing to wait for."""
         item = self.items.get(ref)
-        if item is None or _FOREGROUND not in item.finalizers:
+        if item is None or _FOREGROUND not in item.finalizers or item.uid in self._ending:
             return
+        self._ending.add(item.uid)
+        self._delete_owned(item.uid, foreground=True)
+        self._ending.discard(item.uid)
         if not self._owned.get(item.uid) and not self.pods.get(item.uid):
-            self._settle(_without(item, _FOREGROUND))
+            self._settle(_without(self.items[ref], _FOREGROUND))
+
+    def _delete_owned(self, uid: str, *, foreground: bool) -> None:
+        for ref in sorted(self._owned.get(uid, ()), key=lambda ref: ref.sort_key):
+            if not self.items[ref].deleting:
+                self._delete(self.items[ref], foreground=foreground)
+        for pod in tuple(self.pods.get(uid, ())):
+            self._delete_pod(pod)
 
     def _settle(self, item: Stored) -> None:
         """Keep an object, or let it and everything it controls go."""
         if not item.deleting or item.finalizers:
-            self.put(item)
+            self._keep(item)
             return
         del self.items[item.ref]
         del self._refs[item.uid]
         self.manifests.pop(item.ref, None)
         self._owned[item.owner_uid].discard(item.ref)
-        for ref in sorted(self._owned.pop(item.uid, ()), key=lambda ref: ref.sort_key):
-            self.delete(ref)
-        for pod in tuple(self.pods.get(item.uid, ())):
-            self._delete_pod(pod)
+        self._delete_owned(item.uid, foreground=False)
         if not self.pods.get(item.uid):
             self.pods.pop(item.uid, None)
         self._let_go_of_owner(item.owner_uid)
@@ -290,6 +302,35 @@ class MemoryWorld:
 
 def _without(item: Stored, finalizer: str) -> Stored:
     return replace(item, finalizers=tuple(name for name in item.finalizers if name != finalizer))
+
+
+def _refusal_of(step: Step, item: Stored | Pod, action: Apply | SetStatus | Delete | DropFinalizer) -> Attempt | None:
+    """Why a write to this object is not done; None where it may be."""
+    if isinstance(item, Pod) and isinstance(action, Apply):  # whatever else changed (specs/decisions/0010)
+        words = "the uid of an object cannot be changed"
+        return None if item.uid == action.guard.uid else Attempt(step, Outcome.REFUSED, words)
+    if item.guard != action.guard:
+        return Attempt(step, Outcome.CONFLICT, "the object has been modified")
+    waits = not isinstance(item, Pod) and item.finalizers == (_FOREGROUND,)
+    if waits and isinstance(action, Delete) and not action.foreground:
+        return Attempt(step, Outcome.CONFLICT, "a server takes that finalizer first, and finds another version then")
+    return None
+
+
+def _marked(item: Stored) -> Stored:
+    """An object whose deletion was accepted; that moves its generation, once."""
+    if not item.deleting and isinstance(item, PodCliqueSet | ScalingGroup | PodClique) and item.generation is not None:
+        return replace(item, deleting=True, generation=item.generation + 1)
+    return replace(item, deleting=True)
+
+
+def _as_found(step: Step, there: Stored | Pod, wanted: Stored | Pod) -> Attempt:
+    """A creation where somebody was before: we ourselves, whose answer was lost; or another, whose object stays."""
+    if there.owner_uid != wanted.owner_uid:
+        return Attempt(step, Outcome.REFUSED, f"{step.target.short} already exists; it belongs to somebody else")
+    if there.deleting:
+        return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
+    return Attempt(step, Outcome.DONE, FOUND)
 
 
 def bumped(resource_version: str) -> str:

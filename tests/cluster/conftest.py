@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from tests.cluster import binaries
-from tests.cluster.binaries import CONTROLLERS
+from tests.cluster.binaries import APISERVER, CONTROLLERS, ETCD
 from tests.cluster.nvidia.definitions import installed, released
 from tests.cluster.nvidia.devices import device_classes
 from tests.cluster.nvidia.driver import Driver
@@ -16,7 +16,8 @@ from tests.cluster.operators import Operator, Starting, install_definitions, let
 from tests.cluster.plane import EVERYTHING, OPERATORS, STORE, ControlPlane
 from tests.cluster.scenes import Scene
 
-NEEDS: Final = {"api_server": STORE, "control_plane": EVERYTHING, "gang_plane": EVERYTHING}
+QUIET: Final = (ETCD, APISERVER, CONTROLLERS)
+NEEDS: Final = {"api_server": STORE, "control_plane": EVERYTHING, "gang_plane": EVERYTHING, "quiet_plane": QUIET}
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -55,6 +56,15 @@ def control_plane(api_server: ControlPlane) -> ControlPlane:
 def gang_plane(programs: dict[str, Path]) -> Iterator[ControlPlane]:
     """A second one beside it, whose scheduler places gangs as a whole."""
     with ControlPlane(programs, gang_scheduling=True) as plane:
+        yield plane
+
+
+@pytest.fixture(scope="session")
+def quiet_plane(programs: dict[str, Path]) -> Iterator[ControlPlane]:
+    """Another one with Grove's definitions and a garbage collector, where nobody else writes to anything."""
+    with ControlPlane(programs, parts=QUIET) as plane:
+        install_definitions(plane.api())
+        plane.restart(CONTROLLERS)  # the garbage collector looks for new kinds when it begins, then every 30 s
         yield plane
 
 

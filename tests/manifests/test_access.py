@@ -20,6 +20,7 @@ from grove_core.resources.keys import GROUP_FINALIZER, MANAGED_BY, SET_FINALIZER
 from grove_core.resources.scaling_group import scaling_group_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.manifests import objects_of
+from grove_shell.actions.source import configuration_of
 from grove_shell.client.access import OPERATOR, VERBS, Access, Scope, webhooks
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS
@@ -67,7 +68,9 @@ def golden() -> Iterator[tuple[Shelves, Snapshot, Plan]]:
         now = parse_time(yaml.safe_load((path.parent / "case.yaml").read_text(encoding="utf-8"))["now"])
         assert now is not None
         shelves = shelved(item.value for item in items_of(str(path), [], standard_input()))
-        cluster = load([str(path)], io.BytesIO()).cluster
+        told = path.parent / "operator.yaml"
+        configuration, _ = configuration_of(str(told) if told.exists() else None)
+        cluster = load([str(path)], io.BytesIO(), configuration=configuration).cluster
         for root in cluster.sets:
             snapshot = cluster.snapshot_of(root, now)
             yield shelves, snapshot, reconcile(snapshot)

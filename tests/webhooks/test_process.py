@@ -164,7 +164,7 @@ def test_wh030_ready_means_that_it_can_be_called(tmp_path: Path) -> None:
 
 def test_wh031_after_a_signal_reviews_are_answered_for_a_while(tmp_path: Path) -> None:
     server = Server(tmp_path)
-    server.config["farewell"] = "2s"
+    server.config["farewell"] = "5s"
     issue(server.authority, tmp_path)
     with server.running() as process:
         server.wait_for("listening")

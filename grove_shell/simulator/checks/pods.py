@@ -16,6 +16,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.checks.base import Check, Truth
 from grove_shell.simulator.cluster import is_live
 from grove_shell.simulator.history import Actor
+from grove_shell.world.memory import FOUND
 
 _OUR_GATE_GOES: Final = canonical({"spec": {"schedulingGates": [{"$patch": "delete", "name": GATE}]}})
 
@@ -34,7 +35,7 @@ class CountOfPods(Check):
         if step.target.kind != "Pod" or not isinstance(step.action, Create):
             return
         pod = self.truth.cluster.world.pod(step.target)
-        if pod is None or attempt.outcome is Outcome.CONFLICT:
+        if pod is None or attempt.outcome is Outcome.CONFLICT or attempt.detail == FOUND:
             return
         clique = self.truth.cliques.get(pod.owner_uid)
         if clique is None:

@@ -82,6 +82,14 @@ def test_wl025_what_a_server_filled_in_is_no_difference() -> None:
     assert reconcile(replace(seen, attempts=())).settled
 
 
+def test_wl025_false_that_a_server_left_out_is_no_difference() -> None:
+    """As it does with ``publishNotReadyAddresses``; it would be written for ever."""
+    off, on = FrozenMap({"published": False}), FrozenMap({"published": True})
+    assert not differing(off, FrozenMap({}))
+    assert differing(off, on) == off
+    assert differing(on, FrozenMap({})) == on
+
+
 def test_wl026_gangs_follow_the_labels_and_the_priority_of_their_set() -> None:
     life = rested()
     template = life.root.spec.template

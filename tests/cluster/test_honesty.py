@@ -1,0 +1,55 @@
+"""The same requests to the world in memory and to a real API server: the model must not have promised too much."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from typing import Final
+
+import pytest
+
+from grove_shell.world.memory import MemoryWorld
+from tests.cluster.plane import ControlPlane
+from tests.honesty.comparing import Played, compare, model, shrunk
+from tests.honesty.mutants import MUTANTS
+from tests.honesty.record import RECORDED, write
+from tests.honesty.server import serving
+
+SEEDS: Final = range(2000 if os.environ.get("HYPOTHESIS_PROFILE") == "night" else 200)
+FEW: Final = range(40)
+
+
+def played(
+    plane: ControlPlane, seeds: range, make: Callable[[], MemoryWorld] = model
+) -> tuple[list[Played], Played | None]:
+    """Every sequence in both worlds; of the first that differs the shortest form."""
+
+    async def scenario() -> tuple[list[Played], Played | None]:
+        async with serving(str(plane.kubeconfig())) as server:
+            found = await compare(server, seeds, make)
+            parted = next((one for one in found if one.parted is not None), None)
+            return found, None if parted is None else await shrunk(server, parted, make)
+
+    return asyncio.run(scenario())
+
+
+def told(found: Played) -> str:
+    assert found.parted is not None
+    return f"seed {found.seed}\n{found.parted.told(found.moves)}"
+
+
+@pytest.mark.req("SM-081")
+@pytest.mark.req("SM-082")
+@pytest.mark.req("SM-083")
+def test_sm080_a_server_does_as_the_world_in_memory(quiet_plane: ControlPlane, *, bless: bool) -> None:
+    found, parted = played(quiet_plane, SEEDS)
+    assert parted is None, told(parted)
+    assert len(found) == len(SEEDS)
+    if bless:
+        write(one for one in found if one.seed in RECORDED)
+
+
+def test_sm080_a_wrong_world_is_told_in_few_words(quiet_plane: ControlPlane) -> None:
+    _, parted = played(quiet_plane, FEW, MUTANTS["writes in vain"])
+    assert parted is not None
+    assert len(parted.moves) <= 4, told(parted)
+    assert "on the server: written: nothing" in told(parted)

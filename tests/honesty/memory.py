@@ -1,0 +1,125 @@
+"""A sequence in the API server in memory, as a simulation has it: with its cluster, its users and its news."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from grove_core.kernel.refs import Ref
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_shell.simulator.agenda import Agenda
+from grove_shell.simulator.cluster import Cluster
+from grove_shell.simulator.deeds import Users
+from grove_shell.simulator.events import Scale
+from grove_shell.simulator.history import History, NoEffect
+from grove_shell.simulator.kubelet import Kubelet
+from grove_shell.simulator.scenario import KubeletSpec
+from grove_shell.world.memory import MemoryWorld
+from tests.honesty.hands import START, step_of
+from tests.honesty.moves import Move, What
+from tests.honesty.slots import FOREIGN_FINALIZER, SLOTS, set_manifest
+from tests.honesty.transcripts import SKIPPED, Eyes, Transcript
+from tests.honesty.views import Object
+
+NAMESPACE = "model"
+
+
+def play(
+    moves: Sequence[Move], make: Callable[[], MemoryWorld] = lambda: MemoryWorld((), lingering=True)
+) -> Transcript:
+    """What becomes of a sequence in memory.
+
+    Args:
+        moves: one after the other.
+        make: the world; another one than the model for tests of the comparison.
+    """
+    player = _Player(make())
+    transcript = Transcript()
+    for move in moves:
+        outcome = player.make(move)
+        player.cluster.tell()
+        transcript.frames.append(player.eyes.take(outcome, player.sight()))
+    events = ((change.object, change.after is None) for change in player.cluster.log)
+    transcript.told = player.eyes.told(events)
+    return transcript
+
+
+class _Player:
+    """Everybody who acts."""
+
+    def __init__(self, world: MemoryWorld) -> None:
+        agenda, history = Agenda(), History()
+        self.cluster = Cluster(world, agenda)
+        self.users = Users(self.cluster, Kubelet(self.cluster, {}, KubeletSpec(), history), history, START)
+        self.eyes = Eyes()
+
+    def sight(self) -> dict[str, Object]:
+        found = {slot: self._find(one.ref(NAMESPACE)) for slot, one in SLOTS.items()}
+        return {slot: item for slot, item in found.items() if item is not None}
+
+    def make(self, move: Move) -> str:
+        step = step_of(move, NAMESPACE, self.eyes)
+        if step is not None:
+            return self.cluster.attempt(step).outcome.value
+        item = self._find(SLOTS[move.slot].ref(NAMESPACE))
+        if move.what is What.WISH:
+            self.users.admit(set_manifest(NAMESPACE, int(move.how)))
+            return ""
+        if isinstance(item, Pod):
+            return self._act_on_pod(move, item)
+        if item is None:
+            return SKIPPED
+        match move.what:
+            case What.REMOVE:
+                self.cluster.delete(item.ref)
+            case What.TOUCH:
+                self.cluster.put(item)
+            case What.HOLD if FOREIGN_FINALIZER not in item.finalizers and not item.deleting:
+                self.cluster.put(replace(item, finalizers=(*item.finalizers, FOREIGN_FINALIZER)))
+            case What.SCALE if isinstance(item, ScalingGroup | PodClique):
+                return self._scale(item, int(move.how))
+            case _:
+                return SKIPPED
+        return ""
+
+    def _scale(self, item: ScalingGroup | PodClique, replicas: int) -> str:
+        kind: Literal["PodClique", "PodCliqueScalingGroup"]
+        kind = "PodClique" if isinstance(item, PodClique) else "PodCliqueScalingGroup"
+        try:
+            self.users.scale(Scale(kind=kind, name=item.ref.name, replicas=replicas))
+        except NoEffect:
+            return SKIPPED
+        return ""
+
+    def _act_on_pod(self, move: Move, pod: Pod) -> str:
+        match move.what:
+            case What.REMOVE:
+                self.cluster.delete(pod.ref)
+            case What.TOUCH:
+                self.cluster.put_pod(pod)
+            case What.PLACE if can_be_placed(pod):
+                self.cluster.put_pod(replace(pod, node="n", scheduled=True, trouble=""))
+            case What.RUN if can_run(pod) and not pod.ready:
+                self.cluster.put_pod(replace(pod, ready=True, phase="Running", trouble=""))
+            case What.FAIL if can_run(pod):
+                self.cluster.put_pod(replace(pod, ready=False, phase="Failed", trouble="Error"))
+            case What.STOP if pod.deleting:
+                self.cluster.end_pod(pod)
+            case _:
+                return SKIPPED
+        return ""
+
+    def _find(self, ref: Ref) -> Object | None:
+        world = self.cluster.world
+        return world.pod(ref) if ref.kind == "Pod" else world.items.get(ref)
+
+
+def can_be_placed(pod: Pod) -> bool:
+    """Whether a scheduler would."""
+    return not pod.node and not pod.held and not pod.deleting
+
+
+def can_run(pod: Pod) -> bool:
+    """Whether a kubelet would say something new of it."""
+    return bool(pod.node) and not pod.deleting and pod.phase != "Failed"

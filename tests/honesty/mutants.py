@@ -1,0 +1,159 @@
+"""Worlds in memory that are wrong in one thing each; the comparison must find every one of them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, SetStatus, Step
+from grove_core.resources.pod import Pod
+from grove_shell.world.memory import FOUND, MemoryWorld, Stored
+
+
+class Lingering(MemoryWorld):
+    """As simulations have it."""
+
+    def __init__(self) -> None:
+        super().__init__((), lingering=True)
+
+    def found(self, ref: Ref) -> Stored | Pod | None:
+        return self.pod(ref) if ref.kind == "Pod" else self.items.get(ref)
+
+
+class WritesInVain(Lingering):
+    """A write that changes nothing has a version of its own."""
+
+    def _keep(self, item: Stored) -> None:
+        self.put(item)
+
+
+class KnowsNotItsOwn(Lingering):
+    """A creation that was answered before is a conflict."""
+
+    def attempt(self, step: Step) -> Attempt:
+        answer = super().attempt(step)
+        return replace(answer, outcome=Outcome.CONFLICT) if answer.detail == FOUND else answer
+
+
+class TakesWhatIsThere(Lingering):
+    """A name that somebody else has is as good as one's own."""
+
+    def attempt(self, step: Step) -> Attempt:
+        taken = isinstance(step.action, Create) and self.found(step.target) is not None
+        return Attempt(step, Outcome.DONE) if taken else super().attempt(step)
+
+
+class WantsOwners(Lingering):
+    """Nothing is created whose owner is gone."""
+
+    def attempt(self, step: Step) -> Attempt:
+        there = self.found(step.target) is not None
+        answer = super().attempt(step)
+        vanished = isinstance(step.action, Create) and not there and self.found(step.target) is None
+        return replace(answer, outcome=Outcome.CONFLICT) if vanished else answer
+
+
+class LooksAtNoGuard(Lingering):
+    """Whoever comes late writes all the same."""
+
+    def attempt(self, step: Step) -> Attempt:
+        item = self.found(step.target)
+        if item is None or isinstance(step.action, Create):
+            return super().attempt(step)
+        return super().attempt(replace(step, action=replace(step.action, guard=item.guard)))
+
+
+class GuardsGates(Lingering):
+    """A gate is opened only on the version that was judged."""
+
+    def attempt(self, step: Step) -> Attempt:
+        item = self.found(step.target)
+        if isinstance(item, Pod) and isinstance(step.action, Apply) and item.guard != step.action.guard:
+            return Attempt(step, Outcome.CONFLICT)
+        return super().attempt(step)
+
+
+class RestsOnNothing(Lingering):
+    """What a deletion rests on is not asked for again."""
+
+    def attempt(self, step: Step) -> Attempt:
+        action = step.action
+        bare = replace(action, rests_on=()) if isinstance(action, Delete) else action
+        return super().attempt(replace(step, action=bare))
+
+
+class HeldByNothing(Lingering):
+    """Finalizers do not keep what is deleted."""
+
+    def _settle(self, item: Stored) -> None:
+        super()._settle(replace(item, finalizers=()) if item.deleting else item)
+
+
+class LeavesParts(Lingering):
+    """Parts outlive what controlled them."""
+
+    def _delete_owned(self, uid: str, *, foreground: bool) -> None:
+        if foreground:
+            super()._delete_owned(uid, foreground=True)
+
+
+class WaitsForNoPart(Lingering):
+    """In the foreground is as in the background."""
+
+    def _delete(self, item: Stored, *, foreground: bool) -> None:
+        super()._delete(item, foreground=False)
+
+
+class ForgetsTheSecondDeletion(Lingering):
+    """What is being deleted cannot be told otherwise."""
+
+    def _delete(self, item: Stored, *, foreground: bool) -> None:
+        if not item.deleting:
+            super()._delete(item, foreground=foreground)
+
+
+class StopsAtOnce(Lingering):
+    """A pod with a node is gone when it is deleted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lingering = False
+
+
+class KeepsEndedPods(Lingering):
+    """A pod that has ended waits for its kubelet."""
+
+    def _delete_pod(self, pod: Pod) -> None:
+        if pod.node and not pod.deleting:
+            self.put_pod(replace(pod, deleting=True))
+        elif not pod.node:
+            self.end_pod(pod.ref)
+
+
+class ReplacesConditions(Lingering):
+    """A status write forgets the conditions that it does not name."""
+
+    def attempt(self, step: Step) -> Attempt:
+        item = self.items.get(step.target)
+        if isinstance(step.action, SetStatus) and item is not None and item.guard == step.action.guard:
+            bare = replace(item, status=replace(item.status, conditions=()))  # type: ignore[union-attr, arg-type]
+            self.items[step.target] = bare
+        return super().attempt(step)
+
+
+MUTANTS: Final[Mapping[str, Callable[[], MemoryWorld]]] = {
+    "writes in vain": WritesInVain,
+    "knows not its own": KnowsNotItsOwn,
+    "takes what is there": TakesWhatIsThere,
+    "wants owners": WantsOwners,
+    "looks at no guard": LooksAtNoGuard,
+    "guards gates": GuardsGates,
+    "rests on nothing": RestsOnNothing,
+    "held by nothing": HeldByNothing,
+    "leaves parts": LeavesParts,
+    "waits for no part": WaitsForNoPart,
+    "forgets the second deletion": ForgetsTheSecondDeletion,
+    "stops at once": StopsAtOnce,
+    "keeps ended pods": KeepsEndedPods,
+    "replaces conditions": ReplacesConditions,
+}

@@ -1,0 +1,66 @@
+"""The world in memory against what a real API server did with the same requests, as it was recorded."""
+
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from grove_core.kernel.steps import Outcome
+from tests.honesty.comparing import Played
+from tests.honesty.memory import play
+from tests.honesty.moves import What
+from tests.honesty.mutants import MUTANTS
+from tests.honesty.record import RECORDED, recorded
+from tests.honesty.transcripts import Transcript, difference, follows
+
+
+@cache
+def record() -> tuple[Played, ...]:
+    return tuple(recorded())
+
+
+@pytest.mark.req("SM-081")
+@pytest.mark.req("SM-082")
+@pytest.mark.req("SM-083")
+@pytest.mark.req("SM-084")
+def test_sm080_the_world_in_memory_does_as_the_server_did() -> None:
+    assert [one.seed for one in record()] == list(RECORDED)
+    for one in record():
+        parted = difference(play(one.moves), one.server)
+        assert parted is None, f"seed {one.seed}\n{parted.told(one.moves)}"
+
+
+def test_sm080_the_record_shows_what_servers_do() -> None:
+    outcomes = Counter(
+        (move.what, frame.outcome) for one in record() for move, frame in zip(one.moves, one.server.frames, strict=True)
+    )
+    steps = (What.CREATE, What.APPLY, What.STATUS, What.DELETE, What.RELEASE)
+    for step in steps:
+        for outcome in (Outcome.DONE, Outcome.CONFLICT):
+            assert outcomes[step, outcome.value] >= 10, (step, outcome)
+    assert outcomes[What.CREATE, Outcome.REFUSED.value] >= 10
+    for deed in set(What) - set(steps):
+        assert outcomes[deed, ""] >= 5, deed
+
+
+@pytest.mark.parametrize("mutant", list(MUTANTS))
+def test_sm080_every_wrong_world_is_found(mutant: str) -> None:
+    assert any(difference(play(one.moves, MUTANTS[mutant]), one.server) is not None for one in record())
+
+
+@pytest.mark.parametrize(
+    ("model", "server", "holds"),
+    [
+        (["a", "b"], ["a", "b"], True),
+        (["a", "c"], ["a", "b", "c"], True),
+        (["b", "a"], ["a", "b"], False),
+        (["a"], ["a", "b"], False),
+        (["a", "x"], ["a", "b", "x", "y"], False),
+        ([], [], True),
+        ([], ["a"], False),
+    ],
+)
+def test_sm083_a_watcher_is_told_a_part_in_order(model: list[str], server: list[str], *, holds: bool) -> None:
+    assert follows(model, server) is holds
+    told = (Transcript(told={"pod 1": list(words)}) for words in (model, server))
+    assert (difference(*told) is None) is holds
