@@ -4,8 +4,9 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from typing import TypeAlias
 
@@ -30,6 +31,7 @@ from grove_shell.client.kinds import KINDS
 from grove_shell.controller.act import act_at_once
 from grove_shell.exits import DONE, ERROR, STALE
 from grove_shell.reading.collected import Collected
+from grove_shell.reading.objects import load
 from grove_shell.views.page import Page, show, write
 from grove_shell.views.words import plural
 from grove_shell.world.confirming import Confirming
@@ -124,6 +126,7 @@ def _compared(document: Document, found: Collected, decide: Deciding) -> tuple[l
         _Illegal: one of these plans breaks laws of planning.
     """
     shelves, now = _shelved(found), datetime.now(UTC)
+    strangers = load((), BytesIO(), live=found).cluster.strangers
     steps: list[Step] = []
     stale: list[str] = []
     broken: list[str] = []
@@ -132,6 +135,7 @@ def _compared(document: Document, found: Collected, decide: Deciding) -> tuple[l
         if seen is None or seen.root.uid != forecast.root_uid:
             stale.append(_missing(forecast, there=seen is not None))
             continue
+        seen = replace(seen, strangers=strangers)
         fresh = decide(seen, BY_NAME[document.rules])
         broken += [f"  {problem}" for problem in problems_in(fresh, seen)]
         stale += [str(change) for change in changes_since(forecast.rounds[0].steps, fresh.steps)]

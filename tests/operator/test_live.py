@@ -120,3 +120,74 @@ def test_op054_what_breaks_a_law_is_told_and_not_begun(
     assert aimed
     assert [name for name in aimed if f"{name}: expected" not in said] == []
     assert server.writes == []
+
+
+def a_stranger(**owner: str) -> Json:
+    owners = {"ownerReferences": [{"controller": True, **owner}]} if owner else {}
+    meta = {"name": "gemma-9-router", "namespace": "inference", "uid": "u", "resourceVersion": "1", **owners}
+    containers = [{"name": "main"}]
+    spec = {"roleName": "router", "replicas": 1, "podSpec": {"containers": containers}}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "metadata": meta, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("owner", "words"),
+    [
+        ({}, "PodClique inference/gemma-9-router has no controller owner; it is of no PodCliqueSet, and left alone"),
+        (
+            {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "theirs", "uid": "r"},
+            "PodClique inference/gemma-9-router is of ReplicaSet theirs, which is not there; it is left alone",
+        ),
+    ],
+)
+def test_in048_what_somebody_else_has_there_is_told_and_passed_by(
+    owner: dict[str, str], words: str, server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = planned(server, tmp_path, capsys)
+    server.items.append(a_stranger(**owner))
+    where = ["--live", "--kubeconfig", str(server.kubeconfig(tmp_path)), "--now", NOW]
+    assert run(["plan", *where, "-o", "json"], "grove") == 0
+    said = capsys.readouterr()
+    assert (json.loads(said.out), said.err) == (before, f"warning: {words}\n")
+    assert run(["plan", *where], "grove") == 0
+    assert f"warning: {words}\n" in capsys.readouterr().out
+    assert run(["explain", *where, "pcs/gemma"], "grove") == 0
+    assert capsys.readouterr().err == f"warning: {words}\n"
+
+
+def test_in048_a_capture_is_a_cluster_and_a_file_is_none(
+    server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.items.append(a_stranger())
+    capture, file = tmp_path / "capture.json", tmp_path / "file.json"
+    assert run(["snapshot", "--kubeconfig", str(server.kubeconfig(tmp_path)), "--out", str(capture)], "grove") == 0
+    capsys.readouterr()
+    assert run(["plan", "-f", str(capture), "--now", NOW], "grove") == 0
+    assert "warning: PodClique inference/gemma-9-router has no controller owner" in capsys.readouterr().out
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": server.items}), encoding="utf-8")
+    assert run(["plan", "-f", str(file), "--now", NOW], "grove") == 1
+    assert "PodClique inference/gemma-9-router" in capsys.readouterr().err
+
+
+@pytest.mark.req("OP-052")
+def test_wl027_what_would_be_refused_is_held_back_in_both(
+    server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One clique of a healthy set is somebody else's now: a plan does not make it, and its review does not get old."""
+    name, words = "gemma-0-router", "an object of that name is there, and is controlled by nobody"
+    for item in server.items:
+        if item["metadata"]["name"] == name:
+            del item["metadata"]["ownerReferences"]
+    path, where = tmp_path / "plan.json", ["--kubeconfig", str(server.kubeconfig(tmp_path))]
+    (plan,) = (
+        plan
+        for plan in planned(server, tmp_path, capsys, "--out", str(path), "inference/gemma")["plans"]
+        if plan["root"]["name"] == "gemma"
+    )
+    held = [one for one in plan["rounds"][0]["withheld"] if one["target"]["name"] == name]
+    assert [one["because"][0]["sentence"] for one in held] == [words]
+    assert not any(step["action"] == "create" and step["target"]["name"] == name for step in plan["rounds"][0]["steps"])
+    assert run(["explain", "--live", *where, "--now", NOW, f"pclq/{name}"], "grove") == 0
+    assert words in capsys.readouterr().out
+    run(["apply", "--dry-run", str(path), *where], "grove")
+    assert f"PodClique/{name}: step" not in capsys.readouterr().err
