@@ -21,10 +21,11 @@ from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.plan.staleness import changes_since
 from grove_core.reconcile import reconcile
+from grove_core.resources.configuration import Configuration
 from grove_core.resources.fields import shown
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.live import collect
-from grove_shell.actions.source import Live, NoCluster
+from grove_shell.actions.source import Live, NoCluster, configuration_of
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import NoAccess, connect
 from grove_shell.client.kinds import KINDS
@@ -32,6 +33,7 @@ from grove_shell.controller.act import act_at_once
 from grove_shell.exits import DONE, ERROR, STALE
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.objects import load
+from grove_shell.views.faults import faults_page
 from grove_shell.views.page import Page, show, write
 from grove_shell.views.words import plural
 from grove_shell.world.confirming import Confirming
@@ -48,6 +50,7 @@ class ApplyOptions:
     path: str
     kubeconfig: str | None = None
     context: str | None = None
+    config: str | None = None
     dry_run: bool = False
 
 
@@ -58,6 +61,10 @@ def apply(options: ApplyOptions, decide: Deciding = reconcile) -> int:
         options: what the user asked for.
         decide: makes the plan of now; it is held against the laws of planning before anything is written (OP-054).
     """
+    told, faults = configuration_of(options.config)
+    if faults:
+        show(faults_page(faults, going_on=False, closing="Nothing was done."), sys.stderr)
+        return ERROR
     try:
         document = _read(options.path)
         spaces = {forecast.root.namespace for forecast in document.forecasts}
@@ -66,7 +73,7 @@ def apply(options: ApplyOptions, decide: Deciding = reconcile) -> int:
             kubeconfig=options.kubeconfig, context=options.context, namespace=namespace, everywhere=len(spaces) > 1
         )
         found = collect(live)
-        steps, stale = _compared(document, found, decide)
+        steps, stale = _compared(document, found, told, decide)
         if stale:
             page = Page()
             page.add(("stale: ", "bold red"), "the cluster is not as it was when this plan was made; nothing was done")
@@ -119,13 +126,16 @@ def _problems(document: Document) -> Iterator[Problem]:
         seen.add(forecast.root)
 
 
-def _compared(document: Document, found: Collected, decide: Deciding) -> tuple[list[Step], list[str]]:
+def _compared(
+    document: Document, found: Collected, told: Configuration, decide: Deciding
+) -> tuple[list[Step], list[str]]:
     """The steps of plans made now, and everything in which they are not those that were reviewed.
 
     Raises:
         _Illegal: one of these plans breaks laws of planning.
     """
     shelves, now = _shelved(found), datetime.now(UTC)
+    shelves.configuration, shelves.served = told, found.served or shelves.served
     strangers = load((), BytesIO(), live=found).cluster.strangers
     steps: list[Step] = []
     stale: list[str] = []

@@ -4,11 +4,14 @@ from typing import Any
 
 import click
 
+from grove_shell.cli.options import config_option
+
 
 @click.command("apply")
 @click.argument("path", metavar="PLAN", type=click.Path(dir_okay=False))
 @click.option("--kubeconfig", type=click.Path(), metavar="FILE", help="Else KUBECONFIG, else ~/.kube/config.")
 @click.option("--context", metavar="NAME", help="Of the kubeconfig.")
+@config_option
 @click.option("--dry-run", is_flag=True, help="Only say whether it is still the plan.")
 def command(**options: Any) -> int:
     """Carry out exactly the plan that was reviewed, or refuse and say what changed.

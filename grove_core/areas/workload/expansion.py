@@ -261,7 +261,8 @@ class _Expansion:
         for place in places:
             name = name_of(clique, part, place)
             if name in referred or name not in awaited:
-                pod = pod_for(self._root, clique, part, place, self._ordering, gated=name not in open_ones)
+                image, gated = self._scene.snapshot.configuration.init_image, name not in open_ones
+                pod = pod_for(self._root, clique, part, place, self._ordering, gated=gated, image=image)
                 yield _Sketch("Pod", name, partial(_the_same, pod))
 
     def _places(self, part: CliquePart, clique: PodClique) -> Sequence[Place]:
