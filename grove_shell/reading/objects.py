@@ -7,7 +7,7 @@ collected in its namespace, a broken file makes every kind count so everywhere, 
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, BinaryIO, Final
 
@@ -24,15 +24,16 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
-from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap, cluster_of, with_domains
+from grove_core.snapshot.cluster import EVERYWHERE, Gap, cluster_of, with_domains
 from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.completeness import complete_kinds, inferred_gaps, podless_cliques
 from grove_shell.reading.fabric import Fabric, is_domain
 from grove_shell.reading.faults import Fault
+from grove_shell.reading.loaded import Loaded
 from grove_shell.reading.manifests import admitted, edited, lacks_templates, neighbours_among, text_of
 from grove_shell.reading.sources import Item, collector_off, heading_of, items_of, label_of
-from grove_shell.reading.strangers import Controller, Stranger, controller_in, controller_of
+from grove_shell.reading.strangers import Address, Controller, Strangers, controller_in, controller_of
 
 API_GROUPS: Final[Mapping[str, str]] = {
     "PodCliqueSet": "grove.io",
@@ -45,34 +46,6 @@ TEMPLATE_KIND: Final = "ResourceClaimTemplate"
 IDENTIFIED: Final = ("PodClique", "PodCliqueScalingGroup")  # nobody writes these by hand
 _RANKS: Final = {GROUP_KIND: 1, "PodClique": 2, "PodGang": 3}
 JUDGED: Final = ("Pod", "PodClique", "PodCliqueScalingGroup")
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """What an input holds.
-
-    Attributes:
-        faults: everything wrong with it, in order of place.
-        ignored: kind -> how many objects of a kind that no decision reads, sorted by kind.
-        strays: how many pods belong to no PodClique of the input.
-        edited: ``namespace/name`` of the sets that a manifest in the input changes, sorted.
-        warnings: what admission would warn of in the manifests.
-        podless: ``namespace/name`` of the PodCliques whose status counts pods and of which the input has none (IN-045).
-        unseen: kinds that a cluster does not show to us, and its words why.
-        passed_by: what is said of the objects of our kinds in a cluster that are of no set (IN-048).
-        taken_at: when the newest capture in the input was taken.
-    """
-
-    cluster: Cluster
-    faults: tuple[Fault, ...]
-    ignored: Mapping[str, int]
-    strays: int
-    edited: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    podless: tuple[str, ...] = ()
-    unseen: Mapping[Gap, str] = field(default_factory=dict)
-    passed_by: tuple[str, ...] = ()
-    taken_at: datetime | None = None
 
 
 def load(
@@ -111,8 +84,7 @@ class _Loading:
         self.configuration = configuration
         self.fabric = Fabric()
         self.taken_at: datetime | None = None
-        self.captures = {self.live.origin} - {""}  # where what a cluster showed stands
-        self.strangers: dict[tuple[str, str, str], Stranger] = {}
+        self.strangers = Strangers(self.live.origin)
         self.unread: list[tuple[Item, str, MalformedObject]] = []  # that may be strangers
         self.shared: dict[str, str] = {}
         self.faults: list[Fault] = []
@@ -198,7 +170,7 @@ class _Loading:
             served=self.live.served or found.served,
             unseen={**self.live.unseen, **found.unseen},
         )
-        self.captures.add(item.file)
+        self.strangers.captures.add(item.file)
         self.taken_at = max(filter(None, (self.taken_at, taken_at)), default=None)
 
     def _take_template(self, raw: Mapping[str, Any]) -> None:
@@ -324,7 +296,7 @@ class _Loading:
             claim_templates=self.templates,
             configuration=self.configuration,
             served=self.live.served or self.fabric.served,
-            strangers={key: stranger.holder for key, stranger in self.strangers.items()},
+            strangers=self.strangers.holders(),
         )
         ordered = sorted(self.faults, key=lambda fault: fault.sort_key)
         strays = len(self.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in self.owners)
@@ -338,7 +310,7 @@ class _Loading:
             warnings=tuple(self.warnings),
             podless=tuple(podless_cliques(cluster)),
             unseen=self.live.unseen,
-            passed_by=tuple(sorted(stranger.sentence for stranger in self.strangers.values())),
+            passed_by=self.strangers.sentences(),
             taken_at=self.taken_at,
         )
 
@@ -380,17 +352,11 @@ class _Loading:
                 self._note(item, problem.path, problem.expected, problem.got)
             self._miss(kind, item.value)
 
-    def _is_strange(self, item: Item, address: tuple[str, str, str], controller: Controller) -> bool:
-        """Whether a cluster that has no owner of an object shows it all the same; then it is told, and passed by."""
-        namespace, owner = address[1], self.owners.get(controller.uid)
-        if item.file not in self.captures or (owner is not None and owner.namespace == namespace):
+    def _is_strange(self, item: Item, address: Address, controller: Controller) -> bool:
+        owner = self.owners.get(controller.uid)
+        if owner is not None and owner.namespace == address[1]:
             return False
-        if not all(
-            {(kind, namespace), (kind, EVERYWHERE)} & self.live.complete for kind in ("PodCliqueSet", GROUP_KIND)
-        ):
-            return False
-        self.strangers[address] = Stranger.of(label_of(item), controller)
-        return True
+        return self.strangers.takes(item, address, controller, self.live.complete)
 
     def _belongs(self, gang: PodGang) -> bool:
         item = self.places.get(gang.uid)

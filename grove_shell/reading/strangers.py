@@ -1,9 +1,15 @@
 """Objects of our kinds that are of no set: a cluster may have some, and nobody who looks at it can repair them."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Set as AbstractSet
+from typing import Any, NamedTuple, TypeAlias
 
 from grove_core.resources.meta import Resource
+from grove_core.resources.podclique import GROUP_KIND
+from grove_core.snapshot.cluster import EVERYWHERE, Gap
+from grove_shell.reading.sources import Item, label_of
+
+Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name
 
 
 class Controller(NamedTuple):
@@ -49,3 +55,41 @@ class Stranger(NamedTuple):
             )
         owner = f"{controller.kind} {controller.name}"
         return cls(f"of {owner}, which is not there", f"{label} is of {owner}, which is not there; it is left alone")
+
+
+class Strangers:
+    """Those of one input.
+
+    Attributes:
+        captures: where what a cluster showed stands; what stands elsewhere somebody can repair.
+    """
+
+    def __init__(self, origin: str) -> None:
+        """None yet; ``origin`` is the cluster that is asked, empty for none."""
+        self.captures = {origin} - {""}
+        self._found: dict[Address, Stranger] = {}
+
+    def takes(self, item: Item, address: Address, controller: Controller, complete: AbstractSet[Gap]) -> bool:
+        """Whether an object is a stranger: the cluster that shows it has no owner of it; then it is kept (IN-048).
+
+        Args:
+            item: it, as it was read.
+            address: of it.
+            controller: which is not in the input.
+            complete: of which kinds the cluster shows everything, and in which namespace.
+        """
+        owners = ("PodCliqueSet", GROUP_KIND)
+        if item.file not in self.captures or not all(
+            {(kind, address[1]), (kind, EVERYWHERE)} & complete for kind in owners
+        ):
+            return False
+        self._found[address] = Stranger.of(label_of(item), controller)
+        return True
+
+    def holders(self) -> dict[Address, str]:
+        """Whose the names are that they have."""
+        return {address: stranger.holder for address, stranger in self._found.items()}
+
+    def sentences(self) -> tuple[str, ...]:
+        """What is said of them, sorted."""
+        return tuple(sorted(stranger.sentence for stranger in self._found.values()))

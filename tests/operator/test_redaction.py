@@ -18,7 +18,8 @@ from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.client.kinds import KINDS
 from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
-from grove_shell.reading.objects import Loaded, load
+from grove_shell.reading.loaded import Loaded
+from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of
 from grove_shell.world.redaction import Redaction
 from grove_shell.world.shelves import Shelves
