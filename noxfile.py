@@ -17,6 +17,7 @@ from typing import Final
 import nox
 
 CHECKED: Final = ("grove_core", "grove_shell", "tests", "benchmarks", "noxfile.py")
+UNAVAILABLE: Final = 69  # of ``tests.cluster build``: no way to a package index or to Go modules; 1 is a failed build
 TRACE: Final = "tests/golden/test_trace.py"
 
 nox.needs_version = ">=2025.2.9"
@@ -108,9 +109,7 @@ def worlds(session: nox.Session) -> None:
 def cluster(session: nox.Session) -> None:
     """What only a real API server can show: its programs are built if need be, and run one cluster after the other."""
     prepare(session, "test")
-    run(
-        session, "tests.cluster", "build", success_codes=[0, 1]
-    )  # where it fails it says why, and the tests are skipped
+    run(session, "tests.cluster", "build", success_codes=[0, UNAVAILABLE])  # it says why, and the tests are skipped
     run_pytest(session, "-n", "0", "--cluster", "tests/cluster")
 
 

@@ -35,6 +35,7 @@ from grove_core.plan import rules as planning
 from grove_core.plan.forecast import Forecast, Round
 from grove_core.plan.plan import Withheld
 from grove_core.resources.configuration import UNTOLD, Configuration, DomainShape, Mnnvl, MnnvlMode
+from grove_core.version import IMAGE
 
 _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
@@ -72,7 +73,8 @@ def _configuration(raw: Json) -> Configuration:
     if type(enabled) is not bool:
         raise TypeError(f"{enabled!r} instead of true or false")
     told = Mnnvl(enabled, MnnvlMode(_text(said["mode"])), None if shape == AUTO else DomainShape(shape))
-    return Configuration(mnnvl=told)
+    image = _text(raw["startup"]["image"]) if "startup" in raw else IMAGE
+    return Configuration(mnnvl=told, init_image=image)
 
 
 def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any JSON

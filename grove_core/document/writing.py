@@ -13,7 +13,7 @@ from grove_core.kernel.times import format_time
 from grove_core.plan.forecast import Forecast, Round
 from grove_core.plan.plan import Withheld
 from grove_core.resources.configuration import UNTOLD, Configuration
-from grove_core.version import VERSION
+from grove_core.version import IMAGE, VERSION
 
 
 def document_as_json(document: Document, *, decisions: bool) -> Json:
@@ -32,9 +32,10 @@ def document_as_json(document: Document, *, decisions: bool) -> Json:
 
 def _told(configuration: Configuration) -> Json:
     """As a configuration file says it."""
-    mnnvl = configuration.mnnvl
+    mnnvl, image = configuration.mnnvl, configuration.init_image
     shape = mnnvl.shape.value if mnnvl.shape is not None else AUTO
-    return {"mnnvl": {"enabled": mnnvl.enabled, "mode": mnnvl.mode.value, "computeDomainShape": shape}}
+    said = {"mnnvl": {"enabled": mnnvl.enabled, "mode": mnnvl.mode.value, "computeDomainShape": shape}}
+    return {**said, "startup": {"image": image}} if image != IMAGE else said
 
 
 def reason_as_json(reason: Reason) -> Json:

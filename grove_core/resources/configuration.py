@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import Enum, unique
 from typing import Final
 
+from grove_core.version import IMAGE
+
 
 @unique
 class MnnvlMode(Enum):
@@ -47,9 +49,14 @@ _OFF: Final = Mnnvl()
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The part of the operator's configuration that decisions look at."""
+    """The part of the operator's configuration that decisions look at.
+
+    Attributes:
+        init_image: of the init containers that wait for a start (WL-072).
+    """
 
     mnnvl: Mnnvl = _OFF
+    init_image: str = IMAGE
 
 
 @dataclass(frozen=True, slots=True)

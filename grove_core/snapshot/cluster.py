@@ -42,6 +42,7 @@ class Cluster:
         configuration, served: the same for every root.
         leaving_of, leaving_groups_of: (namespace, name of a set) -> its cliques and groups that are being deleted and
             whose owner is gone already.
+        strangers: kind, namespace and name of objects of our kinds that are of no set -> whose they are (WL-027).
     """
 
     sets: tuple[PodCliqueSet, ...]
@@ -59,6 +60,7 @@ class Cluster:
     served: Served = UNASKED
     leaving_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = field(default_factory=dict)
     leaving_groups_of: Mapping[tuple[str, str], tuple[ScalingGroup, ...]] = field(default_factory=dict)
+    strangers: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
 
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
         """What a decision about ``root`` may look at. A view: pods are shared, nothing is copied."""
@@ -86,6 +88,7 @@ class Cluster:
             not_collected=_kinds_in(root.ref.namespace, self.gaps) if self.gaps else frozenset(),
             complete=_kinds_in(root.ref.namespace, self.complete) if self.complete else frozenset(),
             claim_templates=self.claim_templates,
+            strangers=self.strangers,
         )
 
     def _domains_of(self, owners: Iterable[Resource]) -> tuple[ComputeDomain, ...]:

@@ -38,6 +38,7 @@ class Snapshot:
         named_domains: (namespace, name) -> ComputeDomain, whoever's it is; may hold those of other namespaces too.
         configuration: what the operator is told.
         served: what the API server offers.
+        strangers: kind, namespace and name of objects of our kinds that are of no set -> whose they are (WL-027).
     """
 
     root: PodCliqueSet
@@ -55,6 +56,7 @@ class Snapshot:
     named_domains: Mapping[tuple[str, str], ComputeDomain] = field(default_factory=dict)
     configuration: Configuration = UNTOLD
     served: Served = UNASKED
+    strangers: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
 
     def pods(self) -> Iterator[tuple[PodClique, Pod]]:
         """Every pod of the root with the clique that controls it (GT-001)."""

@@ -3,22 +3,26 @@
 import asyncio
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
+from typing import TypeAlias
 
-from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.areas.gang_termination.rulesets import BY_NAME, RuleSet
 from grove_core.document.document import Document, action_name
 from grove_core.document.reading import document_from_json
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.plan.forecast import Forecast
+from grove_core.plan.laws import problems_in
+from grove_core.plan.plan import Plan
 from grove_core.plan.staleness import changes_since
 from grove_core.reconcile import reconcile
-from grove_core.resources.configuration import UNASKED
 from grove_core.resources.fields import shown
+from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.live import collect
 from grove_shell.actions.source import Live, NoCluster
 from grove_shell.client.api import Api, Unreachable
@@ -27,11 +31,14 @@ from grove_shell.client.kinds import KINDS
 from grove_shell.controller.act import act_at_once
 from grove_shell.exits import DONE, ERROR, STALE
 from grove_shell.reading.collected import Collected
+from grove_shell.reading.objects import load
 from grove_shell.views.page import Page, show, write
 from grove_shell.views.words import plural
 from grove_shell.world.confirming import Confirming
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
+
+Deciding: TypeAlias = Callable[[Snapshot, RuleSet], Plan]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +51,13 @@ class ApplyOptions:
     dry_run: bool = False
 
 
-def apply(options: ApplyOptions) -> int:
-    """Compare the plan with one made now, then carry out its first round; returns the exit code (CL-001)."""
+def apply(options: ApplyOptions, decide: Deciding = reconcile) -> int:
+    """Compare the plan with one made now, then carry out its first round; returns the exit code (CL-001).
+
+    Args:
+        options: what the user asked for.
+        decide: makes the plan of now; it is held against the laws of planning before anything is written (OP-054).
+    """
     try:
         document = _read(options.path)
         spaces = {forecast.root.namespace for forecast in document.forecasts}
@@ -54,7 +66,7 @@ def apply(options: ApplyOptions) -> int:
             kubeconfig=options.kubeconfig, context=options.context, namespace=namespace, everywhere=len(spaces) > 1
         )
         found = collect(live)
-        steps, stale = _compared(document, found)
+        steps, stale = _compared(document, found, decide)
         if stale:
             page = Page()
             page.add(("stale: ", "bold red"), "the cluster is not as it was when this plan was made; nothing was done")
@@ -66,13 +78,17 @@ def apply(options: ApplyOptions) -> int:
             write(f"still the plan: {plural(len(steps), 'write')}\n")
             return DONE
         return _told(asyncio.run(_act(live, found, steps)), steps)
-    except (_Unread, NoCluster, NoAccess, Unreachable) as fault:
+    except (_Unread, _Illegal, NoCluster, NoAccess, Unreachable) as fault:
         write(f"{fault}\n", sys.stderr)
         return ERROR
 
 
 class _Unread(Exception):
     """The file holds no plan."""
+
+
+class _Illegal(Exception):
+    """The plan of now breaks a law of planning, so a fault of Grove is in it."""
 
 
 def _read(path: str) -> Document:
@@ -103,20 +119,32 @@ def _problems(document: Document) -> Iterator[Problem]:
         seen.add(forecast.root)
 
 
-def _compared(document: Document, found: Collected) -> tuple[list[Step], list[str]]:
-    """The steps of plans made now, and everything in which they are not those that were reviewed."""
+def _compared(document: Document, found: Collected, decide: Deciding) -> tuple[list[Step], list[str]]:
+    """The steps of plans made now, and everything in which they are not those that were reviewed.
+
+    Raises:
+        _Illegal: one of these plans breaks laws of planning.
+    """
     shelves, now = _shelved(found), datetime.now(UTC)
-    shelves.configuration, shelves.served = document.configuration, found.served or UNASKED
+    shelves.configuration, shelves.served = document.configuration, found.served or shelves.served
+    strangers = load((), BytesIO(), live=found).cluster.strangers
     steps: list[Step] = []
     stale: list[str] = []
+    broken: list[str] = []
     for forecast in document.forecasts:
         seen = shelves.observe((forecast.root.namespace, forecast.root.name), now)
         if seen is None or seen.root.uid != forecast.root_uid:
             stale.append(_missing(forecast, there=seen is not None))
             continue
-        fresh = reconcile(seen, BY_NAME[document.rules])
+        seen = replace(seen, strangers=strangers)
+        fresh = decide(seen, BY_NAME[document.rules])
+        broken += [f"  {problem}" for problem in problems_in(fresh, seen)]
         stale += [str(change) for change in changes_since(forecast.rounds[0].steps, fresh.steps)]
         steps += fresh.steps
+    if broken:
+        raise _Illegal(
+            "\n".join(("a plan made now breaks laws of planning, a fault of Grove; nothing was done", *broken))
+        )
     return steps, stale
 
 

@@ -11,7 +11,7 @@ from grove_shell.actions.source import NoCluster, Source, situation_of
 from grove_shell.exits import DONE, ERROR, USAGE
 from grove_shell.views.explain_page import explain_page, inquiry_as_json
 from grove_shell.views.faults import faults_page
-from grove_shell.views.page import show, write
+from grove_shell.views.page import show, warn, write
 from grove_shell.views.structured import as_text
 
 KINDS: Final[Mapping[str, str]] = {
@@ -40,11 +40,13 @@ def explain(source: Source, target: str, *, output: str, rules: str, why_not: st
     if not situation.usable:
         return ERROR
     kind = KINDS[kind.lower()]
+    snapshots = tuple(situation.snapshots(source.namespace))
+    having = tuple(snapshot for snapshot in snapshots if has(snapshot, kind, name))
+    asked = (Inquiry(snapshot, reconcile(snapshot, BY_NAME[rules]), kind, name) for snapshot in having or snapshots)
     inquiries = [
-        Inquiry(snapshot, reconcile(snapshot, BY_NAME[rules]), kind, name)
-        for snapshot in situation.snapshots(source.namespace)
-        if has(snapshot, kind, name)
+        inquiry for inquiry in asked if having or any(held.target == inquiry.ref for held in inquiry.withheld())
     ]
+    warn(situation.loaded.passed_by)
     if not inquiries:
         write(f"not in the input, or of no PodCliqueSet in it: {kind} {name}\n", sys.stderr)
         return USAGE

@@ -1,9 +1,11 @@
 """Asking a cluster for everything that concerns Grove, for one plan or one capture."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
 
+from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.actions.source import Live, NoCluster
 from grove_shell.client.api import Api, Unreachable
@@ -14,6 +16,11 @@ from grove_shell.client.lists import NotListed, pages_of
 from grove_shell.client.offers import offered
 from grove_shell.reading.collected import Collected
 from grove_shell.views.progress import counting
+
+Json = dict[str, Any]
+_CLIQUE: Final = "PodClique"
+_POD: Final = "Pod"
+_JUDGED: Final = (POD_CLIQUE_SET, GROUP_KIND, _CLIQUE, _POD)
 
 
 def collect(live: Live) -> Collected:
@@ -42,29 +49,82 @@ async def _collect(live: Live, count: Callable[[Any], None]) -> Collected:
             raise NoCluster(f"{connection.server}: {advice_on(fault)}") from fault
         served = await offered(api)
         lists = await asyncio.gather(*(_listed(api, kind, namespace, count) for kind in kinds), return_exceptions=True)
-    items, unseen, complete = list(sets), dict[Gap, str](), {(POD_CLIQUE_SET, namespace)}
-    for kind, found in zip(kinds, lists, strict=True):
-        if isinstance(found, NotListed) and found.absent and kind.optional:
-            complete.add((kind.kind, namespace))
-        elif isinstance(found, NotListed):
-            unseen[kind.kind, namespace] = str(found)
-        elif isinstance(found, BaseException):
-            raise found
-        else:
-            items += found
-            complete.add((kind.kind, namespace))
+        items, unseen, complete = list(sets), dict[Gap, str](), {(POD_CLIQUE_SET, namespace)}
+        for kind, found in zip(kinds, lists, strict=True):
+            if isinstance(found, NotListed) and found.absent and kind.optional:
+                complete.add((kind.kind, namespace))
+            elif isinstance(found, NotListed):
+                unseen[kind.kind, namespace] = str(found)
+            elif isinstance(found, BaseException):
+                raise found
+            else:
+                items += found
+                complete.add((kind.kind, namespace))
+        items = await _looked_at_again(api, items, complete, count)
     return Collected(
         origin=_origin(connection), items=tuple(items), complete=frozenset(complete), served=served, unseen=unseen
     )
 
 
-async def _listed(api: Api, kind: ApiKind, namespace: str, count: Callable[[Any], None]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    async for page in pages_of(api, kind, namespace):
+async def _looked_at_again(api: Api, items: list[Json], complete: set[Gap], count: Callable[[Any], None]) -> list[Json]:
+    """The same, with what is judged listed once more where a PodClique is short of ready pods (OP-053).
+
+    The second time pods are told by their owner: one that lost the label that we list by serves on.
+
+    Raises:
+        NoCluster: what was listed a moment ago is not listed any more.
+    """
+    if _POD not in {kind for kind, _ in complete}:
+        return items
+    for namespace in sorted(_short_of_pods(items)):
+        try:
+            again = [await _listed(api, KINDS[kind], namespace, count, whole=True) for kind in _JUDGED]
+        except NotListed as fault:
+            raise NoCluster(f"{namespace}: listed once, and not a second time: {advice_on(fault)}") from fault
+        items = [item for item in items if item["kind"] not in _JUDGED or item["metadata"]["namespace"] != namespace]
+        items += [item for found in again for item in found]
+    return items
+
+
+def _short_of_pods(items: Iterable[Json]) -> set[str]:
+    """Namespaces in which a PodClique has fewer ready pods than it wants. Linear."""
+    ready = Counter(_controller_of(item).get("uid") for item in items if item["kind"] == _POD and _is_ready(item))
+    cliques = [item for item in items if item["kind"] == _CLIQUE]
+    wanted = [(one, (one.get("spec") or {}).get("replicas", 1)) for one in cliques]
+    return {
+        one["metadata"]["namespace"]
+        for one, replicas in wanted
+        if not isinstance(replicas, int) or ready[one["metadata"].get("uid")] < replicas
+    }
+
+
+def _controller_of(item: Json) -> Mapping[str, Any]:
+    owners = item["metadata"].get("ownerReferences") or ()
+    return next((owner for owner in owners if owner.get("controller")), {})
+
+
+def _is_ready(pod: Json) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    return any((one.get("type"), one.get("status")) == ("Ready", "True") for one in conditions)
+
+
+def _is_ours(pod: Json) -> bool:
+    owner, ours = _controller_of(pod), KINDS[_CLIQUE]
+    group = str(owner.get("apiVersion") or "").rpartition("/")[0]
+    return (owner.get("kind"), group) == (_CLIQUE, ours.group)
+
+
+async def _listed(
+    api: Api, kind: ApiKind, namespace: str, count: Callable[[Any], None], *, whole: bool = False
+) -> list[Json]:
+    """All objects of a kind that concern us; those that only their owner tells too, where it has to be ``whole``."""
+    found: list[Json] = []
+    async for page in pages_of(api, kind, namespace, "" if whole else None):
         if page.first:
             found.clear()
-        found.extend(page.items)
-        for item in page.items:
+        items = [item for item in page.items if kind.kind != _POD or not whole or _is_ours(item)]
+        found.extend(items)
+        for item in items:
             count(item)
     return found
 

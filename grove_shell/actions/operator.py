@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grove_core.areas.mnnvl.preflight import objection_to_start
+from grove_core.version import IMAGE
 from grove_shell.actions.configuration import configuration
 from grove_shell.client.api import Api
 from grove_shell.client.connection import NoAccess, connect
@@ -29,6 +30,7 @@ class OperatorOptions:
     namespace: str = ""
     config: str | None = None
     observe: bool = False
+    own_image: str = IMAGE
     decision_log: str | None = None
 
 
@@ -68,5 +70,6 @@ async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: 
         namespace=options.namespace,
         home=connection.namespace,
         watching=options.observe,
+        own_image=options.own_image,
         decisions=decisions,  # type: ignore[arg-type]
     ).run()

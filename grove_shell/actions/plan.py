@@ -18,7 +18,7 @@ from grove_shell.actions.source import NoCluster, Situation, Source, situation_o
 from grove_shell.controller.rounds import forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.views.faults import faults_page
-from grove_shell.views.page import show, write
+from grove_shell.views.page import show, warn, write
 from grove_shell.views.plan_page import Surroundings, plan_page
 from grove_shell.views.structured import as_text
 
@@ -73,7 +73,7 @@ def plan(source: Source, options: PlanOptions) -> int:
             ignored=situation.loaded.ignored,
             strays=situation.loaded.strays,
             edited=situation.loaded.edited,
-            warnings=situation.loaded.warnings,
+            warnings=(*situation.loaded.warnings, *situation.loaded.passed_by),
             podless=situation.loaded.podless,
             unseen=tuple(situation.loaded.unseen.values()),
             newest=newest_time(situation.loaded.cluster) if source.now is None else None,
@@ -82,6 +82,7 @@ def plan(source: Source, options: PlanOptions) -> int:
         )
         show(plan_page(document, surroundings))
     else:
+        warn(situation.loaded.passed_by)
         write(as_text(document_as_json(document, decisions=options.decisions), options.output))
     return _exit_code(situation, options, told)
 

@@ -9,7 +9,8 @@ from grove_core.kernel.steps import Attempt
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.reading.faults import Fault
-from grove_shell.reading.objects import Loaded, load
+from grove_shell.reading.loaded import Loaded
+from grove_shell.reading.objects import load
 from grove_shell.reading.sources import Item, items_of, standard_input
 from grove_shell.views.progress import counting
 

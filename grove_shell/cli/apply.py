@@ -13,8 +13,8 @@ import click
 def command(**options: Any) -> int:
     """Carry out exactly the plan that was reviewed, or refuse and say what changed.
 
-    A plan is made again of the cluster as it is now.  If it does not do the same for the same reasons, nothing is
-    done.  The first round is carried out: what the operator would do now.
+    A plan is made again of the cluster as it is now, for the configuration of the saved one.  If it does not do the
+    same for the same reasons, nothing is done.  The first round is carried out: what the operator would do now.
 
     \b
     grove plan --live -n ml --out plan.json

@@ -35,8 +35,9 @@ def command(parts: tuple[str, ...], image: str | None, watched: str | None, home
 
     Exit codes: 0 done, 64 usage.
     """
+    from grove_core.version import IMAGE
     from grove_shell.actions.manifests import manifests
-    from grove_shell.manifests.installation import IMAGE, SYSTEM, Installation
+    from grove_shell.manifests.installation import SYSTEM, Installation
 
     told = Installation(home=home or watched or SYSTEM, watched=watched or "", image=image or IMAGE)
     return manifests(parts, output, told)

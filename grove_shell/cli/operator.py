@@ -2,6 +2,8 @@
 
 import click
 
+from grove_core.version import IMAGE
+
 
 @click.command(short_help="do it: follow a cluster and act")
 @click.option("--kubeconfig", type=click.Path(dir_okay=False), help="Else KUBECONFIG, else the account of the pod.")
@@ -9,6 +11,13 @@ import click
 @click.option("-n", "--namespace", default="", help="Look after one namespace only; Roles are enough for that.")
 @click.option("--config", type=click.Path(dir_okay=False, allow_dash=True), help="An OperatorConfiguration.")
 @click.option("--observe", is_flag=True, help="Plan and say so, and never write: beside another operator.")
+@click.option(
+    "--own-image",
+    metavar="IMAGE",
+    default=IMAGE,
+    show_default=True,
+    help="That this process runs from: pods wait for their start with it, unless the configuration names another.",
+)
 @click.option(
     "--decision-log",
     type=click.Path(dir_okay=False, writable=True),

@@ -62,7 +62,7 @@ def cluster_options(command: F) -> F:
 
 
 def source_options(command: F) -> F:
-    """Where the objects come from: ``-f`` or ``--live``, ``-n``, ``--now``, ``--attempts``, ``--keep-going``."""
+    """Where the objects come from, and what else is known: the clock, the configuration, what was tried before."""
     command = cluster_options(command)
     for option in (
         click.option("--keep-going", is_flag=True, help="Decide what can be decided in spite of faults in the input."),

@@ -43,6 +43,7 @@ def as_applied(snapshot: Snapshot) -> Snapshot:
         named_domains=snapshot.named_domains,
         configuration=snapshot.configuration,
         served=snapshot.served,
+        strangers=snapshot.strangers,
     )
 
 

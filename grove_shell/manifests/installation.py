@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grove_core.version import VERSION
+from grove_core.version import IMAGE
 
 Json = dict[str, Any]
 
 OPERATOR: Final = "grove-operator"
 WEBHOOKS: Final = "grove-webhooks"
 SYSTEM: Final = "grove-system"
-IMAGE: Final = f"grove:{VERSION}"
 REPLICAS: Final = 2
 
 

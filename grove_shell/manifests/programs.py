@@ -22,7 +22,7 @@ _GRACE: Final = 40  # rounds have 20 s to end, and reviews 15
 
 def operator_objects(told: Installation) -> Iterator[Json]:
     """The operator."""
-    args = ["operator", *([f"--namespace={told.watched}"] if told.watched else [])]
+    args = ["operator", f"--own-image={told.image}", *([f"--namespace={told.watched}"] if told.watched else [])]
     yield _deployment(told, OPERATOR, args, {"http": OperatorSettings().serving.port})
     yield _budget(told, OPERATOR)
 

@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, TextIO
 from uuid import uuid4
@@ -14,7 +14,7 @@ from uuid import uuid4
 from grove_core.areas.gang_termination.rulesets import BY_NAME
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import UNASKED, Served
-from grove_core.version import VERSION
+from grove_core.version import IMAGE, VERSION
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import Connection
@@ -49,6 +49,7 @@ class Process:
         namespace: to look after; empty for all.
         home: where its Lease is, unless it is told otherwise.
         watching: plan and tell, and never write (``--observe``).
+        own_image: that it runs from; pods wait for a start with it, unless the settings name another (WL-072).
         out, decisions: where lines and whole plans are written.
         stop: ends the process when it is set, as a signal does.
     """
@@ -59,6 +60,7 @@ class Process:
     namespace: str = ""
     home: str = "default"
     watching: bool = False
+    own_image: str = IMAGE
     out: TextIO | None = None
     decisions: TextIO | None = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)
@@ -90,7 +92,9 @@ class _Running:
         self._events = Events(api, identity)
         self._leader = self._candidate(lease_api, identity)
         shelves = Shelves()
-        shelves.configuration, shelves.served = told.settings.decisive, told.served
+        image = told.settings.startup.image or told.own_image
+        shelves.configuration = replace(told.settings.decisive, init_image=image)
+        shelves.served = told.served
         api.allowed = self._may_write
         acting = ClusterActing(api, shelves, Writes(api, shelves))
         witness: Following = Shadow(self._journal.say) if told.watching else self._events

@@ -81,6 +81,7 @@ class _Root:
         dirty: something changed since its last look.
         rest_until: of the loop's clock; no look before, so that a burst of changes is one look.
         refused: what the server would not have lately (PL-012), and until when that stands.
+        again: the next look is the one that follows a refusal at once (OP-028).
         pace: which steps of a plan are tried now.
     """
 
@@ -91,6 +92,7 @@ class _Root:
     patience: float = _FIRST_PATIENCE
     refused: tuple[Attempt, ...] = ()
     refused_until: float = 0.0
+    again: bool = False
     pace: Pace = field(default_factory=Pace)
 
 
@@ -203,14 +205,15 @@ class Rounds:
 
     async def _round(self, home: Home, root: _Root) -> None:
         thought = time.perf_counter()
-        snapshot = self._look(home, root)
+        again, root.again = root.again, False
+        snapshot = self._look(home, root, again=again)
         if snapshot is None:
             await self._let_go(home)
             return
         plan = self._plan(snapshot)
         if self.acting is not None and _ends_something(plan.steps):
             await self.acting.refresh(home)
-            snapshot = self._look(home, root)
+            snapshot = self._look(home, root, again=again)
             if snapshot is None:
                 return
             plan = self._plan(snapshot)
@@ -220,7 +223,7 @@ class Rounds:
         for follower in self.followers:
             follower.planned(look)
         self._wake_at(home, root, plan.wake_at)
-        self._wake_for_refused(home, root)
+        self._wake_for_refused(home, root, again=again)
         if self.acting is None or not plan.steps:
             return
         if _ends_something(plan.steps):
@@ -231,10 +234,10 @@ class Rounds:
         attempts = await act_at_once(self.acting.trial(), due.steps)
         for follower in self.followers:
             follower.answered(look, attempts)
-        self._remember(home, root, attempts)
+        self._remember(home, root, attempts, again=again)
 
-    def _look(self, home: Home, root: _Root) -> Snapshot | None:
-        stands = asyncio.get_running_loop().time() < root.refused_until
+    def _look(self, home: Home, root: _Root, *, again: bool) -> Snapshot | None:
+        stands = again or asyncio.get_running_loop().time() < root.refused_until
         return self.shelves.observe(home, datetime.now(UTC), root.refused if stands else ())
 
     def _plan(self, snapshot: Snapshot) -> Plan:
@@ -250,15 +253,24 @@ class Rounds:
         if parts and self.acting is not None:
             await act_at_once(self.acting.trial(), let_go(parts))
 
-    def _remember(self, home: Home, root: _Root, attempts: Iterable[Attempt]) -> None:
-        """Refusals stand until their time is over; what failed is tried again, later each time."""
+    def _remember(self, home: Home, root: _Root, attempts: Iterable[Attempt], *, again: bool) -> None:
+        """Refusals stand until their time is over; what failed is tried again, later each time.
+
+        What is refused may be a reason to go another way (WL-088), which nothing else may be there to wake the set
+        for; so one look follows at once, and what that one meets waits for the time that is set already (OP-028).
+        """
         answers = tuple(attempts)
         root.refused = refused_so_far(root.refused, answers)
         root.pace.take(answers)
         if all(answer.outcome is Outcome.DONE for answer in answers):
             root.patience = _FIRST_PATIENCE
             return
+        if again:
+            return
         self._retry(home, root)
+        if any(answer.outcome is Outcome.REFUSED for answer in answers):
+            root.again = True
+            self.wake(home)
 
     def _retry(self, home: Home, root: _Root) -> None:
         self.counters.retries += 1
@@ -273,11 +285,11 @@ class Rounds:
         if moment is not None:
             self._set_timer(home, root, (moment - datetime.now(UTC)).total_seconds())
 
-    def _wake_for_refused(self, home: Home, root: _Root) -> None:
+    def _wake_for_refused(self, home: Home, root: _Root, *, again: bool) -> None:
         """An earlier look may have taken the place of the one that tries again what was refused."""
         left = root.refused_until - asyncio.get_running_loop().time()
-        if root.refused and left > 0:
-            self._set_timer(home, root, left)
+        if again or (root.refused and left > 0):
+            self._set_timer(home, root, max(left, _SHORTEST_REST))
 
     def _set_timer(self, home: Home, root: _Root, seconds: float) -> None:
         """The earlier of two looks counts; the later one follows from the plan of the first."""

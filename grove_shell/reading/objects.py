@@ -7,7 +7,7 @@ collected in its namespace, a broken file makes every kind count so everywhere, 
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, BinaryIO, Final
 
@@ -24,14 +24,16 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
-from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap, cluster_of, with_domains
+from grove_core.snapshot.cluster import EVERYWHERE, Gap, cluster_of, with_domains
 from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.completeness import complete_kinds, inferred_gaps, podless_cliques
 from grove_shell.reading.fabric import Fabric, is_domain
 from grove_shell.reading.faults import Fault
+from grove_shell.reading.loaded import Loaded
 from grove_shell.reading.manifests import Beside, admitted, edited, lacks_templates, neighbours_among, text_of
-from grove_shell.reading.sources import Item, collector_off, items_of
+from grove_shell.reading.sources import Item, collector_off, heading_of, items_of, label_of
+from grove_shell.reading.strangers import Address, Controller, Strangers, controller_in, controller_of
 
 API_GROUPS: Final[Mapping[str, str]] = {
     "PodCliqueSet": "grove.io",
@@ -42,33 +44,8 @@ API_GROUPS: Final[Mapping[str, str]] = {
 }
 TEMPLATE_KIND: Final = "ResourceClaimTemplate"
 IDENTIFIED: Final = ("PodClique", "PodCliqueScalingGroup")  # nobody writes these by hand
+_RANKS: Final = {GROUP_KIND: 1, "PodClique": 2, "PodGang": 3}
 JUDGED: Final = ("Pod", "PodClique", "PodCliqueScalingGroup")
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """What an input holds.
-
-    Attributes:
-        faults: everything wrong with it, in order of place.
-        ignored: kind -> how many objects of a kind that no decision reads, sorted by kind.
-        strays: how many pods belong to no PodClique of the input.
-        edited: ``namespace/name`` of the sets that a manifest in the input changes, sorted.
-        warnings: what admission would warn of in the manifests.
-        podless: ``namespace/name`` of the PodCliques whose status counts pods and of which the input has none (IN-045).
-        unseen: kinds that a cluster does not show to us, and its words why.
-        taken_at: when the newest capture in the input was taken.
-    """
-
-    cluster: Cluster
-    faults: tuple[Fault, ...]
-    ignored: Mapping[str, int]
-    strays: int
-    edited: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    podless: tuple[str, ...] = ()
-    unseen: Mapping[Gap, str] = field(default_factory=dict)
-    taken_at: datetime | None = None
 
 
 def load(
@@ -107,6 +84,8 @@ class _Loading:
         self.configuration = configuration
         self.fabric = Fabric()
         self.taken_at: datetime | None = None
+        self.strangers = Strangers(self.live.origin)
+        self.unread: list[tuple[Item, str, MalformedObject]] = []  # that may be strangers
         self.shared: dict[str, str] = {}
         self.faults: list[Fault] = []
         self.ignored: Counter[str] = Counter()
@@ -191,6 +170,7 @@ class _Loading:
             served=self.live.served or found.served,
             unseen={**self.live.unseen, **found.unseen},
         )
+        self.strangers.captures.add(item.file)
         self.taken_at = max(filter(None, (self.taken_at, taken_at)), default=None)
 
     def _take_template(self, raw: Mapping[str, Any]) -> None:
@@ -231,9 +211,7 @@ class _Loading:
         try:
             resource = project(item.value, self.shared)
         except MalformedObject as fault:
-            for problem in fault.problems:
-                self._note(item, problem.path, problem.expected, problem.got)
-            self._miss(kind, item.value)
+            self.unread.append((item._replace(value=heading_of(item.value)), kind, fault))
             return
         key = (resource.ref.namespace, resource.ref.name)
         if kind != "Pod" and not self._identify(item, kind, resource):
@@ -278,7 +256,7 @@ class _Loading:
             self._note(item, "metadata.uid", "a uid of its own", f"that of {self.owners[resource.uid].short}")
             return False
         if resource.uid:
-            self.places[resource.uid] = item._replace(value=_heading(item.value))
+            self.places[resource.uid] = item._replace(value=heading_of(item.value))
         return True
 
     def _take_pod(self, raw: Mapping[str, Any]) -> bool:
@@ -293,6 +271,7 @@ class _Loading:
     def finish(self) -> Loaded:
         """Check owners, find out what was left out, and index the rest."""
         self._take_manifests()
+        self._tell_unread()
         inferred = inferred_gaps(
             sets=self.sets.values(), groups=self.groups.values(), cliques=self.cliques.values(), pods=self.pods.values()
         )
@@ -300,6 +279,7 @@ class _Loading:
         self.gaps |= {gap for gap in inferred if gap not in listed and (gap[0], EVERYWHERE) not in listed}
         self.groups = {key: group for key, group in self.groups.items() if self._has_owner(group)}
         self.cliques = {key: clique for key, clique in self.cliques.items() if self._has_owner(clique)}
+        self.gangs = {key: gang for key, gang in self.gangs.items() if self._belongs(gang)}
         self.gaps |= self.live.unseen.keys()
         gaps = frozenset(self.gaps | {(kind, EVERYWHERE) for kind in JUDGED if self._content_was_lost()})
         cluster = cluster_of(
@@ -317,6 +297,7 @@ class _Loading:
             claim_templates=self.templates,
             configuration=self.configuration,
             served=self.live.served or self.fabric.served,
+            strangers=self.strangers.holders(),
         )
         ordered = sorted(self.faults, key=lambda fault: fault.sort_key)
         strays = len(self.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in self.owners)
@@ -330,6 +311,7 @@ class _Loading:
             warnings=tuple(self.warnings),
             podless=tuple(podless_cliques(cluster)),
             unseen=self.live.unseen,
+            passed_by=self.strangers.sentences(),
             taken_at=self.taken_at,
         )
 
@@ -347,6 +329,9 @@ class _Loading:
         if resource.deleting:
             return isinstance(resource, PodClique)
         item = self.places[resource.uid]
+        address = (resource.ref.kind, namespace, resource.ref.name)
+        if self._is_strange(item, address, controller_of(resource)):
+            return False
         if not resource.owner_uid:
             self._note(item, "metadata.ownerReferences", "a controller owner", "none")
         else:
@@ -356,6 +341,28 @@ class _Loading:
         if resource.owner_kind == GROUP_KIND:
             self.gaps.add((GROUP_KIND, namespace))
         return False
+
+    def _tell_unread(self) -> None:
+        """What does not read is a fault, unless it is a stranger's; owners first, for those are known from then on."""
+        for item, kind, fault in sorted(self.unread, key=lambda one: _RANKS.get(one[1], 0)):
+            namespace, name = text_of(item.value, "namespace") or "default", text_of(item.value, "name")
+            ranked = kind in _RANKS and name
+            if ranked and self._is_strange(item, (kind, namespace, name), controller_in(item.value)):
+                continue
+            for problem in fault.problems:
+                self._note(item, problem.path, problem.expected, problem.got)
+            self._miss(kind, item.value)
+
+    def _is_strange(self, item: Item, address: Address, controller: Controller) -> bool:
+        owner = self.owners.get(controller.uid)
+        if owner is not None and owner.namespace == address[1]:
+            return False
+        return self.strangers.takes(item, address, controller, self.live.complete)
+
+    def _belongs(self, gang: PodGang) -> bool:
+        item = self.places.get(gang.uid)
+        address = (gang.ref.kind, gang.ref.namespace, gang.ref.name)
+        return gang.deleting or item is None or not self._is_strange(item, address, controller_of(gang))
 
     def _content_was_lost(self) -> bool:
         return any(fault.lost for fault in self.faults)
@@ -367,7 +374,7 @@ class _Loading:
                 document=item.document,
                 line=None,
                 column=None,
-                object=_label(item),
+                object=label_of(item),
                 path=path,
                 expected=expected,
                 got=got,
@@ -388,18 +395,3 @@ class _Loading:
 def _same(before: Resource | Pod, uid: str, resource_version: str) -> bool:
     """Whether two objects of one name are the same object in the same state (PL-900), as in overlapping files."""
     return bool(uid) and (before.uid, before.resource_version) == (uid, resource_version)
-
-
-def _heading(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """What a report needs of an object, without keeping the object."""
-    return {"kind": raw.get("kind"), "metadata": raw.get("metadata")}
-
-
-def _label(item: Item) -> str:
-    """``PodClique ml/llama-0-decode``, or its place in the list where it has no name."""
-    kind = item.value.get("kind")
-    meta = item.value.get("metadata")
-    name = meta.get("name") if isinstance(meta, Mapping) else None
-    if isinstance(kind, str) and isinstance(name, str) and isinstance(meta, Mapping):
-        return f"{kind} {meta.get('namespace', 'default')}/{name}"
-    return f"items[{item.index}]" if item.index >= 0 else str(kind or "")

@@ -7,10 +7,10 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import BytesIO
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from grove_shell.reading.faults import Fault, Unreadable
 from grove_shell.reading.items import Item
@@ -126,3 +126,18 @@ def _stream_items(raw: BinaryIO, name: str, faults: list[Fault]) -> Iterator[Ite
         from grove_shell.reading.yaml_items import yaml_items  # noqa: PLC0415 - JSON needs none of it (P11)
 
         yield from yaml_items(text, name, faults)
+
+
+def heading_of(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """What a report needs of an object, without keeping the object."""
+    return {key: raw.get(key) for key in ("apiVersion", "kind", "metadata")}
+
+
+def label_of(item: Item) -> str:
+    """``PodClique ml/llama-0-decode``, or its place in the list where it has no name."""
+    kind = item.value.get("kind")
+    meta = item.value.get("metadata")
+    name = meta.get("name") if isinstance(meta, Mapping) else None
+    if isinstance(kind, str) and isinstance(name, str) and isinstance(meta, Mapping):
+        return f"{kind} {meta.get('namespace', 'default')}/{name}"
+    return f"items[{item.index}]" if item.index >= 0 else str(kind or "")

@@ -9,6 +9,7 @@ from pydantic import model_validator as validator
 
 from grove_core.kernel.errors import Problem
 from grove_core.resources.configuration import Configuration
+from grove_core.version import IMAGE
 from grove_shell.settings.mnnvl import MnnvlSettings, Network
 from grove_shell.settings.strict import API_VERSION, Seconds, Served, Strict, problems_of
 
@@ -41,6 +42,12 @@ class Client(Strict):
     timeout: Seconds = 30.0
 
 
+class Startup(Strict):
+    """How pods wait for those they start after. ``image`` has the command ``grove-initc``; empty: its own."""
+
+    image: str = ""
+
+
 class OperatorSettings(Strict):
     """Everything an operator is told.
 
@@ -57,6 +64,7 @@ class OperatorSettings(Strict):
     serving: Served = Served()
     mnnvl: MnnvlSettings = MnnvlSettings()
     network: Network = Network()
+    startup: Startup = Startup()
 
     @property
     def decisive(self) -> Configuration:
@@ -64,7 +72,7 @@ class OperatorSettings(Strict):
         found = self.mnnvl.as_told
         if "mnnvl" not in self.model_fields_set and self.network.auto_mnnvl_enabled:
             found = replace(found, enabled=True)
-        return Configuration(mnnvl=found)
+        return Configuration(mnnvl=found, init_image=self.startup.image or IMAGE)
 
 
 def settings_of(raw: Mapping[str, Any]) -> tuple[OperatorSettings, tuple[Problem, ...]]:

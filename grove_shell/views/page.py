@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from io import StringIO
 from typing import TextIO
@@ -44,6 +45,14 @@ def show(page: Page, stream: TextIO | None = None) -> None:
     for line in page.lines:
         console.print(Text.assemble(*line))
     write(drawn.getvalue(), out)
+
+
+def warn(sentences: Iterable[str]) -> None:
+    """Say these where they do not stand in what is printed: beside it, a line each."""
+    page = Page()
+    for sentence in sentences:
+        page.add(("warning: ", "bold yellow"), sentence)
+    show(page, sys.stderr)
 
 
 def write(text: str, stream: TextIO | None = None) -> None:

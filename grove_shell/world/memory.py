@@ -60,6 +60,7 @@ class MemoryWorld:
         self.manifests: dict[Ref, FrozenMap] = {}
         self.lingering = lingering
         self.claim_templates: dict[tuple[str, str], FrozenMap] = {}
+        self.strangers: dict[tuple[str, str, str], str] = {}
         self.not_collected: frozenset[str] = frozenset()
         self.complete: frozenset[str] | None = None
         self.configuration, self.served = Configuration(), Served()
@@ -73,6 +74,7 @@ class MemoryWorld:
             self.not_collected |= snapshot.not_collected
             self.claim_templates |= snapshot.claim_templates
             self.configuration, self.served = snapshot.configuration, snapshot.served
+            self.strangers |= snapshot.strangers
             items: tuple[Stored, ...] = (snapshot.root, *snapshot.groups, *snapshot.gangs, *snapshot.others)
             for item in (*items, *snapshot.named_domains.values()):
                 self.add(item)
@@ -120,6 +122,7 @@ class MemoryWorld:
             claim_templates=dict(self.claim_templates),
             configuration=self.configuration,
             served=self.served,
+            strangers=self.strangers,
         )
 
     def attempt(self, step: Step) -> Attempt:

@@ -1,8 +1,8 @@
 """Objects that may be shown to others: nothing that people keep secret in them, and decided like the originals.
 
-Values of variables, arguments, commands, headers and options of drivers are replaced by a word that follows from them
-and from a salt nobody keeps: equal ones stay equal, and nobody can guess one from its word. Template hashes follow, so
-that what was of the present template still is (OP-051).
+Values of variables, arguments, commands, headers, options of drivers, parameters of devices and annotations that are
+not Grove's are replaced by a word that follows from them and from a salt nobody keeps: equal ones stay equal, and
+nobody can guess one from its word. Template hashes follow, so that what was of the present template still is (OP-051).
 """
 
 import hashlib
@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from grove_core.areas.workload.template_hash import generation_of, template_hash
 from grove_core.kernel.errors import MalformedObject
+from grove_core.resources.keys import PREFIX
 from grove_core.resources.podcliqueset import podcliqueset_of
 
 Json = dict[str, Any]
@@ -18,6 +19,10 @@ _CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
 _SPOKEN: Final = ("args", "command")
 _CALLED: Final = ("livenessProbe", "readinessProbe", "startupProbe", "lifecycle")
 _DRIVEN: Final = (("csi", "volumeAttributes"), ("flexVolume", "options"))
+_CLAIMED: Final = frozenset({"ResourceClaim", "ResourceClaimTemplate"})
+_GROUPS: Final = "podCliqueScalingGroups"
+_CLAIMS: Final = "resourceClaimTemplates"
+_TYPED: Final = frozenset({"apiVersion", "kind"})  # of which type parameters are; the rest is a driver's own
 _KEPT: Final = ("apiVersion", "kind", "metadata")
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _OWN: Final = frozenset(
@@ -49,7 +54,7 @@ class Redaction:
 
     def _shown(self, item: Json) -> Json:
         kind = item.get("kind")
-        metadata = _metadata(item.get("metadata"))
+        metadata = self._metadata(item.get("metadata"))
         if kind == "Secret":
             return {**{key: item[key] for key in _KEPT if key in item}, "metadata": metadata}
         shown = {**item, "metadata": metadata}
@@ -64,6 +69,8 @@ class Redaction:
             return {**shown, "spec": {**spec, "podSpec": self._pod_spec(spec["podSpec"])}}
         if kind == "PodCliqueSet":
             return {**shown, "spec": self._set_spec(spec)}
+        if kind in _CLAIMED:
+            return {**shown, **{key: self._claimed(item[key]) for key in ("spec", "status") if key in item}}
         return shown
 
     def _set_spec(self, spec: Json) -> Json:
@@ -71,14 +78,54 @@ class Redaction:
         cliques = template.get("cliques") if isinstance(template, dict) else None
         if not isinstance(template, dict) or not isinstance(cliques, list):
             return spec
-        shown = []
-        for clique in cliques:
-            inner = clique.get("spec") if isinstance(clique, dict) else None
-            if isinstance(inner, dict) and isinstance(inner.get("podSpec"), dict):
-                shown.append({**clique, "spec": {**inner, "podSpec": self._pod_spec(inner["podSpec"])}})
-            else:
-                shown.append(clique)
-        return {**spec, "template": {**template, "cliques": shown}}
+        shown = {**template, "cliques": [self._clique(one) if isinstance(one, dict) else one for one in cliques]}
+        if isinstance(shown.get(_GROUPS), list):
+            shown[_GROUPS] = [self._annotated(one) if isinstance(one, dict) else one for one in shown[_GROUPS]]
+        if _CLAIMS in shown:
+            shown[_CLAIMS] = self._claimed(shown[_CLAIMS])
+        return {**spec, "template": shown}
+
+    def _clique(self, clique: Json) -> Json:
+        shown, inner = self._annotated(clique), clique.get("spec")
+        if isinstance(inner, dict) and isinstance(inner.get("podSpec"), dict):
+            shown["spec"] = {**inner, "podSpec": self._pod_spec(inner["podSpec"])}
+        return shown
+
+    def _claimed(self, raw: Any) -> Any:  # noqa: ANN401 - any JSON
+        """Claims and what they are made of: what their drivers are told, and annotations of what comes of them."""
+        if isinstance(raw, list):
+            return [self._claimed(one) for one in raw]
+        if not isinstance(raw, dict):
+            return raw
+        shown = {key: self._claimed(item) for key, item in raw.items()}
+        opaque = shown.get("opaque")
+        if isinstance(opaque, dict) and isinstance(opaque.get("parameters"), dict):
+            parameters = {
+                key: item if key in _TYPED else self._words(item) for key, item in opaque["parameters"].items()
+            }
+            shown["opaque"] = {**opaque, "parameters": parameters}
+        if isinstance(shown.get("data"), dict):
+            shown["data"] = self._words(shown["data"])
+        if "metadata" in shown:
+            shown["metadata"] = self._metadata(shown["metadata"])
+        return shown
+
+    def _metadata(self, raw: Any) -> Any:  # noqa: ANN401 - JSON that nobody has looked at
+        if not isinstance(raw, dict):
+            return raw
+        return self._annotated({key: value for key, value in raw.items() if key != "managedFields"})
+
+    def _annotated(self, raw: Json) -> Json:
+        """A copy whose annotations say no more than which are equal; Grove's own decide, and stay."""
+        annotations = raw.get("annotations")
+        if not isinstance(annotations, dict):
+            return dict(raw)
+        kept = {
+            key: text if key.startswith(PREFIX) else self._words(text)
+            for key, text in annotations.items()
+            if key != _LAST_APPLIED
+        }
+        return {**raw, "annotations": kept}
 
     def _pod_spec(self, spec: Json) -> Json:
         changed = {
@@ -97,6 +144,13 @@ class Redaction:
             inner = shown.get(source)
             if isinstance(inner, dict) and isinstance(inner.get(options), dict):
                 shown[source] = {**inner, options: self._words(inner[options])}
+        ephemeral = shown.get("ephemeral")
+        claim = ephemeral.get("volumeClaimTemplate") if isinstance(ephemeral, dict) else None
+        if isinstance(ephemeral, dict) and isinstance(claim, dict) and "metadata" in claim:
+            shown["ephemeral"] = {
+                **ephemeral,
+                "volumeClaimTemplate": {**claim, "metadata": self._metadata(claim["metadata"])},
+            }
         return shown
 
     def _container(self, container: Json) -> Json:
@@ -151,16 +205,6 @@ class Redaction:
 
     def _word(self, text: str) -> str:
         return f"redacted-{hashlib.sha256(self._salt + text.encode()).hexdigest()[:12]}"
-
-
-def _metadata(raw: Any) -> Any:  # noqa: ANN401 - JSON that nobody has looked at
-    if not isinstance(raw, dict):
-        return raw
-    kept = {key: value for key, value in raw.items() if key != "managedFields"}
-    annotations = kept.get("annotations")
-    if isinstance(annotations, dict) and _LAST_APPLIED in annotations:
-        kept["annotations"] = {key: value for key, value in annotations.items() if key != _LAST_APPLIED}
-    return kept
 
 
 def _renamed(before: Json, after: Json) -> dict[str, str]:

@@ -36,6 +36,8 @@ Stored: TypeAlias = Resource | Pod
 TEMPLATE_KIND: Final = "ResourceClaimTemplate"
 _SET_KIND: Final = "PodCliqueSet"
 _REMEMBERED: Final = 20_000
+_FEWEST_SHARED: Final = 8_192
+_SHARED_EACH: Final = 4  # strings of one object that others may have as well
 _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any], dict[str, str]], Stored]]] = MappingProxyType(
     {
         _SET_KIND: podcliqueset_of,
@@ -97,6 +99,7 @@ class Shelves:
         self._templates: dict[tuple[str, str], FrozenMap] = {}
         self._domains: dict[tuple[str, str], ComputeDomain] = {}  # of everybody: a name may be taken
         self._shared: dict[str, str] = {}
+        self._most_shared = _FEWEST_SHARED
 
     # what happens to objects
 
@@ -147,6 +150,8 @@ class Shelves:
         except MalformedObject as fault:
             self._take_out(address, self._places[kind][address])
             house.broken[address] = "; ".join(map(str, fault.problems))
+        if len(self._shared) > self._most_shared:
+            self._share_anew()
         self._tell(home)
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
@@ -181,11 +186,16 @@ class Shelves:
         return sorted(home for home, house in self._houses.items() if house.root is not None)
 
     def leftovers(self) -> list[ScalingGroup | PodClique]:
-        """Parts that are being deleted and of whose set there is none any more; sorted (WL-233)."""
+        """Parts that are being deleted and of whose set there is none any more; sorted (WL-233).
+
+        A set that cannot be read, or that is not shown to us, may be there all the same.
+        """
+        if _SET_KIND in self._lost:
+            return []
         parts = (
             item
             for house in self._houses.values()
-            if house.root is None
+            if house.root is None and not any(kind == _SET_KIND for kind, _, _ in house.broken)
             for item in house.items.values()
             if isinstance(item, ScalingGroup | PodClique) and item.deleting
         )
@@ -270,6 +280,11 @@ class Shelves:
         """Of a set; what belongs to nobody concerns nobody."""
         if home[1]:
             self.changed(home)
+
+    def _share_anew(self) -> None:
+        """Let go of strings whose objects may be gone; what is left over shares its strings again as it changes."""
+        self._shared.clear()
+        self._most_shared = max(_FEWEST_SHARED, _SHARED_EACH * sum(map(len, self._places.values())))
 
     def _put_template(self, raw: Mapping[str, Any]) -> None:
         spec = raw.get("spec")

@@ -5,13 +5,17 @@ import signal
 import sys
 import threading
 from pathlib import Path
+from typing import Final
 
 import click
 from rich.console import Console
 
 from tests.cluster import binaries
 from tests.cluster.plane import ControlPlane, NotRunning
-from tests.cluster.toolchain import NotBuilt
+from tests.cluster.toolchain import NotAvailable, NotBuilt
+
+UNAVAILABLE: Final = 69
+"""Exit code where what the programs are built of cannot be had here; other failures are 1."""
 
 
 @click.group()
@@ -75,4 +79,4 @@ if __name__ == "__main__":
         main()
     except (NotBuilt, NotRunning, OSError) as fault:
         click.echo(f"error: {fault}", err=True)
-        sys.exit(1)
+        sys.exit(UNAVAILABLE if isinstance(fault, NotAvailable) else 1)

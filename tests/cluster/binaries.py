@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.cluster.toolchain import LOCAL, NotBuilt, toolchain
+from tests.cluster.toolchain import LOCAL, not_built, toolchain
 
 HERE: Final = Path(__file__).parent
 ASSETS: Final = "KUBEBUILDER_ASSETS"
@@ -168,4 +168,4 @@ def _compile(module: Module, go: Path, target: Path, tell: Callable[[int], None]
                 if count % 100 == 0:
                     tell(count)
     if process.returncode:
-        raise NotBuilt(f"go build in tests/cluster/{module.folder.name} failed: {fault or 'no reason given'}")
+        raise not_built(f"go build in tests/cluster/{module.folder.name} failed", fault or "no reason given")

@@ -28,6 +28,7 @@ _START_SECONDS: Final = 60.0
 _TRIES: Final = 3
 _TAKEN: Final = "address already in use"
 _TELLING: Final = re.compile(r"^[EF]\d{4} |^(Error|error|panic|fatal)\b|\"level\":\"(error|fatal|panic)\"|level=ERROR")
+_NAME: Final = re.compile(r"\blookup \S+( on \S+)?: ")  # as Go says it of a name that it could not resolve
 _GANG_APISERVER: Final = {"runtime-config": "scheduling.k8s.io/v1alpha1=true", "feature-gates": "GenericWorkload=true"}
 _GANG_SCHEDULER: Final = {"feature-gates": "GenericWorkload=true,GangScheduling=true"}
 
@@ -100,7 +101,10 @@ class ControlPlane:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        asked = self.names_asked()
         self.stop()
+        if kind is None:
+            assert not asked, f"a program asked a name server, outside this machine: {asked[:3]}"
 
     def stop(self) -> None:
         """End all programs at once. Stopping what is stopped does nothing."""
@@ -132,6 +136,12 @@ class ControlPlane:
     def log(self, program: str) -> Path:
         """The log of a program."""
         return self.folder / f"{program}.log"
+
+    def names_asked(self) -> list[str]:
+        """Lines of logs that tell of a name that was to be resolved: every address of a test is a number."""
+        logs = (self.log(name) for name in self._parts)
+        said = (line for log in logs if log.exists() for line in log.read_text("utf-8", "replace").splitlines())
+        return [line for line in said if _NAME.search(line)]
 
     def check(self) -> None:
         """Do nothing if all is well.

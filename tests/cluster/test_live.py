@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.api import MERGE, Json
+from grove_core.resources.keys import MANAGED_BY
+from tests.cluster.api import MERGE, Json, wait_until
 from tests.cluster.operators import Operator, grove
 from tests.cluster.plane import ControlPlane
-from tests.cluster.scenes import Scene, clique
+from tests.cluster.scenes import Scene, clique, condition
 
 
 def planned(scene: Scene, plane: ControlPlane, *options: str, user: str = "admin") -> Json:
@@ -80,3 +81,34 @@ def test_op052_exactly_the_reviewed_plan_or_none_of_it(
             assert scene.api.find("podcliques.grove.io", name, scene.namespace) is not None
     again = grove("apply", str(file), kubeconfig=kubeconfig)
     assert again.returncode == 4
+
+
+def test_op053_a_pod_that_only_lost_its_label_ends_nothing(
+    scene: Scene, control_plane: ControlPlane, operator: Operator, tmp_path: Path
+) -> None:
+    """A breach is over its delay, nobody acts, and the pod recovers; then somebody takes its label away."""
+    scene.api.create(scene.set_of(clique("worker", 1), clique("router", 1), terminationDelay="3s"))
+    scene.await_ready(2)
+    operator.await_rest()
+    scene.annotate_pods("llama-0-worker", not_ready="true")
+    scene.await_condition("podcliques", "llama-0-worker", "MinAvailableBreached", "True")
+    operator.kill()
+    kubeconfig, file = control_plane.kubeconfig("admin"), tmp_path / "plan.json"
+
+    def look() -> Json:
+        return planned(scene, control_plane, "--out", str(file))
+
+    wait_until(look, lambda plan: ("delete", "PodClique", "llama-0-worker") in steps(plan), "its end is planned")
+
+    scene.annotate_pods("llama-0-worker", not_ready=None)
+    scene.await_ready(2)
+    for pod in scene.pods():
+        scene.patch("pods", pod["metadata"]["name"], {"metadata": {"labels": {MANAGED_BY: None}}})
+    found = planned(scene, control_plane)
+    assert {action for action, _, _ in steps(found)} == {"setStatus"}
+    ran = grove("apply", str(file), kubeconfig=kubeconfig)
+    assert ran.returncode == 4, ran.stdout
+    assert len(scene.pods()) == 2
+    kept = grove("plan", "--live", "-n", scene.namespace, kubeconfig=kubeconfig)
+    assert "TERMINATE" not in kept.stdout
+    assert condition(scene.get("podcliques", "llama-0-worker"), "MinAvailableBreached")["status"] == "True"

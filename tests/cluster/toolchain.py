@@ -17,6 +17,21 @@ class NotBuilt(Exception):
     """The programs cannot be had here; its text says why, in one sentence."""
 
 
+class NotAvailable(NotBuilt):
+    """What they are built of cannot be had here: there is no way to a package index or to Go modules."""
+
+
+_NO_WAY: Final = re.compile(
+    r"dial tcp|no such host|i/o timeout|deadline exceeded|connection (refused|reset)|network is unreachable|no route to"
+    r"|TLS handshake|proxyconnect|GOPROXY=off|: (403|404|410|429|5\d\d) |No matching distribution found"
+)
+
+
+def not_built(what: str, reason: str) -> NotBuilt:
+    """What to raise where a step failed for this reason, in the words of the program that tried."""
+    return (NotAvailable if _NO_WAY.search(reason) else NotBuilt)(f"{what}: {reason}")
+
+
 def version_of(go: Path) -> tuple[int, int]:
     """Major and minor version, e.g. (1, 26); (0, 0) if it does not run."""
     environment = {**os.environ, "GOTOOLCHAIN": LOCAL}
@@ -53,4 +68,4 @@ def _install(home: Path) -> None:
     done = subprocess.run([*pip, REQUIREMENT], capture_output=True, text=True, check=False)
     if done.returncode:
         reason = (done.stderr.strip() or "pip failed").splitlines()[-1]
-        raise NotBuilt(f"Go {NEEDED[0]}.{NEEDED[1]} is not on the PATH, and pip cannot install {REQUIREMENT}: {reason}")
+        raise not_built(f"Go {NEEDED[0]}.{NEEDED[1]} is not on the PATH, and pip cannot install {REQUIREMENT}", reason)

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from grove_core.version import VERSION
+from grove_core.version import IMAGE, VERSION
 from grove_shell.actions.manifests import objects_of
-from grove_shell.manifests.installation import IMAGE, REPLICAS, Installation
+from grove_shell.manifests.installation import REPLICAS, Installation
 from grove_shell.manifests.programs import RESOURCES
 from grove_shell.views.structured import as_text
 
@@ -26,7 +26,7 @@ VALUES: Final[Json] = {
     },
 }
 _PARTS: Final = ("rbac", "operator", "webhooks")
-_MARK: Final = re.compile(r"'?<<(.+?)>>'?")
+_MARK: Final = re.compile(r"'?<<([^<>]+)>>'?")
 _ABOUT: Final = {
     "apiVersion": "v2",
     "name": "grove",
@@ -59,6 +59,7 @@ def _template(part: str) -> str:
             one["spec"]["replicas"] = f"<<.Values.{program}.replicas>>"
             (container,) = one["spec"]["template"]["spec"]["containers"]
             container["image"] = "<<.Values.image>>"
+            container["args"] = [word.replace(IMAGE, "<<.Values.image>>") for word in container["args"]]
             container["resources"] = f"<<toJson .Values.{program}.resources>>"
     text = "".join(f"---\n{as_text(one, 'yaml')}" for one in objects)
     return _HEAD + _MARK.sub(r"{{ \1 }}", text)

@@ -4,19 +4,25 @@ import json
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
+from random import Random
 from typing import Any, Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from grove_core.document.document import action_name
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import EVERY_KIND
+from grove_shell.client.kinds import KINDS
 from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
-from grove_shell.reading.objects import Loaded, load
+from grove_shell.reading.loaded import Loaded
+from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of
 from grove_shell.world.redaction import Redaction
+from grove_shell.world.shelves import Shelves
 from tests.property.workload.sets import NOW
 
 Json = dict[str, Any]
@@ -29,6 +35,8 @@ def with_secrets(items: list[Json]) -> list[Json]:
     for item in items:
         item["metadata"]["managedFields"] = [{"manager": SECRET}]
         item["metadata"].setdefault("annotations", {})["kubectl.kubernetes.io/last-applied-configuration"] = SECRET
+        for above in _annotated(item):
+            above.setdefault("annotations", {})["vault.example.com/token"] = SECRET
         for spec in _pod_specs(item):
             for container in (*spec.get("containers", ()), *spec.get("initContainers", ())):
                 if container.get("name") != "grove-initc":
@@ -47,6 +55,10 @@ def with_secrets(items: list[Json]) -> list[Json]:
             spec["volumes"] = [
                 *spec.get("volumes", ()),
                 {"name": "own", "csi": {"driver": "d", "volumeAttributes": {"key": SECRET}}},
+                {
+                    "name": "brief",
+                    "ephemeral": {"volumeClaimTemplate": {"metadata": {"annotations": {"key": SECRET}}, "spec": {}}},
+                },
                 {"name": "old", "flexVolume": {"driver": "d", "options": {"key": SECRET}}},
             ]
         if item["kind"] == "Pod":
@@ -54,6 +66,14 @@ def with_secrets(items: list[Json]) -> list[Json]:
                 each["message"] = f"it said {SECRET}"
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "ml"}, "data": {"t": SECRET}}
     return [*items, secret]
+
+
+def _annotated(item: Json) -> list[Json]:
+    """Wherever users write annotations; what a template has, the objects of it have too."""
+    if item["kind"] != "PodCliqueSet":
+        return [item["metadata"]]
+    template = item["spec"]["template"]
+    return [item["metadata"], *template["cliques"], *template.get("podCliqueScalingGroups", ())]
 
 
 def _pod_specs(item: Json) -> list[Json]:
@@ -90,6 +110,97 @@ def test_op051_nothing_secret_is_left_and_the_plan_is_the_same(path: Path, tmp_p
     assert [item["metadata"]["name"] for item in shown] == [item["metadata"]["name"] for item in items]
     before, after = (plans(loaded(found, tmp_path)) for found in (items, shown))
     assert list(map(what, after)) == list(map(what, before))
+
+
+CONFIG: Final = {
+    "requests": ["gpu"],
+    "opaque": {
+        "driver": "gpu.example.com",
+        "parameters": {
+            "apiVersion": "gpu.example.com/v1",
+            "kind": "GpuConfig",
+            "key": SECRET,
+            "more": [{"key": SECRET}],
+        },
+    },
+}
+
+
+def claimed() -> list[Json]:
+    """Claims, their templates, and a set that has one of its own."""
+    spec = {"devices": {"requests": [{"name": "gpu"}], "config": [CONFIG]}}
+    template = {"metadata": {"annotations": {"example.com/key": SECRET}, "labels": {"data": "kept"}}, "spec": spec}
+    allocation = {"devices": {"config": [CONFIG]}}
+    told = [{"driver": "gpu.example.com", "data": {"key": SECRET}}]
+    clique = {"name": "a", "spec": {"roleName": "a", "replicas": 1, "podSpec": {"containers": [{"name": "main"}]}}}
+    inline = {"cliques": [clique], "resourceClaimTemplates": [{"name": "one", "templateSpec": template}]}
+    return [
+        {"kind": "ResourceClaimTemplate", "metadata": {"name": "t"}, "spec": template},
+        {
+            "kind": "ResourceClaim",
+            "metadata": {"name": "c", "annotations": {"example.com/key": SECRET}},
+            "spec": spec,
+            "status": {"allocation": allocation, "devices": told},
+        },
+        {"kind": "PodCliqueSet", "metadata": {"name": "llm"}, "spec": {"replicas": 1, "template": inline}},
+    ]
+
+
+def test_op051_what_drivers_are_told_is_left_out_and_what_it_is_stays() -> None:
+    items = claimed()
+    shown = Redaction(b"salt").of(items)
+    assert SECRET not in json.dumps(shown)
+    of_template, of_claim, of_set = shown
+    config = of_template["spec"]["spec"]["devices"]["config"][0]
+    parameters = config["opaque"]["parameters"]
+    assert (parameters["apiVersion"], parameters["kind"]) == ("gpu.example.com/v1", "GpuConfig")
+    assert parameters["key"] == parameters["more"][0]["key"]
+    assert of_claim["spec"]["devices"]["config"] == of_claim["status"]["allocation"]["devices"]["config"] == [config]
+    (inline,) = of_set["spec"]["template"]["resourceClaimTemplates"]
+    assert inline["templateSpec"] == of_template["spec"]
+    assert of_template["spec"]["metadata"]["labels"] == {"data": "kept"}
+
+
+KEYS: Final = st.sampled_from(("team", "example.com/token", "grove.io/topology-name"))
+TEXTS: Final = st.dictionaries(KEYS, st.sampled_from(("", "one", "two")), max_size=3)
+CAPTURED: Final = [[item.value for item in items_of(str(path), [], BytesIO())] for path in SNAPSHOTS]
+
+
+@given(st.sampled_from(CAPTURED), st.lists(TEXTS, min_size=1, max_size=4), st.integers(0, 999))
+def test_op051_annotations_that_agree_or_not_do_so_in_a_capture(
+    items: list[Json], texts: list[Json], seed: int
+) -> None:
+    """Annotations anywhere, the same here and others there, as after an edit: what follows from them is the same."""
+    drawn, chance = json.loads(json.dumps(items)), Random(seed)
+    for item in drawn:
+        for above in _annotated(item):
+            above["annotations"] = {**above.get("annotations", {}), **chance.choice(texts)}
+    before, after = (decided(found) for found in (drawn, Redaction(b"salt").of(drawn)))
+    assert after == before
+
+
+def decided(items: list[Json]) -> list[tuple[Any, ...]]:
+    """What is done and held back, with every reason; the name of a new pod follows from a hash, and is not compared."""
+    shelves = Shelves()
+    for kind in KINDS:
+        shelves.replace(kind, [item for item in items if item["kind"] == kind], "0")
+    snapshots = [shelves.observe(home, NOW) for home in shelves.homes()]
+    return [
+        (action, target if (action, kind) != ("create", "Pod") else "", codes)
+        for snapshot in snapshots
+        if snapshot is not None
+        for plan in (reconcile(snapshot),)
+        for action, kind, target, codes in (
+            *(
+                (action_name(step.action), step.target.kind, step.target.short, [why.rule.code for why in step.because])
+                for step in plan.steps
+            ),
+            *(
+                ("held", one.target.kind, one.target.short, [why.rule.code for why in one.because])
+                for one in plan.withheld
+            ),
+        )
+    ]
 
 
 def test_op051_two_captures_share_no_word() -> None:

@@ -1,16 +1,18 @@
 """The work queue by itself: a set that is only looked at, and never written."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
 
-from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Stage, Step
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
+from grove_core.resources.keys import SET_FINALIZER
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.operator.rounds import Look, Rounds
 from grove_shell.world.shelves import Home, Shelves
@@ -148,6 +150,64 @@ def test_op017_what_is_refused_holds_up_nobody() -> None:
 
     tried = asyncio.run(scenario())
     assert tried[: tried.index("llama-0-second")].count("llama-0-first") == 1
+
+
+class Making:
+    """Makes what it is told to but PodGangs; writes down what it is asked for, whether it is gated, and when."""
+
+    def __init__(self, shelves: Shelves) -> None:
+        self.tried: list[tuple[str, bool, float]] = []
+        self.thrice = asyncio.Event()
+        self._shelves = shelves
+
+    def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
+        return self._attempt
+
+    async def _attempt(self, step: Step) -> Attempt:
+        if not isinstance(step.action, Create):
+            return Attempt(step, Outcome.DONE)
+        kind, manifest = step.target.kind, thaw(step.action.manifest)
+        self.tried.append((kind, bool(manifest.get("spec", {}).get("schedulingGates")), time.monotonic()))
+        if kind == "PodGang":
+            if [kind for kind, _, _ in self.tried].count(kind) == 3:
+                self.thrice.set()
+            return Attempt(step, Outcome.REFUSED, "no gangs here")
+        uid = f"uid of {step.target.short}"
+        manifest["metadata"] |= {"uid": uid, "resourceVersion": str(len(self.tried) + 1), "generation": 1}
+        self._shelves.put(kind, manifest)
+        return Attempt(step, Outcome.DONE)
+
+    async def refresh(self, home: Home) -> None:
+        raise AssertionError("nothing is ended")
+
+
+@pytest.mark.req("WL-088")
+@pytest.mark.req("OP-026")
+def test_op028_pods_come_at_once_where_their_gang_is_refused() -> None:
+    """Nothing changes after the refusal; the gang is tried again later each time, and pods are there meanwhile."""
+
+    async def scenario() -> list[tuple[str, bool, float]]:
+        shelves = Shelves()
+        acting = Making(shelves)
+        rounds = Rounds(shelves=shelves, acting=acting, decide=reconcile)
+        shelves.changed = rounds.wake
+        raw = set_raw(clique_raw("first"))
+        raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
+        raw["metadata"]["finalizers"] = [SET_FINALIZER]
+        rounds.may.set()
+        shelves.put("PodCliqueSet", raw)
+        async with asyncio.timeout(10):
+            await acting.thrice.wait()
+        await rounds.close()
+        return acting.tried
+
+    tried = asyncio.run(scenario())
+    first, second, third = (at for kind, _, at in tried if kind == "PodGang")
+    ((gated, made),) = ((gated, at) for kind, gated, at in tried if kind == "Pod")
+    assert gated
+    assert first < made < second
+    assert second - first > 0.19, "a refusal is not tried again before its time"
+    assert third - second > 0.19
 
 
 class Recording:

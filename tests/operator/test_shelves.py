@@ -1,5 +1,6 @@
 """The operator's copy of a cluster: whatever comes late, twice or not at all, it ends as the cluster is."""
 
+import tracemalloc
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -271,3 +272,54 @@ def test_in062_a_set_sees_who_holds_a_name_and_owns_its_own() -> None:
     seen = shelves.observe((NAMESPACE, "llm"), NOW)
     assert seen is not None
     assert {name for _, name in seen.named_domains} == {"llm-cd-0", "of nobody"}
+
+
+def leaving(shelves: Shelves) -> list[str]:
+    return [part.ref.name for part in shelves.leftovers()]
+
+
+def test_wl233_what_is_of_a_set_that_cannot_be_seen_is_not_let_go_of() -> None:
+    """A clique that is being deleted: its set is not shown, then it does not read, and at last it is gone."""
+    server, shelves = Server(), Shelves()
+    server.write("PodCliqueSet", a_set("llm", "uid-llm"))
+    going = a_clique("llm", "uid-llm-0-a", "uid-llm")
+    going["metadata"]["deletionTimestamp"] = "2026-11-20T09:00:00Z"
+    server.write("PodClique", going)
+    for event in server.log:
+        feed(shelves, event)
+    assert leaving(shelves) == []
+    shelves.lose("PodCliqueSet", "podcliquesets is forbidden")
+    assert leaving(shelves) == []
+    broken = a_set("llm", "uid-llm")
+    broken["spec"]["replicas"] = "many"
+    server.write("PodCliqueSet", broken)
+    shelves.replace("PodCliqueSet", [server.there["PodCliqueSet", "llm"]], str(server.version))
+    assert [*shelves.broken()] == ["PodCliqueSet ml/llm"]
+    assert leaving(shelves) == []
+    server.delete("PodCliqueSet", "llm")
+    feed(shelves, server.log[-1])
+    assert leaving(shelves) == ["llm-0-a"]
+
+
+def test_op003_what_is_gone_takes_no_memory() -> None:
+    """Cliques and pods come and go; the ends of the last twenty thousand are remembered, and nothing else."""
+    shelves, version = Shelves(), 0
+    held: list[int] = []
+    tracemalloc.start()
+    try:
+        for generation in range(44):
+            for number in range(500):
+                clique_uid, version = f"clique {generation} {number}", version + 3
+                one, pod = (
+                    a_clique("llm", clique_uid, "uid-llm"),
+                    a_pod("llm", 0, f"pod {version}", clique_uid, ready=True),
+                )
+                for kind, raw in (("PodClique", one), ("Pod", pod)):
+                    raw["metadata"]["resourceVersion"] = str(version)
+                    shelves.put(kind, raw)
+                for kind, raw in (("PodClique", one), ("Pod", pod)):
+                    shelves.drop(kind, raw)
+            held.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert max(held[36:]) < max(held[:36]) * 1.05, held

@@ -12,7 +12,8 @@ from grove_core.resources.configuration import DomainShape, MnnvlMode, Served
 from grove_shell.actions.source import configuration_of
 from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
-from grove_shell.reading.objects import Loaded, load
+from grove_shell.reading.loaded import Loaded
+from grove_shell.reading.objects import load
 
 Json = dict[str, Any]
 

@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from grove_shell.cli.main import run
-from grove_shell.reading.objects import Loaded, load
+from grove_shell.reading.loaded import Loaded
+from grove_shell.reading.objects import load
 
 Json = dict[str, Any]
 EXAMPLE: Final = Path(__file__).parent.parent.parent / "examples/degraded.yaml"

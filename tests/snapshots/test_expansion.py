@@ -20,7 +20,7 @@ Json = dict[str, Any]
 DIFFERENCES: Final = {
     "a label in another family of keys": "decision D3: what one label says is said in every family (WL-033)",
     "the hash of a pod template": "both are opaque, and that operator's depends on its build (WL-040)",
-    "the image of the init container": "ours is our own program (WL-084)",
+    "the program of the init container": "ours is our own, a command of the image of the operator (WL-072)",
     "the name of a pod": "a function of clique and index, theirs is random (WL-085)",
 }
 OTHER_FAMILIES: Final = (
@@ -104,8 +104,8 @@ def known(path: str) -> str:
         return "a label in another family of keys"
     if path.startswith(f".metadata.labels.{HASH}:"):
         return "the hash of a pod template"
-    if path.startswith(".spec.initContainers[0].image:"):
-        return "the image of the init container"
+    if path.startswith((".spec.initContainers[0].image:", ".spec.initContainers[0].command:")):
+        return "the program of the init container"
     if path.startswith(".metadata.name:") or ".podReferences[" in path:
         return "the name of a pod"
     return path

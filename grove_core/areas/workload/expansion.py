@@ -30,9 +30,9 @@ from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Outcome
+from grove_core.kernel.steps import Create, Outcome
 from grove_core.kernel.wants import Absent, Applied, Desired, HeldBack, Present, Want
-from grove_core.resources.keys import GROVE, MANAGED_BY
+from grove_core.resources.keys import GROVE, MANAGED_BY, SCHEDULER
 from grove_core.resources.names import replica_name
 from grove_core.resources.overlay import differing
 from grove_core.resources.owned import Owned
@@ -94,7 +94,13 @@ def wants_of_expansion(scene: Scene, replicas: Sequence[ReplicaPart], midst: Mid
                 ref = Ref(GROVE, item.kind, snapshot.root.ref.namespace, item.name)
                 held.append(HeldBack(ref, waiting[item.kind, item.name]))
             elif found is None and not (item.kind == "PodClique" and item.name in ends):
-                wants.append(item.make())
+                want = item.make()
+                holder = snapshot.strangers.get((item.kind, want.target.namespace, item.name))
+                if holder is None:
+                    wants.append(want)
+                else:
+                    because = Why.NAME_IS_ANOTHERS.because(want.target, holder=holder)
+                    held.append(HeldBack(want.target, (because, *want.because)))
             elif item.kind in _FOLLOWING and isinstance(found, Owned) and not _says(found, item):
                 wants.extend(_following(found, item.make()))
     expected = {*taken, *((item.target.kind, item.target.name) for item in held)}
@@ -175,10 +181,12 @@ class _Expansion:
         self._parts: dict[str, GangPart] = {}
         self._open: dict[str, frozenset[str]] = {}
         self._unwritable = {
-            attempt.step.target.name
+            (target.kind, target.name)
             for attempt in scene.snapshot.attempts
-            if attempt.outcome is Outcome.REFUSED and attempt.step.target.kind == "PodGang"
-        }
+            if attempt.outcome is Outcome.REFUSED and isinstance(attempt.step.action, Create)
+            for target in (attempt.step.target,)
+        } | {(kind, name) for kind, where, name in scene.snapshot.strangers if where == scene.root.ref.namespace}
+        self._lacking: dict[str, str] = {}
 
     def everything(self, replicas: Iterable[ReplicaPart]) -> Iterator[_Sketch | Applied | Absent | HeldBack]:
         """What the set has once, then what it has for each replica."""
@@ -236,10 +244,15 @@ class _Expansion:
             for member in part.cliques:
                 yield from self._clique(group, member)
 
-    def _gang(self, part: GangPart) -> Iterator[_Sketch | Applied]:
+    def _gang(self, part: GangPart) -> Iterator[_Sketch | Applied | HeldBack]:
         gang = self._gangs.get(part.name)
         if gang is None:
-            if all(self._scene.clique_of(clique) is not None for clique in part.cliques):
+            missing = next(filter(None, map(self._unmakeable, part.cliques)), "") if self._unwritable else ""
+            if missing:
+                self._lacking[part.name] = missing
+                ref = Ref(SCHEDULER, "PodGang", self._root.ref.namespace, part.name)
+                yield HeldBack(ref, (Why.GANG_LACKS_CLIQUE.because(ref, gang=part.name, missing=missing),))
+            elif all(self._scene.clique_of(clique) is not None for clique in part.cliques):
                 yield _Sketch("PodGang", part.name, partial(podgang_for, self._root, part, self._named(part)))
             return
         yield _Sketch("PodGang", part.name, partial(podgang_for, self._root, part, {}))
@@ -247,6 +260,13 @@ class _Expansion:
             change = change_of_podgang(self._root, gang, part, self._named(part))
             if change is not None:
                 yield change
+
+    def _unmakeable(self, part: CliquePart) -> str:
+        """What of a gang is not there and will not be: a clique, or the scaling group that would own it; or empty."""
+        if self._scene.clique_of(part) is not None:
+            return ""
+        named = (("PodClique", part.name), (GROUP_KIND, part.group))
+        return next((f"{kind}/{name}" for kind, name in named if (kind, name) in self._unwritable), "")
 
     def _pods(self, part: CliquePart) -> Iterator[_Sketch | Absent | HeldBack]:
         clique = self._scene.clique_of(part)
@@ -261,15 +281,20 @@ class _Expansion:
             yield from self._new_pods(part, clique, places)
         yield from _too_many(clique, pods, part.replicas + part.surge)
 
-    def _new_pods(self, part: CliquePart, clique: PodClique, places: Sequence[Place]) -> Iterator[_Sketch]:
+    def _new_pods(self, part: CliquePart, clique: PodClique, places: Sequence[Place]) -> Iterator[_Sketch | HeldBack]:
         """Pods for free places: without a gate where the gang refers to them and waits for nothing (WL-088, WL-075)."""
         referred = self._referred(part.gang)
         open_ones = frozenset[str]() if part.base_gang else self._open_in(part.gang)
-        awaited = set(self._first_pods(part)) if not part.base_gang and part.gang not in self._unwritable else set()
+        writable = ("PodGang", part.gang) not in self._unwritable
+        awaited = set(self._first_pods(part)) if not part.base_gang and writable else set()
+        if awaited - referred and part.gang in self._lacking:
+            lacks = Why.GANG_LACKS_CLIQUE.because(clique.ref, gang=part.gang, missing=self._lacking[part.gang])
+            yield HeldBack(clique.ref, (lacks,))
         for place in places:
             name = name_of(clique, part, place)
             if name in referred or name not in awaited:
-                pod = pod_for(self._root, clique, part, place, self._ordering, gated=name not in open_ones)
+                image, gated = self._scene.snapshot.configuration.init_image, name not in open_ones
+                pod = pod_for(self._root, clique, part, place, self._ordering, gated=gated, image=image)
                 yield _Sketch("Pod", name, partial(_the_same, pod))
 
     def _places(self, part: CliquePart, clique: PodClique) -> Sequence[Place]:

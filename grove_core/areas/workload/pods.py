@@ -26,10 +26,9 @@ from grove_core.resources.keys import (
 from grove_core.resources.names import pod_hostname, pod_name, replica_name, token_secret_name
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.version import VERSION
 
 _SUFFIX: Final = 5
-_IMAGE: Final = f"grove-initc:{VERSION}"
+_WAITER: Final = "grove-initc"
 _TOKEN_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 - a path, and no secret
 _INFO_PATH: Final = "/var/grove/pod-info"
 _READABLE: Final = 0o644
@@ -42,7 +41,14 @@ def name_of(clique: PodClique, part: CliquePart, place: Place) -> str:
 
 
 def pod_for(
-    root: PodCliqueSet, clique: PodClique, part: CliquePart, place: Place, ordering: Ordering, *, gated: bool
+    root: PodCliqueSet,
+    clique: PodClique,
+    part: CliquePart,
+    place: Place,
+    ordering: Ordering,
+    *,
+    gated: bool,
+    image: str,
 ) -> Present:
     """One pod of a PodClique, made of what the clique holds (WL-086).
 
@@ -53,6 +59,7 @@ def pod_for(
         place: among the clique's pods.
         ordering: of the set.
         gated: whether it has to wait for its gang (WL-080, WL-088).
+        image: of the container that waits for its parents, where it has some (WL-072).
     """
     index = place.index
     spec = with_pod_variables(clique.pod_spec, root.ref.name, root.ref.namespace, part)
@@ -71,7 +78,7 @@ def pod_for(
         spec = with_gpu_claim(spec, claim)  # MN-030
     parents = ordering.parents_of(part)
     if parents:
-        spec = _waiting_for(spec, parents, token_secret_name(root.ref.name))
+        spec = _waiting_for(spec, parents, token_secret_name(root.ref.name), image)
     labels = {str(key): str(text) for key, text in clique.labels.items()}
     labels |= dict.fromkeys(CLIQUE, part.name)
     labels[POD_GANG] = part.gang
@@ -98,11 +105,12 @@ def _hash_of(clique: PodClique) -> str:
     return clique.template_hash or clique.status.current_hash
 
 
-def _waiting_for(pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secret: str) -> FrozenMap:
+def _waiting_for(pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secret: str, image: str) -> FrozenMap:
     """The pod spec with an init container, the last one, that waits for the parents' pods (WL-084)."""
     container = {
-        "name": "grove-initc",
-        "image": _IMAGE,
+        "name": _WAITER,
+        "image": image,
+        "command": [_WAITER],
         "args": [f"--podcliques={name}:{pods}" for name, pods in parents],
         "volumeMounts": [
             {"name": "pod-info-vol", "mountPath": _INFO_PATH, "readOnly": True},

@@ -25,6 +25,8 @@ class Why(Rule):
     FOLLOWS_TEMPLATE = Clause("WL-025", "the template says otherwise")
     GANG_FOLLOWS_SET = Clause("WL-026", "the set's labels, annotations or priority are others")
     TOO_LARGE = Clause("WL-024", "{objects} PodCliques and pods are more than the {most} that are planned for one set")
+    NAME_IS_ANOTHERS = Clause("WL-027", "an object of that name is there, and is {holder}")
+    GANG_LACKS_CLIQUE = Clause("WL-074", "gang {gang} is made once {missing} is there, which cannot be made")
     NAME_WANTED_TWICE = Clause("WL-022", "another object has that name: {other}")
     CLAIM_TEMPLATE_ELSEWHERE = Clause("WL-021", "its template {template} is no inline one, and was not collected")
 

@@ -1,0 +1,36 @@
+"""What an input holds, when everything in it was read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from grove_core.snapshot.cluster import Cluster, Gap
+from grove_shell.reading.faults import Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What an input holds.
+
+    Attributes:
+        faults: everything wrong with it, in order of place.
+        ignored: kind -> how many objects of a kind that no decision reads, sorted by kind.
+        strays: how many pods belong to no PodClique of the input.
+        edited: ``namespace/name`` of the sets that a manifest in the input changes, sorted.
+        warnings: what admission would warn of in the manifests.
+        podless: ``namespace/name`` of the PodCliques whose status counts pods and of which the input has none (IN-045).
+        unseen: kinds that a cluster does not show to us, and its words why.
+        passed_by: what is said of the objects of our kinds in a cluster that are of no set (IN-048).
+        taken_at: when the newest capture in the input was taken.
+    """
+
+    cluster: Cluster
+    faults: tuple[Fault, ...]
+    ignored: Mapping[str, int]
+    strays: int
+    edited: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    podless: tuple[str, ...] = ()
+    unseen: Mapping[Gap, str] = field(default_factory=dict)
+    passed_by: tuple[str, ...] = ()
+    taken_at: datetime | None = None

@@ -1,0 +1,1 @@
+"""The program of the init container that lets pods start in order."""

@@ -1,0 +1,84 @@
+"""A server that lists what it was given, as an API server does, and writes down whatever else it is asked for."""
+
+import asyncio
+import json
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from aiohttp import web
+
+Json = dict[str, Any]
+
+
+class ListingServer:
+    """It runs beside the test, on the loopback interface, from ``with`` to its end.
+
+    Args:
+        items: everything there is; a test may change it.
+    """
+
+    def __init__(self, items: list[Json]) -> None:
+        self.items = items
+        self.asked: list[str] = []
+        self.writes: list[str] = []
+        self._loop = asyncio.new_event_loop()
+        self._runner: web.AppRunner | None = None
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self.url = ""
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self.url = asyncio.run_coroutine_threadsafe(self._serve(), self._loop).result(10)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._runner is not None:
+            asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result(10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+    def kubeconfig(self, folder: Path) -> Path:
+        """A file by which it is found."""
+        named = {"name": "here"}
+        raw = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{**named, "cluster": {"server": self.url}}],
+            "users": [{**named, "user": {"token": "none"}}],
+            "contexts": [{**named, "context": {"cluster": "here", "user": "here", "namespace": "inference"}}],
+            "current-context": "here",
+        }
+        path = folder / "kubeconfig"
+        path.write_text(json.dumps(raw), encoding="utf-8")
+        return path
+
+    async def _serve(self) -> str:
+        application = web.Application()
+        application.router.add_route("*", "/{path:.*}", self._answer)
+        self._runner = web.AppRunner(application)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        return f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        if request.method != "GET":
+            self.writes.append(f"{request.method} {request.path}")
+            return web.json_response({"kind": "Status", "message": "nothing is written here"}, status=403)
+        selector = request.query.get("labelSelector", "")
+        self.asked.append(f"{request.path}?{selector}")
+        key, _, text = selector.partition("=")
+        *_, namespace, plural = request.path.split("/")
+        inside = "/namespaces/" in request.path
+        found = [
+            item
+            for item in self.items
+            if f"{item['kind'].lower()}s" == plural
+            and (not inside or item["metadata"]["namespace"] == namespace)
+            and (not selector or item["metadata"].get("labels", {}).get(key) == text)
+        ]
+        return web.json_response({"metadata": {"resourceVersion": "99999"}, "items": found})

@@ -1,0 +1,193 @@
+"""A plan of a cluster that is asked: pods without their label are there, and what is illegal is not carried out."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from grove_core.areas.gang_termination.rulesets import RuleSet
+from grove_core.kernel.refs import Guard
+from grove_core.kernel.steps import Delete
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.resources.keys import MANAGED_BY, SET
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.actions.apply import ApplyOptions, apply
+from grove_shell.cli.main import run
+from grove_shell.client.kinds import KINDS
+from tests.operator.listing import ListingServer
+
+Json = dict[str, Any]
+DEGRADED: Final = Path(__file__).parent.parent.parent / "examples/degraded.yaml"
+NOW: Final = "2026-11-20T09:00:00Z"
+PODS: Final = "/api/v1/namespaces/inference/pods?"
+
+
+@pytest.fixture
+def server() -> Iterator[ListingServer]:
+    with ListingServer(yaml.load(DEGRADED.read_text(encoding="utf-8"), yaml.CSafeLoader)["items"]) as running:
+        yield running
+
+
+def planned(server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str], *options: str) -> Json:
+    asked = ["plan", "--live", "--kubeconfig", str(server.kubeconfig(tmp_path)), "--now", NOW, "-o", "json"]
+    assert run([*asked, *options], "grove") == 0
+    found: Json = json.loads(capsys.readouterr().out)
+    return found
+
+
+def lose_labels(server: ListingServer, *keys: str) -> None:
+    for item in server.items:
+        if item["kind"] == "Pod":
+            item["metadata"]["labels"] = {
+                key: text for key, text in item["metadata"]["labels"].items() if key not in keys
+            }
+
+
+@pytest.mark.parametrize("keys", [(MANAGED_BY,), (MANAGED_BY, *SET)], ids=["managed-by", "both"])
+@pytest.mark.parametrize("options", [(), ("-A",), ("--until", "12h")], ids=" ".join)
+def test_op053_pods_without_their_label_are_there(
+    keys: tuple[str, ...],
+    options: tuple[str, ...],
+    server: ListingServer,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = planned(server, tmp_path, capsys, *options)
+    lose_labels(server, *keys)
+    stranger = {"kind": "Pod", "metadata": {"name": "s", "namespace": "inference", "uid": "s"}, "spec": {}}
+    server.items.append(stranger)
+    assert planned(server, tmp_path, capsys, *options) == before
+
+
+def test_op053_nothing_is_asked_twice_where_all_pods_are_ready(
+    server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.items = [item for item in server.items if item["metadata"]["name"].startswith("gemma")]
+    planned(server, tmp_path, capsys)
+    assert [one for one in server.asked if one.startswith(PODS)] == [PODS + KINDS["Pod"].selector]
+
+
+def saved(server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> ApplyOptions:
+    """A plan that was reviewed, and ends gangs."""
+    path = tmp_path / "plan.json"
+    found = planned(server, tmp_path, capsys, "--out", str(path))
+    steps = [step for plan in found["plans"] for step in plan["rounds"][0]["steps"]]
+    assert any(step["action"] == "delete" for step in steps)
+    return ApplyOptions(path=str(path), kubeconfig=str(tmp_path / "kubeconfig"))
+
+
+@pytest.mark.req("OP-052")
+def test_op053_a_gang_that_serves_without_labels_is_not_ended(
+    server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Since the review all its pods became ready, and lost their labels."""
+    options = saved(server, tmp_path, capsys)
+    for item in server.items:
+        if item["kind"] == "Pod":
+            item["status"] |= {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    lose_labels(server, MANAGED_BY)
+    assert apply(options) == 4
+    assert "was Delete" in capsys.readouterr().err
+    assert server.writes == []
+
+
+def test_op054_what_breaks_a_law_is_told_and_not_begun(
+    server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A planner that aims its deletions at what is not there any more."""
+    aimed: list[str] = []
+
+    def decide(snapshot: Snapshot, rules: RuleSet) -> Plan:
+        plan = reconcile(snapshot, rules)
+        aimed.extend(step.target.short for step in plan.steps if isinstance(step.action, Delete))
+        steps = (
+            replace(step, action=replace(step.action, guard=Guard("of last year", "1")))
+            if isinstance(step.action, Delete)
+            else step
+            for step in plan.steps
+        )
+        return replace(plan, steps=tuple(steps))
+
+    options = saved(server, tmp_path, capsys)
+    assert apply(options, decide) == 1
+    said = capsys.readouterr().err
+    assert "a plan made now breaks laws of planning" in said
+    assert aimed
+    assert [name for name in aimed if f"{name}: expected" not in said] == []
+    assert server.writes == []
+
+
+def a_stranger(**owner: str) -> Json:
+    owners = {"ownerReferences": [{"controller": True, **owner}]} if owner else {}
+    meta = {"name": "gemma-9-router", "namespace": "inference", "uid": "u", "resourceVersion": "1", **owners}
+    containers = [{"name": "main"}]
+    spec = {"roleName": "router", "replicas": 1, "podSpec": {"containers": containers}}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "metadata": meta, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("owner", "words"),
+    [
+        ({}, "PodClique inference/gemma-9-router has no controller owner; it is of no PodCliqueSet, and left alone"),
+        (
+            {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "theirs", "uid": "r"},
+            "PodClique inference/gemma-9-router is of ReplicaSet theirs, which is not there; it is left alone",
+        ),
+    ],
+)
+def test_in048_what_somebody_else_has_there_is_told_and_passed_by(
+    owner: dict[str, str], words: str, server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = planned(server, tmp_path, capsys)
+    server.items.append(a_stranger(**owner))
+    where = ["--live", "--kubeconfig", str(server.kubeconfig(tmp_path)), "--now", NOW]
+    assert run(["plan", *where, "-o", "json"], "grove") == 0
+    said = capsys.readouterr()
+    assert (json.loads(said.out), said.err) == (before, f"warning: {words}\n")
+    assert run(["plan", *where], "grove") == 0
+    assert f"warning: {words}\n" in capsys.readouterr().out
+    assert run(["explain", *where, "pcs/gemma"], "grove") == 0
+    assert capsys.readouterr().err == f"warning: {words}\n"
+
+
+def test_in048_a_capture_is_a_cluster_and_a_file_is_none(
+    server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.items.append(a_stranger())
+    capture, file = tmp_path / "capture.json", tmp_path / "file.json"
+    assert run(["snapshot", "--kubeconfig", str(server.kubeconfig(tmp_path)), "--out", str(capture)], "grove") == 0
+    capsys.readouterr()
+    assert run(["plan", "-f", str(capture), "--now", NOW], "grove") == 0
+    assert "warning: PodClique inference/gemma-9-router has no controller owner" in capsys.readouterr().out
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": server.items}), encoding="utf-8")
+    assert run(["plan", "-f", str(file), "--now", NOW], "grove") == 1
+    assert "PodClique inference/gemma-9-router" in capsys.readouterr().err
+
+
+@pytest.mark.req("OP-052")
+def test_wl027_what_would_be_refused_is_held_back_in_both(
+    server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One clique of a healthy set is somebody else's now: a plan does not make it, and its review does not get old."""
+    name, words = "gemma-0-router", "an object of that name is there, and is controlled by nobody"
+    for item in server.items:
+        if item["metadata"]["name"] == name:
+            del item["metadata"]["ownerReferences"]
+    path, where = tmp_path / "plan.json", ["--kubeconfig", str(server.kubeconfig(tmp_path))]
+    (plan,) = (
+        plan
+        for plan in planned(server, tmp_path, capsys, "--out", str(path), "inference/gemma")["plans"]
+        if plan["root"]["name"] == "gemma"
+    )
+    held = [one for one in plan["rounds"][0]["withheld"] if one["target"]["name"] == name]
+    assert [one["because"][0]["sentence"] for one in held] == [words]
+    assert not any(step["action"] == "create" and step["target"]["name"] == name for step in plan["rounds"][0]["steps"])
+    assert run(["explain", "--live", *where, "--now", NOW, f"pclq/{name}"], "grove") == 0
+    assert words in capsys.readouterr().out
+    run(["apply", "--dry-run", str(path), *where], "grove")
+    assert f"PodClique/{name}: step" not in capsys.readouterr().err
