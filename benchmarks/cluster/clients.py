@@ -173,6 +173,7 @@ async def _watched(work: Callable[[], Awaitable[object]], still: list[float]) ->
     start = time.process_time()
     await work()
     taken = time.process_time() - start
+    await asyncio.sleep(2 * _TICK)  # the last gap is noted down too
     ticking.cancel()
     still.append(max(gaps, default=0.0))
     return taken / _PAGE
