@@ -94,21 +94,29 @@ class Stage:
 
     async def until_ready(self, names: list[str], pods: int, version: str, start: float) -> Times:
         """Wait for pods; a watch tells of them, which takes least from those who make them. Raises TimeoutError."""
-        query = {"watch": "1", "resourceVersion": version, "labelSelector": _of(names), "timeoutSeconds": "1200"}
         first = created = 0.0
         there, ready = set[str](), set[str]()
-        async with asyncio.timeout(_PATIENCE), aclosing(self.api.lines(PODS, query)) as lines:
-            async for line in lines:
-                event = json.loads(line)
-                now, name = time.monotonic() - start, event["object"]["metadata"]["name"]
+        async with asyncio.timeout(_PATIENCE):
+            async for pod in self._changes(names, version):
+                now, name = time.monotonic() - start, pod["metadata"]["name"]
                 there.add(name)
-                if _is_ready(event["object"]):
+                if _is_ready(pod):
                     ready.add(name)
                 first = first or now
                 created = created or (now if len(there) >= pods else 0.0)
                 if len(ready) >= pods:
-                    return Times(first, created, now)
-        raise TimeoutError(f"{names}: {len(there)} of {pods} pods, {len(ready)} ready")
+                    break
+        return Times(first, created, now)
+
+    async def _changes(self, names: list[str], version: str) -> AsyncIterator[Json]:
+        """Every change of a pod of some sets; a server that is busy ends the watch now and then."""
+        while True:
+            query = {"watch": "1", "resourceVersion": version, "labelSelector": _of(names), "timeoutSeconds": "1200"}
+            async with aclosing(self.api.lines(PODS, query)) as lines:
+                async for line in lines:
+                    pod = json.loads(line)["object"]
+                    version = pod["metadata"]["resourceVersion"]
+                    yield pod
 
     async def until_gone(self, names: list[str]) -> None:
         """Until there are neither pods nor sets of these names."""
