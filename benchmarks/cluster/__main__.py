@@ -95,7 +95,9 @@ async def _beside(stage: Stage, name: str, pods: int) -> list[tuple[Measured, Me
     _say(f"{name}, {pods} pods ...")
     floor = await runs.floor(stage, pods)
     measured = await (runs.scaled_in(stage, pods) if name == "W4" else runs.workload(stage, name, pods))
-    return [(floor, floor), (measured, floor)]
+    rows = [(floor, floor), (measured, floor)]
+    _say(report.workloads_table(rows))  # all of them come at the end; who breaks off has those that are done
+    return rows
 
 
 def _say(words: str) -> None:
