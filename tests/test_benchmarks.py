@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import main
+from benchmarks.cluster.runs import exponent
+from benchmarks.cluster.workloads import many_replicas, pods_made_of
 from benchmarks.data import NOW, PODS_PER_SET, Form, owner_facts, pod_facts, texts_of_pods, write_list
 from benchmarks.rows import ROWS, Row
 from grove_core.reconcile import reconcile
@@ -77,3 +79,15 @@ def test_a_pretty_list_is_what_the_standard_library_prints(tmp_path: Path) -> No
     write_list(path, Form.PRETTY, PODS, owners=True)
     text = path.read_text(encoding="utf-8")
     assert text == json.dumps(json.loads(text), indent=4) + "\n"
+
+
+def test_the_pods_of_a_bare_loop_are_those_of_the_workload() -> None:
+    pods = pods_made_of(many_replicas(40))
+    assert len({pod["metadata"]["name"] for pod in pods}) == len(pods) == 40
+    assert not any("schedulingGates" in pod["spec"] or "ownerReferences" in pod["metadata"] for pod in pods)
+    assert {pod["metadata"]["labels"]["grove.io/podclique-pod-index"] for pod in pods} == {"0", "1", "2", "3"}
+
+
+@pytest.mark.parametrize("power", [0.5, 1, 2])
+def test_growth_is_the_slope_of_the_logarithms(power: float) -> None:
+    assert exponent([(pods, 3 * pods**power) for pods in (100, 300, 1000)]) == pytest.approx(power)

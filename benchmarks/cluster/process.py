@@ -14,22 +14,36 @@ from urllib.request import urlopen
 
 _TICKS: Final = 100
 _PATIENCE: Final = 60.0
+_TOLD: Final = re.compile('kind="(PodClique|PodCliqueScalingGroup|PodGang)"')  # have a status of ours
 _LINE: Final = re.compile(r"(?P<name>\w+)\{(?P<labels>[^}]*)\} (?P<value>[\d.e+]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a process has used so far: seconds of processor, requests, writes, MiB at its peak."""
+    """What a process has used so far.
+
+    Attributes:
+        processor: seconds, those of its start included.
+        requests: all but those for the Lease, and watches.
+        writes: of a plan.
+        fewest: writes that nobody can do without: each object made once, and one status for each that has one.
+        peak: MiB of memory.
+    """
 
     processor: float
     requests: int
     writes: int
+    fewest: int
     peak: float
 
     def since(self, before: "Cost") -> "Cost":
         """What came after a moment; the peak stays the peak."""
         return Cost(
-            self.processor - before.processor, self.requests - before.requests, self.writes - before.writes, self.peak
+            processor=self.processor - before.processor,
+            requests=self.requests - before.requests,
+            writes=self.writes - before.writes,
+            fewest=self.fewest - before.fewest,
+            peak=self.peak,
         )
 
 
@@ -83,10 +97,14 @@ class Operator:
             if line["name"] == "rest_client_requests_total" and 'method="PUT"' not in line["labels"]:
                 found["requests"] += int(float(line["value"]))
             elif line["name"] == "grove_writes_total":
-                found["writes"] += int(float(line["value"]))
+                many = int(float(line["value"]))
+                found["writes"] += many
+                if 'action="Create"' in line["labels"] and 'outcome="done"' in line["labels"]:
+                    found["fewest"] += many * (2 if _TOLD.search(line["labels"]) else 1)
         return Cost(
             processor=(int(fields[11]) + int(fields[12])) / _TICKS,
             requests=found["requests"],
             writes=found["writes"],
+            fewest=found["fewest"],
             peak=int(peak[1]) / 1024 if peak else 0.0,
         )

@@ -1,8 +1,18 @@
 """What is made: sets of about a thousand pods, and the floor beneath them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final
+
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.steps import Create
+from grove_core.reconcile import reconcile
+from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.controller.act import act
+from grove_shell.controller.rounds import as_applied
+from grove_shell.world.memory import MemoryWorld
 
 Json = dict[str, Any]
 NAMESPACE: Final = "default"
@@ -55,3 +65,23 @@ def bare_pod(number: int) -> Json:
     """A pod of the floor: as those of the workloads, and of nobody."""
     metadata = {"name": f"floor-{number}", "namespace": NAMESPACE, "labels": {"app.kubernetes.io/part-of": "floor"}}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [_CONTAINER]}}
+
+
+def pods_made_of(sets: Iterable[Json]) -> list[Json]:
+    """Exactly the pods that sets become, ungated and owned by nobody: for a loop that only posts them."""
+    return [pod for one in sets for pod in _pods_of(one)]
+
+
+def _pods_of(raw: Json) -> list[Json]:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    seen: Snapshot | None = as_applied(Snapshot(root=podcliqueset_of(raw, {}), pods_of={}, now=now))
+    assert seen is not None  # noqa: S101 - for mypy, that cannot see it
+    world, pods = MemoryWorld((seen,)), list[Json]()
+    while seen is not None and (steps := reconcile(seen).steps):
+        actions = (step.action for step in steps if step.target.kind == "Pod")
+        pods += [thaw(action.manifest) for action in actions if isinstance(action, Create)]
+        seen = world.observe(seen.root.ref, now, act(world, steps))
+    for pod in pods:
+        del pod["metadata"]["ownerReferences"]
+        pod["spec"].pop("schedulingGates", None)
+    return pods

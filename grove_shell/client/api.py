@@ -3,7 +3,7 @@
 import asyncio
 import json
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Self
@@ -170,7 +170,7 @@ class Api:
                 self._observer(method, 0)
             raise Unreachable(_said(self.connection.server, fault)) from fault
 
-    async def lines(self, path: str, query: Mapping[str, str], accept: str = JSON) -> AsyncIterator[bytes]:
+    async def lines(self, path: str, query: Mapping[str, str], accept: str = JSON) -> AsyncGenerator[bytes, None]:
         """The lines of an answer without an end, as they come.
 
         Raises:

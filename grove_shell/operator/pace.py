@@ -4,13 +4,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from grove_core.kernel.conditions import Truth, condition_of
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Stage, Step
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.statuses import StoredStatus
+from grove_core.snapshot.snapshot import Snapshot
 
 _LONGEST_SILENCE: Final = 5.0
 _STATUS_PAUSE: Final = 1.0
+_ARRIVAL_PAUSE: Final = 15.0
 _FEW: Final = 10
 
 
@@ -33,16 +37,23 @@ class Pace:
     unlucky: frozenset[Ref] = frozenset()
     told_at: float = 0.0
 
-    def due(self, steps: Iterable[Step], now: float) -> Due:
+    def due(self, steps: Iterable[Step], seen: Snapshot, now: float) -> Due:
         """The steps to try at a moment, each stage with what failed before at its end (OP-017).
 
         While objects are written statuses wait a moment, for each would be outdated at once; and many of them are not
-        written more often than every second. What must not be missed does not wait (OP-024).
+        written more often than every second, nor than every fifteen while pods come. What must not be missed does not
+        wait (OP-024).
+
+        Args:
+            steps: of the plan.
+            seen: what it was made of.
+            now: of the same clock as before.
         """
         ordered = tuple(sorted(steps, key=lambda step: (step.stage, step.target in self.unlucky)))
-        objects = tuple(step for step in ordered if not _may_wait(step))
+        breached = _breached(seen) if ordered else frozenset[Ref]()
+        objects = tuple(step for step in ordered if not _may_wait(step, breached))
         statuses = len(ordered) - len(objects)
-        wait = self.told_at + (_LONGEST_SILENCE if objects else _STATUS_PAUSE if statuses > _FEW else 0.0) - now
+        wait = self.told_at + _pause(statuses, seen, writes=bool(objects)) - now
         if wait > 0:
             return Due(objects, wait if statuses else 0.0)
         if statuses:
@@ -56,17 +67,41 @@ class Pace:
         self.unlucky = (self.unlucky - tried.keys()) | frozenset(failed)
 
 
-def _may_wait(step: Step) -> bool:
-    """Whether it is a status that records neither that something was available nor that a breach begins.
+def _pause(statuses: int, seen: Snapshot, *, writes: bool) -> float:
+    """How many seconds after the last statuses so many are written."""
+    if statuses > _FEW and any(not pod.ready and not pod.deleting for _, pod in seen.pods()):
+        return _ARRIVAL_PAUSE
+    if writes:
+        return _LONGEST_SILENCE
+    return _STATUS_PAUSE if statuses > _FEW else 0.0
 
-    Either may be over at the next look, and what was not written then was never so.
+
+def _breached(seen: Snapshot) -> frozenset[Ref]:
+    """Who stands as breached."""
+    return frozenset(
+        {part.ref for part in seen.cliques if _stands_breached(part.status)}
+        | {part.ref for part in seen.groups if _stands_breached(part.status)}
+    )
+
+
+def _stands_breached(status: StoredStatus) -> bool:
+    stored = condition_of(status.conditions, MIN_AVAILABLE_BREACHED)
+    return stored is not None and stored.status is Truth.TRUE
+
+
+def _may_wait(step: Step, breached: frozenset[Ref]) -> bool:
+    """Whether it is a status that records neither that something was available nor that a breach begins or ends.
+
+    Each may be over at the next look, and what was not written then was never so.
     """
     if not isinstance(step.action, SetStatus) or step.stage is Stage.FOUNDATION:
         return False
     status = step.action.fields
     conditions = status.get("conditions", ())
-    breaches = (
-        isinstance(one, FrozenMap) and (one.get("type"), one.get("status")) == (MIN_AVAILABLE_BREACHED, "True")
+    told = {
+        one.get("status")
         for one in (conditions if isinstance(conditions, tuple) else ())
-    )
-    return status.get("wasAvailable") is not True and not any(breaches)
+        if isinstance(one, FrozenMap) and one.get("type") == MIN_AVAILABLE_BREACHED
+    }
+    ends = step.target in breached and bool(told) and "True" not in told
+    return status.get("wasAvailable") is not True and "True" not in told and not ends

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from uuid import uuid4
 
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import let_go
@@ -228,10 +228,14 @@ class Rounds:
             return
         if _ends_something(plan.steps):
             await self.announced()
-        due = root.pace.due(plan.steps, asyncio.get_running_loop().time())
+        due = root.pace.due(plan.steps, snapshot, asyncio.get_running_loop().time())
         if due.wait:
             self._set_timer(home, root, due.wait)
         attempts = await act_at_once(self.acting.trial(), due.steps)
+        if any(isinstance(step.action, Create) for step in due.steps):
+            root.rest_until = (
+                asyncio.get_running_loop().time() + _SHORTEST_REST
+            )  # what was made calls for what it needs
         for follower in self.followers:
             follower.answered(look, attempts)
         self._remember(home, root, attempts, again=again)

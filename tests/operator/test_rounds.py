@@ -2,11 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
+from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Stage, Step
@@ -14,9 +16,10 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import SET_FINALIZER
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.operator.pace import Pace
 from grove_shell.operator.rounds import Look, Rounds
 from grove_shell.world.shelves import Home, Shelves
-from tests.property.workload.sets import clique_raw, set_raw
+from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 HOME: Home = ("ml", "llama")
 
@@ -272,6 +275,43 @@ def test_op024_what_must_not_be_missed_does_not_wait(record: dict[str, object], 
     assert first == "SetStatus"
     assert "Create" in rest
     assert ("SetStatus" not in rest) is waits
+
+
+def some_statuses(status: Mapping[str, object], *, ready: bool) -> tuple[tuple[Step, ...], Snapshot]:
+    """A status for each of twelve cliques, the pods of which are there."""
+    start = at_rest(applied(set_raw(*(clique_raw(f"c{number}") for number in range(12)))))
+    pods = {uid: [replace(pod, ready=ready) for pod in found] for uid, found in start.pods_of.items()}
+    seen = replace(start, pods_of=pods)
+    because = reconcile(applied(set_raw(clique_raw("a")))).steps[0].because
+    fields = freeze(status)
+    assert isinstance(fields, FrozenMap)
+    return tuple(
+        Step(Stage.STATUS, clique.ref, SetStatus(fields, clique.guard), because) for clique in seen.cliques
+    ), seen
+
+
+@pytest.mark.parametrize(("ready", "pause"), [(True, 1.0), (False, 15.0)])
+def test_op024_many_statuses_wait_longer_while_pods_come(ready: bool, pause: float) -> None:
+    steps, seen = some_statuses({"readyReplicas": 1}, ready=ready)
+    pace = Pace()
+    assert pace.due(steps, seen, 100.0) == (steps, 0.0)
+    assert pace.due(steps, seen, 100.0 + pause - 0.5) == ((), 0.5)
+    assert pace.due(steps[:3], seen, 100.0) == (steps[:3], 0.0), "few are written at once"
+    assert pace.due(steps, seen, 100.0 + pause) == (steps, 0.0)
+
+
+def test_op024_the_end_of_a_breach_does_not_wait() -> None:
+    """One clique stands as breached: what is written of it now is that it is so no more."""
+    over = {"conditions": ({"type": "MinAvailableBreached", "status": "False"},)}
+    steps, seen = some_statuses(over, ready=False)
+    breach = Condition(
+        "MinAvailableBreached", Truth.TRUE, "InsufficientReadyPods", "", datetime(2026, 11, 20, 9, tzinfo=UTC)
+    )
+    first, *others = seen.cliques
+    breached = replace(first, status=replace(first.status, conditions=(breach,)))
+    pace = Pace(told_at=100.0)
+    assert pace.due(steps, seen, 101.0).steps == ()
+    assert pace.due(steps, replace(seen, cliques=(breached, *others)), 101.0).steps == steps[:1]
 
 
 def test_op027_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:

@@ -42,6 +42,19 @@ def opens_gates_at_once(snapshot: Snapshot) -> Plan:
     return with_steps(plan, *(step_of(Stage.WORKLOAD, pod.ref, Apply(gate(GATE), pod.guard), plan) for pod in held))
 
 
+def bears_without_gates(snapshot: Snapshot) -> Plan:
+    plan = reconcile(snapshot)
+    return replace(plan, steps=tuple(map(_without_gates, plan.steps)))
+
+
+def _without_gates(step: Step) -> Step:
+    if step.target.kind != "Pod" or not isinstance(step.action, Create):
+        return step
+    manifest = thaw(step.action.manifest)
+    manifest["spec"].pop("schedulingGates", None)
+    return replace(step, action=Create(FrozenMap(manifest)))
+
+
 def takes_foreign_gates(snapshot: Snapshot) -> Plan:
     plan = reconcile(snapshot)
     both = gate(GATE, "example.com/held")
@@ -231,6 +244,7 @@ def _always(decide: Decide) -> Callable[[], Decide]:
 
 MUTANTS: Final[Mapping[str, tuple[Callable[[], Decide], frozenset[str]]]] = {
     "opens gates at once": (_always(opens_gates_at_once), frozenset({"RS6"})),
+    "bears without gates": (_always(bears_without_gates), frozenset({"RS6"})),
     "takes foreign gates": (_always(takes_foreign_gates), frozenset({"RS6"})),
     "forgets answers": (forgets_answers, frozenset({"RS1", "RS4", "PL", "O9"})),
     "terminates at once": (_always(terminates_at_once), frozenset({"GT5"})),

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.areas.mnnvl.verdicts import Fabric
 from grove_core.areas.workload.access import access_for, service_for, service_spec
+from grove_core.areas.workload.births import Births
 from grove_core.areas.workload.blueprint import CliquePart, GangPart, GroupPart, ReplicaPart
 from grove_core.areas.workload.claims import Shared, claims_of_clique, claims_of_group, claims_of_set
 from grove_core.areas.workload.cliques import (
@@ -20,17 +21,16 @@ from grove_core.areas.workload.cliques import (
     podclique_for,
     scaling_group_for,
 )
-from grove_core.areas.workload.crew import Place, doubles, excess, free_places, has_ended, is_full, living
+from grove_core.areas.workload.crew import Place, doubles, excess, has_ended, living
 from grove_core.areas.workload.gangs import change_of_podgang, podgang_for
 from grove_core.areas.workload.ordering import Ordering
-from grove_core.areas.workload.pods import name_of, pod_for
+from grove_core.areas.workload.pods import pod_for
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scalers import autoscaler_for
 from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Create, Outcome
 from grove_core.kernel.wants import Absent, Applied, Desired, HeldBack, Present, Want
 from grove_core.resources.keys import GROVE, MANAGED_BY, SCHEDULER
 from grove_core.resources.names import replica_name
@@ -170,22 +170,13 @@ class _Sketch(NamedTuple):
 class _Expansion:
     """One walk over everything a set should consist of."""
 
-    def __init__(self, scene: Scene, written: AbstractSet[str], fabric: Fabric) -> None:
+    def __init__(self, scene: Scene, closed: AbstractSet[str], fabric: Fabric) -> None:
         self._scene = scene
         self._templates = fabric.templates
-        self._written = written
         self._root = scene.root
         self._complete = scene.snapshot.complete
         self._ordering = Ordering(scene.root)
-        self._gangs = {gang.ref.name: gang for gang in scene.snapshot.gangs if not gang.deleting}
-        self._parts: dict[str, GangPart] = {}
-        self._open: dict[str, frozenset[str]] = {}
-        self._unwritable = {
-            (target.kind, target.name)
-            for attempt in scene.snapshot.attempts
-            if attempt.outcome is Outcome.REFUSED and isinstance(attempt.step.action, Create)
-            for target in (attempt.step.target,)
-        } | {(kind, name) for kind, where, name in scene.snapshot.strangers if where == scene.root.ref.namespace}
+        self._births = Births(scene, closed)
         self._lacking: dict[str, str] = {}
 
     def everything(self, replicas: Iterable[ReplicaPart]) -> Iterator[_Sketch | Applied | Absent | HeldBack]:
@@ -203,7 +194,7 @@ class _Expansion:
             for gang in replica.gangs:
                 yield from self._gang(gang)
             if "Pod" in self._complete:
-                self._parts = {gang.name: gang for gang in replica.gangs}
+                self._births.expect(replica.gangs)
                 for part in replica.all_cliques:
                     yield from self._pods(part)
 
@@ -245,19 +236,19 @@ class _Expansion:
                 yield from self._clique(group, member)
 
     def _gang(self, part: GangPart) -> Iterator[_Sketch | Applied | HeldBack]:
-        gang = self._gangs.get(part.name)
+        gang = self._births.gangs.get(part.name)
         if gang is None:
-            missing = next(filter(None, map(self._unmakeable, part.cliques)), "") if self._unwritable else ""
+            missing = next(filter(None, map(self._unmakeable, part.cliques)), "") if self._births.unwritable else ""
             if missing:
                 self._lacking[part.name] = missing
                 ref = Ref(SCHEDULER, "PodGang", self._root.ref.namespace, part.name)
                 yield HeldBack(ref, (Why.GANG_LACKS_CLIQUE.because(ref, gang=part.name, missing=missing),))
             elif all(self._scene.clique_of(clique) is not None for clique in part.cliques):
-                yield _Sketch("PodGang", part.name, partial(podgang_for, self._root, part, self._named(part)))
+                yield _Sketch("PodGang", part.name, partial(podgang_for, self._root, part, self._births.named(part)))
             return
         yield _Sketch("PodGang", part.name, partial(podgang_for, self._root, part, {}))
         if "Pod" in self._complete:
-            change = change_of_podgang(self._root, gang, part, self._named(part))
+            change = change_of_podgang(self._root, gang, part, self._births.named(part))
             if change is not None:
                 yield change
 
@@ -266,79 +257,29 @@ class _Expansion:
         if self._scene.clique_of(part) is not None:
             return ""
         named = (("PodClique", part.name), (GROUP_KIND, part.group))
-        return next((f"{kind}/{name}" for kind, name in named if (kind, name) in self._unwritable), "")
+        return next((f"{kind}/{name}" for kind, name in named if (kind, name) in self._births.unwritable), "")
 
     def _pods(self, part: CliquePart) -> Iterator[_Sketch | Absent | HeldBack]:
         clique = self._scene.clique_of(part)
         if clique is None:
             return
         pods = self._scene.snapshot.pods_of.get(clique.uid, ())
-        places = self._places(part, clique)
+        places = self._births.places(part, clique)
         if part.template.resource_sharing:
             indices = sorted({pod.index for pod in pods} | {place.index for place in places})
             yield from _shared(claims_of_clique(self._scene, clique, part, indices))
-        if places and part.name not in self._written:
+        if places:
             yield from self._new_pods(part, clique, places)
         yield from _too_many(clique, pods, part.replicas + part.surge)
 
     def _new_pods(self, part: CliquePart, clique: PodClique, places: Sequence[Place]) -> Iterator[_Sketch | HeldBack]:
-        """Pods for free places: without a gate where the gang refers to them and waits for nothing (WL-088, WL-075)."""
-        referred = self._referred(part.gang)
-        open_ones = frozenset[str]() if part.base_gang else self._open_in(part.gang)
-        writable = ("PodGang", part.gang) not in self._unwritable
-        awaited = set(self._first_pods(part)) if not part.base_gang and writable else set()
-        if awaited - referred and part.gang in self._lacking:
+        if part.gang in self._lacking and self._births.awaits_gang(part):
             lacks = Why.GANG_LACKS_CLIQUE.because(clique.ref, gang=part.gang, missing=self._lacking[part.gang])
             yield HeldBack(clique.ref, (lacks,))
-        for place in places:
-            name = name_of(clique, part, place)
-            if name in referred or name not in awaited:
-                image, gated = self._scene.snapshot.configuration.init_image, name not in open_ones
-                pod = pod_for(self._root, clique, part, place, self._ordering, gated=gated, image=image)
-                yield _Sketch("Pod", name, partial(_the_same, pod))
-
-    def _places(self, part: CliquePart, clique: PodClique) -> Sequence[Place]:
-        """Where pods of the clique are missing."""
-        pods = self._scene.snapshot.pods_of.get(clique.uid, ())
-        if is_full(pods, part.replicas + part.surge):
-            return ()
-        return tuple(free_places(pods, part.replicas, part.surge))
-
-    def _first_pods(self, part: CliquePart) -> list[str]:
-        """Names of the pods of a clique that has none yet: their gang can refer to them before they are (WL-023)."""
-        clique = self._scene.clique_of(part)
-        if clique is None or not {"Pod", "PodGang"} <= self._complete or part.name in self._written:
-            return []
-        if self._scene.snapshot.pods_of.get(clique.uid):
-            return []
-        return [name_of(clique, part, place) for place in self._places(part, clique)]
-
-    def _referred(self, name: str) -> frozenset[str]:
-        """The pods that a gang refers to."""
-        gang = self._gangs.get(name)
-        return frozenset(pod for group in gang.groups for pod in group.pods) if gang is not None else frozenset()
-
-    def _open_in(self, name: str) -> frozenset[str]:
-        """The pods that a gang refers to, if they are enough of each of its cliques (WL-075); found once for all."""
-        if name not in self._open:
-            gang, part = self._gangs.get(name), self._parts.get(name)
-            named = self._named(part) if gang is not None and part is not None else {}
-            complete = gang is not None and all(
-                len({*group.pods}.intersection(named.get(group.name, ()))) >= group.min_replicas
-                for group in gang.groups
-            )
-            self._open[name] = self._referred(name) if complete else frozenset()
-        return self._open[name]
-
-    def _named(self, part: GangPart) -> dict[str, list[str]]:
-        """Clique -> its living pods with the gang's label, and its first ones before they are, sorted (WL-023)."""
-        return {clique.name: self._pods_named(clique) for clique in part.cliques}
-
-    def _pods_named(self, part: CliquePart) -> list[str]:
-        clique = self._scene.clique_of(part)
-        pods = self._scene.snapshot.pods_of.get(clique.uid, ()) if clique is not None else ()
-        there = (pod.name for pod in pods if pod.gang == part.gang and not pod.deleting)
-        return sorted((*there, *self._first_pods(part)))
+        image = self._scene.snapshot.configuration.init_image
+        for name, place, gated in self._births.of(part, clique, places):
+            pod = pod_for(self._root, clique, part, place, self._ordering, gated=gated, image=image)
+            yield _Sketch("Pod", name, partial(_the_same, pod))
 
 
 def _too_many(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[Absent | HeldBack]:

@@ -37,7 +37,7 @@ def judge_gates(snapshot: Snapshot) -> tuple[GateJudgement, ...]:
     if not ("PodGang" in snapshot.complete or snapshot.gangs):
         return ()
     cliques = {clique.ref.name: clique for clique in snapshot.cliques if not clique.deleting}
-    gangs = {gang.ref.name: _Gang(snapshot, gang, cliques) for gang in snapshot.gangs if not gang.deleting}
+    gangs = {gang.ref.name: GangState(snapshot, gang, cliques) for gang in snapshot.gangs if not gang.deleting}
     return tuple(
         GateJudgement(clique, pod, _judge(clique, pod, gangs))
         for clique, pod in snapshot.pods()
@@ -45,7 +45,7 @@ def judge_gates(snapshot: Snapshot) -> tuple[GateJudgement, ...]:
     )
 
 
-class _Gang:
+class GangState:
     """What has to be known of a gang, found out once for all its pods.
 
     Attributes:
@@ -71,7 +71,7 @@ class _Gang:
         self.unplaced = tuple(unplaced)
 
 
-def _judge(clique: PodClique, pod: Pod, gangs: Mapping[str, _Gang]) -> Decision[bool]:
+def _judge(clique: PodClique, pod: Pod, gangs: Mapping[str, GangState]) -> Decision[bool]:
     """The first thing that the pod waits for, else why it waits no longer."""
     own, base = gangs.get(pod.gang), gangs.get(clique.base_gang)
     if own is None or pod.name not in own.pods:

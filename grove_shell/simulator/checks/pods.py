@@ -6,7 +6,6 @@ from typing import Final
 from grove_core.kernel.frozen import FrozenMap, canonical, thaw
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome
 from grove_core.plan.plan import Plan
-from grove_core.resources.fields import Fields
 from grove_core.resources.keys import BASE_GANG, GATE
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import PodClique
@@ -123,16 +122,22 @@ class Gates(Check):
         del actor
 
     def _look_at_born(self, snapshot: Snapshot, plan: Plan) -> None:
-        """A pod that is made without a gate has a gang that refers to it, and that waits for no other."""
+        """A pod that is made without a gate has a gang that refers to it, and that waits for no other any more."""
         seen = with_own_writes(snapshot)
-        gangs = {gang.ref.name: {pod for group in gang.groups for pod in group.pods} for gang in seen.gangs}
+        gangs = {gang.ref.name: gang for gang in seen.gangs}
+        referred = {name: {pod for group in gang.groups for pod in group.pods} for name, gang in gangs.items()}
+        placed = Counter(clique.ref.name for clique, pod in seen.pods() if pod.scheduled and not pod.deleting)
         for step in plan.steps:
             if step.target.kind == "Pod" and isinstance(step.action, Create):
                 made = pod_of(thaw(step.action.manifest), {})
                 if made.held:
                     continue
-                labels = Fields(thaw(step.action.manifest), "", []).part("metadata").part("labels")
-                if made.name not in gangs.get(made.gang, ()) or BASE_GANG in labels:
+                labels = thaw(step.action.manifest)["metadata"]["labels"]
+                base = gangs.get(labels.get(BASE_GANG, ""))
+                waits = BASE_GANG in labels and (
+                    base is None or any(placed[group.name] < group.min_replicas for group in base.groups)
+                )
+                if made.name not in referred.get(made.gang, ()) or waits:
                     self.truth.fail("RS6", f"{made.name} is made without a gate and has to wait", step.target.short)
 
     def _look(self, clique: PodClique, pod: Pod, gangs: dict[str, PodGang], by_clique: dict[str, list[Pod]]) -> None:

@@ -17,7 +17,7 @@ from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.steps import Attempt, Create, Outcome, Stage
+from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -164,8 +164,10 @@ def test_pl009_plans_that_create_survive_json(raw: Json, decisions: bool) -> Non
 def test_pl017_what_was_created_is_not_created_again(raw: Json) -> None:
     for seen, plan in rounds_of(applied(raw)):
         done = tuple(Attempt(step, Outcome.DONE) for step in plan.steps if isinstance(step.action, Create))
-        again = reconcile(replace(seen, attempts=done)).steps
-        assert not any(isinstance(step.action, Create) for step in again)
+        made = {attempt.step.target for attempt in done}
+        again = [step for step in reconcile(replace(seen, attempts=done)).steps if isinstance(step.action, Create)]
+        assert not made & {step.target for step in again}
+        assert all(base_gang_of(step) for step in again), "only these waited for others, and these are there now"
 
 
 @given(raw_sets())
@@ -282,13 +284,71 @@ def test_wl015_the_object_s_replicas_count_not_the_template_s() -> None:
     seen = at_rest(applied(set_raw(clique_raw("a"), groups=(group,))))
     scaled = replace(seen, groups=(replace(seen.groups[0], replicas=2),))
     rounds = [made for _, plan in rounds_of(scaled) if (made := created_by(plan))]
-    assert [sorted(kind for kind, _ in made) for made in rounds] == [["PodClique"], ["Pod", "PodGang"]]
+    assert [sorted(kind for kind, _ in made) for made in rounds] == [["PodClique"], ["PodGang"], ["Pod"]]
     assert {name for made in rounds for kind, name in made if kind != "Pod"} == {"llm-0-pool-1-a", "llm-0-pool-0"}
 
 
 def created_by(plan: Plan) -> set[tuple[str, str]]:
     """Kind and name of what a plan creates."""
     return {(step.target.kind, step.target.name) for step in plan.steps if isinstance(step.action, Create)}
+
+
+def base_gang_of(step: Step) -> str:
+    """The gang that a pod which is made waits for; empty for whatever else."""
+    assert isinstance(step.action, Create)
+    manifest = thaw(step.action.manifest)
+    return str(manifest["metadata"]["labels"].get(BASE_GANG, "")) if manifest["kind"] == "Pod" else ""
+
+
+def with_base_placed(seen: Snapshot) -> Snapshot:
+    """Every pod that has no gate is placed."""
+    pods = {uid: [replace(pod, scheduled=not pod.held) for pod in found] for uid, found in seen.pods_of.items()}
+    return replace(seen, pods_of=pods)
+
+
+SCALED: Final = set_raw(
+    clique_raw("a", 3, minAvailable=2),
+    clique_raw("b", 2, minAvailable=1),
+    groups=({"name": "pool", "cliqueNames": ["b"], "replicas": 3, "minAvailable": 1},),
+)
+
+
+@given(raw_sets())
+def test_wl071_pods_of_a_base_gang_are_made_before_those_that_wait_for_it(raw: Json) -> None:
+    for seen, plan in rounds_of(applied(raw)):
+        made = [step for step in plan.steps if isinstance(step.action, Create)]
+        awaited = {gang for step in made if (gang := base_gang_of(step))}
+        needed = {
+            group.name: group.min_replicas for one in seen.gangs if one.ref.name in awaited for group in one.groups
+        }
+        there = {clique.ref.name: len(seen.pods_of.get(clique.uid, ())) for clique in seen.cliques}
+        assert all(there[name] >= pods for name, pods in needed.items())
+
+
+def test_wl071_what_a_quota_leaves_is_for_the_minimum() -> None:
+    """The second pod of the base gang is refused: no pod of a scaled gang is made, not even a gated one."""
+    looks = rounds_of(applied(SCALED))
+    seen, plan = next((seen, plan) for seen, plan in looks if any(kind == "Pod" for kind, _ in created_by(plan)))
+    first, *others = (step for step in plan.steps if step.target.name.startswith("llm-0-a-"))
+    tried = Attempt(first, Outcome.DONE), *(Attempt(step, Outcome.REFUSED, "exceeded quota") for step in others)
+    after = reconcile(replace(seen, attempts=tried))
+    made = {name.rpartition("-")[0] for kind, name in created_by(after) if kind == "Pod"}
+    assert made == {"llm-0-pool-0-b"}
+
+
+@pytest.mark.parametrize("placed", [True, False])
+def test_wl088_a_scaled_gang_is_born_without_gates_once_its_base_is_placed(placed: bool) -> None:
+    start = at_rest(applied(SCALED))
+    assert {pod.held for clique, pod in start.pods() if clique.base_gang} == {True}
+    scaled = replace(start, groups=(replace(start.groups[0], replicas=4),))
+    rounds = list(rounds_of(with_base_placed(scaled) if placed else scaled))
+    pods = [
+        thaw(step.action.manifest)["spec"]
+        for _, plan in rounds
+        for step in plan.steps
+        if isinstance(step.action, Create) and step.target.kind == "Pod"
+    ]
+    assert [bool(spec.get("schedulingGates")) for spec in pods] == [not placed] * 2
 
 
 @pytest.mark.req("WL-079")

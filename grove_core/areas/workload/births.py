@@ -1,0 +1,134 @@
+"""Which pods of a set are made now, and which of them with a gate (WL-071, WL-075, WL-080, WL-088)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+
+from grove_core.areas.workload.blueprint import CliquePart, GangPart
+from grove_core.areas.workload.crew import Place, free_places, is_full, living
+from grove_core.areas.workload.gates import GangState
+from grove_core.areas.workload.pods import name_of
+from grove_core.areas.workload.scene import Scene
+from grove_core.kernel.steps import Create, Outcome
+from grove_core.resources.podclique import PodClique
+
+
+class Births:
+    """What has to be known of gangs before their pods are made, found out once for all pods of a gang.
+
+    Args:
+        scene: of the set.
+        closed: names of cliques of which no pod is made in this round.
+
+    Attributes:
+        gangs: by name; those that are not being deleted.
+        unwritable: kind and name of what cannot be made: it was refused, or somebody else's object has the name.
+    """
+
+    def __init__(self, scene: Scene, closed: AbstractSet[str]) -> None:
+        self.gangs = {gang.ref.name: gang for gang in scene.snapshot.gangs if not gang.deleting}
+        self._scene = scene
+        self._closed = closed
+        self._complete = scene.snapshot.complete
+        self._parts: dict[str, GangPart] = {}
+        self._open: dict[str, frozenset[str]] = {}
+        self._placed: dict[str, bool] = {}
+        self.unwritable = _unwritable_in(scene)
+
+    def expect(self, parts: Iterable[GangPart]) -> None:
+        """The gangs of one replica: pods are made of it next."""
+        self._parts = {part.name: part for part in parts}
+
+    def of(self, part: CliquePart, clique: PodClique, places: Sequence[Place]) -> Iterator[tuple[str, Place, bool]]:
+        """Name and place of each pod that is made now, and whether it is made with a gate."""
+        if part.name in self._closed or (part.base_gang and self._comes(part.base_gang)):
+            return
+        referred = self._referred(part.gang)
+        awaited = self._awaited(part)
+        waits = bool(part.base_gang) and not self._is_placed(part.base_gang)
+        open_ones = frozenset[str]() if waits else self._open_in(part.gang)
+        for place in places:
+            name = name_of(clique, part, place)
+            if name in referred or name not in awaited:
+                yield name, place, name not in open_ones
+
+    def awaits_gang(self, part: CliquePart) -> bool:
+        """Whether first pods of a clique are not made before its gang refers to them (WL-088)."""
+        return bool(self._awaited(part) - self._referred(part.gang))
+
+    def places(self, part: CliquePart, clique: PodClique) -> Sequence[Place]:
+        """Where pods of the clique are missing."""
+        pods = self._scene.snapshot.pods_of.get(clique.uid, ())
+        if is_full(pods, part.replicas + part.surge):
+            return ()
+        return tuple(free_places(pods, part.replicas, part.surge))
+
+    def named(self, part: GangPart) -> dict[str, list[str]]:
+        """Clique -> its living pods with the gang's label, and its first ones before they are, sorted (WL-023)."""
+        return {clique.name: self._pods_named(clique) for clique in part.cliques}
+
+    def _pods_named(self, part: CliquePart) -> list[str]:
+        clique = self._scene.clique_of(part)
+        pods = self._scene.snapshot.pods_of.get(clique.uid, ()) if clique is not None else ()
+        there = (pod.name for pod in pods if pod.gang == part.gang and not pod.deleting)
+        return sorted((*there, *self._first_pods(part)))
+
+    def _first_pods(self, part: CliquePart) -> list[str]:
+        """Names of the pods of a clique that has none yet: their gang can refer to them before they are (WL-023)."""
+        clique = self._scene.clique_of(part)
+        if clique is None or not {"Pod", "PodGang"} <= self._complete or part.name in self._closed:
+            return []
+        if self._scene.snapshot.pods_of.get(clique.uid):
+            return []
+        return [name_of(clique, part, place) for place in self.places(part, clique)]
+
+    def _awaited(self, part: CliquePart) -> AbstractSet[str]:
+        """The first pods of a clique, which its gang is to refer to; none where there will be no such gang."""
+        return frozenset() if ("PodGang", part.gang) in self.unwritable else frozenset(self._first_pods(part))
+
+    def _referred(self, name: str) -> frozenset[str]:
+        """The pods that a gang refers to."""
+        gang = self.gangs.get(name)
+        return frozenset(pod for group in gang.groups for pod in group.pods) if gang is not None else frozenset()
+
+    def _open_in(self, name: str) -> frozenset[str]:
+        """The pods that a gang refers to, if they are enough of each of its cliques (WL-075); found once for all."""
+        if name not in self._open:
+            gang, part = self.gangs.get(name), self._parts.get(name)
+            named = self.named(part) if gang is not None and part is not None else {}
+            complete = gang is not None and all(
+                len({*group.pods}.intersection(named.get(group.name, ()))) >= group.min_replicas
+                for group in gang.groups
+            )
+            self._open[name] = self._referred(name) if complete else frozenset()
+        return self._open[name]
+
+    def _is_placed(self, name: str) -> bool:
+        """Whether of each clique of a base gang enough pods are placed (WL-094); found once for all."""
+        if name not in self._placed:
+            gang = self.gangs.get(name)
+            self._placed[name] = (
+                gang is not None and not GangState(self._scene.snapshot, gang, self._scene.cliques).unplaced
+            )
+        return self._placed[name]
+
+    def _comes(self, name: str) -> bool:
+        """Whether a pod is still to be made that the placing of a base gang waits for (WL-071)."""
+        part = self._parts.get(name)
+        return part is not None and any(map(self._lacks, part.cliques))
+
+    def _lacks(self, part: CliquePart) -> bool:
+        clique = self._scene.clique_of(part)
+        if clique is None or part.name in self._closed or not self.places(part, clique):
+            return False
+        return len(living(self._scene.snapshot.pods_of.get(clique.uid, ()))) < part.template.min_available
+
+
+def _unwritable_in(scene: Scene) -> AbstractSet[tuple[str, str]]:
+    snapshot = scene.snapshot
+    refused = {
+        (attempt.step.target.kind, attempt.step.target.name)
+        for attempt in snapshot.attempts
+        if attempt.outcome is Outcome.REFUSED and isinstance(attempt.step.action, Create)
+    }
+    namespace = scene.root.ref.namespace
+    return refused | {(kind, name) for kind, where, name in snapshot.strangers if where == namespace}
