@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, assert_never
 
-from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, SetStatus
+from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, Ensure, SetStatus
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.configuration import UNTOLD, Configuration
 
 FORMAT_VERSION: Final = "1.2"
 FOREGROUND: Final = "Foreground"
 AUTO: Final = "auto"  # the shape of ComputeDomains where the cluster has the word
-ACTIONS: Final = ("create", "apply", "setStatus", "delete", "holdFinalizer", "dropFinalizer")
+ACTIONS: Final = ("create", "ensure", "apply", "setStatus", "delete", "holdFinalizer", "dropFinalizer")
 Json = dict[str, Any]
 
 
@@ -51,6 +51,8 @@ def action_name(action: Action) -> str:
     match action:
         case Create():
             return "create"
+        case Ensure():
+            return "ensure"
         case Apply():
             return "apply"
         case SetStatus():

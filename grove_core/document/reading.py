@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from grove_core.areas.gang_termination import rules as gang_termination
 from grove_core.areas.mnnvl import rules as mnnvl
+from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.workload import rules as workload
 from grove_core.document.document import AUTO, FOREGROUND, FORMAT_VERSION, Document, Json
 from grove_core.kernel.decisions import Finding
@@ -24,6 +25,7 @@ from grove_core.kernel.steps import (
     Create,
     Delete,
     DropFinalizer,
+    Ensure,
     Outcome,
     SetStatus,
     Stage,
@@ -40,7 +42,14 @@ from grove_core.version import IMAGE
 _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
         rule.requirement: rule
-        for rules in (gang_termination.Why, gang_termination.Refuse, mnnvl.Why, workload.Why, planning.Why)
+        for rules in (
+            gang_termination.Why,
+            gang_termination.Refuse,
+            workload.Why,
+            mnnvl.Why,
+            mnnvl_scopes.Why,
+            planning.Why,
+        )
         for rule in rules
     }
 )
@@ -117,6 +126,8 @@ def _step(raw: Json) -> Step:
     target, because = _ref(raw["target"]), _reasons(raw["because"])
     if name == "create":
         return Step(Stage[_text(raw["stage"])], target, Create(_object(raw["object"])), because)
+    if name == "ensure":
+        return Step(Stage.FOUNDATION, target, Ensure(_object(raw["object"])), because)
     guard = _guard(raw["guard"])
     stage = Stage[_text(raw["stage"])] if "stage" in raw else _STAGES[name]
     action: Action

@@ -8,7 +8,7 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, SetStatus, Stage, Step
+from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, Ensure, SetStatus, Stage, Step
 from grove_core.kernel.times import format_time
 from grove_core.plan.forecast import Forecast, Round
 from grove_core.plan.plan import Withheld
@@ -99,7 +99,7 @@ def withheld_as_json(held: Withheld) -> Json:
 def step_as_json(step: Step) -> Json:
     """A write with its guard, what it writes, and why."""
     body = None
-    if isinstance(step.action, Create):
+    if isinstance(step.action, Create | Ensure):
         body = thaw(step.action.manifest)
     elif isinstance(step.action, Apply | SetStatus):
         body = thaw(step.action.fields)

@@ -33,6 +33,18 @@ class Create:
 
 
 @dataclass(frozen=True, slots=True)
+class Ensure:
+    """Create the object from its whole manifest, or be content with one that serves the same user (PL-021)."""
+
+    manifest: FrozenMap
+
+    @property
+    def guard(self) -> Guard | None:
+        """None: whatever is there is left as it is."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
 class Apply:
     """Write these fields and leave all others, if the object still is what was judged."""
 
@@ -92,7 +104,7 @@ class DropFinalizer:
     guard: Guard
 
 
-Action: TypeAlias = Create | Apply | SetStatus | Delete | DropFinalizer
+Action: TypeAlias = Create | Ensure | Apply | SetStatus | Delete | DropFinalizer
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,19 @@ class Present:
 
 
 @dataclass(frozen=True, slots=True)
+class Ensured:
+    """The object should exist, whoever comes first to make it; others of the same round stand on it (PL-021).
+
+    Attributes:
+        manifest: all of it.
+    """
+
+    target: Ref
+    manifest: FrozenMap
+    because: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Applied:
     """The object should have these fields; they are known to differ from the stored ones."""
 
@@ -86,7 +99,7 @@ class HeldBack:
     because: tuple[Reason, ...]
 
 
-Want: TypeAlias = Present | Applied | Status | Absent | Released
+Want: TypeAlias = Present | Ensured | Applied | Status | Absent | Released
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +130,7 @@ def _strength(want: Want) -> int:
             return 2
         case Status():
             return 1
-        case Present():
+        case Present() | Ensured():
             return 0
         case _:
             assert_never(want)

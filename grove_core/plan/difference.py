@@ -13,13 +13,14 @@ from grove_core.kernel.steps import (
     Create,
     Delete,
     DropFinalizer,
+    Ensure,
     Outcome,
     SetStatus,
     Stage,
     Step,
     rest_on_one_cause,
 )
-from grove_core.kernel.wants import Absent, Applied, Desired, Present, Released, Status, Want
+from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, Present, Released, Status, Want
 from grove_core.plan.plan import Plan, Withheld
 from grove_core.plan.rules import Why
 from grove_core.plan.toll import Tolls
@@ -38,7 +39,7 @@ def difference(
     made = {
         attempt.step.target
         for attempt in snapshot.attempts
-        if attempt.outcome is Outcome.DONE and isinstance(attempt.step.action, Create)
+        if attempt.outcome is Outcome.DONE and isinstance(attempt.step.action, Create | Ensure)
     }
     refused = {attempt.step.aim: attempt for attempt in snapshot.attempts if attempt.outcome is Outcome.REFUSED}
     steps: list[Step] = []
@@ -47,7 +48,7 @@ def difference(
     for step in sorted(_with_tolls(map(_step_for, desired.wants), snapshot), key=lambda step: step.sort_key):
         attempt = refused.get(step.aim) if refused else None
         companion = _companion_in(held_steps, step)
-        if isinstance(step.action, Create) and step.target in made:
+        if isinstance(step.action, Create | Ensure) and step.target in made:
             continue  # it exists; the listing has not caught up
         if attempt is not None:
             why = Why.REFUSED_BEFORE.because(step.target, detail=attempt.detail or "no detail given")
@@ -100,6 +101,8 @@ def _action_for(want: Want) -> tuple[Stage, Action]:
     match want:
         case Present():
             return Stage.FOUNDATION if want.is_foundation else Stage.WORKLOAD, Create(want.manifest)
+        case Ensured():
+            return Stage.FOUNDATION, Ensure(want.manifest)
         case Applied():
             return Stage.WORKLOAD, Apply(want.fields, want.guard)
         case Status():

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Create, Delete, DropFinalizer, SetStatus, Step
+from grove_core.kernel.steps import Create, Delete, DropFinalizer, Ensure, SetStatus, Stage, Step
 from grove_core.plan.plan import Plan
 from grove_core.resources.fields import Fields
 from grove_core.resources.meta import Resource, read_identity
@@ -15,7 +15,7 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 def problems_in(plan: Plan, snapshot: Snapshot) -> tuple[Problem, ...]:
-    """Every breach of PL-003 to PL-006, PL-011 and PL-016. Empty for every plan the core produces.
+    """Every breach of PL-003 to PL-006, PL-011, PL-016 and PL-021. Empty for every plan the core produces.
 
     Property tests call it on every plan; whoever applies a plan to a real cluster should, too, before the first write.
     """
@@ -38,6 +38,13 @@ def _problems(plan: Plan, snapshot: Snapshot) -> Iterator[Problem]:
     for step in plan.steps:
         found = known.get(step.target)
         if isinstance(step.action, Create):
+            if step.target in known:
+                yield Problem(path=step.target.short, expected="a name that is free (PL-016)", got="one that is taken")
+            yield from _problems_of_creation(step.target, step.action, known)
+        elif isinstance(step.action, Ensure):
+            if step.stage is not Stage.FOUNDATION:
+                expected = "to come before what stands on it (PL-021)"
+                yield Problem(path=step.target.short, expected=expected, got=step.stage.name)
             yield from _problems_of_creation(step.target, step.action, known)
         elif found is None:
             yield Problem(path=step.target.short, expected="an object the root owns (PL-004)", got="a stranger")
@@ -48,11 +55,9 @@ def _problems(plan: Plan, snapshot: Snapshot) -> Iterator[Problem]:
             yield from _problems_of_action(step, deleting=found.deleting, finalizers=finalizers)
 
 
-def _problems_of_creation(target: Ref, action: Create, known: Mapping[Ref, Resource | Pod]) -> Iterator[Problem]:
+def _problems_of_creation(target: Ref, action: Create | Ensure, known: Mapping[Ref, Resource | Pod]) -> Iterator[Problem]:
     metadata = {key: thaw(value) for key, value in action.manifest.items() if key != "spec"}
     made = read_identity(Fields(metadata, "", []), target.api_version, target.kind, None)
-    if target in known:
-        yield Problem(path=target.short, expected="a name that is free (PL-016)", got="one that is taken")
     if made["ref"] != target:
         yield Problem(path=target.short, expected="a manifest of that name (PL-016)", got=made["ref"].short)
     if made["owner_uid"] not in {owner.uid for owner in known.values() if owner.uid}:

@@ -7,7 +7,7 @@ from typing import Final, assert_never
 from grove_core.kernel.frozen import FrozenMap, Json, canonical, thaw
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, SetStatus, Step
+from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, Ensure, SetStatus, Step
 
 _MOVING: Final = frozenset({"lastTransitionTime", "observedGeneration", "updateStartedAt", "updateEndedAt"})
 _SHOWN: Final = 80
@@ -75,7 +75,7 @@ def _facts(reason: Reason) -> Iterable[tuple[str, object]]:
 def _content(action: Action) -> Json:
     """What a step does to its object, without the version it is aimed at and without moments."""
     match action:
-        case Create(manifest):
+        case Create(manifest) | Ensure(manifest):
             return manifest
         case Apply(fields) | SetStatus(fields):
             return _still(fields)

@@ -37,7 +37,10 @@ DOMAIN_TEMPLATE: Final = "grove.io/compute-domain-rct"
 MNNVL_ENABLED: Final = "grove.io/mnnvl-enabled"
 MNNVL_SCOPE: Final = "grove.io/mnnvl-scope"
 MNNVL_DEVICE_CLASS: Final = "grove.io/mnnvl-device-class"
+MNNVL_MANAGED: Final = "grove.io/mnnvl-managed"
+MNNVL_ADOPTED: Final = "grove.io/mnnvl-resources-adopted"
 MNNVL_CLAIM: Final = "mnnvl-claim"  # in pods that the operator gives a channel
+SHARED_CLAIM: Final = "mnnvl"  # in PodCliques that join a ComputeDomain by annotation
 
 SET_FINALIZER: Final = "grove.io/podcliqueset.grove.io"
 GROUP_FINALIZER: Final = "grove.io/podcliquescalinggroup.grove.io"
