@@ -155,7 +155,8 @@ def test_pl010_each_round_does_what_is_expected(folder: Path, capsys: pytest.Cap
             kinds = [word.startswith("ensure") for word in words if not word.startswith("apply")]
             assert kinds == sorted(kinds, reverse=True), (words, why)
     for name, conditions in expect.get("atRest", {}).items():
-        shown = {item["kind"] + "/" + item["metadata"]["name"]: item.get("status", {}) for item in given(folder)}[name]
+        (stored,) = (item for item in given(folder) if f"{item['kind']}/{item['metadata']['name']}" == name)
+        shown = after(stored.get("status", {}), {})
         for step in (step for round_ in rounds_in(document) for step in round_["steps"]):
             if step["action"] == "setStatus" and called(step["target"]) == name:
                 shown = after(shown, step["object"])

@@ -1,0 +1,219 @@
+"""Who shares a ComputeDomain by annotation: what the annotations of a clique say, and what follows from it.
+
+A domain and the ResourceClaim that leads to it serve one **user**: a replica of a set, a replica of a scaling group,
+or a PodClique. Their labels say which.
+"""
+
+from collections.abc import Mapping
+from enum import Enum, unique
+from typing import Final, NamedTuple
+
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.keys import (
+    CLIQUE,
+    GROUP,
+    GROUP_REPLICA,
+    MANAGED_BY,
+    MNNVL_DEVICE_CLASS,
+    MNNVL_ENABLED,
+    MNNVL_MANAGED,
+    MNNVL_SCOPE,
+    OPERATOR,
+    SET,
+    SET_REPLICA,
+    SHARED_CLAIM,
+)
+from grove_core.resources.meta import NO_TEXTS
+from grove_core.resources.names import (
+    index_from,
+    member_clique_name,
+    replica_name,
+    scaling_group_name,
+    standalone_clique_name,
+)
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.template import CliqueTemplate, GroupTemplate
+
+KEYS: Final = (MNNVL_ENABLED, MNNVL_SCOPE, MNNVL_DEVICE_CLASS)
+DEVICE_CLASS: Final = "compute-domain.nvidia.com"
+CLAIM_SUFFIX: Final = "-mnnvl-claim"
+_DOMAIN_SUFFIX: Final = "-cd"
+
+
+@unique
+class Scope(Enum):
+    """How many share one ComputeDomain."""
+
+    REPLICA = "replica"
+    CLIQUE = "clique"
+    GROUP_REPLICA = "scalingGroupReplica"
+
+
+SCOPES: Final[Mapping[str, Scope]] = {scope.value: scope for scope in Scope}
+
+
+class User(NamedTuple):
+    """Whom a domain and its claim serve; names as templates have them.
+
+    Attributes:
+        group, group_replica, clique: empty where it is for more than one of them.
+    """
+
+    set_name: str
+    replica: str
+    group: str = ""
+    group_replica: str = ""
+    clique: str = ""
+
+    def __str__(self) -> str:
+        clique = f"clique {self.clique} of " if self.clique else ""
+        group = f"replica {self.group_replica} of group {self.group} of " if self.group else ""
+        return f"{clique}{group}replica {self.replica} of {self.set_name}"
+
+
+class Seat(NamedTuple):
+    """Where a PodClique stands in its set.
+
+    Attributes:
+        name: of the PodClique.
+        clique: its name in the template.
+        group: full name of its scaling group; empty for a standalone clique.
+        group_replica: -1 for a standalone clique.
+    """
+
+    set_name: str
+    replica: int
+    name: str
+    clique: str
+    group: str = ""
+    group_replica: int = -1
+
+
+class Membership(NamedTuple):
+    """A domain and a claim that a PodClique shares.
+
+    Attributes:
+        stem: what both are named after.
+        device_class: that the claim asks for.
+    """
+
+    scope: Scope
+    user: User
+    stem: str
+    device_class: str
+    seat: Seat
+
+    @property
+    def domain(self) -> str:
+        """Name of the ComputeDomain (MS-020)."""
+        return self.stem + _DOMAIN_SUFFIX
+
+    @property
+    def claim(self) -> str:
+        """Name of the ResourceClaim (MS-020)."""
+        return self.stem + CLAIM_SUFFIX
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Of both, in every family of keys; keys of the design have the template's names, others full ones (MS-022)."""
+        user, seat = self.user, self.seat
+        found = {
+            MANAGED_BY: OPERATOR,
+            MNNVL_MANAGED: "true",
+            **dict.fromkeys(SET, user.set_name),
+            **dict.fromkeys(SET_REPLICA, user.replica),
+        }
+        if user.group:
+            found |= dict(zip(GROUP, (seat.group, user.group), strict=True))
+            found |= dict.fromkeys(GROUP_REPLICA, user.group_replica)
+        if user.clique:
+            found |= dict(zip(CLIQUE, (seat.name, user.clique), strict=True))
+        return dict(sorted(found.items()))
+
+
+def membership_of(seat: Seat, annotations: Mapping[str, object]) -> Membership | None:
+    """What a PodClique with these annotations shares; None where it shares nothing (MS-001, MS-010 to MS-013).
+
+    A scope that there is not, or that means nothing where the clique stands, shares nothing either.
+    """
+    scope = SCOPES.get(str(annotations.get(MNNVL_SCOPE, Scope.REPLICA.value)))
+    device_class = str(annotations.get(MNNVL_DEVICE_CLASS, DEVICE_CLASS))
+    if annotations.get(MNNVL_ENABLED) != "true" or scope is None or not device_class:
+        return None
+    base = (seat.set_name, str(seat.replica))
+    home = scaling_group_name(*base[:1], seat.replica, "")
+    grouped = (*base, seat.group.removeprefix(home), str(seat.group_replica)) if seat.group else base
+    if scope is Scope.REPLICA:
+        return Membership(scope, User(*base), replica_name(seat.set_name, seat.replica), device_class, seat)
+    if scope is Scope.CLIQUE:
+        user = User(*grouped)._replace(clique=seat.clique)
+        return Membership(scope, user, seat.name, device_class, seat)
+    if not seat.group:
+        return None
+    return Membership(scope, User(*grouped), f"{seat.group}-{seat.group_replica}", device_class, seat)
+
+
+def seat_of(clique: PodClique) -> Seat | None:
+    """Where a PodClique stands by its labels; None where they do not say."""
+    labels, name = clique.labels, clique.ref.name
+    set_name = _text(labels, *SET)
+    if not set_name or clique.replica_index < 0:
+        return None
+    base = replica_name(set_name, clique.replica_index)
+    named, index = _text(labels, *GROUP), index_from(_text(labels, *GROUP_REPLICA))
+    if not named:
+        return Seat(set_name, clique.replica_index, name, name.removeprefix(f"{base}-"))
+    if index is None:
+        return None
+    full = named if name.startswith(f"{named}-{index}-") else scaling_group_name(set_name, clique.replica_index, named)
+    return Seat(set_name, clique.replica_index, name, name.removeprefix(f"{full}-{index}-"), full, index)
+
+
+def user_of(labels: FrozenMap) -> User | None:
+    """Whom an object serves by its labels; None where they name nobody."""
+    set_name, replica = _text(labels, *SET), _text(labels, *SET_REPLICA)
+    if not set_name or not replica:
+        return None
+    return User(set_name, replica, _text(labels, GROUP[1]), _text(labels, *GROUP_REPLICA), _text(labels, CLIQUE[1]))
+
+
+def is_managed(labels: FrozenMap) -> bool:
+    """Whether an object is a domain or a claim that is shared by annotation."""
+    return labels.get(MNNVL_MANAGED) == "true"
+
+
+def effective_annotations(
+    of_set: FrozenMap, clique: CliqueTemplate, group: GroupTemplate | None
+) -> FrozenMap:
+    """What the PodCliques of a clique say of MNNVL, key by key (MS-010, MS-011).
+
+    Args:
+        of_set: the set's annotations; they reach standalone cliques only.
+        clique: its own annotations yield to its group's and win over the set's.
+        group: that it is a member of; None for a standalone clique.
+    """
+    layers = (clique.annotations, group.annotations) if group is not None else (of_set, clique.annotations)
+    found = {key: layer[key] for layer in layers for key in KEYS if key in layer}
+    return FrozenMap(found) if found else NO_TEXTS
+
+
+def seat_for(set_name: str, replica: int, clique: str, group: str = "", group_replica: int = -1) -> Seat:
+    """Where a clique of a template stands; ``clique`` and ``group`` as the template names them."""
+    if not group:
+        return Seat(set_name, replica, standalone_clique_name(set_name, replica, clique), clique)
+    full = scaling_group_name(set_name, replica, group)
+    return Seat(set_name, replica, member_clique_name(full, group_replica, clique), clique, full, group_replica)
+
+
+def joined_claim(pod_spec: FrozenMap) -> FrozenMap | None:
+    """The entry of a pod spec that leads to a shared domain; None where it has none."""
+    claims = pod_spec.get("resourceClaims")
+    for one in claims if isinstance(claims, tuple) else ():
+        if isinstance(one, FrozenMap) and one.get("name") == SHARED_CLAIM:
+            named = one.get("resourceClaimName")
+            return one if isinstance(named, str) and named.endswith(CLAIM_SUFFIX) else None
+    return None
+
+
+def _text(labels: FrozenMap, *keys: str) -> str:
+    return next((text for key in keys if isinstance(text := labels.get(key), str) and text), "")
