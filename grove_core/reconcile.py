@@ -9,6 +9,8 @@ from grove_core.areas.gang_termination.status import tally_of
 from grove_core.areas.gang_termination.verdicts import ending_of
 from grove_core.areas.mnnvl.desire import findings_of_fabric, wake_of_fabric, wants_of_fabric
 from grove_core.areas.mnnvl.judge import fabric_of, judge_fabric
+from grove_core.areas.mnnvl_scopes.desire import as_admitted, findings_of_scopes, wants_of_scopes
+from grove_core.areas.mnnvl_scopes.judge import judge_scopes
 from grove_core.areas.workload.desire import judge_completion
 from grove_core.areas.workload.gates import findings_of_gates, judge_gates, wants_of_gates
 from grove_core.areas.workload.starting import findings_of_start
@@ -39,19 +41,23 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     tally = tally_of(seen, judgement)
 
     fabric = judge_fabric(seen)  # MN
+    scopes = judge_scopes(seen)  # MS
+    told = fabric_of(seen, fabric)._replace(annotations=scopes.annotations)
 
     gates = judge_gates(seen)  # WL
-    completion = judge_completion(seen, ending_of(judgement), fabric_of(seen, fabric))  # WL
+    completion = judge_completion(seen, ending_of(judgement), told)  # WL
 
     desired = Desired.union(
         (
             wants_of_termination(seen, judgement, tally),  # GT
             wants_of_fabric(seen, fabric),  # MN
+            wants_of_scopes(seen, scopes),  # MS
             wants_of_teardown(seen),  # WL
             *completion.wants,  # WL
             wants_of_gates(gates),  # WL
         )
     )
+    desired = as_admitted(seen, desired)  # MS
     return difference(
         desired,
         seen,
@@ -60,6 +66,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         findings=(
             *findings_of_termination(seen, judgement, tally),
             *findings_of_fabric(seen, fabric),
+            *findings_of_scopes(seen, scopes, desired),
             *findings_of_gates(gates),
             *findings_of_start(seen),
             *completion.findings,

@@ -36,28 +36,32 @@ def _problems(plan: Plan, snapshot: Snapshot) -> Iterator[Problem]:
         if not because:
             yield Problem(path=target.short, expected="a reason (PL-003)", got="none")
     for step in plan.steps:
-        found = known.get(step.target)
-        if isinstance(step.action, Create):
-            if step.target in known:
-                yield Problem(path=step.target.short, expected="a name that is free (PL-016)", got="one that is taken")
-            yield from _problems_of_creation(step.target, step.action, known)
-        elif isinstance(step.action, Ensure):
-            if step.stage is not Stage.FOUNDATION:
-                expected = "to come before what stands on it (PL-021)"
-                yield Problem(path=step.target.short, expected=expected, got=step.stage.name)
-            yield from _problems_of_creation(step.target, step.action, known)
-        elif found is None:
-            yield Problem(path=step.target.short, expected="an object the root owns (PL-004)", got="a stranger")
-        elif step.action.guard != found.guard:
-            yield Problem(path=step.target.short, expected=f"{found.guard} (PL-004)", got=str(step.action.guard))
-        else:
-            finalizers = () if isinstance(found, Pod) else found.finalizers
-            yield from _problems_of_action(step, deleting=found.deleting, finalizers=finalizers)
+        yield from _problems_of_step(step, known)
 
 
-def _problems_of_creation(target: Ref, action: Create | Ensure, known: Mapping[Ref, Resource | Pod]) -> Iterator[Problem]:
+def _problems_of_step(step: Step, known: Mapping[Ref, Resource | Pod]) -> Iterator[Problem]:
+    found = known.get(step.target)
+    if isinstance(step.action, Create | Ensure):
+        yield from _problems_of_creation(step, step.action, known)
+    elif found is None:
+        yield Problem(path=step.target.short, expected="an object the root owns (PL-004)", got="a stranger")
+    elif step.action.guard != found.guard:
+        yield Problem(path=step.target.short, expected=f"{found.guard} (PL-004)", got=str(step.action.guard))
+    else:
+        finalizers = () if isinstance(found, Pod) else found.finalizers
+        yield from _problems_of_action(step, deleting=found.deleting, finalizers=finalizers)
+
+
+def _problems_of_creation(
+    step: Step, action: Create | Ensure, known: Mapping[Ref, Resource | Pod]
+) -> Iterator[Problem]:
+    target = step.target
     metadata = {key: thaw(value) for key, value in action.manifest.items() if key != "spec"}
     made = read_identity(Fields(metadata, "", []), target.api_version, target.kind, None)
+    if isinstance(action, Create) and target in known:
+        yield Problem(path=target.short, expected="a name that is free (PL-016)", got="one that is taken")
+    if isinstance(action, Ensure) and step.stage is not Stage.FOUNDATION:
+        yield Problem(path=target.short, expected="to come before what stands on it (PL-021)", got=step.stage.name)
     if made["ref"] != target:
         yield Problem(path=target.short, expected="a manifest of that name (PL-016)", got=made["ref"].short)
     if made["owner_uid"] not in {owner.uid for owner in known.values() if owner.uid}:

@@ -5,16 +5,17 @@ from dataclasses import replace
 from typing import Any, TypeAlias, assert_never
 
 from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import TEMPLATE_HASH
-from grove_core.resources.meta import NO_TEXTS, read_label, read_labels
+from grove_core.resources.meta import NO_TEXTS, read_identity, read_label, read_labels
 from grove_core.resources.overlay import overlaid
 from grove_core.resources.owned import Owned
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang, groups_in
 from grove_core.resources.scaling_group import ScalingGroup
 
-Applicable: TypeAlias = PodClique | ScalingGroup | PodGang | Owned
+Applicable: TypeAlias = PodClique | ScalingGroup | PodGang | Owned | ComputeDomain
 
 
 def with_fields(item: Applicable, fields: FrozenMap) -> Applicable:
@@ -26,8 +27,8 @@ def with_fields(item: Applicable, fields: FrozenMap) -> Applicable:
             return replace(item, annotations=_merged(item.annotations, fields, "metadata", "annotations"))
         case PodGang():
             return _gang(item, fields)
-        case Owned():
-            return replace(item, spec=_merged(item.spec, fields, "spec"))
+        case Owned() | ComputeDomain():
+            return replace(_handed_over(item, fields), spec=_merged(item.spec, fields, "spec"))
         case _:
             assert_never(item)
 
@@ -56,6 +57,15 @@ def _gang(gang: PodGang, fields: FrozenMap) -> PodGang:
         priority=spec.text("priorityClassName") if "priorityClassName" in spec else gang.priority,
         groups=groups_in(spec) if "podgroups" in spec else gang.groups,
     )
+
+
+def _handed_over(item: Owned | ComputeDomain, fields: FrozenMap) -> Owned | ComputeDomain:
+    """With the controller that the fields name, where they name any."""
+    top = Fields(thaw(fields), "", [])
+    if "ownerReferences" not in top.part("metadata"):
+        return item
+    owner = read_identity(top, item.ref.api_version, item.ref.kind, None)
+    return replace(item, owner_uid=owner["owner_uid"], owner_kind=owner["owner_kind"], owner_name=owner["owner_name"])
 
 
 def _merged(stored: FrozenMap, fields: Mapping[str, Any], *path: str) -> FrozenMap:

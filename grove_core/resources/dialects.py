@@ -1,4 +1,4 @@
-"""The shapes of a ComputeDomain, side by side (decision D2); and which of them a cluster reads."""
+"""The shapes of a ComputeDomain and of a claim to it, side by side (D2, D14); and which of them a cluster reads."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.configuration import Configuration, DomainShape, MnnvlMode, Served
-from grove_core.resources.keys import NVIDIA
+from grove_core.resources.keys import CLAIM_VERSIONS, NVIDIA
 
 _ALPHA: Final = "resource.nvidia.com/v1alpha1"
 
@@ -49,3 +49,41 @@ def dialect_of(configuration: Configuration, served: Served) -> Dialect:
     """The dialect to write: as configured, else as the cluster reads it, else that of the design (MN-006)."""
     told = configuration.mnnvl
     return DIALECTS[told.mode, told.shape or served.domains or DomainShape.DESIGN]
+
+
+class ClaimDialect(NamedTuple):
+    """How a ResourceClaim is written.
+
+    Attributes:
+        spec_for: the name of a request, and what it asks for -> ``spec``.
+    """
+
+    api_version: str
+    spec_for: Callable[[str, FrozenMap], FrozenMap]
+
+
+def _claim_of(request: FrozenMap) -> FrozenMap:
+    return FrozenMap({"devices": FrozenMap({"requests": (request,)})})
+
+
+def _flat_claim(name: str, asked: FrozenMap) -> FrozenMap:
+    return _claim_of(FrozenMap({"name": name, **asked}))
+
+
+def _exact_claim(name: str, asked: FrozenMap) -> FrozenMap:
+    return _claim_of(FrozenMap({"name": name, "exactly": asked}))
+
+
+_V1, _V1BETA2, _V1BETA1 = CLAIM_VERSIONS
+CLAIM_DIALECTS: Final[Mapping[str, ClaimDialect]] = MappingProxyType(
+    {
+        _V1: ClaimDialect(_V1, _exact_claim),
+        _V1BETA2: ClaimDialect(_V1BETA2, _exact_claim),
+        _V1BETA1: ClaimDialect(_V1BETA1, _flat_claim),
+    }
+)
+
+
+def claim_dialect_of(served: Served) -> ClaimDialect:
+    """The dialect of the newest version that is served; that of the design where nobody knows (MS-023)."""
+    return CLAIM_DIALECTS[served.claims or _V1BETA1]

@@ -177,14 +177,19 @@ def user_of(labels: FrozenMap) -> User | None:
     return User(set_name, replica, _text(labels, GROUP[1]), _text(labels, *GROUP_REPLICA), _text(labels, CLIQUE[1]))
 
 
+def user_in(manifest: FrozenMap) -> User | None:
+    """Whom an object that is to be made will serve."""
+    metadata = manifest.get("metadata")
+    labels = metadata.get("labels") if isinstance(metadata, FrozenMap) else None
+    return user_of(labels) if isinstance(labels, FrozenMap) else None
+
+
 def is_managed(labels: FrozenMap) -> bool:
     """Whether an object is a domain or a claim that is shared by annotation."""
     return labels.get(MNNVL_MANAGED) == "true"
 
 
-def effective_annotations(
-    of_set: FrozenMap, clique: CliqueTemplate, group: GroupTemplate | None
-) -> FrozenMap:
+def effective_annotations(of_set: FrozenMap, clique: CliqueTemplate, group: GroupTemplate | None) -> FrozenMap:
     """What the PodCliques of a clique say of MNNVL, key by key (MS-010, MS-011).
 
     Args:

@@ -31,10 +31,12 @@ class Owned(Resource):
 
     Attributes:
         managed: its label says that Grove made it.
+        labels: as stored.
         spec: as stored; empty where the kind has none.
     """
 
     managed: bool = False
+    labels: FrozenMap = NO_TEXTS
     spec: FrozenMap = NO_TEXTS
 
 
@@ -43,8 +45,9 @@ def owned_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = N
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
     identity = read_identity(top, raw["apiVersion"], raw["kind"], shared)
-    managed = read_label(read_labels(top), MANAGED_BY) == OPERATOR
+    labels = read_labels(top)
+    managed = read_label(labels, MANAGED_BY) == OPERATOR
     spec = view_of(top.part("spec"))
     if problems:
         raise MalformedObject(tuple(problems))
-    return Owned(**identity, managed=managed, spec=spec)
+    return Owned(**identity, managed=managed, labels=view_of(labels), spec=spec)

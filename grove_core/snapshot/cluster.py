@@ -11,6 +11,7 @@ from grove_core.kernel.steps import Attempt
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import UNASKED, UNTOLD, Configuration, Served
 from grove_core.resources.keys import SET
+from grove_core.resources.membership import is_managed, user_of
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
@@ -22,6 +23,7 @@ from grove_core.snapshot.snapshot import Snapshot
 
 Gap: TypeAlias = tuple[str, str]  # (kind, namespace)
 EVERYWHERE: Final = ""  # as the namespace of a gap
+_OWNERS_OF_SHARED: Final = frozenset({"PodCliqueSet", "PodGang"})
 
 
 R = TypeVar("R", bound=Resource)
@@ -39,6 +41,8 @@ class Cluster:
         claim_templates: (namespace, name) -> ``spec`` of a ResourceClaimTemplate.
         domains: (namespace, name) -> ComputeDomain, also those of nobody.
         domains_of: by the uid of their controller.
+        claims: (namespace, name) -> ResourceClaim, also those of nobody.
+        shared_of: (namespace, name of a set) -> the domains and claims that its parts share by annotation.
         configuration, served: the same for every root.
         leaving_of, leaving_groups_of: (namespace, name of a set) -> its cliques and groups that are being deleted and
             whose owner is gone already.
@@ -56,6 +60,8 @@ class Cluster:
     claim_templates: Mapping[tuple[str, str], FrozenMap] = field(default_factory=dict)
     domains: Mapping[tuple[str, str], ComputeDomain] = field(default_factory=dict)
     domains_of: Mapping[str, tuple[ComputeDomain, ...]] = field(default_factory=dict)
+    claims: Mapping[tuple[str, str], Owned] = field(default_factory=dict)
+    shared_of: Mapping[tuple[str, str], tuple[ComputeDomain | Owned, ...]] = field(default_factory=dict)
     configuration: Configuration = UNTOLD
     served: Served = UNASKED
     leaving_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = field(default_factory=dict)
@@ -72,14 +78,18 @@ class Cluster:
         cliques += self.leaving_of.get(named, ()) if self.leaving_of else ()
         groups += self.leaving_groups_of.get(named, ()) if self.leaving_groups_of else ()
         gangs = self.gangs_of.get(root.uid, ())
+        adrift = self._adrift(root, gangs) if self.shared_of else ()
+        domains = self._domains_of((root, *gangs)) if self.domains_of else ()
+        others = self._others_of((root, *groups, *cliques, *gangs)) if self.others_of else ()
         return Snapshot(
             root=root,
             groups=groups,
             cliques=cliques,
             gangs=gangs,
-            others=self._others_of((root, *groups, *cliques)) if self.others_of else (),
-            domains=self._domains_of((root, *gangs)) if self.domains_of else (),
+            others=(*others, *(item for item in adrift if isinstance(item, Owned))),
+            domains=(*domains, *(item for item in adrift if isinstance(item, ComputeDomain))),
             named_domains=self.domains,
+            named_claims=self.claims,
             configuration=self.configuration,
             served=self.served,
             pods_of=self.pods_of,
@@ -90,6 +100,12 @@ class Cluster:
             claim_templates=self.claim_templates,
             strangers=self.strangers,
         )
+
+    def _adrift(self, root: PodCliqueSet, gangs: Iterable[PodGang]) -> tuple[ComputeDomain | Owned, ...]:
+        """What parts of the set share and neither it nor a gang of it owns: the owner of before is gone (MS-043)."""
+        known = {root.uid, *(gang.uid for gang in gangs)}
+        shared = self.shared_of.get((root.ref.namespace, root.ref.name), ())
+        return tuple(item for item in shared if item.owner_uid not in known and item.owner_kind in _OWNERS_OF_SHARED)
 
     def _domains_of(self, owners: Iterable[Resource]) -> tuple[ComputeDomain, ...]:
         found = (domain for owner in owners for domain in self.domains_of.get(owner.uid, ()))
@@ -137,10 +153,28 @@ def cluster_of(
     )
 
 
-def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain]) -> Cluster:
-    """The cluster with its ComputeDomains, those of strangers included: they hold names. Linear in their number."""
+def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Iterable[Owned] = ()) -> Cluster:
+    """The cluster with its ComputeDomains and claims, those of strangers included: they hold names.
+
+    Cost: linear in their number.
+    """
     named = {(domain.ref.namespace, domain.ref.name): domain for domain in domains}
-    return replace(cluster, domains=named, domains_of=_by_owner(named.values())) if named else cluster
+    held = {(claim.ref.namespace, claim.ref.name): claim for claim in claims}
+    shared: dict[tuple[str, str], list[ComputeDomain | Owned]] = {}
+    every: tuple[ComputeDomain | Owned, ...] = (*named.values(), *held.values())
+    for item in every:
+        user = user_of(item.labels) if is_managed(item.labels) else None
+        if user is not None:
+            shared.setdefault((item.ref.namespace, user.set_name), []).append(item)
+    if not named and not held:
+        return cluster
+    return replace(
+        cluster,
+        domains=named,
+        domains_of=_by_owner(named.values()),
+        claims=held,
+        shared_of={key: tuple(sorted(items, key=_by_name)) for key, items in shared.items()},
+    )
 
 
 def _set_of(clique: PodClique) -> str:

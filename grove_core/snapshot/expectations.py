@@ -6,10 +6,11 @@ from typing import Final, TypeVar
 
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Outcome, SetStatus
+from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Ensure, Outcome, SetStatus
 from grove_core.resources.applied import with_fields
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
 from grove_core.resources.meta import Resource
+from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
@@ -54,7 +55,7 @@ def refused_so_far(before: tuple[Attempt, ...], now: tuple[Attempt, ...]) -> tup
 
 
 def _shown(action: Action, found: Resource | Pod | None) -> bool:
-    if isinstance(action, Create):
+    if isinstance(action, Create | Ensure):
         return found is not None
     if found is None or found.uid != action.guard.uid:
         return True
@@ -89,6 +90,13 @@ def with_own_writes(snapshot: Snapshot) -> Snapshot:
             case _:
                 return deleted(item)
 
+    def handed(item: Seen) -> Seen:
+        match done.get(item.ref):
+            case Apply(fields, guard) if guard == item.guard and isinstance(item, Owned | ComputeDomain):
+                return with_fields(item, fields)  # type: ignore[return-value]  # the kind stays
+            case _:
+                return deleted(item)
+
     pods = {ref: action for ref, action in done.items() if ref.kind == _POD}
     domains, named_domains = _with_own_domains(snapshot, done)
     return replace(
@@ -97,8 +105,8 @@ def with_own_writes(snapshot: Snapshot) -> Snapshot:
         groups=tuple(map(seen, snapshot.groups)),
         cliques=tuple(map(seen, snapshot.cliques)),
         gangs=tuple(map(seen, snapshot.gangs)),
-        others=tuple(map(deleted, snapshot.others)),
-        domains=domains,
+        others=tuple(map(handed, snapshot.others)),
+        domains=tuple(map(handed, domains)),
         named_domains=named_domains,
         pods_of=_with_own_pods(snapshot, pods) if pods else snapshot.pods_of,
     )
@@ -114,7 +122,7 @@ def _with_own_domains(
             continue
         key = (ref.namespace, ref.name)
         match action, snapshot.named_domains.get(key):
-            case Create(manifest), None:
+            case Create(manifest) | Ensure(manifest), None:
                 named[key] = compute_domain_of(thaw(manifest))
             case Delete(guard), ComputeDomain() as domain if guard.uid == domain.uid:
                 named[key] = replace(domain, deleting=True)

@@ -34,8 +34,10 @@ class Snapshot:
         not_collected: kinds the source left out (GT-024).
         claim_templates: (namespace, name) -> ``spec`` of a ResourceClaimTemplate.
         complete: kinds of which the source has everything the root owns, so that what is not here is nowhere.
-        domains: the ComputeDomains that the root or one of its gangs controls, sorted by name.
-        named_domains: (namespace, name) -> ComputeDomain, whoever's it is; may hold those of other namespaces too.
+        domains: the ComputeDomains that the root or one of its gangs controls, and those it shares by annotation and
+            whose owner is gone, sorted by name; claims of these are among the others.
+        named_domains, named_claims: (namespace, name) -> ComputeDomain or ResourceClaim, whoever's it is; may hold
+            those of other namespaces too.
         configuration: what the operator is told.
         served: what the API server offers.
         strangers: kind, namespace and name of objects of our kinds that are of no set -> whose they are (WL-027).
@@ -54,6 +56,7 @@ class Snapshot:
     complete: frozenset[str] = frozenset()
     domains: tuple[ComputeDomain, ...] = ()
     named_domains: Mapping[tuple[str, str], ComputeDomain] = field(default_factory=dict)
+    named_claims: Mapping[tuple[str, str], Owned] = field(default_factory=dict)
     configuration: Configuration = UNTOLD
     served: Served = UNASKED
     strangers: Mapping[tuple[str, str, str], str] = field(default_factory=dict)

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from itertools import groupby
 from typing import TypeAlias
 
-from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step, rest_on_one_cause
+from grove_core.kernel.steps import Attempt, Create, Ensure, Outcome, Stage, Step, rest_on_one_cause
 from grove_shell.world.protocol import Attempting
 
 Tries: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]
@@ -64,7 +64,7 @@ async def act_at_once(attempt: Callable[[Step], Awaitable[Attempt]], steps: Iter
     while ready is not None:
         by_kind: dict[str, list[Step]] = {}
         for step in ready:
-            by_kind.setdefault(step.target.kind if isinstance(step.action, Create) else "", []).append(step)
+            by_kind.setdefault(step.target.kind if isinstance(step.action, Create | Ensure) else "", []).append(step)
         groups = [_slowly(attempt, group) if kind else _at_once(attempt, group) for kind, group in by_kind.items()]
         answers = [answer for answered in await asyncio.gather(*groups) for answer in answered]
         attempts += answers

@@ -98,6 +98,7 @@ class _Loading:
         self.gangs: dict[tuple[str, str], PodGang] = {}
         self.pods: dict[tuple[str, str], Pod] = {}
         self.others: dict[tuple[str, str, str], Owned] = {}
+        self.claims: dict[tuple[str, str], Owned] = {}  # of everybody: a name may be taken
         self.manifests: list[Item] = []  # sets without a uid
         self.running: dict[tuple[str, str], Mapping[str, Any]] = {}  # sets with one, as they stand in the input
         self.edited: list[tuple[str, str]] = []
@@ -200,6 +201,8 @@ class _Loading:
             self.ignored[kind] += 1
             return
         self.seen.add((kind, owned.ref.namespace))
+        if kind == "ResourceClaim":
+            self.claims.setdefault((owned.ref.namespace, owned.ref.name), owned)
         if owned.managed and owned.owner_kind in API_GROUPS:
             self.others.setdefault((kind, owned.ref.namespace, owned.ref.name), owned)
         else:
@@ -293,7 +296,7 @@ class _Loading:
             complete=complete_kinds(self._seen_kinds() | self.live.complete, gaps),
         )
         cluster = replace(
-            with_domains(cluster, self.fabric.domains.values()),
+            with_domains(cluster, self.fabric.domains.values(), self.claims.values()),
             claim_templates=self.templates,
             configuration=self.configuration,
             served=self.live.served or self.fabric.served,

@@ -6,7 +6,7 @@ from grove_core.areas.gang_termination.findings import TERMINATION
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Outcome, SetStatus, Step
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Ensure, Outcome, SetStatus, Step
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -120,7 +120,7 @@ class Storyteller:
 
 def _verb(step: Step) -> What:
     match step.action:
-        case Create():
+        case Create() | Ensure():
             return What.CREATED
         case Apply():
             return What.OPENED if step.target.kind == "Pod" else What.CHANGED

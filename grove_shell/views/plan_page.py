@@ -21,6 +21,7 @@ _ENTRIES: Final = 20
 _OLD: Final = timedelta(minutes=10)
 _ACTIONS: Final[Mapping[str, str]] = {
     "create": "creation",
+    "ensure": "ensured object",
     "apply": "change",
     "delete": "deletion",
     "dropFinalizer": "finalizer release",

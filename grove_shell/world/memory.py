@@ -15,11 +15,23 @@ from typing import Final, TypeAlias, assert_never
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.steps import (
+    Apply,
+    Attempt,
+    Create,
+    Delete,
+    DropFinalizer,
+    Ensure,
+    Outcome,
+    SetStatus,
+    Stage,
+    Step,
+)
 from grove_core.resources.applied import with_fields
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.keys import SET
+from grove_core.resources.membership import user_in, user_of
 from grove_core.resources.names import index_from
 from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
@@ -76,7 +88,7 @@ class MemoryWorld:
             self.configuration, self.served = snapshot.configuration, snapshot.served
             self.strangers |= snapshot.strangers
             items: tuple[Stored, ...] = (snapshot.root, *snapshot.groups, *snapshot.gangs, *snapshot.others)
-            for item in (*items, *snapshot.named_domains.values()):
+            for item in (*items, *snapshot.named_domains.values(), *snapshot.named_claims.values()):
                 self.add(item)
             for clique in snapshot.cliques:
                 self.add(clique)
@@ -114,8 +126,9 @@ class MemoryWorld:
             others=(item for item in self.items.values() if isinstance(item, Owned)),
         )
         domains = (item for item in self.items.values() if isinstance(item, ComputeDomain))
+        claims = (item for item in self.items.values() if isinstance(item, Owned) and item.ref.kind == "ResourceClaim")
         return replace(
-            with_domains(cluster, domains).snapshot_of(found, now, attempts),
+            with_domains(cluster, domains, claims).snapshot_of(found, now, attempts),
             pods_of=dict(self.pods),
             not_collected=self.not_collected,
             complete=self.complete or frozenset(),
@@ -130,6 +143,8 @@ class MemoryWorld:
         action = step.action
         if isinstance(action, Create):
             return self._create(step, action)
+        if isinstance(action, Ensure):
+            return self._ensure(step, action)
         item = self.pod(step.target) if step.target.kind == "Pod" else self.items.get(step.target)
         if item is None:
             return Attempt(step, Outcome.CONFLICT, "not found")
@@ -147,7 +162,18 @@ class MemoryWorld:
             self._write(item, action)
         return Attempt(step, Outcome.DONE)
 
-    def _create(self, step: Step, action: Create) -> Attempt:
+    def _ensure(self, step: Step, action: Ensure) -> Attempt:
+        """Create, or be content with what serves the same user (PL-021)."""
+        found = self.items.get(step.target)
+        if found is None:
+            return self._create(step, action)
+        if not isinstance(found, Owned | ComputeDomain) or user_of(found.labels) != user_in(action.manifest):
+            return Attempt(step, Outcome.REFUSED, f"{step.target.short} already exists and serves somebody else")
+        if found.deleting:
+            return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
+        return Attempt(step, Outcome.DONE)
+
+    def _create(self, step: Step, action: Create | Ensure) -> Attempt:
         ref = step.target
         serial = self.made[ref] + 1
         try:
@@ -180,6 +206,10 @@ class MemoryWorld:
 
     def put(self, item: Stored) -> None:
         """Write an object: stored as given, with a version of its own."""
+        before = self.items.get(item.ref)
+        if before is not None and before.owner_uid != item.owner_uid:
+            self._owned[before.owner_uid].discard(item.ref)
+            self._owned[item.owner_uid].add(item.ref)
         self.items[item.ref] = replace(item, resource_version=bumped(item.resource_version))
 
     def delete(self, ref: Ref) -> None:
@@ -240,7 +270,7 @@ class MemoryWorld:
     def _write(self, item: Stored, action: Apply | SetStatus | Delete | DropFinalizer) -> None:
         match action:
             case Apply(fields):
-                if not isinstance(item, PodCliqueSet | ComputeDomain):
+                if not isinstance(item, PodCliqueSet):
                     self._keep(with_fields(item, fields))
             case SetStatus(fields):
                 if not isinstance(item, Owned | ComputeDomain):

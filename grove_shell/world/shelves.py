@@ -34,6 +34,7 @@ Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name
 Stored: TypeAlias = Resource | Pod
 
 TEMPLATE_KIND: Final = "ResourceClaimTemplate"
+CLAIM_KIND: Final = "ResourceClaim"
 _SET_KIND: Final = "PodCliqueSet"
 _REMEMBERED: Final = 20_000
 _FEWEST_SHARED: Final = 8_192
@@ -98,6 +99,7 @@ class Shelves:
         self._lost: dict[str, str] = {}
         self._templates: dict[tuple[str, str], FrozenMap] = {}
         self._domains: dict[tuple[str, str], ComputeDomain] = {}  # of everybody: a name may be taken
+        self._claims: dict[tuple[str, str], Owned] = {}
         self._shared: dict[str, str] = {}
         self._most_shared = _FEWEST_SHARED
 
@@ -262,10 +264,12 @@ class Shelves:
             others=(item for item in items if isinstance(item, Owned)),
         )
         domains = (item for item in items if isinstance(item, ComputeDomain))
+        claims = (item for item in items if isinstance(item, Owned) and item.ref.kind == CLAIM_KIND)
         unknown = frozenset(self._lost) | {kind for kind, _, _ in house.broken}
         return replace(
-            with_domains(own, domains).snapshot_of(house.root, now, attempts),
+            with_domains(own, domains, claims).snapshot_of(house.root, now, attempts),
             named_domains=self._domains,
+            named_claims=self._claims,
             configuration=self.configuration,
             served=self.served,
             pods_of={uid: list(pods.values()) for uid, pods in house.pods.items()},
@@ -320,6 +324,8 @@ class Shelves:
             house.items[address] = item
             if isinstance(item, ComputeDomain):
                 self._domains[address[1:]] = item
+            if isinstance(item, Owned) and address[0] == CLAIM_KIND:
+                self._claims[address[1:]] = item
             if isinstance(item, ScalingGroup | PodClique):
                 self._home_of_owner[item.uid] = home
 
@@ -329,6 +335,8 @@ class Shelves:
         house.broken.pop(address, None)
         if kind == DOMAIN_KIND:
             self._domains.pop(address[1:], None)
+        if kind == CLAIM_KIND:
+            self._claims.pop(address[1:], None)
         if kind == _SET_KIND:
             house.root = None
         elif kind == "Pod":

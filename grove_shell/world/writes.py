@@ -5,11 +5,12 @@ writer (specs/decisions/0010). All but creations are aimed at the version that w
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final, Protocol, assert_never
 
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Outcome, SetStatus, Step
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Ensure, Outcome, SetStatus, Step
 from grove_core.resources.fields import Fields
 from grove_core.resources.meta import Resource, read_identity
 from grove_core.resources.pod import Pod
@@ -20,19 +21,18 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import status_as_json, with_status
 from grove_shell.client.api import (
     APPLY,
-    CONFLICT,
     JSON,
     MERGE,
     NOT_FOUND,
-    SERVER_FAULT,
     STRATEGIC,
-    TOO_MANY,
     Answer,
     Api,
     Unreachable,
 )
 from grove_shell.client.kinds import KINDS, kind_of, path_of
 from grove_shell.client.lists import accepted
+from grove_shell.world.answers import exists_already, judged
+from grove_shell.world.ensuring import ensure
 
 WRITER: Final = "grove-operator"
 STATUS_WRITER: Final = "grove-operator-status"
@@ -83,8 +83,8 @@ class Writes:
 
     async def _try(self, step: Step) -> Attempt:
         match step.action:
-            case Create() as action:
-                return await self._create(step, action)
+            case Create() | Ensure():
+                return await self._make(step, step.action)
             case Apply() as action:
                 answer = await self._apply(step.target, action)
             case SetStatus() as action:
@@ -105,7 +105,13 @@ class Writes:
             self._take_in(step.target, answer)
         elif answer.status == NOT_FOUND and (guard := step.action.guard) is not None:
             self._shelves.drop(step.target.kind, _stub(step.target, guard))
-        return Attempt(step, *_judged(answer))
+        return Attempt(step, *judged(answer))
+
+    async def _make(self, step: Step, action: Create | Ensure) -> Attempt:
+        if isinstance(action, Create):
+            return await self._create(step, action)
+        put = partial(self._shelves.put, step.target.kind)
+        return Attempt(step, *await ensure(self._api, step.target, action.manifest, WRITER, put))
 
     async def _create(self, step: Step, action: Create) -> Attempt:
         kind = kind_of(step.target)
@@ -120,8 +126,8 @@ class Writes:
         if answer.good:
             self._take_in(step.target, answer)
             return Attempt(step, Outcome.DONE)
-        if answer.status != CONFLICT or answer.json().get("reason") != "AlreadyExists":
-            return Attempt(step, *_judged(answer))
+        if not exists_already(answer):
+            return Attempt(step, *judged(answer))
         return await self._as_found(step, manifest, answer)
 
     async def _as_found(self, step: Step, manifest: Mapping[str, Any], refusal: Answer) -> Attempt:
@@ -132,7 +138,7 @@ class Writes:
         if answer.status == NOT_FOUND:
             return Attempt(step, Outcome.CONFLICT, "it went a moment ago")
         if not answer.good:
-            return Attempt(step, *_judged(answer))
+            return Attempt(step, *judged(answer))
         raw = answer.json()
         self._take_in(step.target, answer)
         found, wanted = (
@@ -155,7 +161,7 @@ class Writes:
         answer = await self._patch(step.target, {"metadata": {"labels": {label: text}}}, guard)
         if answer.good:
             self._take_in(step.target, answer)
-        return Attempt(step, *_judged(answer))
+        return Attempt(step, *judged(answer))
 
     async def _apply(self, target: Ref, action: Apply) -> Answer:
         """Fields of a pod are its gates: opening one twice is no harm, and pods change all the time."""
@@ -209,17 +215,6 @@ class Writes:
             self._shelves.put(target.kind, {**raw, "apiVersion": target.api_version, "kind": target.kind})
         elif raw.get("kind") == "Status" and (uid := (raw.get("details") or {}).get("uid")):
             self._shelves.drop(target.kind, _stub(target, Guard(uid, "")))
-
-
-def _judged(answer: Answer) -> tuple[Outcome, str]:
-    """What an answer means: conflicts are looked at again, refusals are told, faults of the server are tried again."""
-    if answer.good:
-        return Outcome.DONE, ""
-    if answer.status in {CONFLICT, NOT_FOUND}:
-        return Outcome.CONFLICT, answer.words
-    if answer.status == TOO_MANY or answer.status >= SERVER_FAULT:
-        return Outcome.UNREACHABLE, answer.words
-    return Outcome.REFUSED, answer.words
 
 
 def _stub(ref: Ref, guard: Guard) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.domain_condition import Failure
 
@@ -87,10 +88,12 @@ class Fabric(NamedTuple):
     Attributes:
         templates: replica -> the ResourceClaimTemplate that its new parts name (MN-020, MN-021).
         waiting: replica -> why none of its parts is made now (MN-010).
+        annotations: name of a clique in the template -> what its new PodCliques say of MNNVL (MS-010, MS-011).
     """
 
     templates: Mapping[int, str] = MappingProxyType({})
     waiting: Mapping[int, tuple[Reason, ...]] = MappingProxyType({})
+    annotations: Mapping[str, FrozenMap] = MappingProxyType({})
 
 
 NO_FABRIC: Final = Fabric()

@@ -1,7 +1,7 @@
 """Manifests of PodCliques and scaling groups."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from grove_core.areas.workload.blueprint import CliquePart, GroupPart
 from grove_core.areas.workload.manifests import Blank, labels_of, labels_of_clique, labels_of_replica, wanted
@@ -12,7 +12,10 @@ from grove_core.areas.workload.scalers import bounds_of
 from grove_core.areas.workload.template_hash import is_ours
 from grove_core.kernel.frozen import FrozenMap, Json, freeze
 from grove_core.kernel.wants import Present
+from grove_core.resources.injection import with_gpu_claim
 from grove_core.resources.keys import CLIQUE_FINALIZER, DOMAIN_TEMPLATE, GROUP_FINALIZER, GROVE, PREFIX, TEMPLATE_HASH
+from grove_core.resources.membership import KEYS as MNNVL_KEYS
+from grove_core.resources.membership import joined_claim
 from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.overlay import differing, replacing
 from grove_core.resources.pod import Pod
@@ -21,13 +24,28 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 
 
+class Joined(NamedTuple):
+    """What a new PodClique says of MNNVL.
+
+    Attributes:
+        template: the ResourceClaimTemplate of its ComputeDomain; empty where it joins none (MN-020).
+        said: annotations that its set or group hand on (MS-010, MS-011).
+    """
+
+    template: str = ""
+    said: FrozenMap = NO_TEXTS
+
+
+NOT_JOINED: Final = Joined()
+
+
 def podclique_for(
     root: PodCliqueSet,
     owner: PodCliqueSet | ScalingGroup,
     part: CliquePart,
     ordering: Ordering,
     revision: Revision,
-    joined: str = "",
+    joined: Joined = NOT_JOINED,
 ) -> Present:
     """A PodClique of the set, or of one of its scaling groups (WL-013, WL-015).
 
@@ -36,7 +54,7 @@ def podclique_for(
         owner: it, or the scaling group.
         part: as the template has it.
         ordering, revision: of the set.
-        joined: the ResourceClaimTemplate of its ComputeDomain; empty where it joins none (MN-020).
+        joined: what it says of MNNVL.
     """
     template, spec = part.template, part.template.spec
     body: dict[str, Any] = {
@@ -56,7 +74,7 @@ def podclique_for(
         name=part.name,
         owner=owner,
         labels=labels_of_clique(root.ref.name, part, revision.hash_of(part)),
-        annotations=_joining(wanted_annotations(part), joined),
+        annotations=_joining(FrozenMap({**wanted_annotations(part), **joined.said}), joined.template),
         finalizer=CLIQUE_FINALIZER,
     )
     if part.surplus:
@@ -104,10 +122,13 @@ def change_of_scaling_group(group: ScalingGroup, part: GroupPart) -> FrozenMap:
 def template_fields(root: PodCliqueSet, clique: PodClique, part: CliquePart, revision: Revision) -> FrozenMap:
     """The fields that make a stored PodClique one of the present template; null takes a field away (WL-213)."""
     labels = FrozenMap(labels_of_clique(root.ref.name, part, revision.hash_of(part)))
-    pod_spec = replacing(wanted_pod_spec(part, root.spec.template.priority_class_name), clique.pod_spec)
+    wanted_spec, claim = wanted_pod_spec(part, root.spec.template.priority_class_name), joined_claim(clique.pod_spec)
+    wanted_spec = wanted_spec if claim is None else with_gpu_claim(wanted_spec, claim)  # MS-034
+    pod_spec = replacing(wanted_spec, clique.pod_spec)
+    annotations = FrozenMap({key: text for key, text in wanted_annotations(part).items() if key not in MNNVL_KEYS})
     metadata = {
         "labels": _replacing_texts(labels, clique.labels),
-        "annotations": _replacing_texts(wanted_annotations(part), clique.annotations),
+        "annotations": _replacing_texts(annotations, clique.annotations),
     }
     fields = {"metadata": FrozenMap({key: texts for key, texts in metadata.items() if texts})}
     return FrozenMap(fields | ({"spec": FrozenMap({"podSpec": pod_spec})} if pod_spec else {}))

@@ -16,6 +16,7 @@ from grove_core.areas.workload.births import Births
 from grove_core.areas.workload.blueprint import CliquePart, GangPart, GroupPart, ReplicaPart
 from grove_core.areas.workload.claims import Shared, claims_of_clique, claims_of_group, claims_of_set
 from grove_core.areas.workload.cliques import (
+    Joined,
     change_of_scaling_group,
     changes_of_podclique,
     podclique_for,
@@ -33,6 +34,8 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Absent, Applied, Desired, HeldBack, Present, Want
 from grove_core.resources.keys import GROVE, MANAGED_BY, SCHEDULER
+from grove_core.resources.membership import is_managed
+from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.names import replica_name
 from grove_core.resources.overlay import differing
 from grove_core.resources.owned import Owned
@@ -149,7 +152,8 @@ def _no_longer_part(scene: Scene, expected: set[tuple[str, str]]) -> Iterator[Ab
             yield Absent(gang.ref, gang.guard, (Why.NO_LONGER_PART.because(gang.ref),))
     for other in scene.snapshot.others:
         kind = other.ref.kind
-        if kind in _COUNTED and other.managed and not other.deleting and (kind, other.ref.name) not in expected:
+        counts = kind in _COUNTED and other.managed and not is_managed(other.labels)
+        if counts and not other.deleting and (kind, other.ref.name) not in expected:
             because = Why.NO_LONGER_PART.because(other.ref)
             yield Absent(other.ref, other.guard, (because,))
 
@@ -173,6 +177,7 @@ class _Expansion:
     def __init__(self, scene: Scene, closed: AbstractSet[str], fabric: Fabric) -> None:
         self._scene = scene
         self._templates = fabric.templates
+        self._annotations = fabric.annotations
         self._root = scene.root
         self._complete = scene.snapshot.complete
         self._ordering = Ordering(scene.root)
@@ -200,7 +205,8 @@ class _Expansion:
 
     def _clique(self, owner: PodCliqueSet | ScalingGroup, part: CliquePart) -> Iterator[_Sketch | Applied]:
         joined = self._templates.get(part.replica, "")
-        make = partial(podclique_for, self._root, owner, part, self._ordering, self._scene.revision, joined)
+        told = Joined(joined, self._annotations.get(part.template.name, NO_TEXTS))
+        make = partial(podclique_for, self._root, owner, part, self._ordering, self._scene.revision, told)
         yield _Sketch("PodClique", part.name, make)
         clique = self._scene.clique_of(part)
         if clique is not None and self._scene.revision.is_current(clique, part):

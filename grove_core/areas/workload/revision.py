@@ -4,6 +4,7 @@ A clique that carries a hash of ours is compared by it. One that another operato
 holds, so that taking over a cluster rolls nothing.
 """
 
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from grove_core.areas.workload.blueprint import CliquePart
@@ -19,8 +20,10 @@ from grove_core.resources.keys import (
     NAME,
     PREFIX,
     SET,
+    SHARED_CLAIM,
     TOPOLOGY_NAME,
 )
+from grove_core.resources.membership import joined_claim
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import CliqueTemplate
@@ -79,7 +82,8 @@ class Revision:
         if (labels, annotations) != (stored_labels, stored_annotations):
             return False
         specs = (part.template.spec.pod_spec, clique.pod_spec)
-        wanted, stored = (typed(_users_own_spec(spec)) for spec in specs)
+        put_in = {MNNVL_CLAIM} if joined_claim(clique.pod_spec) is None else {MNNVL_CLAIM, SHARED_CLAIM}
+        wanted, stored = (typed(_users_own_spec(spec, put_in)) for spec in specs)
         if wanted == stored:
             return True  # the usual case, and cheaper than to look into the order of lists
         nothing = FrozenMap({})
@@ -92,8 +96,8 @@ def _users_own(texts: FrozenMap) -> FrozenMap:
     )
 
 
-def _users_own_spec(pod_spec: FrozenMap) -> FrozenMap:
-    """The pod spec without what operators of Grove put into it: their variables and the claim of a domain."""
+def _users_own_spec(pod_spec: FrozenMap, put_in: AbstractSet[str]) -> FrozenMap:
+    """The pod spec without what operators of Grove put into it: their variables and claims of these names."""
 
     def stripped(container: FrozenMap) -> Json:
         found = dict(container.items())
@@ -103,13 +107,13 @@ def _users_own_spec(pod_spec: FrozenMap) -> FrozenMap:
         resources = container.get("resources")
         if isinstance(resources, FrozenMap):
             claims = resources.get("claims")
-            kept = tuple(item for item in claims if _name_of(item) != MNNVL_CLAIM) if isinstance(claims, tuple) else ()
+            kept = tuple(item for item in claims if _name_of(item) not in put_in) if isinstance(claims, tuple) else ()
             found["resources"] = FrozenMap({key: item for key, item in resources.items() if key != "claims" or kept})
         return FrozenMap({key: item for key, item in found.items() if item or key not in {"env", "resources"}})
 
     claims = pod_spec.get("resourceClaims")
     if isinstance(claims, tuple):
-        kept = tuple(item for item in claims if _name_of(item) != MNNVL_CLAIM)
+        kept = tuple(item for item in claims if _name_of(item) not in put_in)
         pod_spec = FrozenMap(
             {
                 key: kept if key == "resourceClaims" else item

@@ -1,0 +1,138 @@
+"""What MNNVL by annotation wishes: what is shared is there and belongs to the gang, and goes when nobody uses it."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from grove_core.areas.mnnvl_scopes.entry import Joins, Passes, Surroundings, Waits, judge_entry, member_in, opted_in
+from grove_core.areas.mnnvl_scopes.manifests import Maker, reference_to
+from grove_core.areas.mnnvl_scopes.rules import Why
+from grove_core.areas.mnnvl_scopes.verdicts import Lot, ScopeJudgement
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.frozen import FrozenMap, freeze, thaw
+from grove_core.kernel.steps import Ensure, Outcome
+from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, HeldBack, Present, Want
+from grove_core.resources.configuration import MnnvlMode
+from grove_core.resources.keys import MNNVL_ADOPTED
+from grove_core.resources.membership import joined_claim
+from grove_core.resources.podclique import PodClique, podclique_of
+from grove_core.snapshot.snapshot import Snapshot
+
+QUESTION: Final = "computeDomain"
+_HELD: Final = frozenset({Lot.WAITED_FOR, Lot.TAKEN, Lot.KEPT})
+
+
+def wants_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement) -> Desired:
+    """What exists and is to belong to another, to go, or to come again."""
+    wants: list[Want] = []
+    held: list[HeldBack] = []
+    for fate in judgement.fates:
+        found = fate.found
+        if fate.lot is Lot.MADE_AGAIN and fate.member is not None:
+            maker = Maker(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
+            wants.append(maker.ensured(fate.kind, fate.member, fate.owner, fate.because))
+        elif found is not None and fate.lot is Lot.HANDED_OVER:
+            owners = freeze([reference_to(fate.owner)])
+            fields = FrozenMap({"metadata": FrozenMap({"ownerReferences": owners})})
+            wants.append(Applied(found.ref, found.guard, fields, (fate.because,)))
+        elif found is not None and fate.lot is Lot.SURPLUS:
+            wants.append(Absent(found.ref, found.guard, (fate.because,)))
+        elif found is not None and fate.lot in _HELD:
+            held.append(HeldBack(found.ref, (fate.because,)))
+    return Desired(tuple(wants), tuple(held))
+
+
+def as_admitted(snapshot: Snapshot, desired: Desired) -> Desired:
+    """Wishes as the webhooks leave them: PodCliques with the claim to what they share, PodGangs with their stamp.
+
+    What a PodClique needs and is not there comes before it, once for all who share it; one that admission would refuse
+    now is held back (specs/decisions/0012). Linear in what is made.
+    """
+    if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+        return desired
+    around = _around(snapshot)
+    taken = {want.target for want in desired.wants if isinstance(want, Ensured)}
+    ensures: list[Want] = []
+    wants: list[Want] = []
+    held = list(desired.held_back)
+    for want in desired.wants:
+        if not isinstance(want, Present):
+            wants.append(want)
+        elif want.target.kind == "PodGang":
+            wants.append(Present(want.target, stamped(want.manifest), want.because, want.is_foundation))
+        elif want.target.kind == "PodClique":
+            entry = judge_entry(podclique_of(thaw(want.manifest)), around)
+            if isinstance(entry, Waits):
+                held.append(HeldBack(want.target, (entry.because, *want.because)))
+            elif isinstance(entry, Joins):
+                ensures += [one for one in entry.ensures if one.target not in taken]
+                taken.update(one.target for one in entry.ensures)
+                because = (*want.because, entry.because)
+                wants.append(Present(want.target, with_pod_spec(want.manifest, entry.pod_spec), because))
+            else:
+                wants.append(want)
+        else:
+            wants.append(want)
+    return Desired((*ensures, *wants), tuple(held))
+
+
+def with_pod_spec(manifest: FrozenMap, pod_spec: FrozenMap) -> FrozenMap:
+    """A PodClique with another pod spec."""
+    spec = manifest["spec"]
+    assert isinstance(spec, FrozenMap)  # noqa: S101 - a PodClique that reads has one
+    return FrozenMap({**manifest, "spec": FrozenMap({**spec, "podSpec": pod_spec})})
+
+
+def stamped(manifest: FrozenMap) -> FrozenMap:
+    """A PodGang with the word that it adopts what its members share (MS-044)."""
+    metadata = manifest["metadata"]
+    assert isinstance(metadata, FrozenMap)  # noqa: S101 - every object has one
+    told = metadata.get("annotations")
+    annotations = FrozenMap({**(told if isinstance(told, FrozenMap) else {}), MNNVL_ADOPTED: "true"})
+    return FrozenMap({**manifest, "metadata": FrozenMap({**metadata, "annotations": annotations})})
+
+
+def findings_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement, desired: Desired) -> Iterator[Finding]:
+    """Which criterion decided of each PodClique, and what becomes of what they share.
+
+    Args:
+        snapshot: of the set.
+        judgement: of what exists.
+        desired: as the webhooks leave it.
+    """
+    for fate in judgement.fates:
+        yield Finding(fate.because.subject, QUESTION, fate.lot.value, (fate.because,))
+    is_on = snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+    if is_on or judgement.fates:
+        yield from (_of_clique(clique) for clique in snapshot.cliques if not clique.deleting)
+    for want in desired.wants if is_on else ():
+        if isinstance(want, Ensured):
+            yield Finding(want.target, QUESTION, "Ensured", want.because)
+        elif isinstance(want, Present) and want.target.kind == "PodClique":
+            yield _of_clique(podclique_of(thaw(want.manifest)))
+
+
+def _of_clique(clique: PodClique) -> Finding:
+    """What a PodClique shares, by what it holds."""
+    member = member_in(clique)
+    if isinstance(member, Passes):
+        return Finding(clique.ref, QUESTION, "JoinsNothing", (member.because,))
+    if joined_claim(clique.pod_spec) is None:
+        return Finding(clique.ref, QUESTION, "LetInWithout", (Why.LET_IN_WITHOUT.because(clique.ref),))
+    return Finding(clique.ref, QUESTION, "Joins", (opted_in(clique, member),))
+
+
+def _around(snapshot: Snapshot) -> Surroundings:
+    """A snapshot as admission looks at it."""
+    refused = {
+        (attempt.step.target.kind, attempt.step.target.name): attempt.detail or "no detail given"
+        for attempt in snapshot.attempts
+        if attempt.outcome is Outcome.REFUSED and isinstance(attempt.step.action, Ensure)
+    }
+    return Surroundings(
+        configuration=snapshot.configuration,
+        served=snapshot.served,
+        owner=snapshot.root,
+        domains=snapshot.named_domains,
+        claims=snapshot.named_claims,
+        refused=refused,
+    )

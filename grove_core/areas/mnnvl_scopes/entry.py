@@ -1,0 +1,162 @@
+"""The admission of one PodClique: what it shares, what must exist before it, or why it has to wait (MS-001 to MS-039).
+
+The same decision stands behind the webhook, which judges whoever makes a PodClique, and behind plans, which show one
+as the webhook leaves it (specs/decisions/0012).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from grove_core.areas.mnnvl_scopes.manifests import CLAIM_KIND, Maker
+from grove_core.areas.mnnvl_scopes.rules import Why
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.wants import Ensured
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_core.resources.configuration import Configuration, MnnvlMode, Served
+from grove_core.resources.fields import shown
+from grove_core.resources.injection import with_gpu_claim
+from grove_core.resources.keys import MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
+from grove_core.resources.membership import SCOPES, Membership, Scope, membership_of, seat_of, user_of
+from grove_core.resources.meta import Resource
+from grove_core.resources.owned import Owned
+from grove_core.resources.podclique import PodClique
+
+Named: TypeAlias = Mapping[tuple[str, str], Resource]
+SHARED_KINDS = (DOMAIN_KIND, CLAIM_KIND)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What the admission of a PodClique looks at besides the PodClique.
+
+    Attributes:
+        owner: the set that it is of, which is to own what it needs; None where that is not known (yet).
+        domains, claims: (namespace, name) -> what holds that name.
+        refused: kind and name -> why a server would not have it lately.
+    """
+
+    configuration: Configuration
+    served: Served
+    owner: Resource | None
+    domains: Mapping[tuple[str, str], ComputeDomain]
+    claims: Mapping[tuple[str, str], Owned]
+    refused: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+
+class Joins(NamedTuple):
+    """It shares a domain.
+
+    Attributes:
+        pod_spec: with the claim.
+        ensures: what has to be made before it is stored; empty where all of that is there.
+    """
+
+    member: Membership
+    pod_spec: FrozenMap
+    ensures: tuple[Ensured, ...]
+    because: Reason
+
+
+class Passes(NamedTuple):
+    """It shares nothing, and is left as it is.
+
+    Attributes:
+        odd: annotation, and what is wrong with it; empty where nothing is.
+    """
+
+    because: Reason
+    odd: tuple[str, str] = ("", "")
+
+
+class Waits(NamedTuple):
+    """It must not be stored now."""
+
+    member: Membership
+    because: Reason
+
+
+Entry: TypeAlias = Joins | Passes | Waits
+
+
+def judge_entry(clique: PodClique, around: Surroundings) -> Entry:
+    """What the admission of a new PodClique decides. The same again for what it leads to: idempotent (MS-033)."""
+    if not around.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+        return Passes(Why.SCOPES_OFF.because(clique.ref))
+    member = member_in(clique)
+    if not isinstance(member, Membership):
+        return member
+    if around.owner is None:
+        return Waits(member, Why.SET_UNKNOWN.because(clique.ref, name=member.user.set_name))
+    maker = Maker(around.configuration, around.served, clique.ref.namespace)
+    ensures: list[Ensured] = []
+    for kind in SHARED_KINDS:
+        ref = maker.address_of(kind, member)
+        named: Named = around.domains if kind == DOMAIN_KIND else around.claims
+        found = named.get((ref.namespace, ref.name))
+        obstacle = _obstacle(clique.ref, ref, found, member, around.refused)
+        if obstacle is not None:
+            return Waits(member, obstacle)
+        if found is None:
+            ensures.append(maker.ensured(kind, member, around.owner))
+    entry = FrozenMap({"name": SHARED_CLAIM, "resourceClaimName": member.claim})
+    return Joins(member, with_gpu_claim(clique.pod_spec, entry), tuple(ensures), opted_in(clique, member))
+
+
+def opted_in(clique: PodClique, member: Membership) -> Reason:
+    """Why a PodClique shares something."""
+    facts = {"scope": member.scope.value, "domain": member.domain, "user": str(member.user)}
+    return Why.OPTED_IN.because(clique.ref, **facts)
+
+
+def member_in(clique: PodClique) -> Membership | Passes:
+    """What a PodClique shares by its annotations and labels; or why nothing (MS-002, MS-003)."""
+    said = clique.annotations.get(MNNVL_ENABLED)
+    if said in {None, "false"}:
+        value = "absent" if said is None else '"false"'
+        return Passes(Why.NOT_OPTED_IN.because(clique.ref, annotation=MNNVL_ENABLED, value=value))
+    if said != "true":
+        return _odd(clique, MNNVL_ENABLED, 'is neither "true" nor "false"')
+    scope = SCOPES.get(str(clique.annotations.get(MNNVL_SCOPE, Scope.REPLICA.value)))
+    if scope is None:
+        return _odd(clique, MNNVL_SCOPE, f"is none of {', '.join(SCOPES)}")
+    if clique.annotations.get(MNNVL_DEVICE_CLASS) == "":
+        return _odd(clique, MNNVL_DEVICE_CLASS, "names no device class")
+    seat = seat_of(clique)
+    if seat is None:
+        return _odd(clique, MNNVL_ENABLED, "says so of a PodClique whose labels name no replica of a set")
+    return membership_of(seat, clique.annotations) or _odd(clique, MNNVL_SCOPE, "is of no scaling group")
+
+
+def serves(found: ComputeDomain | Owned | Resource, member: Membership) -> bool:
+    """Whether an object is the domain or the claim of a membership: its labels say whom it is for (MS-036)."""
+    return isinstance(found, ComputeDomain | Owned) and user_of(found.labels) == member.user
+
+
+def holder_of(found: Resource) -> str:
+    """Whom an object serves, in words."""
+    user = user_of(found.labels) if isinstance(found, ComputeDomain | Owned) else None
+    return str(user) if user is not None else "somebody else: no label says whom"
+
+
+def _obstacle(
+    clique: Ref, ref: Ref, found: Resource | None, member: Membership, refused: Mapping[tuple[str, str], str]
+) -> Reason | None:
+    """Why a domain or claim cannot be had now; None where it can."""
+    here = {"kind": ref.kind, "name": ref.name}
+    if found is not None and not serves(found, member):
+        holder, user = holder_of(found), str(member.user)
+        return Why.NAME_SERVES_ANOTHER.because(clique, holder=holder, user=user, **here)
+    if found is not None and found.deleting:
+        return Why.DOMAIN_LEAVES.because(clique, **here)
+    if found is None and (ref.kind, ref.name) in refused:
+        return Why.NOT_ENSURED.because(clique, error=refused[ref.kind, ref.name], **here)
+    return None
+
+
+def _odd(clique: PodClique, annotation: str, trouble: str) -> Passes:
+    got = shown(clique.annotations[annotation]) if annotation in clique.annotations else "nothing"
+    because = Why.ODD_ANNOTATION.because(clique.ref, annotation=annotation, trouble=trouble, got=got)
+    return Passes(because, (annotation, trouble))

@@ -1,0 +1,87 @@
+"""Manifests of the ComputeDomains and ResourceClaims that are shared by annotation (MS-020 to MS-023)."""
+
+from typing import Any
+
+from grove_core.areas.mnnvl_scopes.rules import Why
+from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.wants import Ensured
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.configuration import Configuration, Served
+from grove_core.resources.dialects import claim_dialect_of, dialect_of
+from grove_core.resources.membership import Membership
+from grove_core.resources.meta import Resource
+
+CLAIM_KIND = "ResourceClaim"
+_REQUEST = "mnnvl"
+_SELECTOR = 'device.attributes["compute-domain.nvidia.com"].name == "{}"'
+
+
+class Maker:
+    """Makes what PodCliques of one namespace share, as a cluster reads it.
+
+    Attributes:
+        domain_version, claim_version: ``apiVersion`` of each.
+    """
+
+    def __init__(self, configuration: Configuration, served: Served, namespace: str) -> None:
+        """For a namespace."""
+        self._dialect = dialect_of(configuration, served)
+        self._claims = claim_dialect_of(served)
+        self._namespace = namespace
+
+    def address_of(self, kind: str, member: Membership) -> Ref:
+        """Where the domain or the claim of a membership stands."""
+        if kind == DOMAIN_KIND:
+            return Ref(self._dialect.api_version, kind, self._namespace, member.domain)
+        return Ref(self._claims.api_version, kind, self._namespace, member.claim)
+
+    def ensured(self, kind: str, member: Membership, owner: Resource, because: Reason | None = None) -> Ensured:
+        """The wish for the domain or the claim.
+
+        Args:
+            kind: which of them.
+            member: who shares it.
+            owner: its controller.
+            because: why, where it is not for somebody who is new.
+        """
+        user = str(member.user)
+        if kind == DOMAIN_KIND:
+            spec = self._dialect.spec_for(f"{member.stem}-mnnvl-rct")
+            why = because or Why.DOMAIN_SHARED.because(owner.ref, user=user)
+        else:
+            request = {
+                "deviceClassName": member.device_class,
+                "selectors": [{"cel": {"expression": _SELECTOR.format(member.domain)}}],
+            }
+            spec = self._claims.spec_for(_REQUEST, FrozenMap({key: freeze(part) for key, part in request.items()}))
+            why = because or Why.CLAIM_SHARED.because(owner.ref, user=user, domain=member.domain)
+        ref = self.address_of(kind, member)
+        manifest = freeze(
+            {
+                "apiVersion": ref.api_version,
+                "kind": kind,
+                "metadata": {
+                    "name": ref.name,
+                    "namespace": ref.namespace,
+                    "labels": member.labels,
+                    "ownerReferences": [reference_to(owner)],
+                },
+                "spec": spec,
+            }
+        )
+        assert isinstance(manifest, FrozenMap)  # noqa: S101 - mypy cannot see that an object freezes to one
+        return Ensured(ref, manifest, (why,))
+
+
+def reference_to(owner: Resource) -> dict[str, Any]:
+    """That an object belongs to this one."""
+    return {
+        "apiVersion": owner.ref.api_version,
+        "kind": owner.ref.kind,
+        "name": owner.ref.name,
+        "uid": owner.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }

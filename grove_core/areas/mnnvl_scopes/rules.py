@@ -1,0 +1,59 @@
+"""The clauses of MNNVL by annotation: one member for each decision or admission rule of specs/mnnvl_scopes.md."""
+
+from enum import unique
+
+from grove_core.kernel.reasons import Clause, Rule
+
+
+@unique
+class Why(Rule):
+    """Why a PodClique shares a ComputeDomain or does not, and what becomes of domains and claims."""
+
+    SCOPES_OFF = Clause("MS-001", "MNNVL by annotation is off in the operator's configuration")
+    NOT_OPTED_IN = Clause("MS-002", "it does not opt in: {annotation} is {value}")
+    ODD_ANNOTATION = Clause("MS-003", "it is let through as it is: {annotation} {trouble}, got {got}")
+    OPTED_IN = Clause("MS-004", "it opts in with scope {scope}, and shares ComputeDomain {domain} of {user}")
+
+    DOMAIN_SHARED = Clause("MS-030", "what {user} consists of shares it")
+    CLAIM_SHARED = Clause("MS-031", "pods of {user} reach ComputeDomain {domain} by it")
+    DOMAIN_LEAVES = Clause("MS-035", "{kind} {name} of before is on its way out")
+    NAME_SERVES_ANOTHER = Clause("MS-036", "{kind} {name} serves {holder}, and would have to serve {user}")
+    NOT_ENSURED = Clause("MS-037", "{kind} {name}, which it needs, cannot be made: {error}")
+    SET_UNKNOWN = Clause("MS-038", "PodCliqueSet {name}, which is to own what it needs, is not known yet")
+
+    BELONGS = Clause("MS-040", "it belongs to {owner}")
+    HANDED_OVER = Clause("MS-041", "PodGang {gang} of {user} is there, and takes it over from {owner}")
+    OWNER_IS_GONE = Clause("MS-043", "its owner is gone, and {user} uses it: {owner} takes it over")
+
+    USER_IS_GONE = Clause("MS-050", "{user} is gone")
+    STILL_SHARED = Clause("MS-051", "{user} is gone, and {cliques} of it still use it")
+    ENSURED_AGAIN = Clause("MS-052", "{user} needs it, and it is gone")
+    LET_IN_WITHOUT = Clause("MS-061", "it was made while MNNVL by annotation was off, and stays without a claim")
+    SWITCHED_OFF = Clause("MS-060", "{user} uses it, and MNNVL by annotation is off: it stays as it is")
+
+
+@unique
+class Refuse(Rule):
+    """Why a set is refused, or a PodClique."""
+
+    SCOPED_VALUE_INVALID = Clause("MS-070", 'must be "true" or "false"')
+    SCOPE_UNKNOWN = Clause("MS-071", "must be one of {known}")
+    SCOPE_MISPLACED = Clause("MS-072", "must be one of {allowed} {place}")
+    DEVICE_CLASS_EMPTY = Clause("MS-073", "must name a device class, or not be there")
+    SHARED_CLAIM_RESERVED = Clause("MS-074", "must not be {name}: the claim of its ComputeDomain is called so")
+    SCOPES_IMMUTABLE = Clause("MS-075", "must stay as it was: {before}")
+    SHARED_NAME_TOO_LONG = Clause("MS-076", "must be shorter by {excess}: {made} may have {most} characters")
+    SHARED_NAME_TWICE = Clause("MS-077", "must not give ComputeDomain {made} a second user: {other} has it")
+    NOT_NOW = Clause("MS-039", "must wait: {why}")
+
+
+@unique
+class Warn(Rule):
+    """What is probably not meant."""
+
+    ODD_ON_CLIQUE = Clause("MS-079", "{trouble}: the PodClique joins no ComputeDomain")
+    OUT_OF_REACH = Clause("MS-080", "asks for GPUs, and the set's {annotation} does not reach members of group {group}")
+    NO_GPUS_IN_SCOPE = Clause("MS-081", "has no effect: {whom} asks for {resource}")
+    TOO_MANY_SHARE = Clause("MS-082", "{pods} pods share one ResourceClaim, and an API server lets {most} reserve it")
+    NODE_LOCAL = Clause("MS-083", "devices of this class are of one node: all {pods} pods that share one land there")
+    CLASS_UNKNOWN = Clause("MS-084", "names a DeviceClass that is not among the objects")

@@ -1,0 +1,53 @@
+"""Objects that several make who come at once: whoever is first creates it, the others are content (PL-021)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from grove_core.kernel.frozen import FrozenMap, freeze, thaw
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Outcome
+from grove_core.resources.membership import user_in
+from grove_shell.client.api import NOT_FOUND, Api
+from grove_shell.client.kinds import kind_of, path_of
+from grove_shell.world.answers import exists_already, judged
+
+Taking = Callable[[dict[str, Any]], None]
+
+
+async def ensure(
+    api: Api, ref: Ref, manifest: FrozenMap, writer: str, take_in: Taking = lambda _raw: None
+) -> tuple[Outcome, str]:
+    """Create an object, or find one that serves the same user.
+
+    Args:
+        api: whom to ask.
+        ref: where it is to stand.
+        manifest: all of it.
+        writer: in whose name.
+        take_in: is told of the object as it is.
+
+    Raises:
+        Unreachable: there was no answer; it may have been made.
+    """
+    path = kind_of(ref).path(ref.namespace)
+    answer = await api.request("POST", path, query={"fieldManager": writer}, body=thaw(manifest))
+    if answer.good:
+        take_in(answer.json())
+        return Outcome.DONE, ""
+    if not exists_already(answer):
+        return judged(answer)
+    refusal = answer.words
+    answer = await api.request("GET", path_of(ref))
+    if answer.status == NOT_FOUND:
+        return Outcome.CONFLICT, "it went a moment ago"
+    if not answer.good:
+        return judged(answer)
+    raw = answer.json()
+    take_in(raw)
+    found = freeze(raw)
+    holder = user_in(found) if isinstance(found, FrozenMap) else None
+    if holder is None or holder != user_in(manifest):
+        return Outcome.REFUSED, f"{refusal}; it serves {holder or 'somebody else: no label says whom'}"
+    if raw["metadata"].get("deletionTimestamp"):
+        return Outcome.CONFLICT, "the one before is being deleted"
+    return Outcome.DONE, ""
