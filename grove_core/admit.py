@@ -1,12 +1,14 @@
 """Admission on one page: a manifest (and what it was before) goes in, a verdict with every objection comes out."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from grove_core.areas.gang_termination import admit as gang_termination
 from grove_core.areas.gang_termination.rules import Refuse
 from grove_core.areas.mnnvl import admit as mnnvl
+from grove_core.areas.mnnvl_scopes import admit as mnnvl_scopes
+from grove_core.areas.mnnvl_scopes.caution import warnings_to as scope_warnings_to
 from grove_core.areas.workload import admit as workload
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.areas.workload.neighbours import Neighbours, neighbours_of
@@ -14,7 +16,8 @@ from grove_core.kernel.admission import AdmissionVerdict, Admit, Caution, Deny, 
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
-from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.configuration import UNTOLD, Configuration, MnnvlMode
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import GROVE
 from grove_core.resources.keys import SET as SET_KEYS
@@ -23,7 +26,15 @@ from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.resources.stand_ins import made_readable
 
 _NAMED: Final = frozenset(
-    {"HorizontalPodAutoscaler", "PodClique", "PodCliqueScalingGroup", "PodGang", "ResourceClaim", "Service"}
+    {
+        DOMAIN_KIND,
+        "HorizontalPodAutoscaler",
+        "PodClique",
+        "PodCliqueScalingGroup",
+        "PodGang",
+        "ResourceClaim",
+        "Service",
+    }
 )
 _COMPARED_WHOLE: Final = ("cliqueNames", "startsAfter", "resourceSharing", "resourceClaimTemplates")
 """Lists that an update must leave as they are; with one part of them unread nobody knows whether it does."""
@@ -34,18 +45,19 @@ def admit(
     old: Mapping[str, Any] | None = None,
     neighbours: Neighbours | None = None,
     configuration: Configuration = UNTOLD,
+    classes: Collection[str] | None = None,
 ) -> Decision[AdmissionVerdict]:
     """Judge a PodCliqueSet manifest, as an update where the old one is given; all objections at once.
 
     With neighbours it is also judged by the names that others use (WL-117); the set itself may be among them. What is
-    warned of depends on what the operator is told.
+    warned of depends on what the operator is told, and on the names of the DeviceClasses where these are known.
 
     Both are judged with their defaults written out (WL-196). Total: a manifest that does not read is refused (GT-103),
     and what can be read of it is judged all the same. An old manifest that does not read has nothing to compare with.
     """
     subject, raw = _subject(new), with_defaults(new)
     before = manifest_of(with_defaults(old))[0] if old is not None else None
-    objections, warnings = _found_in(subject, raw, _Beside(before, neighbours, configuration))
+    objections, warnings = _found_in(subject, raw, _Beside(before, neighbours, configuration, classes))
     cautions = tuple(sorted(warnings, key=_sort_key))
     if not objections:
         return Decision(Admit(cautions), (Refuse.ADMITTED.because(subject),))
@@ -78,6 +90,7 @@ class _Beside(NamedTuple):
     before: Manifest | None
     neighbours: Neighbours | None
     configuration: Configuration
+    classes: Collection[str] | None
 
 
 def _found_in(subject: Ref, raw: Mapping[str, Any], beside: _Beside) -> tuple[list[Objection], list[Caution]]:
@@ -118,15 +131,28 @@ def _judged(
             *gang_termination.objections_to(subject, new.spec, earlier),
             *workload.objections_to(subject, new, before),
             *mnnvl.objections_to(subject, new, before),
-            *(workload.collisions_of(subject, new, before, neighbours) if neighbours is not None else ()),
+            *mnnvl_scopes.objections_to(subject, new, before, beside.configuration),
+            *(_collisions(subject, new, beside, neighbours) if neighbours is not None else ()),
         )
         for new in sound
     )
     warnings = (
-        (*workload.warnings_to(subject, new, before), *mnnvl.warnings_to(subject, new, beside.configuration))
+        (
+            *workload.warnings_to(subject, new, before),
+            *mnnvl.warnings_to(subject, new, beside.configuration),
+            *scope_warnings_to(subject, new, beside.configuration, beside.classes),
+        )
         for new in sound
     )
     return frozenset(chain.from_iterable(objections)), frozenset(chain.from_iterable(warnings))
+
+
+def _collisions(subject: Ref, new: Manifest, beside: _Beside, neighbours: Neighbours) -> Iterator[Objection]:
+    """Names that another set uses (WL-117); those of shared ComputeDomains only where these are made (MS-077)."""
+    is_shared = beside.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+    for objection in workload.collisions_of(subject, new, beside.before, neighbours):
+        if is_shared or ("kind", DOMAIN_KIND) not in objection.reason.facts:
+            yield objection
 
 
 def _problems_of(raw: Mapping[str, Any]) -> tuple[Problem, ...]:

@@ -1,9 +1,10 @@
 """What admission can answer: yes, or no with every objection and where it is; both with warnings."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.wants import Ensured
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,4 +46,19 @@ class Deny:
     warnings: tuple[Caution, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Amend:
+    """The object is accepted with changes, once some others are there.
+
+    Attributes:
+        patch: JSON patch (RFC 6902), in JSON as the standard library writes it; empty where nothing changes.
+        ensures: what has to be done before the answer is given; none of it where the request is a dry run.
+    """
+
+    patch: tuple[dict[str, Any], ...] = ()
+    ensures: tuple[Ensured, ...] = ()
+    warnings: tuple[Caution, ...] = ()
+
+
 AdmissionVerdict: TypeAlias = Admit | Deny
+AmendmentVerdict: TypeAlias = Amend | Deny

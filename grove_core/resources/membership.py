@@ -136,12 +136,12 @@ def membership_of(seat: Seat, annotations: Mapping[str, object]) -> Membership |
 
     A scope that there is not, or that means nothing where the clique stands, shares nothing either.
     """
-    scope = SCOPES.get(str(annotations.get(MNNVL_SCOPE, Scope.REPLICA.value)))
+    scope = scope_of(annotations)
     device_class = str(annotations.get(MNNVL_DEVICE_CLASS, DEVICE_CLASS))
-    if annotations.get(MNNVL_ENABLED) != "true" or scope is None or not device_class:
+    if scope is None or not device_class:
         return None
     base = (seat.set_name, str(seat.replica))
-    home = scaling_group_name(*base[:1], seat.replica, "")
+    home = scaling_group_name(seat.set_name, seat.replica, "")
     grouped = (*base, seat.group.removeprefix(home), str(seat.group_replica)) if seat.group else base
     if scope is Scope.REPLICA:
         return Membership(scope, User(*base), replica_name(seat.set_name, seat.replica), device_class, seat)
@@ -151,6 +151,13 @@ def membership_of(seat: Seat, annotations: Mapping[str, object]) -> Membership |
     if not seat.group:
         return None
     return Membership(scope, User(*grouped), f"{seat.group}-{seat.group_replica}", device_class, seat)
+
+
+def scope_of(annotations: Mapping[str, object]) -> Scope | None:
+    """With whom these annotations share; None where they do not opt in, or name no scope that there is."""
+    if annotations.get(MNNVL_ENABLED) != "true":
+        return None
+    return SCOPES.get(str(annotations.get(MNNVL_SCOPE, Scope.REPLICA.value)))
 
 
 def seat_of(clique: PodClique) -> Seat | None:

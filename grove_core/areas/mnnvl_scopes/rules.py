@@ -12,6 +12,7 @@ class Why(Rule):
     SCOPES_OFF = Clause("MS-001", "MNNVL by annotation is off in the operator's configuration")
     NOT_OPTED_IN = Clause("MS-002", "it does not opt in: {annotation} is {value}")
     ODD_ANNOTATION = Clause("MS-003", "it is let through as it is: {annotation} {trouble}, got {got}")
+    NOT_READ = Clause("MS-005", "it is left to those who validate it, for it does not read: {problem}")
     OPTED_IN = Clause("MS-004", "it opts in with scope {scope}, and shares ComputeDomain {domain} of {user}")
 
     DOMAIN_SHARED = Clause("MS-030", "what {user} consists of shares it")
@@ -25,6 +26,8 @@ class Why(Rule):
     HANDED_OVER = Clause("MS-041", "PodGang {gang} of {user} is there, and takes it over from {owner}")
     OWNER_IS_GONE = Clause("MS-043", "its owner is gone, and {user} uses it: {owner} takes it over")
 
+    STAMPED = Clause("MS-044", "it is stamped with {annotation}: what its pods share is handed to it once it has a uid")
+
     USER_IS_GONE = Clause("MS-050", "{user} is gone")
     STILL_SHARED = Clause("MS-051", "{user} is gone, and {cliques} of it still use it")
     ENSURED_AGAIN = Clause("MS-052", "{user} needs it, and it is gone")
@@ -37,8 +40,8 @@ class Refuse(Rule):
     """Why a set is refused, or a PodClique."""
 
     SCOPED_VALUE_INVALID = Clause("MS-070", 'must be "true" or "false"')
-    SCOPE_UNKNOWN = Clause("MS-071", "must be one of {known}")
-    SCOPE_MISPLACED = Clause("MS-072", "must be one of {allowed} {place}")
+    MNNVL_SCOPE_UNKNOWN = Clause("MS-071", "must be one of {known}")
+    MNNVL_SCOPE_MISPLACED = Clause("MS-072", "must be one of {allowed} {place}")
     DEVICE_CLASS_EMPTY = Clause("MS-073", "must name a device class, or not be there")
     SHARED_CLAIM_RESERVED = Clause("MS-074", "must not be {name}: the claim of its ComputeDomain is called so")
     SCOPES_IMMUTABLE = Clause("MS-075", "must stay as it was: {before}")

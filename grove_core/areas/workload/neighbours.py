@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.areas.workload.admit_found import most_replicas
+from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.manifest import Manifest
+from grove_core.resources.membership import Scope, effective_annotations, scope_of
 from grove_core.resources.template import PER_REPLICA, CliqueTemplate, GroupTemplate, ResourceSharing
 
 Word: TypeAlias = str | int
@@ -96,6 +98,7 @@ def _patterns_of(manifest: Manifest) -> Iterator[Pattern]:
     yield Pattern("PodGang", replica)
     yield Pattern("Service", replica)
     yield from _claims(base, max(manifest.spec.replicas, 1), template.resource_sharing)
+    yield from _shared_domains(manifest, replica)
     cliques = {clique.name: clique for clique in template.cliques}
     for clique in manifest.spec.standalone_cliques:
         name = (*replica, *clique.name.split("-"))
@@ -104,6 +107,26 @@ def _patterns_of(manifest: Manifest) -> Iterator[Pattern]:
             yield Pattern("HorizontalPodAutoscaler", name)
     for group in template.pod_clique_scaling_groups:
         yield from _of_group((*replica, *group.name.split("-")), group, cliques)
+
+
+def _shared_domains(manifest: Manifest, replica: tuple[Word, ...]) -> Iterator[Pattern]:
+    """The ComputeDomains that a set's cliques would share by annotation (MS-077)."""
+    template = manifest.spec.template
+    homes = {name: group for group in template.pod_clique_scaling_groups for name in group.clique_names}
+    found = set[tuple[Word, ...]]()
+    for clique in template.cliques:
+        group = homes.get(clique.name)
+        scope = scope_of(effective_annotations(manifest.annotations, clique, group))
+        of_group: tuple[Word, ...] = ()
+        if group is not None:
+            of_group = (*group.name.split("-"), most_replicas(group.replicas, group.scale_config))
+        if scope is Scope.REPLICA:
+            found.add(replica)
+        elif scope is Scope.CLIQUE:
+            found.add((*replica, *of_group, *clique.name.split("-")))
+        elif scope is not None and of_group:
+            found.add((*replica, *of_group))
+    yield from (Pattern(DOMAIN_KIND, (*words, "cd")) for words in found)
 
 
 def _of_group(name: tuple[Word, ...], group: GroupTemplate, cliques: Mapping[str, CliqueTemplate]) -> Iterator[Pattern]:

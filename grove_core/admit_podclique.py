@@ -1,0 +1,78 @@
+"""Admission of what sets are made of, on one page: a PodClique, or a PodGang, goes in; what becomes of it comes out.
+
+In mode `annotations` alone (MS): a PodClique gets the claim to what it shares, and a PodGang its stamp.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from grove_core.areas.mnnvl_scopes.desire import stamped
+from grove_core.areas.mnnvl_scopes.entry import Joins, Passes, Surroundings, Waits, judge_entry
+from grove_core.areas.mnnvl_scopes.rules import Refuse, Warn, Why
+from grove_core.areas.workload.defaults import patch_between
+from grove_core.kernel.admission import Amend, AmendmentVerdict, Caution, Deny, Objection
+from grove_core.kernel.decisions import Decision
+from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.refs import Ref
+from grove_core.resources.configuration import Configuration, MnnvlMode
+from grove_core.resources.fields import Fields, shown
+from grove_core.resources.keys import GROVE, MNNVL_ADOPTED, MNNVL_ENABLED, SCHEDULER, SET
+from grove_core.resources.podclique import podclique_of
+
+_ANNOTATION: Final = "metadata.annotations[{}]"
+
+
+def admit_podclique(raw: Mapping[str, Any], around: Surroundings) -> Decision[AmendmentVerdict]:
+    """Judge a PodClique that is to be created (MS-001 to MS-039).
+
+    Total. What does not read as a PodClique is left to those who validate it. The same decision for what it leads to,
+    and for a dry run, of which whoever asks ensures nothing (MS-033, MS-091).
+
+    Args:
+        raw: as it would be stored.
+        around: what else there is.
+    """
+    try:
+        clique = podclique_of(raw)
+    except MalformedObject as fault:
+        because = Why.NOT_READ.because(_subject(raw, GROVE, "PodClique"), problem=str(fault.problems[0]))
+        return Decision(Amend(), (because,))
+    entry = judge_entry(clique, around)
+    if isinstance(entry, Waits):
+        because = Refuse.NOT_NOW.because(clique.ref, why=entry.because.sentence)
+        objection = Objection(_ANNOTATION.format(MNNVL_ENABLED), shown("true"), because)
+        return Decision(Deny((objection,)), (entry.because, because))
+    if isinstance(entry, Joins):
+        after = {**raw, "spec": {**raw.get("spec", {}), "podSpec": thaw(entry.pod_spec)}}
+        return Decision(Amend(tuple(patch_between(raw, after)), entry.ensures), (entry.because,))
+    return Decision(Amend(warnings=_cautions(clique.ref, clique.annotations, entry)), (entry.because,))
+
+
+def admit_podgang(raw: Mapping[str, Any], configuration: Configuration) -> Decision[AmendmentVerdict]:
+    """Judge a PodGang that is to be created (MS-044): its members' domains are handed over once it has a uid."""
+    gang = _subject(raw, SCHEDULER, "PodGang")
+    if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+        return Decision(Amend(), (Why.SCOPES_OFF.because(gang),))
+    patch = tuple(patch_between(raw, thaw(stamped(FrozenMap.over(raw)))))
+    return Decision(Amend(patch), (Why.STAMPED.because(gang, annotation=MNNVL_ADOPTED),))
+
+
+def set_named_in(raw: Mapping[str, Any]) -> str:
+    """The set that a PodClique's labels name; empty where none does."""
+    labels = Fields(raw, "", []).part("metadata").part("labels")
+    return next((text for key in SET if (text := labels.text(key))), "")
+
+
+def _cautions(subject: Ref, annotations: Mapping[str, object], entry: Passes) -> tuple[Caution, ...]:
+    """MS-079."""
+    annotation, trouble = entry.odd
+    if not annotation:
+        return ()
+    because = Warn.ODD_ON_CLIQUE.because(subject, trouble=trouble)
+    return (Caution(_ANNOTATION.format(annotation), shown(annotations.get(annotation)), because),)
+
+
+def _subject(raw: Mapping[str, Any], api_version: str, kind: str) -> Ref:
+    meta = Fields(raw, "", []).part("metadata")
+    return Ref(api_version, kind, meta.text("namespace") or "default", meta.text("name"))

@@ -1,0 +1,158 @@
+"""What admission says of a set's MNNVL annotations (MS-070 to MS-084); cases.yaml was written before the code."""
+
+import copy
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from grove_core.admit import admit, neighbours_in
+from grove_core.kernel.admission import Deny, Remark
+from grove_core.resources.configuration import UNTOLD, Configuration, Mnnvl, MnnvlMode
+
+Json = dict[str, Any]
+STEP: Final = re.compile(r"([A-Za-z]+)|\[(\d+)\]")
+SCOPED: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+ENABLED, SCOPE, CLASS = "grove.io/mnnvl-enabled", "grove.io/mnnvl-scope", "grove.io/mnnvl-device-class"
+
+
+@cache
+def table() -> Json:
+    loaded: Json = yaml.safe_load((Path(__file__).parent / "cases.yaml").read_text(encoding="utf-8"))
+    return loaded
+
+
+CASES: Final = table()["cases"]
+
+
+def with_values(values: Json) -> Json:
+    """The manifest of the table with other values at some places; None takes a field away."""
+    raw: Json = copy.deepcopy(table()["manifest"])
+    for path, value in values.items():
+        steps = [name or int(index) for name, index in STEP.findall(path)]
+        place: Any = raw
+        for step in steps[:-1]:
+            place = place.setdefault(step, {}) if isinstance(step, str) else place[step]
+        if value is not None:
+            place[steps[-1]] = value
+        elif isinstance(place, list) or steps[-1] in place:
+            place.pop(steps[-1])
+    return raw
+
+
+def judged(
+    put: Json, old: Json | None = None, configuration: Configuration = SCOPED, classes: frozenset[str] | None = None
+) -> tuple[list[Remark], list[Remark]]:
+    """Objections and warnings."""
+    before = with_values(old) if old is not None else None
+    verdict = admit(with_values(put), before, None, configuration, classes).verdict
+    return list(verdict.objections if isinstance(verdict, Deny) else ()), list(verdict.warnings)
+
+
+def is_meant(pattern: str, path: str) -> bool:
+    return path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern
+
+
+@pytest.mark.req("MS-071")
+@pytest.mark.req("MS-072")
+@pytest.mark.req("MS-073")
+@pytest.mark.req("MS-074")
+@pytest.mark.req("MS-075")
+@pytest.mark.req("MS-076")
+@pytest.mark.req("MS-077")
+@pytest.mark.req("MS-080")
+@pytest.mark.req("MS-081")
+@pytest.mark.req("MS-082")
+@pytest.mark.req("MS-083")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["why"])
+def test_ms070_the_table(case: Json) -> None:
+    objections, warnings = judged(case["put"], case.get("old"))
+    assert sorted(one.path for one in objections) == sorted(case["refused"]), case["why"]
+    for pattern in case.get("warned", ()):
+        assert any(is_meant(pattern, one.path) for one in warnings), (pattern, case["why"])
+    for pattern in case.get("silent", ()):
+        assert not [one for one in warnings if is_meant(pattern, one.path)], (pattern, case["why"])
+
+
+OPERATOR: Final = Configuration(Mnnvl(enabled=True))
+
+
+@pytest.mark.parametrize("configuration", [UNTOLD, OPERATOR, Configuration(Mnnvl(False, MnnvlMode.ANNOTATIONS))])
+def test_ms071_scopes_are_judged_in_this_mode_only(configuration: Configuration) -> None:
+    """Elsewhere they mean nothing, and a set that has them must not be refused for that."""
+    odd = {"spec.template.cliques[0].annotations": {SCOPE: "node", CLASS: ""}}
+    assert not judged(odd, None, configuration)[0]
+    assert len(judged(odd)[0]) == 2
+
+
+@pytest.mark.parametrize(
+    ("known", "warned"), [(None, []), (frozenset({"x.example.com"}), ["ClassUnknown"]), (frozenset({"a"}), [])]
+)
+def test_ms084_a_class_that_is_not_there(known: frozenset[str] | None, warned: list[str]) -> None:
+    put = {"spec.template.cliques[0].annotations": {ENABLED: "true", CLASS: "a"}}
+    _, warnings = judged(put, classes=known)
+    assert [one.reason.rule.code for one in warnings] == warned
+
+
+@pytest.mark.parametrize(("configuration", "refused"), [(SCOPED, True), (OPERATOR, False), (UNTOLD, False)])
+def test_ms077_two_sets_must_not_share_a_domain(configuration: Configuration, refused: bool) -> None:
+    """Clique 1 of the set chat, alone, and replica 1 of the set chat-0, would both have chat-0-1-cd."""
+    alone = {ENABLED: "true", SCOPE: "clique"}
+    ours = with_values({"spec.template.cliques[0].name": "1", "spec.template.cliques[0].annotations": alone})
+    theirs = with_values({"metadata.name": "chat-0", "metadata.annotations": {ENABLED: "true"}})
+    for new, other in ((ours, theirs), (theirs, ours)):
+        verdict = admit(new, None, neighbours_in([new, other]), configuration).verdict
+        found = verdict.objections if isinstance(verdict, Deny) else ()
+        told = [one.reason.sentence for one in found if dict(one.reason.facts).get("kind") == "ComputeDomain"]
+        assert bool(told) is refused
+        assert all("chat-0-1-cd" in words for words in told)
+    apart = with_values({"metadata.name": "chat-0", "metadata.annotations": {ENABLED: "false"}})
+    verdict = admit(ours, None, neighbours_in([ours, apart]), SCOPED).verdict
+    found = verdict.objections if isinstance(verdict, Deny) else ()
+    assert not [one for one in found if dict(one.reason.facts).get("kind") == "ComputeDomain"]
+
+
+def test_ms077_a_name_that_is_held_already() -> None:
+    """By a domain of the cluster, whose labels name another set."""
+    alone = {ENABLED: "true", SCOPE: "clique"}
+    ours = with_values({"spec.template.cliques[0].name": "1", "spec.template.cliques[0].annotations": alone})
+    labels = {"grove.io/pcs-name": "chat-0", "grove.io/pcs-replica-index": "1"}
+    held = {"kind": "ComputeDomain", "metadata": {"name": "chat-0-1-cd", "namespace": "ml", "labels": labels}}
+    verdict = admit(ours, None, neighbours_in([held]), SCOPED).verdict
+    assert isinstance(verdict, Deny)
+    assert "chat-0-1-cd" in verdict.objections[0].reason.sentence
+
+
+def test_ms077_a_replica_of_a_group_that_does_not_exist_is_no_user() -> None:
+    for last, refused in (("1", True), ("2", False), ("01", False)):
+        put = {
+            "spec.template.cliques[0].name": f"pool-{last}",
+            "spec.template.cliques[0].annotations": {ENABLED: "true", SCOPE: "clique"},
+            "spec.template.podCliqueScalingGroups[0].replicas": 2,
+            "spec.template.podCliqueScalingGroups[0].annotations": {ENABLED: "true", SCOPE: "scalingGroupReplica"},
+        }
+        assert bool(judged(put)[0]) is refused, last
+
+
+def test_ms075_the_objection_says_what_stood_there() -> None:
+    (objection,), _ = judged({}, {"spec.template.cliques[0].annotations": {SCOPE: "clique"}})
+    assert (objection.got, objection.reason.rule.code) == ("nothing", "ScopesImmutable")
+    assert '"clique"' in objection.reason.sentence
+
+
+def test_ms081_who_is_looked_at() -> None:
+    """The set speaks for standalone cliques, a group for its members."""
+    bare = {f"spec.template.cliques[{index}].spec.podSpec.containers[0].resources": None for index in (0, 2)}
+    group = {"spec.template.podCliqueScalingGroups[0].annotations": {ENABLED: "true", SCOPE: "scalingGroupReplica"}}
+    _, warnings = judged({**bare, **group, "metadata.annotations": {ENABLED: "true"}})
+    paths = [one.path for one in warnings if one.reason.rule.code == "NoGpusInScope"]
+    annotated = ("metadata", "spec.template.podCliqueScalingGroups[0]")
+    assert paths == [f"{place}.annotations[{ENABLED}]" for place in annotated]
+
+
+def test_ms080_who_says_no_for_itself_is_not_missed() -> None:
+    put = {"metadata.annotations": {ENABLED: "true"}, "spec.template.cliques[2].annotations": {ENABLED: "false"}}
+    assert not [one for one in judged(put)[1] if one.reason.rule.code == "OutOfReach"]
