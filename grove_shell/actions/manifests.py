@@ -1,15 +1,19 @@
 """``grove manifests``: print what is to be applied to a cluster, part by part."""
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from grove_shell.exits import DONE
+from grove_shell.actions.source import configuration_of
+from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.definitions import definitions
 from grove_shell.manifests.installation import Installation
 from grove_shell.manifests.programs import operator_objects, webhook_objects
 from grove_shell.manifests.roles import access_objects
-from grove_shell.views.page import write
+from grove_shell.views.faults import faults_page
+from grove_shell.views.page import show, write
 from grove_shell.views.structured import as_text
 
 PARTS: Final[Mapping[str, Callable[[Installation], Iterator[dict[str, Any]]]]] = {
@@ -27,8 +31,13 @@ def objects_of(told: Installation, parts: tuple[str, ...] = ()) -> list[dict[str
     return [json.loads(json.dumps(one)) for one in made]
 
 
-def manifests(parts: tuple[str, ...], output: str, told: Installation) -> int:
-    """Print these parts, or all; returns the exit code."""
+def manifests(parts: tuple[str, ...], output: str, told: Installation, config: str | None = None) -> int:
+    """Print these parts, or all, for the operator that a configuration tells; returns the exit code (CL-001)."""
+    configured, faults = configuration_of(config)
+    if faults:
+        show(faults_page(faults, going_on=False), sys.stderr)
+        return ERROR
+    told = replace(told, mnnvl=configured.mnnvl)
     objects = objects_of(told, parts)
     if output == "json":
         write(as_text({"apiVersion": "v1", "kind": "List", "items": objects}, "json"))

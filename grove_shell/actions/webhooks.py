@@ -4,8 +4,11 @@ import asyncio
 import sys
 from dataclasses import dataclass
 
+from grove_core.resources.configuration import UNASKED, MnnvlMode
 from grove_shell.actions.configuration import configuration
+from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import NoAccess, connect
+from grove_shell.client.offers import offered
 from grove_shell.exits import ERROR
 from grove_shell.operator.serving import CannotListen
 from grove_shell.settings.webhooks import WebhookSettings, settings_of
@@ -34,17 +37,22 @@ def serve(options: WebhookOptions) -> int:
         return ERROR
     try:
         return asyncio.run(_run(options, settings))
-    except (NoAccess, CannotListen) as fault:
+    except (NoAccess, CannotListen, Unreachable) as fault:
         write(f"{fault}\n", sys.stderr)
     return ERROR
 
 
 async def _run(options: WebhookOptions, settings: WebhookSettings) -> int:
     connection = await connect(options.kubeconfig, options.context)
+    served = UNASKED
+    if settings.decisive.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+        async with Api(connection) as api:
+            served = await offered(api)
     return await Process(
         connection=connection,
         settings=settings,
         namespace=options.namespace or connection.namespace,
         watched=options.watch_namespace,
         url_host=options.url_host,
+        served=served,
     ).run()

@@ -2,7 +2,7 @@
 
 import click
 
-from grove_shell.cli.options import format_option
+from grove_shell.cli.options import config_option, format_option
 
 
 @click.command("manifests")
@@ -18,8 +18,16 @@ from grove_shell.cli.options import format_option
 @click.option(
     "--system-namespace", "home", metavar="NS", help="Where to run.  [default: grove-system; with -n that namespace]"
 )
+@config_option
 @format_option("yaml", "json")
-def command(parts: tuple[str, ...], image: str | None, watched: str | None, home: str | None, output: str) -> int:
+def command(
+    parts: tuple[str, ...],
+    image: str | None,
+    watched: str | None,
+    home: str | None,
+    config: str | None,
+    output: str,
+) -> int:
     """Print what Grove is in a cluster, in the order in which it is applied: definitions, roles, operator, webhooks.
 
     Definitions are made from the same models that `grove validate` and `grove plan` read manifests with, and roles from
@@ -30,14 +38,18 @@ def command(parts: tuple[str, ...], image: str | None, watched: str | None, home
       grove manifests --image example.com/grove:0.1.0 | kubectl apply --server-side -f -
       grove manifests -n ml | kubectl apply --server-side -f -       # for one namespace
       grove manifests --only crds > crds.yaml
+      grove manifests --config operator.yaml | kubectl apply --server-side -f -
+
+    With --config both programs are told what that file says of mnnvl; in its mode `annotations` PodCliques and PodGangs
+    are registered with the webhooks too, which then may make ComputeDomains and ResourceClaims.
 
     Without --server-side kubectl keeps a copy in an annotation, for which the definitions are too large.
 
-    Exit codes: 0 done, 64 usage.
+    Exit codes: 0 done, 1 bad configuration, 64 usage.
     """
     from grove_core.version import IMAGE
     from grove_shell.actions.manifests import manifests
     from grove_shell.manifests.installation import SYSTEM, Installation
 
     told = Installation(home=home or watched or SYSTEM, watched=watched or "", image=image or IMAGE)
-    return manifests(parts, output, told)
+    return manifests(parts, output, told, config)

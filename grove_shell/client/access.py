@@ -68,9 +68,9 @@ VERBS: Final[Mapping[str, str]] = MappingProxyType(
         "Role": "create get",
         "RoleBinding": "create get",
         "HorizontalPodAutoscaler": "create delete get patch",
-        "ResourceClaim": "create delete get",
+        "ResourceClaim": "create delete get patch",
         "ResourceClaimTemplate": "",
-        DOMAIN_KIND: "create delete get",
+        DOMAIN_KIND: "create delete get patch",
     }
 )
 """What is done with objects of each kind besides following them; what is created is asked for by name when the answer
@@ -83,7 +83,7 @@ def _of_kinds() -> Iterator[Access]:
         yield Access(group=kind.group, resource=kind.plural, verbs=verbs)
         if kind.kind in _WITH_STATUS:
             yield Access(group=kind.group, resource=f"{kind.plural}/status", verbs=("patch",))
-        if kind.kind in _OWNERS:
+        if kind.kind in {*_OWNERS, "PodGang"}:
             yield Access(group=kind.group, resource=f"{kind.plural}/finalizers", verbs=("update",), unasked=_BLOCKING)
 
 
@@ -105,12 +105,32 @@ OPERATOR: Final = (
 """Of ``grove operator``."""
 
 
-def webhooks(suffix: str = "") -> tuple[Access, ...]:
-    """Of ``grove webhooks``; ``suffix`` is that of its registration."""
+_TABLE: Final = "the design's table has it, for the handover of what is shared; that is the operator's (D12)"
+_SHARED: Final = (DOMAIN_KIND, "ResourceClaim")
+
+
+def of_shared() -> Iterator[Access]:
+    """Of ``grove webhooks`` besides, where PodCliques share ComputeDomains: the design's table (MS-094)."""
+    for kind in (KINDS[name] for name in _SHARED):
+        yield Access(group=kind.group, resource=kind.plural, verbs=("create", "get", "list", "watch"))
+        yield Access(group=kind.group, resource=kind.plural, verbs=("patch", "update"), unasked=_TABLE)
+    sets, gangs = KINDS[POD_CLIQUE_SET], KINDS["PodGang"]
+    yield Access(group=sets.group, resource=sets.plural, verbs=("get",), unasked=_TABLE)
+    yield Access(group=gangs.group, resource=gangs.plural, verbs=("get", "list", "watch"), unasked=_TABLE)
+
+
+def webhooks(suffix: str = "", *, shared: bool = False) -> tuple[Access, ...]:
+    """Of ``grove webhooks``.
+
+    Args:
+        suffix: that of its registration.
+        shared: whether PodCliques share ComputeDomains by annotation.
+    """
     told, sets = WebhookSettings(), KINDS[POD_CLIQUE_SET]
     registered = "admissionregistration.k8s.io"
     return (
         Access(group=sets.group, resource=sets.plural, verbs=("list", "watch")),
+        *(of_shared() if shared else ()),
         Access(group="", resource="secrets", scope=Scope.HOME, verbs=("create",)),
         Access(
             group="",

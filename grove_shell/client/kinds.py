@@ -7,6 +7,8 @@ from typing import Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.configuration import Configuration, Served
+from grove_core.resources.dialects import dialect_of
 from grove_core.resources.keys import AUTOSCALING, CLAIMS, CORE, GROVE, MANAGED_BY, NVIDIA, OPERATOR, RBAC, SCHEDULER
 from grove_core.resources.podclique import GROUP_KIND
 
@@ -66,6 +68,15 @@ KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType(
         )
     }
 )
+
+
+def kinds_as_served(configuration: Configuration, served: Served) -> Mapping[str, ApiKind]:
+    """The kinds, ComputeDomains and claims in the versions in which they are written (decisions D2, D14)."""
+    found = dict(KINDS)
+    found[DOMAIN_KIND] = replace(KINDS[DOMAIN_KIND], api_version=dialect_of(configuration, served).api_version)
+    for kind in ("ResourceClaim", "ResourceClaimTemplate"):
+        found[kind] = replace(KINDS[kind], api_version=served.claims or KINDS[kind].api_version)
+    return MappingProxyType(found)
 
 
 def kind_of(ref: Ref) -> ApiKind:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+from grove_core.resources.configuration import Mnnvl, MnnvlMode
 from grove_core.version import IMAGE
 
 Json = dict[str, Any]
@@ -21,16 +22,23 @@ class Installation:
         home: the namespace it runs in.
         watched: the one namespace it looks after; empty for all.
         image: of its containers.
+        mnnvl: what operator and webhooks are told of MNNVL; what they are not told they do by default.
     """
 
     home: str = SYSTEM
     watched: str = ""
     image: str = IMAGE
+    mnnvl: Mnnvl = Mnnvl()  # noqa: RUF009 - it is frozen
 
     @property
     def suffix(self) -> str:
         """What the names of objects outside all namespaces end with, so that two installations do not share them."""
         return f"-{self.watched}" if self.watched else ""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether PodCliques share ComputeDomains by annotation (MS-095)."""
+        return self.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
 
     @property
     def where(self) -> Json:

@@ -1,14 +1,18 @@
 """The operator and the webhooks as Deployments, and how API servers come to call the latter (MF-023, MF-026)."""
 
+import json
 from collections.abc import Iterator
 from typing import Final
 
-from grove_core.resources.keys import GROVE
+from grove_core.resources.keys import GROVE, MNNVL_ENABLED, SCHEDULER
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.manifests.installation import OPERATOR, REPLICAS, WEBHOOKS, Installation, Json, labels_of, made
+from grove_shell.settings.operator import KIND as OPERATOR_KIND
 from grove_shell.settings.operator import OperatorSettings
+from grove_shell.settings.strict import API_VERSION as CONFIGURED
+from grove_shell.settings.webhooks import KIND as WEBHOOKS_KIND
 from grove_shell.settings.webhooks import WebhookSettings
-from grove_shell.webhooks.registration import API_VERSION, DEFAULTING, PATHS, VALIDATION
+from grove_shell.webhooks.registration import API_VERSION, DEFAULTING, JOINING, PATHS, STAMPING, VALIDATION
 
 RESOURCES: Final[dict[str, Json]] = {
     OPERATOR: {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "2Gi"}},
@@ -17,12 +21,16 @@ RESOURCES: Final[dict[str, Json]] = {
 _NOBODY: Final = 65_532
 _HTTPS: Final = 443
 _TIMEOUT: Final = 10
+_CONFIG: Final = "/etc/grove/config"
+_FILE: Final = "config.json"
 _GRACE: Final = 40  # rounds have 20 s to end, and reviews 15
 
 
 def operator_objects(told: Installation) -> Iterator[Json]:
     """The operator."""
     args = ["operator", f"--own-image={told.image}", *([f"--namespace={told.watched}"] if told.watched else [])]
+    if told.mnnvl.enabled:
+        yield _configuration(told, OPERATOR, OPERATOR_KIND)
     yield _deployment(told, OPERATOR, args, {"http": OperatorSettings().serving.port})
     yield _budget(told, OPERATOR)
 
@@ -36,6 +44,8 @@ def webhook_objects(told: Installation) -> Iterator[Json]:
         "selector": labels_of(WEBHOOKS),
         "ports": [{"name": "https", "port": _HTTPS, "targetPort": "https", "protocol": "TCP"}],
     }
+    if told.mnnvl.enabled:
+        yield _configuration(told, WEBHOOKS, WEBHOOKS_KIND)
     yield made("v1", "Service", settings.registration.service, WEBHOOKS, told.where, spec=service)
     yield _deployment(told, WEBHOOKS, args, ports)
     yield _budget(told, WEBHOOKS)
@@ -43,32 +53,65 @@ def webhook_objects(told: Installation) -> Iterator[Json]:
         ("MutatingWebhookConfiguration", settings.registration.mutating, DEFAULTING),
         ("ValidatingWebhookConfiguration", settings.registration.validating, VALIDATION),
     ):
-        one = _webhook(told, settings.registration.service, webhook)
-        yield made(API_VERSION, kind, f"{name}{told.suffix}", WEBHOOKS, webhooks=[one])
+        found = [_webhook(told, settings.registration.service, webhook)]
+        if told.is_shared and webhook == DEFAULTING:
+            found += [_joining(told, settings.registration.service), _stamping(told, settings.registration.service)]
+        yield made(API_VERSION, kind, f"{name}{told.suffix}", WEBHOOKS, webhooks=found)
+
+
+def _joining(told: Installation, service: str) -> Json:
+    """Of PodCliques, those that say something of MNNVL (MS-095)."""
+    said = f"has(object.metadata.annotations) && {MNNVL_ENABLED!r} in object.metadata.annotations"
+    return {
+        **_webhook(told, service, JOINING),
+        "rules": [_rule(GROVE, "PodClique")],
+        "matchConditions": [{"name": "says-so", "expression": said}],
+        "sideEffects": "NoneOnDryRun",
+    }
+
+
+def _stamping(told: Installation, service: str) -> Json:
+    """Of PodGangs; a stamp decides nothing, so nothing waits for it."""
+    return {**_webhook(told, service, STAMPING), "rules": [_rule(SCHEDULER, "PodGang")], "failurePolicy": "Ignore"}
+
+
+def _rule(api_version: str, kind: str) -> Json:
+    """Creations of a kind."""
+    group, _, version = api_version.partition("/")
+    return {
+        "apiGroups": [group],
+        "apiVersions": [version],
+        "operations": ["CREATE"],
+        "resources": [KINDS[kind].plural],
+        "scope": "Namespaced",
+    }
 
 
 def _webhook(told: Installation, service: str, name: str) -> Json:
-    group, _, version = GROVE.partition("/")
     only = {"kubernetes.io/metadata.name": told.watched}
     return {
         "name": name,
         "admissionReviewVersions": ["v1"],
         "clientConfig": {"service": {"name": service, **told.where, "path": PATHS[name], "port": _HTTPS}},
-        "rules": [
-            {
-                "apiGroups": [group],
-                "apiVersions": [version],
-                "operations": ["CREATE", "UPDATE"],
-                "resources": [KINDS[POD_CLIQUE_SET].plural],
-                "scope": "Namespaced",
-            }
-        ],
+        "rules": [{**_rule(GROVE, POD_CLIQUE_SET), "operations": ["CREATE", "UPDATE"]}],
         **({"namespaceSelector": {"matchLabels": only}} if told.watched else {}),
         "matchPolicy": "Equivalent",
         "failurePolicy": "Fail",
         "sideEffects": "None",
         "timeoutSeconds": _TIMEOUT,
     }
+
+
+def _configuration(told: Installation, program: str, kind: str) -> Json:
+    """What a program is told, as the file that it reads."""
+    shape = told.mnnvl.shape
+    mnnvl = {
+        "enabled": told.mnnvl.enabled,
+        "mode": told.mnnvl.mode.value,
+        "computeDomainShape": "auto" if shape is None else shape.value,
+    }
+    text = json.dumps({"apiVersion": CONFIGURED, "kind": kind, "mnnvl": mnnvl}, indent=2)
+    return made("v1", "ConfigMap", f"{program}-config", program, told.where, data={_FILE: text})
 
 
 def _deployment(told: Installation, program: str, args: list[str], ports: dict[str, int]) -> Json:
@@ -90,7 +133,10 @@ def _deployment(told: Installation, program: str, args: list[str], ports: dict[s
         "terminationGracePeriodSeconds": _GRACE,
         "topologySpreadConstraints": [spread],
         "containers": [_container(told, program, args, ports)],
-        "volumes": [{"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}}],
+        "volumes": [
+            {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}},
+            *([{"name": "config", "configMap": {"name": f"{program}-config"}}] if told.mnnvl.enabled else []),
+        ],
     }
     spec = {
         "replicas": REPLICAS,
@@ -104,7 +150,7 @@ def _container(told: Installation, program: str, args: list[str], ports: dict[st
     return {
         "name": program.removeprefix("grove-"),
         "image": told.image,
-        "args": args,
+        "args": [*args, *([f"--config={_CONFIG}/{_FILE}"] if told.mnnvl.enabled else [])],
         "ports": [{"name": name, "containerPort": port, "protocol": "TCP"} for name, port in ports.items()],
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": "http"}, "periodSeconds": 10, "failureThreshold": 6},
         "readinessProbe": {"httpGet": {"path": "/readyz", "port": "http"}, "periodSeconds": 5},
@@ -114,7 +160,10 @@ def _container(told: Installation, program: str, args: list[str], ports: dict[st
             "capabilities": {"drop": ["ALL"]},
             "readOnlyRootFilesystem": True,
         },
-        "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],  # noqa: S108 - a volume of its own
+        "volumeMounts": [
+            {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - a volume of its own
+            *([{"name": "config", "mountPath": _CONFIG, "readOnly": True}] if told.mnnvl.enabled else []),
+        ],
     }
 
 

@@ -22,7 +22,7 @@ def access_objects(told: Installation) -> Iterator[Json]:
     for program in (OPERATOR, WEBHOOKS):
         yield made("v1", "ServiceAccount", program, program, told.where)
     yield from _of_program(told, OPERATOR, OPERATOR_ACCESS)
-    yield from _of_program(told, WEBHOOKS, webhooks(told.suffix))
+    yield from _of_program(told, WEBHOOKS, webhooks(told.suffix, shared=told.is_shared))
 
 
 def rules_of(access: Iterable[Access]) -> list[Json]:

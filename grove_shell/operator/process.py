@@ -18,7 +18,7 @@ from grove_core.version import IMAGE, VERSION
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import Connection
-from grove_shell.client.kinds import KINDS
+from grove_shell.client.kinds import kinds_as_served
 from grove_shell.client.reflector import Reflector
 from grove_shell.exits import DONE, LOST
 from grove_shell.operator.acting import ClusterActing
@@ -110,7 +110,8 @@ class _Running:
         telemetry.watch_queue(lambda: self._rounds.depth)
         self._synced = asyncio.Event()
         self._reflectors = [
-            Reflector(api, kind, shelves, namespace=told.namespace, told=self._trouble) for kind in KINDS.values()
+            Reflector(api, kind, shelves, namespace=told.namespace, told=self._trouble)
+            for kind in kinds_as_served(shelves.configuration, shelves.served).values()
         ]
 
     def _candidate(self, api: Api, identity: str) -> Leader | None:

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TextIO
 
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.configuration import UNASKED, MnnvlMode, Served
 from grove_core.version import VERSION
 from grove_shell.client.api import Api
 from grove_shell.client.connection import Connection
-from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
-from grove_shell.client.reflector import Reflector
+from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, kinds_as_served
+from grove_shell.client.reflector import Reflector, Shelf
 from grove_shell.exits import DONE
 from grove_shell.operator.journal import Journal
 from grove_shell.operator.serving import CannotListen, Serving, listening_at
@@ -19,8 +21,10 @@ from grove_shell.webhooks.keeping import Files, Shared
 from grove_shell.webhooks.names import Names
 from grove_shell.webhooks.registration import Registration
 from grove_shell.webhooks.serving import Reviews
+from grove_shell.webhooks.shared import Both, Ensuring, SharedObjects
 from grove_shell.webhooks.telemetry import Telemetry
 from grove_shell.webhooks.tls import Shown
+from grove_shell.world.shelves import CLAIM_KIND
 
 
 class _Stopped(Exception):
@@ -34,6 +38,7 @@ class Process:
     Attributes:
         namespace: where the Service and the Secret are.
         watched: whose sets are known and judged; empty for all namespaces.
+        served: what the API server offers.
         url_host: name or address by which the API server calls from outside the cluster's network; empty inside.
         stop: ends the process when it is set, as a signal does.
     """
@@ -43,6 +48,7 @@ class Process:
     namespace: str
     watched: str = ""
     url_host: str = ""
+    served: Served = UNASKED
     out: TextIO | None = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -68,11 +74,28 @@ class _Running:
         self._telemetry = telemetry
         self._journal = Journal(told.out)
         self._names = Names()
-        self._reflector = Reflector(api, KINDS[POD_CLIQUE_SET], self._names, namespace=told.watched, told=self._trouble)
+        configuration = told.settings.decisive
+        is_shared = configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+        self._sharing: tuple[SharedObjects, Ensuring] | None = None
+        kinds = dict(KINDS)
+        if is_shared:
+            known = SharedObjects(configuration, told.served)
+            self._sharing = known, Ensuring(api, known)
+            kinds |= kinds_as_served(configuration, told.served)
+        copies: dict[str, Shelf] = {POD_CLIQUE_SET: self._names}
+        if self._sharing is not None:
+            copies = {POD_CLIQUE_SET: Both(self._names, known), DOMAIN_KIND: known, CLAIM_KIND: known}
+        self._reflectors = [
+            Reflector(api, kinds[kind], copy, namespace=told.watched, told=self._trouble)
+            for kind, copy in copies.items()
+        ]
         registered, certificates = told.settings.registration, told.settings.certificates
         suffix = f"-{told.watched}" if told.watched else ""
         self._registration = Registration(
-            api, mutating=f"{registered.mutating}{suffix}", validating=f"{registered.validating}{suffix}"
+            api,
+            mutating=f"{registered.mutating}{suffix}",
+            validating=f"{registered.validating}{suffix}",
+            shared=is_shared,
         )
         make = partial(Shared, api, shown, self._registration, namespace=told.namespace)
         self._shared = make(certificates, say=self._journal.say) if certificates.mode == "auto" else None
@@ -111,7 +134,8 @@ class _Running:
         for name in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(name, self._told.stop.set)
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._reflector.run())
+            for reflector in self._reflectors:
+                group.create_task(reflector.run())
             group.create_task(self._keeping.run())
             group.create_task(self._serve())
             await self._told.stop.wait()
@@ -132,6 +156,7 @@ class _Running:
             configuration=self._told.settings.decisive,
             telemetry=self._telemetry,
             say=self._journal.say,
+            sharing=self._sharing,
         )
         async with listening_at(reviews, listening.host, listening.port) as port:
             self._listens = True
@@ -155,9 +180,8 @@ class _Running:
             found.append("a valid certificate")
         if not self._listens:
             found.append("the listener")
-        if not self._reflector.synced.is_set():
-            found.append(f"the first list of {POD_CLIQUE_SET}")
-        return found
+        late = (one.kind.kind for one in self._reflectors if not one.synced.is_set())
+        return found + [f"the first list of {kind}" for kind in late]
 
     def _trouble(self, kind: str, words: str) -> None:
         self._journal.say("warning", "cannot follow", kind=kind, error=words)

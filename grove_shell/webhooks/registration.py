@@ -11,9 +11,13 @@ GROUP: Final = "admissionregistration.k8s.io"
 API_VERSION: Final = f"{GROUP}/v1"
 DEFAULTING: Final = "defaulting.podcliquesets.grove.io"
 VALIDATION: Final = "validation.podcliquesets.grove.io"
+JOINING: Final = "joining.podcliques.grove.io"
+STAMPING: Final = "stamping.podgangs.scheduler.grove.io"
 PATHS: Final[Mapping[str, str]] = {
     DEFAULTING: "/webhooks/default-podcliqueset",
     VALIDATION: "/webhooks/validate-podcliqueset",
+    JOINING: "/webhooks/join-podclique",
+    STAMPING: "/webhooks/stamp-podgang",
 }
 MUTATING: Final = "mutatingwebhookconfigurations"
 VALIDATING: Final = "validatingwebhookconfigurations"
@@ -41,19 +45,21 @@ class Place:
 class Registration:
     """The two configurations of the webhooks in a cluster."""
 
-    def __init__(self, api: Api, *, mutating: str, validating: str, url: str = "") -> None:
+    def __init__(self, api: Api, *, mutating: str, validating: str, url: str = "", shared: bool = False) -> None:
         """Ask nothing yet.
 
         Args:
             api: whom to ask.
             mutating, validating: names of the configurations.
             url: where the API server should call, e.g. ``https://127.0.0.1:9443``; empty to leave that alone.
+            shared: whether PodCliques share ComputeDomains by annotation (MS-095).
         """
         self._api = api
         self.url = url
         self._places = (
             Place(plural=MUTATING, name=mutating, webhook=DEFAULTING),
             Place(plural=VALIDATING, name=validating, webhook=VALIDATION),
+            *(Place(plural=MUTATING, name=mutating, webhook=one) for one in ((JOINING, STAMPING) if shared else ())),
         )
 
     async def trust(self, bundle: bytes) -> list[str]:

@@ -20,34 +20,41 @@ UPDATE: Final = "UPDATE"
 OPERATIONS: Final = (CREATE, UPDATE, "DELETE", "CONNECT")
 _GROUP: Final = GROVE.partition("/")[0]
 _INVALID: Final = 422
+_CONFLICT: Final = 409
+_UNAVAILABLE: Final = 503
 _SET: Final = "PodCliqueSet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What an API server asks about one PodCliqueSet.
+    """What an API server asks about one object.
 
     Attributes:
         uid: of the request; the answer repeats it.
         new: the object as it would be stored; empty where it goes.
         old: as it is stored; None where there is none.
+        group, kind: of the object.
+        dry_run: whether nothing is to be stored, and so nothing to be made.
     """
 
     uid: str
     operation: str
     new: Mapping[str, Any]
     old: Mapping[str, Any] | None
+    group: str = _GROUP
+    kind: str = _SET
+    dry_run: bool = False
 
 
-def request_of(body: bytes) -> tuple[Request | None, tuple[Problem, ...]]:
-    """Read a review; None with every problem where it is none of a PodCliqueSet (WH-008)."""
+def request_of(body: bytes, group: str = _GROUP, kind: str = _SET) -> tuple[Request | None, tuple[Problem, ...]]:
+    """Read a review; None with every problem where it is none of an object of that kind (WH-008)."""
     try:
         raw = json.loads(body)
     except (ValueError, RecursionError) as fault:
         return None, (_problem("", f"JSON ({fault})", body[:80].decode("utf-8", "replace")),)
     if not isinstance(raw, dict):
         return None, (_problem("", "an AdmissionReview", raw),)
-    problems = tuple(_problems(raw))
+    problems = tuple(_problems(raw, group, kind))
     if problems:
         return None, problems
     asked = raw["request"]
@@ -58,6 +65,9 @@ def request_of(body: bytes) -> tuple[Request | None, tuple[Problem, ...]]:
             operation=asked["operation"],
             new=_placed(asked.get("object") or {}, namespace),
             old=_placed(asked["oldObject"], namespace) if asked.get("oldObject") else None,
+            group=group,
+            kind=kind,
+            dry_run=asked.get("dryRun") is True,
         ),
         (),
     )
@@ -82,8 +92,8 @@ def refused(request: Request, objections: Sequence[Remark], warnings: Sequence[s
         "reason": "Invalid",
         "message": f"{problems}: " + "; ".join(f"{one.path}: {_said(one)}" for one in objections),
         "details": {
-            "group": _GROUP,
-            "kind": _SET,
+            "group": request.group,
+            "kind": request.kind,
             "name": str(name or ""),
             "causes": [
                 {"reason": one.reason.rule.code, "field": one.path, "message": _said(one)} for one in objections
@@ -91,6 +101,13 @@ def refused(request: Request, objections: Sequence[Remark], warnings: Sequence[s
         },
     }
     return _answer({"uid": request.uid, "allowed": False, "status": status}, warnings)
+
+
+def not_now(request: Request, words: str, *, passing: bool) -> Json:
+    """The answer that it may not be for what stands in the way; ``passing``: whether that ends by itself."""
+    code, reason = (_UNAVAILABLE, "ServiceUnavailable") if passing else (_CONFLICT, "Conflict")
+    status = {"code": code, "reason": reason, "message": words}
+    return _answer({"uid": request.uid, "allowed": False, "status": status}, ())
 
 
 def warning_of(remark: Remark) -> str:
@@ -115,7 +132,7 @@ def _placed(raw: Mapping[str, Any], namespace: object) -> Mapping[str, Any]:
     return {**raw, "metadata": {**meta, "namespace": namespace}}
 
 
-def _problems(raw: Mapping[str, Any]) -> Iterator[Problem]:
+def _problems(raw: Mapping[str, Any], group: str, wanted: str) -> Iterator[Problem]:
     for path, expected in (("apiVersion", API_VERSION), ("kind", KIND)):
         if raw.get(path) != expected:
             yield _problem(path, expected, raw.get(path))
@@ -129,8 +146,8 @@ def _problems(raw: Mapping[str, Any]) -> Iterator[Problem]:
     if operation not in OPERATIONS:
         yield _problem("request.operation", f"one of {', '.join(OPERATIONS)}", operation)
     kind = asked.get("kind")
-    if not isinstance(kind, Mapping) or (kind.get("group"), kind.get("kind")) != (_GROUP, _SET):
-        yield _problem("request.kind", f"{_SET} of {_GROUP}", kind)
+    if not isinstance(kind, Mapping) or (kind.get("group"), kind.get("kind")) != (group, wanted):
+        yield _problem("request.kind", f"{wanted} of {group}", kind)
     if operation in {CREATE, UPDATE} and not isinstance(asked.get("object"), Mapping):
         yield _problem("request.object", "an object", asked.get("object"))
     if not isinstance(old, Mapping | None) or (operation == UPDATE and not old):

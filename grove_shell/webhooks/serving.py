@@ -3,16 +3,18 @@
 import json
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from aiohttp import web
 
 from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_shell.webhooks.joining import joined, stamped
 from grove_shell.webhooks.judging import defaulted, judged
 from grove_shell.webhooks.names import Names
-from grove_shell.webhooks.registration import DEFAULTING, PATHS, VALIDATION
+from grove_shell.webhooks.registration import DEFAULTING, JOINING, PATHS, STAMPING, VALIDATION
 from grove_shell.webhooks.review import Json, Request, request_of
+from grove_shell.webhooks.shared import Ensuring, SharedObjects
 from grove_shell.webhooks.telemetry import Telemetry
 
 _LARGEST: Final = 32 * 1024 * 1024  # an object and the one before it, several times what an API server stores
@@ -20,7 +22,14 @@ _BAD: Final = 400
 _FAULT: Final = 500
 _FINISH: Final = 10.0
 
-Judge = Callable[[Request], Json]
+Judge = Callable[[Request], Awaitable[Json]]
+_SETS: Final = ("grove.io", "PodCliqueSet")
+_KINDS: Final = {
+    DEFAULTING: _SETS,
+    VALIDATION: _SETS,
+    JOINING: ("grove.io", "PodClique"),
+    STAMPING: ("scheduler.grove.io", "PodGang"),
+}
 
 
 class Reviews:
@@ -36,6 +45,7 @@ class Reviews:
         configuration: Configuration = UNTOLD,
         telemetry: Telemetry,
         say: Callable[..., None],
+        sharing: tuple[SharedObjects, Ensuring] | None = None,
     ) -> None:
         """Serve nothing yet.
 
@@ -46,22 +56,29 @@ class Reviews:
             configuration: what verdicts depend on.
             telemetry: hears of every review.
             say: writes to the log.
+            sharing: what PodCliques share, and how more is made; None where they share nothing (MS-095).
         """
         self._host = host
         self._port = port
         self._tls = tls
         self._telemetry = telemetry
         self._say = say
-        self._judges: Mapping[str, Judge] = {
-            DEFAULTING: defaulted,
-            VALIDATION: lambda request: judged(request, names, configuration),
+        self._judges: dict[str, Judge] = {
+            DEFAULTING: _at_once(defaulted),
+            VALIDATION: _at_once(lambda request: judged(request, names, configuration)),
         }
+        if sharing is not None:
+            known, ensuring = sharing
+            self._judges |= {
+                JOINING: lambda request: joined(request, known, ensuring),
+                STAMPING: _at_once(lambda request: stamped(request, known)),
+            }
         self._runner: web.AppRunner | None = None
 
     async def __aenter__(self) -> int:
         """Listen, and tell at which port."""
         application = web.Application(client_max_size=_LARGEST)
-        application.add_routes([web.post(path, self._handler(name)) for name, path in PATHS.items()])
+        application.add_routes([web.post(PATHS[name], self._handler(name)) for name in self._judges])
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=_FINISH)
         await self._runner.setup()
         site = web.TCPSite(self._runner, self._host, self._port, ssl_context=self._tls)
@@ -77,7 +94,7 @@ class Reviews:
     def _handler(self, webhook: str) -> Callable[[web.Request], Any]:
         async def answer(called: web.Request) -> web.Response:
             begun = time.perf_counter()
-            code, said = self._answered(webhook, await called.read())
+            code, said = await self._answered(webhook, await called.read())
             self._telemetry.answered(webhook, code, time.perf_counter() - begun)
             if isinstance(said, str):
                 return web.Response(text=said, status=code)
@@ -86,14 +103,14 @@ class Reviews:
 
         return answer
 
-    def _answered(self, webhook: str, body: bytes) -> tuple[int, Json | str]:
-        request, problems = request_of(body)
+    async def _answered(self, webhook: str, body: bytes) -> tuple[int, Json | str]:
+        request, problems = request_of(body, *_KINDS[webhook])
         if request is None:
             words = "this is no review that can be answered:\n" + "".join(f"  {problem}\n" for problem in problems)
             self._say("warning", "malformed review", webhook=webhook, problems=[str(one) for one in problems])
             return _BAD, words
         try:
-            review = self._judges[webhook](request)
+            review = await self._judges[webhook](request)
         except Exception as fault:  # noqa: BLE001 - a fault of ours in one review must not end the others
             self._say(
                 "error", "fault of ours", webhook=webhook, uid=request.uid, error=f"{type(fault).__name__}: {fault}"
@@ -109,6 +126,18 @@ class Reviews:
             status = response["status"]
             meta = request.new.get("metadata")
             namespace = meta.get("namespace") if isinstance(meta, Mapping) else None
-            rules = sorted({cause["reason"] for cause in status["details"]["causes"]})
-            name = f"{namespace}/{status['details']['name']}"
-            self._say("info", "refused", set=name, operation=request.operation, uid=request.uid, rules=rules)
+            causes = status.get("details", {}).get("causes", ())
+            rules = sorted({cause["reason"] for cause in causes}) or [status["reason"]]
+            name = f"{namespace}/{meta.get('name') or ''}" if isinstance(meta, Mapping) else ""
+            whose = "set" if request.kind == _SETS[1] else "object"
+            facts = {whose: name, "operation": request.operation, "uid": request.uid, "rules": rules}
+            self._say("info", "refused", **facts)
+
+
+def _at_once(judge: Callable[[Request], Json]) -> Judge:
+    """Who answers without waiting, among those who may have to."""
+
+    async def answer(request: Request) -> Json:
+        return judge(request)
+
+    return answer

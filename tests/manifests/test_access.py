@@ -16,6 +16,7 @@ from grove_core.kernel.steps import Create, Step
 from grove_core.kernel.times import parse_time
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import let_go, reconcile
+from grove_core.resources.configuration import Mnnvl, MnnvlMode
 from grove_core.resources.keys import GROUP_FINALIZER, MANAGED_BY, SET_FINALIZER
 from grove_core.resources.scaling_group import scaling_group_of
 from grove_core.snapshot.snapshot import Snapshot
@@ -36,7 +37,7 @@ from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.webhooks import settings_of
 from grove_shell.webhooks.keeping import MANAGER
 from grove_shell.webhooks.process import Process
-from grove_shell.webhooks.registration import DEFAULTING, VALIDATION
+from grove_shell.webhooks.registration import DEFAULTING, JOINING, STAMPING, VALIDATION
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
 from tests.manifests.broken import sound
@@ -45,6 +46,7 @@ from tests.property.workload.sets import applied, rounds_of
 
 Json = dict[str, Any]
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
+SHARED: Final = ("ComputeDomain", "ResourceClaim")
 NOW: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
@@ -167,23 +169,32 @@ def answer_webhooks(one: Asked, before: int) -> tuple[int, Json]:
         return (404, {}) if one.verb == "get" and before == 0 else (200, broken)
     if one.verb == "list":
         return 200, {"metadata": {"resourceVersion": "1"}, "items": []}
-    name = DEFAULTING if one.resource.startswith("mutating") else VALIDATION
-    return 200, {"webhooks": [{"name": name, "clientConfig": {}}]}
+    known = (DEFAULTING, JOINING, STAMPING) if one.resource.startswith("mutating") else (VALIDATION,)
+    return 200, {"webhooks": [{"name": name, "clientConfig": {}} for name in known]}
 
 
+@pytest.mark.req("MS-094")
+@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("watched", ["", "ml"])
-def test_mf021_the_webhooks_ask_for_what_is_declared_and_nothing_else(watched: str) -> None:
+def test_mf021_the_webhooks_ask_for_what_is_declared_and_nothing_else(watched: str, *, shared: bool) -> None:
+    """Those of PodCliques that share are asked for by :mod:`tests.webhooks.test_joining` only in part."""
     recorder = Recorder(answer_webhooks)
-    access = webhooks(f"-{watched}" if watched else "")
+    access = [
+        one
+        for one in webhooks(f"-{watched}" if watched else "", shared=shared)
+        if one.resource not in {"computedomains", "resourceclaims"}
+    ]
     settings, problems = settings_of(
         {
             "certificates": {"checkEvery": "50ms", "settle": "50ms"},
             "listening": {"host": "127.0.0.1", "port": 0},
             "serving": {"host": "127.0.0.1", "port": 0},
             "farewell": "10ms",
+            **({"mnnvl": {"enabled": True, "mode": "annotations"}} if shared else {}),
         }
     )
     assert not problems
+    followed = {Asked(KINDS[kind].group, KINDS[kind].plural, verb) for kind in SHARED for verb in ("list", "watch")}
 
     async def play() -> None:
         async with recorder.connection() as connection:
@@ -191,12 +202,12 @@ def test_mf021_the_webhooks_ask_for_what_is_declared_and_nothing_else(watched: s
                 connection=connection, settings=settings, namespace="home", watched=watched, out=io.StringIO()
             )
             running = asyncio.create_task(process.run())
-            await recorder.until(*declared(access))
+            await recorder.until(*declared(access), *(followed if shared else ()))
             process.stop.set()
             assert await running == 0
 
     asyncio.run(play())
-    assert {one._replace(name="") for one in recorder.asked} == declared(access)
+    assert {one._replace(name="") for one in recorder.asked} == declared(access) | (followed if shared else set())
     named = {one.resource: set(one.names) for one in access if one.names}
     assert {one.resource: {one.name} for one in recorder.asked if one.name} == named
 
@@ -242,6 +253,31 @@ def test_mf020_roles_are_the_declared_access(program: str, watched: str, *, suff
     assert granted(objects, program) == expected
     if watched and not suffixed:
         assert not any(scope is Scope.CLUSTER for scope, *_ in expected)
+
+
+def test_ms094_the_webhooks_may_do_exactly_what_the_design_says() -> None:
+    """Besides what they may do in the other mode."""
+    followed = {"get", "list", "watch"}
+    written = {"create", "patch", "update"}
+    table = {
+        ("resource.nvidia.com", "computedomains"): followed | written,
+        ("resource.k8s.io", "resourceclaims"): followed | written,
+        ("grove.io", "podcliquesets"): followed,
+        ("scheduler.grove.io", "podgangs"): followed,
+    }
+    told = Installation(mnnvl=Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+    more = granted(objects_of(told, ("rbac",)), "grove-webhooks")
+    less = granted(objects_of(Installation(), ("rbac",)), "grove-webhooks")
+    found: dict[tuple[str, str], set[str]] = {}
+    for _, group, resource, verb, _ in more:
+        if (group, resource) in table:
+            found.setdefault((group, resource), set()).add(verb)
+    assert found == table
+    assert less <= more
+    assert {(group, resource) for _, group, resource, _, _ in more - less} == set(table)
+    assert granted(objects_of(told, ("rbac",)), "grove-operator") == granted(
+        objects_of(Installation(), ("rbac",)), "grove-operator"
+    )
 
 
 def test_mf022_nothing_is_granted_by_wildcard() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from grove_core.areas.gang_termination import rules as termination
 from grove_core.areas.mnnvl import rules as mnnvl
+from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.workload import rules as workload
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.reasons import Clause, Reason, Rule
@@ -21,6 +22,7 @@ RULES: Final[tuple[type[Rule], ...]] = (
     *(termination.Why, termination.Refuse),
     *(mnnvl.Why, mnnvl.Refuse, mnnvl.Preflight, mnnvl.Warn),
     *(workload.Why, workload.Refuse, workload.Warn),
+    *(mnnvl_scopes.Why, mnnvl_scopes.Refuse, mnnvl_scopes.Warn),
     planning.Why,
 )
 MEMBERS: Final = tuple(rule for rules in RULES for rule in rules)

@@ -1,0 +1,162 @@
+"""What PodCliques share, as far as the webhooks know: a copy of sets, domains and claims, and how more are made."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from grove_core.admit_podclique import set_named_in
+from grove_core.areas.mnnvl_scopes.entry import Surroundings
+from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Outcome
+from grove_core.kernel.wants import Ensured
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
+from grove_core.resources.configuration import Configuration, Served
+from grove_core.resources.fields import Fields
+from grove_core.resources.keys import GROVE
+from grove_core.resources.meta import Resource, read_identity
+from grove_core.resources.owned import Owned, owned_of
+from grove_shell.client.api import Api
+from grove_shell.client.kinds import POD_CLIQUE_SET
+from grove_shell.client.reflector import Shelf
+from grove_shell.world.ensuring import ensure
+from grove_shell.world.shelves import CLAIM_KIND
+
+WRITER: Final = "grove-webhooks"
+
+Home = tuple[str, str]
+
+
+class SharedObjects:
+    """A copy of what concerns PodCliques that share, kept by reflectors; mutable, and of one event loop."""
+
+    def __init__(self, configuration: Configuration, served: Served) -> None:
+        """Nothing is known yet."""
+        self.configuration = configuration
+        self.served = served
+        self._sets: dict[Home, Resource] = {}
+        self._domains: dict[Home, ComputeDomain] = {}
+        self._claims: dict[Home, Owned] = {}
+
+    def around(self, raw: Mapping[str, Any]) -> Surroundings:
+        """What the admission of a PodClique looks at (MS-093). No copy is made."""
+        namespace = Fields(raw, "", []).part("metadata").text("namespace") or "default"
+        return Surroundings(
+            configuration=self.configuration,
+            served=self.served,
+            owner=self._sets.get((namespace, set_named_in(raw))),
+            domains=self._domains,
+            claims=self._claims,
+        )
+
+    def replace(self, kind: str, items: Iterable[Mapping[str, Any]], _version: str) -> None:
+        """Everything there is of a kind."""
+        self._shelf(kind).clear()
+        for raw in items:
+            self.put(kind, raw)
+
+    def put(self, kind: str, raw: Mapping[str, Any]) -> None:
+        """One object is new or has changed; one that does not read holds its name, and serves nobody we know."""
+        home = _home(raw)
+        if kind == POD_CLIQUE_SET:
+            self._sets[home] = Resource(**read_identity(Fields(raw, "", []), GROVE, kind, None))
+            return
+        try:
+            item: ComputeDomain | Owned = compute_domain_of(raw) if kind == DOMAIN_KIND else owned_of(raw)
+        except MalformedObject:
+            item = owned_of({"apiVersion": raw["apiVersion"], "kind": kind, "metadata": _named(raw)})
+        self._shelf(kind)[home] = item
+
+    def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
+        """One object is gone."""
+        self._shelf(kind).pop(_home(raw), None)
+
+    def lose(self, kind: str, _why: str) -> None:
+        """Nothing is known any more: what there is shows when it is made."""
+        self._shelf(kind).clear()
+
+    def _shelf(self, kind: str) -> dict[Home, Any]:
+        shelves: dict[str, dict[Home, Any]] = {
+            POD_CLIQUE_SET: self._sets,
+            DOMAIN_KIND: self._domains,
+            CLAIM_KIND: self._claims,
+        }
+        return shelves[kind]
+
+
+class Ensuring:
+    """Makes what is not there yet; who comes while it is being made waits for that (MS-092)."""
+
+    def __init__(self, api: Api, known: SharedObjects) -> None:
+        """Nothing is under way."""
+        self._api = api
+        self._known = known
+        self._under_way: dict[Ref, asyncio.Task[tuple[Outcome, str]]] = {}
+
+    async def all_of(self, ensures: Iterable[Ensured]) -> tuple[Outcome, str]:
+        """Make these, one after the other, up to the first that cannot be had; how that went, and why.
+
+        Raises:
+            Unreachable: there was no answer.
+        """
+        for wanted in ensures:
+            outcome, words = await asyncio.shield(self._once(wanted))
+            if outcome is not Outcome.DONE:
+                return outcome, f"{wanted.target.short}: {words}"
+        return Outcome.DONE, ""
+
+    def _once(self, wanted: Ensured) -> "asyncio.Task[tuple[Outcome, str]]":
+        ref = wanted.target
+        if ref not in self._under_way:
+            task = asyncio.ensure_future(self._made(wanted))
+            self._under_way[ref] = task
+            task.add_done_callback(lambda done: self._over(ref, done))
+        return self._under_way[ref]
+
+    def _over(self, ref: Ref, done: "asyncio.Task[tuple[Outcome, str]]") -> None:
+        self._under_way.pop(ref, None)
+        if not done.cancelled():
+            done.exception()  # whoever waited has heard of it
+
+    async def _made(self, wanted: Ensured) -> tuple[Outcome, str]:
+        ref = wanted.target
+        return await ensure(self._api, ref, wanted.manifest, WRITER, lambda raw: self._known.put(ref.kind, raw))
+
+
+class Both:
+    """Two copies that one reflector keeps."""
+
+    def __init__(self, first: Shelf, second: Shelf) -> None:
+        """Tell both of everything."""
+        self._told = (first, second)
+
+    def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
+        """Everything there is."""
+        every = list(items)
+        for one in self._told:
+            one.replace(kind, every, version)
+
+    def put(self, kind: str, raw: Mapping[str, Any]) -> None:
+        """One object is new or has changed."""
+        for one in self._told:
+            one.put(kind, raw)
+
+    def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
+        """One object is gone."""
+        for one in self._told:
+            one.drop(kind, raw)
+
+    def lose(self, kind: str, why: str) -> None:
+        """Nothing is known any more."""
+        for one in self._told:
+            one.lose(kind, why)
+
+
+def _home(raw: Mapping[str, Any]) -> Home:
+    meta = raw["metadata"]
+    return (str(meta.get("namespace") or "default"), str(meta["name"]))
+
+
+def _named(raw: Mapping[str, Any]) -> dict[str, Any]:
+    namespace, name = _home(raw)
+    return {"namespace": namespace, "name": name}
