@@ -45,9 +45,10 @@ async def ensure(
     raw = answer.json()
     take_in(raw)
     found = freeze(raw)
-    holder = user_in(found) if isinstance(found, FrozenMap) else None
-    if holder is None or holder != user_in(manifest):
-        return Outcome.REFUSED, f"{refusal}; it serves {holder or 'somebody else: no label says whom'}"
+    holder, user = user_in(found) if isinstance(found, FrozenMap) else None, user_in(manifest)
+    if holder is None or holder != user:
+        whom = holder or "somebody else (no label says whom)"
+        return Outcome.REFUSED, f"{refusal}; it serves {whom}, and would have to serve {user}"
     if raw["metadata"].get("deletionTimestamp"):
         return Outcome.CONFLICT, "the one before is being deleted"
     return Outcome.DONE, ""
