@@ -2,17 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from grove_core.areas.gang_termination.findings import BREACH, TERMINATION
 from grove_core.areas.gang_termination.verdicts import Delegate, Terminate
 from grove_core.areas.mnnvl.desire import QUESTION as FABRIC
 from grove_core.areas.mnnvl.judge import address_of
+from grove_core.areas.mnnvl_scopes.judge import shared_domain
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Create, SetStatus, Step
+from grove_core.kernel.steps import Create, Ensure, SetStatus, Step
 from grove_core.plan.plan import Plan, Withheld
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.fields import Fields
@@ -47,7 +49,7 @@ def has(snapshot: Snapshot, kind: str, name: str) -> bool:
     """Whether a root has an object of that kind and name."""
     refs = [snapshot.root.ref, *(group.ref for group in snapshot.groups), *(gang.ref for gang in snapshot.gangs)]
     if kind == DOMAIN_KIND:
-        return _replica_of_domain(snapshot, name) is not None
+        return _replica_of_domain(snapshot, name) is not None or shared_domain(snapshot, name) is not None
     return bool(cliques_behind(snapshot, kind, name)) or any((ref.kind, ref.name) == (kind, name) for ref in refs)
 
 
@@ -59,7 +61,7 @@ def _replica_of_domain(snapshot: Snapshot, name: str) -> int | None:
     return index if index is not None and (there or index < snapshot.root.spec.replicas) else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Inquiry:
     """One object of one root, with the plan that speaks of it.
 
@@ -77,7 +79,8 @@ class Inquiry:
     def ref(self) -> Ref:
         """The object's address."""
         if self.kind == DOMAIN_KIND:
-            return address_of(self.snapshot, _replica_of_domain(self.snapshot, self.name) or 0)
+            shared = shared_domain(self.snapshot, self.name)
+            return shared or address_of(self.snapshot, _replica_of_domain(self.snapshot, self.name) or 0)
         version = {"Pod": CORE, "PodGang": SCHEDULER}.get(self.kind, GROVE)
         return Ref(version, self.kind, self.snapshot.root.ref.namespace, self.name)
 
@@ -92,6 +95,9 @@ class Inquiry:
 
     def findings(self) -> Iterator[Finding]:
         """The verdicts on the object, on its cliques, and on everything above them that can end it."""
+        if self.kind == DOMAIN_KIND and self.ref == shared_domain(self.snapshot, self.name):
+            yield from (one for one in self.plan.findings if one.question == FABRIC and self._shares(one.subject))
+            return
         if self.kind == DOMAIN_KIND:
             root = self.snapshot.root.ref
             subjects = {root, root.at_replica(_replica_of_domain(self.snapshot, self.name) or 0)}
@@ -104,6 +110,15 @@ class Inquiry:
             if subject in above or subject in cliques or subject == self.ref or self._is_replica_of_self(subject):
                 yield finding
 
+    def _shares(self, subject: Ref) -> bool:
+        """Whether a verdict is on the domain, or on a PodClique that shares it."""
+        return subject in {self.ref, self.snapshot.root.ref} or subject.name in self._sharers
+
+    @cached_property
+    def _sharers(self) -> frozenset[str]:
+        facts = ((one.subject, dict(one.because[0].facts)) for one in self.plan.findings if one.question == FABRIC)
+        return frozenset(subject.name for subject, told in facts if told.get("domain") == self.name)
+
     def steps(self) -> Iterator[Step]:
         """What the plan does to the object and to what it stands for, but for statuses (CL-015)."""
         uids = {clique.uid for clique in self.cliques}
@@ -112,7 +127,7 @@ class Inquiry:
             action = step.action
             if isinstance(action, SetStatus):
                 continue
-            made = isinstance(action, Create) and self.kind != "Pod" and _owner_of(step.target, action) in uids
+            made = isinstance(action, Create | Ensure) and self.kind != "Pod" and _owner_of(step.target, action) in uids
             if self.kind == "PodCliqueSet" or made or step.target in concerned:
                 yield step
 
@@ -180,7 +195,7 @@ class Inquiry:
         return subject.replica is not None and (subject.kind, subject.name) == (self.kind, self.name)
 
 
-def _owner_of(target: Ref, action: Create) -> str:
+def _owner_of(target: Ref, action: Create | Ensure) -> str:
     """Uid of who will own what is created."""
     owner: str = read_identity(Fields(thaw(action.manifest), "", []), target.api_version, target.kind, None)[
         "owner_uid"

@@ -20,6 +20,7 @@ from grove_core.kernel.steps import (
     Create,
     Delete,
     DropFinalizer,
+    Ensure,
     Outcome,
     SetStatus,
     Stage,
@@ -171,7 +172,7 @@ class TestLegality:
 
 def spoiled(plan: Plan, crime: str) -> Plan:
     first, *rest = plan.steps
-    assert not isinstance(first.action, Create)
+    assert not isinstance(first.action, Create | Ensure)
     match crime:
         case "twice":
             return replace(plan, steps=(first, first, *rest))

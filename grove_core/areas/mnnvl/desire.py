@@ -15,6 +15,7 @@ from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Absent, Desired, HeldBack, Present, Status
 from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.dialects import dialect_of
 from grove_core.resources.domain_condition import REASON, Failure
 from grove_core.resources.keys import (
@@ -27,6 +28,7 @@ from grove_core.resources.keys import (
     SET,
     SET_REPLICA,
 )
+from grove_core.resources.membership import is_managed
 from grove_core.resources.names import domain_claim_template_name, index_from, replica_name, scaling_group_name
 from grove_core.resources.statuses import REMOVED, status_change
 from grove_core.snapshot.snapshot import Snapshot
@@ -57,7 +59,8 @@ def wants_of_fabric(snapshot: Snapshot, judgement: FabricJudgement) -> Desired:
 
 def findings_of_fabric(snapshot: Snapshot, judgement: FabricJudgement) -> Iterator[Finding]:
     """Which criterion decided, and each replica's fate; nothing of a cluster that has nothing to do with it."""
-    if not (snapshot.configuration.mnnvl.enabled or judgement.replicas or snapshot.domains):
+    told = snapshot.configuration.mnnvl
+    if told.mode is not MnnvlMode.OPERATOR or not (told.enabled or judgement.replicas or snapshot.domains):
         return
     root = snapshot.root.ref
     yield Finding(root, QUESTION, "Wanted" if judgement.is_wanted else "NotWanted", (judgement.criterion,))
@@ -130,7 +133,7 @@ def _surplus(snapshot: Snapshot) -> Iterator[Absent | HeldBack]:
     surplus = [
         (index, domain)
         for domain in snapshot.domains
-        if is_ours(domain, root) and not domain.deleting
+        if is_ours(domain, root) and not domain.deleting and not is_managed(domain.labels)
         for index in (_replica_of(domain),)
         if index is not None and index >= root.spec.replicas
     ]

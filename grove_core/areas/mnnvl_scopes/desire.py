@@ -13,7 +13,8 @@ from grove_core.kernel.steps import Ensure, Outcome
 from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, HeldBack, Present, Want
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.keys import MNNVL_ADOPTED
-from grove_core.resources.membership import joined_claim
+from grove_core.resources.membership import joined_claim, scope_of
+from grove_core.resources.names import listed
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -102,10 +103,15 @@ def findings_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement, desired: D
     for fate in judgement.fates:
         yield Finding(fate.because.subject, QUESTION, fate.lot.value, (fate.because,))
     is_on = snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+    if is_on:
+        sharing = [name for name, told in judgement.annotations.items() if scope_of(told) is not None]
+        because = Why.CLIQUES_OPT_IN.because(snapshot.root.ref, cliques=listed(sharing))
+        yield Finding(snapshot.root.ref, QUESTION, "Wanted" if sharing else "NotWanted", (because,))
     if is_on or judgement.fates:
         yield from (_of_clique(clique) for clique in snapshot.cliques if not clique.deleting)
+    again = {fate.because.subject for fate in judgement.fates if fate.lot is Lot.MADE_AGAIN}
     for want in desired.wants if is_on else ():
-        if isinstance(want, Ensured):
+        if isinstance(want, Ensured) and want.target not in again:
             yield Finding(want.target, QUESTION, "Ensured", want.because)
         elif isinstance(want, Present) and want.target.kind == "PodClique":
             yield _of_clique(podclique_of(thaw(want.manifest)))

@@ -19,6 +19,8 @@ from grove_core.resources.membership import (
     effective_annotations,
     is_managed,
     joined_claim,
+    membership_of,
+    seat_for,
     user_of,
 )
 from grove_core.resources.meta import Resource
@@ -118,7 +120,7 @@ def _fate(snapshot: Snapshot, kind: str, use: _Use, owner: Resource) -> SharedFa
         named = f"{owner.ref.kind} {owner.ref.name}"
         return is_so(Lot.HANDED_OVER, Why.OWNER_IS_GONE, found.ref, user=user, owner=named)
     before = f"{found.owner_kind} {found.owner_name}"
-    return is_so(Lot.HANDED_OVER, Why.HANDED_OVER, found.ref, gang=owner.ref.name, user=user, owner=before)
+    return is_so(Lot.HANDED_OVER, Why.HANDED_OVER, found.ref, owner=before)
 
 
 def _named(snapshot: Snapshot, ref: Ref) -> ComputeDomain | Owned | None:
@@ -176,3 +178,29 @@ def _is_wanted(snapshot: Snapshot, root: PodCliqueSet, user: User) -> bool:
         live = next((group.replicas for group in snapshot.groups if group.ref.name == full), names.get(user.group, 0))
         return group_replica is None or group_replica < live
     return not user.clique or any(clique.name == user.clique for clique in template.cliques)
+
+
+def shared_domain(snapshot: Snapshot, name: str) -> Ref | None:
+    """Where a ComputeDomain that parts of the set share stands, be it only that it should; None for no such one."""
+    found = next((one.ref for one in snapshot.domains if one.ref.name == name and is_managed(one.labels)), None)
+    if found is not None or not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+        return found
+    maker = Maker(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
+    expected = (member for member in _expected(snapshot) if member.domain == name)
+    return next((maker.address_of(DOMAIN_KIND, member) for member in expected), None)
+
+
+def _expected(snapshot: Snapshot) -> Iterator[Membership]:
+    """What PodCliques of the set share, by its template; linear in what it consists of."""
+    root, template, told = snapshot.root, snapshot.root.spec.template, annotations_for(snapshot)
+    homes = {name: group for group in template.pod_clique_scaling_groups for name in group.clique_names}
+    live = {group.ref.name: group.replicas for group in snapshot.groups}
+    for replica in range(max(root.spec.replicas, 0)):
+        for clique in template.cliques:
+            group = homes.get(clique.name)
+            times = live.get(scaling_group_name(root.ref.name, replica, group.name), group.replicas) if group else 1
+            for index in range(times):
+                where = (group.name, index) if group else ("", -1)
+                member = membership_of(seat_for(root.ref.name, replica, clique.name, *where), told[clique.name])
+                if member is not None:
+                    yield member

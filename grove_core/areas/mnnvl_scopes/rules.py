@@ -12,6 +12,7 @@ class Why(Rule):
     SCOPES_OFF = Clause("MS-001", "MNNVL by annotation is off in the operator's configuration")
     NOT_OPTED_IN = Clause("MS-002", "it does not opt in: {annotation} is {value}")
     ODD_ANNOTATION = Clause("MS-003", "it is let through as it is: {annotation} {trouble}, got {got}")
+    CLIQUES_OPT_IN = Clause("MS-006", "of its cliques these share ComputeDomains by annotation: {cliques}")
     NOT_READ = Clause("MS-005", "it is left to those who validate it, for it does not read: {problem}")
     OPTED_IN = Clause("MS-004", "it opts in with scope {scope}, and shares ComputeDomain {domain} of {user}")
 
@@ -23,7 +24,7 @@ class Why(Rule):
     SET_UNKNOWN = Clause("MS-038", "PodCliqueSet {name}, which is to own what it needs, is not known yet")
 
     BELONGS = Clause("MS-040", "it belongs to {owner}")
-    HANDED_OVER = Clause("MS-041", "PodGang {gang} of {user} is there, and takes it over from {owner}")
+    HANDED_OVER = Clause("MS-041", "the PodGang of those who use it is there, and takes it over from {owner}")
     OWNER_IS_GONE = Clause("MS-043", "its owner is gone, and {user} uses it: {owner} takes it over")
 
     STAMPED = Clause("MS-044", "it is stamped with {annotation}: what its pods share is handed to it once it has a uid")
