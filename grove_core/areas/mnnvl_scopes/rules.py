@@ -30,7 +30,7 @@ class Why(Rule):
     STAMPED = Clause("MS-044", "it is stamped with {annotation}: what its pods share is handed to it once it has a uid")
 
     USER_IS_GONE = Clause("MS-050", "{user} is gone")
-    STILL_SHARED = Clause("MS-051", "{user} is gone, and {cliques} of it still use it")
+    STILL_SHARED = Clause("MS-051", "{user} is gone; PodCliques that still hold the claim: {cliques}")
     ENSURED_AGAIN = Clause("MS-052", "{user} needs it, and it is gone")
     LET_IN_WITHOUT = Clause("MS-061", "it was made while MNNVL by annotation was off, and stays without a claim")
     SWITCHED_OFF = Clause("MS-060", "{user} uses it, and MNNVL by annotation is off: it stays as it is")
