@@ -11,6 +11,7 @@ from grove_core.resources.fields import Fields
 from grove_core.resources.keys import MANAGED_BY, OPERATOR
 from grove_core.resources.meta import NO_TEXTS, Resource, read_identity, read_label, read_labels, view_of
 
+CLAIM_KIND: Final = "ResourceClaim"
 # What Grove makes besides its own kinds: the kind -> the group of its API.
 OWNED_KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -1,8 +1,8 @@
 """Own writes that a lagging listing does not show yet: they count as seen, and are remembered until they are."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
@@ -10,7 +10,7 @@ from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Ensu
 from grove_core.resources.applied import with_fields
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
 from grove_core.resources.meta import Resource
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned import CLAIM_KIND, Owned, owned_of
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
@@ -19,6 +19,7 @@ from grove_core.resources.statuses import HasStatus, with_status
 from grove_core.snapshot.snapshot import Snapshot
 
 Seen = TypeVar("Seen", bound=Resource)
+Named = TypeVar("Named", ComputeDomain, Owned)
 _POD: Final = "Pod"
 
 
@@ -90,46 +91,49 @@ def with_own_writes(snapshot: Snapshot) -> Snapshot:
             case _:
                 return deleted(item)
 
-    def handed(item: Seen) -> Seen:
-        match done.get(item.ref):
-            case Apply(fields, guard) if guard == item.guard and isinstance(item, Owned | ComputeDomain):
-                return with_fields(item, fields)  # type: ignore[return-value]  # the kind stays
-            case _:
-                return deleted(item)
-
     pods = {ref: action for ref, action in done.items() if ref.kind == _POD}
-    domains, named_domains = _with_own_domains(snapshot, done)
+    domains = _with_own(snapshot.named_domains, DOMAIN_KIND, compute_domain_of, done)
+    claims = _with_own(snapshot.named_claims, CLAIM_KIND, owned_of, done)
     return replace(
         snapshot,
         root=seen(snapshot.root),
         groups=tuple(map(seen, snapshot.groups)),
         cliques=tuple(map(seen, snapshot.cliques)),
         gangs=tuple(map(seen, snapshot.gangs)),
-        others=tuple(map(handed, snapshot.others)),
-        domains=tuple(map(handed, domains)),
-        named_domains=named_domains,
+        others=tuple(
+            (claims.get((one.ref.namespace, one.ref.name)) if one.ref.kind == CLAIM_KIND else None) or deleted(one)
+            for one in snapshot.others
+        ),
+        domains=tuple(domains.get((one.ref.namespace, one.ref.name)) or deleted(one) for one in snapshot.domains),
+        named_domains=domains,
+        named_claims=claims,
         pods_of=_with_own_pods(snapshot, pods) if pods else snapshot.pods_of,
     )
 
 
-def _with_own_domains(
-    snapshot: Snapshot, done: Mapping[Ref, Action]
-) -> tuple[tuple[ComputeDomain, ...], Mapping[tuple[str, str], ComputeDomain]]:
-    """The ComputeDomains of the root, and all by name, with what was done to them; one just made has no uid yet."""
-    named = dict[tuple[str, str], ComputeDomain]()
+def _with_own(
+    named: Mapping[tuple[str, str], Named],
+    kind: str,
+    project: Callable[[dict[str, Any]], Named],
+    done: Mapping[Ref, Action],
+) -> Mapping[tuple[str, str], Named]:
+    """Objects of a kind by name, with what was done to them; one just made has no uid yet."""
+    found = dict[tuple[str, str], Named]()
     for ref, action in done.items():
-        if ref.kind != DOMAIN_KIND:
+        if ref.kind != kind:
             continue
         key = (ref.namespace, ref.name)
-        match action, snapshot.named_domains.get(key):
-            case Create(manifest) | Ensure(manifest), None:
-                named[key] = compute_domain_of(thaw(manifest))
-            case Delete(guard), ComputeDomain() as domain if guard.uid == domain.uid:
-                named[key] = replace(domain, deleting=True)
-    if not named:
-        return snapshot.domains, snapshot.named_domains
-    own = tuple(named.get((one.ref.namespace, one.ref.name), one) for one in snapshot.domains)
-    return own, {**snapshot.named_domains, **named}
+        item = named.get(key)
+        match action:
+            case Create(manifest) | Ensure(manifest) if item is None:
+                found[key] = project(thaw(manifest))
+            case Delete(guard) if item is not None and guard.uid == item.uid:
+                found[key] = replace(item, deleting=True)
+            case Apply(fields, guard) if item is not None and guard == item.guard:
+                found[key] = with_fields(item, fields)  # type: ignore[assignment]  # the kind stays
+            case _:
+                pass
+    return {**named, **found} if found else named
 
 
 def _with_own_pods(snapshot: Snapshot, done: Mapping[Ref, Action]) -> dict[str, list[Pod]]:

@@ -18,7 +18,7 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import UNTOLD, Configuration
 from grove_core.resources.keys import CORE
 from grove_core.resources.meta import Resource
-from grove_core.resources.owned import OWNED_KINDS, Owned, owned_of
+from grove_core.resources.owned import CLAIM_KIND, OWNED_KINDS, Owned, owned_of
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
@@ -201,7 +201,7 @@ class _Loading:
             self.ignored[kind] += 1
             return
         self.seen.add((kind, owned.ref.namespace))
-        if kind == "ResourceClaim":
+        if kind == CLAIM_KIND:
             self.claims.setdefault((owned.ref.namespace, owned.ref.name), owned)
         if owned.managed and owned.owner_kind in API_GROUPS:
             self.others.setdefault((kind, owned.ref.namespace, owned.ref.name), owned)

@@ -8,6 +8,7 @@ from typing import TextIO
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import UNASKED, MnnvlMode, Served
+from grove_core.resources.owned import CLAIM_KIND
 from grove_core.version import VERSION
 from grove_shell.client.api import Api
 from grove_shell.client.connection import Connection
@@ -24,7 +25,6 @@ from grove_shell.webhooks.serving import Reviews
 from grove_shell.webhooks.shared import Both, Ensuring, SharedObjects
 from grove_shell.webhooks.telemetry import Telemetry
 from grove_shell.webhooks.tls import Shown
-from grove_shell.world.shelves import CLAIM_KIND
 
 
 class _Stopped(Exception):

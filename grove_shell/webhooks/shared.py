@@ -15,12 +15,11 @@ from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import GROVE
 from grove_core.resources.meta import Resource, read_identity
-from grove_core.resources.owned import Owned, owned_of
+from grove_core.resources.owned import CLAIM_KIND, Owned, owned_of
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.client.reflector import Shelf
 from grove_shell.world.ensuring import ensure
-from grove_shell.world.shelves import CLAIM_KIND
 
 WRITER: Final = "grove-webhooks"
 

@@ -33,7 +33,7 @@ from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.keys import SET
 from grove_core.resources.membership import user_in, user_of
 from grove_core.resources.names import index_from
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned import CLAIM_KIND, Owned
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -126,7 +126,7 @@ class MemoryWorld:
             others=(item for item in self.items.values() if isinstance(item, Owned)),
         )
         domains = (item for item in self.items.values() if isinstance(item, ComputeDomain))
-        claims = (item for item in self.items.values() if isinstance(item, Owned) and item.ref.kind == "ResourceClaim")
+        claims = (item for item in self.items.values() if isinstance(item, Owned) and item.ref.kind == CLAIM_KIND)
         return replace(
             with_domains(cluster, domains, claims).snapshot_of(found, now, attempts),
             pods_of=dict(self.pods),

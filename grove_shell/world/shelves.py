@@ -20,7 +20,7 @@ from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.keys import SET
 from grove_core.resources.meta import Resource
 from grove_core.resources.names import set_of_domain
-from grove_core.resources.owned import OWNED_KINDS, Owned, owned_of
+from grove_core.resources.owned import CLAIM_KIND, OWNED_KINDS, Owned, owned_of
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
@@ -34,7 +34,6 @@ Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name
 Stored: TypeAlias = Resource | Pod
 
 TEMPLATE_KIND: Final = "ResourceClaimTemplate"
-CLAIM_KIND: Final = "ResourceClaim"
 _SET_KIND: Final = "PodCliqueSet"
 _REMEMBERED: Final = 20_000
 _FEWEST_SHARED: Final = 8_192

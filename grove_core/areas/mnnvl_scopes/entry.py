@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from grove_core.areas.mnnvl_scopes.manifests import CLAIM_KIND, Maker
+from grove_core.areas.mnnvl_scopes.manifests import Maker
 from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
@@ -21,7 +21,7 @@ from grove_core.resources.injection import with_gpu_claim
 from grove_core.resources.keys import MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
 from grove_core.resources.membership import SCOPES, Membership, Scope, membership_of, seat_of, user_of
 from grove_core.resources.meta import Resource
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned import CLAIM_KIND, Owned
 from grove_core.resources.podclique import PodClique
 
 Named: TypeAlias = Mapping[tuple[str, str], Resource]

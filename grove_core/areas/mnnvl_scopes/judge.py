@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from grove_core.areas.mnnvl_scopes.entry import SHARED_KINDS, holder_of, member_in, serves
-from grove_core.areas.mnnvl_scopes.manifests import CLAIM_KIND, Maker
+from grove_core.areas.mnnvl_scopes.manifests import Maker
 from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.areas.mnnvl_scopes.verdicts import Lot, ScopeJudgement, SharedFate
 from grove_core.kernel.frozen import FrozenMap
@@ -25,7 +25,7 @@ from grove_core.resources.membership import (
 )
 from grove_core.resources.meta import Resource
 from grove_core.resources.names import index_from, scaling_group_name
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned import CLAIM_KIND, Owned
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot

@@ -13,7 +13,6 @@ from grove_core.resources.dialects import claim_dialect_of, dialect_of
 from grove_core.resources.membership import Membership
 from grove_core.resources.meta import Resource
 
-CLAIM_KIND = "ResourceClaim"
 _REQUEST = "mnnvl"
 _SELECTOR = 'device.attributes["compute-domain.nvidia.com"].name == "{}"'
 

@@ -1,0 +1,84 @@
+"""What `grove manifests` prints for an operator of mode `annotations` (MS-095)."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from grove_core.resources.configuration import Mnnvl, MnnvlMode
+from grove_shell.actions.manifests import objects_of
+from grove_shell.cli.main import run
+from grove_shell.manifests.installation import Installation
+from grove_shell.settings.operator import settings_of as operator_settings
+from grove_shell.settings.webhooks import settings_of as webhook_settings
+
+Json = dict[str, Any]
+SCOPED: Final = {"mnnvl": {"enabled": True, "mode": "annotations"}}
+
+
+def registered(objects: list[Json]) -> dict[str, Json]:
+    kinds = {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}
+    return {webhook["name"]: webhook for one in objects if one["kind"] in kinds for webhook in one["webhooks"]}
+
+
+@pytest.mark.parametrize("told", [Mnnvl(), Mnnvl(enabled=True), Mnnvl(mode=MnnvlMode.ANNOTATIONS)])
+def test_ms095_elsewhere_sets_alone_are_registered(told: Mnnvl) -> None:
+    rules = [rule for one in registered(objects_of(Installation(mnnvl=told))).values() for rule in one["rules"]]
+    assert {name for rule in rules for name in rule["resources"]} == {"podcliquesets"}
+
+
+@pytest.mark.req("MS-091")
+@pytest.mark.req("CL-030")
+def test_ms095_podcliques_and_podgangs_are_registered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "operator.yaml"
+    head = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
+    path.write_text(json.dumps({**head, **SCOPED}), encoding="utf-8")
+    assert run(["manifests", "--config", str(path), "-n", "ml"], "grove") == 0
+    objects = list(yaml.safe_load_all(capsys.readouterr().out))
+    found = registered(objects)
+    assert set(found) == {
+        "defaulting.podcliquesets.grove.io",
+        "joining.podcliques.grove.io",
+        "stamping.podgangs.scheduler.grove.io",
+        "validation.podcliquesets.grove.io",
+    }
+    joining, stamping = found["joining.podcliques.grove.io"], found["stamping.podgangs.scheduler.grove.io"]
+    (rule,) = joining["rules"]
+    assert (rule["operations"], rule["resources"], rule["apiGroups"]) == (["CREATE"], ["podcliques"], ["grove.io"])
+    assert (joining["sideEffects"], joining["failurePolicy"]) == ("NoneOnDryRun", "Fail")
+    assert "'grove.io/mnnvl-enabled' in object.metadata.annotations" in joining["matchConditions"][0]["expression"]
+    (rule,) = stamping["rules"]
+    assert (rule["resources"], rule["apiGroups"]) == (["podgangs"], ["scheduler.grove.io"])
+    assert (stamping["sideEffects"], stamping["failurePolicy"]) == ("None", "Ignore")
+    for webhook in (joining, stamping):
+        assert webhook["namespaceSelector"] == {"matchLabels": {"kubernetes.io/metadata.name": "ml"}}
+
+
+def test_ms095_both_programs_are_told() -> None:
+    objects = objects_of(Installation(mnnvl=Mnnvl(True, MnnvlMode.ANNOTATIONS)))
+    files = {one["metadata"]["name"]: one["data"] for one in objects if one["kind"] == "ConfigMap"}
+    for program, read in (("grove-operator", operator_settings), ("grove-webhooks", webhook_settings)):
+        ((name, text),) = files[f"{program}-config"].items()
+        settings, problems = read(json.loads(text))
+        assert not problems
+        assert settings.decisive.mnnvl == Mnnvl(True, MnnvlMode.ANNOTATIONS)
+        (pod,) = [
+            one["spec"]["template"]["spec"]
+            for one in objects
+            if one["kind"] == "Deployment" and one["metadata"]["name"] == program
+        ]
+        (container,) = pod["containers"]
+        (mounted,) = [one["mountPath"] for one in container["volumeMounts"] if one["name"] == "config"]
+        assert f"--config={mounted}/{name}" in container["args"]
+        assert {"name": "config", "configMap": {"name": f"{program}-config"}} in pod["volumes"]
+
+
+def test_cl030_a_bad_configuration_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "operator.yaml"
+    path.write_text("mnnvl: {enabled: maybe}\n", encoding="utf-8")
+    assert run(["manifests", "--config", str(path)], "grove") == 1
+    said = capsys.readouterr()
+    assert not said.out
+    assert "mnnvl.enabled" in said.err

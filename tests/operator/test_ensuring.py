@@ -1,0 +1,107 @@
+"""Steps that are content with what is there, on a server that stores objects; and shared objects on shelves."""
+
+import asyncio
+from typing import Any, Final
+
+import pytest
+
+from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Ensure, Outcome, Stage, Step
+from grove_shell.client.api import Api
+from grove_shell.world.shelves import Shelves
+from grove_shell.world.writes import Writes
+from tests.property.workload.sets import NOW
+from tests.webhooks.objects import ObjectServer
+
+Json = dict[str, Any]
+REF: Final = Ref("resource.nvidia.com/v1alpha1", "ComputeDomain", "ml", "llm-0-cd")
+PATH: Final = "/apis/resource.nvidia.com/v1alpha1/namespaces/ml/computedomains/llm-0-cd"
+
+
+def domain(set_name: str = "llm", owner: str = "root", kind: str = "PodCliqueSet", **metadata: Any) -> Json:
+    labels = {
+        "app.kubernetes.io/managed-by": "grove-operator",
+        "grove.io/pcs-name": set_name,
+        "grove.io/pcs-replica-index": "0",
+        "grove.io/mnnvl-managed": "true",
+    }
+    owners = [{"apiVersion": "x/v1", "kind": kind, "name": set_name, "uid": owner, "controller": True}]
+    meta = {"name": REF.name, "namespace": "ml", "labels": labels, "ownerReferences": owners, **metadata}
+    return {"apiVersion": REF.api_version, "kind": "ComputeDomain", "metadata": meta, "spec": {"numNodes": 0}}
+
+
+def tried(server: ObjectServer, shelves: Shelves, times: int = 1) -> list[Attempt]:
+    manifest = freeze(domain())
+    assert isinstance(manifest, FrozenMap)
+    step = Step(Stage.FOUNDATION, REF, Ensure(manifest), ())
+
+    async def play() -> list[Attempt]:
+        async with server.connection() as connection, Api(connection) as api:
+            return [await Writes(api, shelves).attempt(step) for _ in range(times)]
+
+    return asyncio.run(play())
+
+
+def a_set() -> Json:
+    meta = {"name": "llm", "namespace": "ml", "uid": "root", "resourceVersion": "1"}
+    template = {"cliques": [{"name": "a", "spec": {"roleName": "a", "replicas": 1, "podSpec": {"containers": []}}}]}
+    spec = {"replicas": 1, "template": template}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": meta, "spec": spec}
+
+
+@pytest.mark.req("PL-018")
+def test_pl021_the_second_is_content_and_both_are_seen_at_once() -> None:
+    server, shelves = ObjectServer(), Shelves()
+    attempts = tried(server, shelves, times=2)
+    assert [attempt.outcome for attempt in attempts] == [Outcome.DONE, Outcome.DONE]
+    assert list(server.objects) == [PATH]
+    assert server.asked == {"POST": 2, "GET": 1}
+    assert shelves.find(REF) is not None
+
+
+def test_pl021_a_gang_may_own_it_already() -> None:
+    server = ObjectServer()
+    server.objects[PATH] = domain(owner="gang", kind="PodGang", uid="d", resourceVersion="7")
+    (attempt,) = tried(server, Shelves())
+    assert attempt.outcome is Outcome.DONE
+
+
+def test_pl021_what_serves_another_is_a_refusal_that_names_both() -> None:
+    server = ObjectServer()
+    server.objects[PATH] = domain("other", uid="d", resourceVersion="7")
+    (attempt,) = tried(server, Shelves())
+    assert attempt.outcome is Outcome.REFUSED
+    assert "replica 0 of other" in attempt.detail
+    assert "replica 0 of llm" in attempt.detail
+
+
+def test_pl021_what_goes_is_a_conflict() -> None:
+    server = ObjectServer()
+    server.objects[PATH] = domain(uid="d", resourceVersion="7", deletionTimestamp="2026-11-20T09:00:00Z")
+    (attempt,) = tried(server, Shelves())
+    assert attempt.outcome is Outcome.CONFLICT
+
+
+def test_ms043_what_an_owner_of_before_left_is_seen_and_strangers_are_not_ours() -> None:
+    """A domain of a gang that is gone is the set's to hand over; one of another set only holds its name."""
+    shelves = Shelves()
+    shelves.put("PodCliqueSet", a_set())
+    shelves.put("ComputeDomain", domain(owner="gone", kind="PodGang", uid="d", resourceVersion="7"))
+    other = domain("other", uid="e", resourceVersion="8")
+    other["metadata"]["name"] = "llm-1-cd"
+    shelves.put("ComputeDomain", other)
+    claim = {**domain(owner="gone", kind="PodGang", uid="c", resourceVersion="9"), "kind": "ResourceClaim"}
+    claim |= {"apiVersion": "resource.k8s.io/v1"}
+    claim["metadata"] = {**claim["metadata"], "name": "llm-0-mnnvl-claim"}
+    shelves.put("ResourceClaim", claim)
+    seen = shelves.observe(("ml", "llm"), NOW)
+    assert seen is not None
+    assert [one.ref.name for one in seen.domains] == ["llm-0-cd"]
+    assert [one.ref.name for one in seen.others] == ["llm-0-mnnvl-claim"]
+    assert set(seen.named_domains) == {("ml", "llm-0-cd"), ("ml", "llm-1-cd")}
+    assert set(seen.named_claims) == {("ml", "llm-0-mnnvl-claim")}
+    shelves.drop("ResourceClaim", claim)
+    after = shelves.observe(("ml", "llm"), NOW)
+    assert after is not None
+    assert not after.named_claims

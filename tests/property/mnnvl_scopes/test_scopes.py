@@ -1,0 +1,481 @@
+"""Sets with any annotations, brought to rest, disturbed and brought to rest again; against the rules read aloud."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from typing import Any, Final, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grove_core.admit_podclique import admit_podclique, admit_podgang
+from grove_core.areas.mnnvl_scopes.entry import Surroundings
+from grove_core.document.document import Document
+from grove_core.document.reading import document_from_json
+from grove_core.document.writing import document_as_json
+from grove_core.inquiry import Inquiry, has
+from grove_core.kernel.admission import Amend, Deny
+from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Ensure, Outcome, Stage
+from grove_core.plan.forecast import forecast_of
+from grove_core.plan.laws import problems_in
+from grove_core.reconcile import reconcile
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.configuration import UNTOLD, Configuration, Mnnvl, MnnvlMode, Served
+from grove_core.resources.membership import joined_claim, seat_for, seat_of, user_of
+from grove_core.resources.owned import Owned
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podgang import PodGang
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.controller.act import act
+from grove_shell.world.memory import MemoryWorld
+from tests.property.workload.sets import NOW, ROUNDS, applied, clique_raw, raw_sets, rounds_of, set_raw
+from tests.webhooks.reviews import patched
+
+Json = dict[str, Any]
+SCOPED: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+ENABLED, SCOPE, CLASS = "grove.io/mnnvl-enabled", "grove.io/mnnvl-scope", "grove.io/mnnvl-device-class"
+SHARED: Final = ("ComputeDomain", "ResourceClaim")
+GPUS: Final[Json] = {"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 8}}}]}
+
+
+def told(snapshot: Snapshot, configuration: Configuration = SCOPED) -> Snapshot:
+    return replace(snapshot, configuration=configuration)
+
+
+RARELY: Final = settings(max_examples=max(10, settings().max_examples // 5))  # each example is a whole life
+
+
+@st.composite
+def annotated_sets(draw: st.DrawFn) -> Json:
+    """Any sound set, with any annotations that admission lets through."""
+    raw = draw(raw_sets())
+
+    def some(*scopes: str) -> Json:
+        found = {
+            ENABLED: draw(st.sampled_from(["", "true", "true", "false"])),
+            SCOPE: draw(st.sampled_from(["", *scopes])),
+            CLASS: draw(st.sampled_from(["", "a.example.com"])),
+        }
+        return {key: text for key, text in found.items() if text}
+
+    raw["metadata"]["annotations"] = some("replica")
+    template = raw["spec"]["template"]
+    for clique in template["cliques"]:
+        clique["annotations"] = some("replica", "clique")
+        if draw(st.booleans()):
+            clique["spec"]["podSpec"] = GPUS
+    for group in template["podCliqueScalingGroups"]:
+        group["annotations"] = some("replica", "scalingGroupReplica")
+    return raw
+
+
+class Expected(NamedTuple):
+    """What the design's tables say of one PodClique; None where it shares nothing."""
+
+    domain: str
+    claim: str
+    device_class: str
+
+
+def expected_of(raw: Json, clique: PodClique) -> Expected | None:
+    """By the design document's own words, from the manifest of the set and the labels of the PodClique."""
+    template, labels = raw["spec"]["template"], clique.labels
+    replica, group_name = labels["grove.io/pcs-replica-index"], labels.get("grove.io/pcsg-name")
+    said = dict(raw["metadata"]["annotations"])
+    groups = [one for one in template["podCliqueScalingGroups"] if f"llm-{replica}-{one['name']}" == group_name]
+    short = clique.ref.name.rpartition("-")[2]
+    own = next(one for one in template["cliques"] if one["name"] == short)["annotations"]
+    said = {**own, **groups[0]["annotations"]} if groups else {**said, **own}
+    if said.get(ENABLED) != "true":
+        return None
+    stem = {
+        "replica": f"llm-{replica}",
+        "clique": clique.ref.name,
+        "scalingGroupReplica": f"{group_name}-{labels.get('grove.io/pcsg-replica-index')}",
+    }[said.get(SCOPE, "replica")]
+    return Expected(f"{stem}-cd", f"{stem}-mnnvl-claim", said.get(CLASS, "compute-domain.nvidia.com"))
+
+
+def shared_in(world: MemoryWorld) -> dict[tuple[str, str], ComputeDomain | Owned]:
+    """Domains and claims by kind and name; claims that templates share are not among them."""
+    return {
+        (ref.kind, ref.name): item
+        for ref, item in world.items.items()
+        if isinstance(item, ComputeDomain | Owned) and ref.kind in SHARED and "grove.io/mnnvl-managed" in item.labels
+    }
+
+
+def settled(world: MemoryWorld, root: Ref, configuration: Configuration = SCOPED) -> Snapshot:
+    """The world brought to rest by an operator; every plan keeps every law."""
+    attempts: tuple[Attempt, ...] = ()
+    world.configuration = configuration
+    for _ in range(2 * ROUNDS):
+        seen = world.observe(root, NOW, attempts)
+        assert seen is not None
+        plan = reconcile(seen)
+        assert not problems_in(plan, seen)
+        if not plan.steps:
+            return replace(seen, attempts=())
+        attempts = act(world, plan.steps)
+    raise AssertionError("no rest")
+
+
+def brought_up(raw: Json) -> tuple[MemoryWorld, Snapshot]:
+    start = told(applied(raw))
+    world = MemoryWorld((start,))
+    return world, settled(world, start.root.ref)
+
+
+def check_that_all_is_well(raw: Json, world: MemoryWorld, seen: Snapshot) -> None:
+    """What holds at rest, however it came about (MS-010 to MS-013, MS-020, MS-040 to MS-043)."""
+    gangs = {gang.ref.name: gang for gang in seen.gangs}
+    wanted: dict[tuple[str, str], str] = {}
+    for clique in seen.cliques:
+        expected, claim = expected_of(raw, clique), joined_claim(clique.pod_spec)
+        assert (claim is None) is (expected is None), clique.ref.name
+        if expected is None or claim is None:
+            continue
+        assert claim["resourceClaimName"] == expected.claim
+        gang = str(clique.labels["grove.io/podgang"])
+        if expected.domain.count("-") == "llm-0-cd".count("-"):
+            gang = expected.domain.removesuffix("-cd")
+        wanted["ComputeDomain", expected.domain] = wanted["ResourceClaim", expected.claim] = gang
+    found = shared_in(world)
+    assert set(found) == set(wanted)
+    for key, gang in wanted.items():
+        assert (found[key].owner_kind, found[key].owner_uid) == ("PodGang", gangs[gang].uid), key
+        assert gangs[gang].annotations["grove.io/mnnvl-resources-adopted"] == "true"
+
+
+@RARELY
+@given(annotated_sets())
+@pytest.mark.req("MS-011")
+@pytest.mark.req("MS-012")
+@pytest.mark.req("MS-013")
+@pytest.mark.req("MS-020")
+@pytest.mark.req("MS-030")
+@pytest.mark.req("MS-031")
+@pytest.mark.req("MS-032")
+@pytest.mark.req("MS-041")
+@pytest.mark.req("MS-042")
+@pytest.mark.req("MS-044")
+@pytest.mark.req("PL-021")
+def test_ms010_any_set_comes_to_rest_as_the_design_has_it(raw: Json) -> None:
+    world, seen = brought_up(raw)
+    check_that_all_is_well(raw, world, seen)
+    again = reconcile(seen)
+    assert not again.steps
+
+
+@RARELY
+@given(annotated_sets(), st.data())
+@pytest.mark.req("MS-043")
+@pytest.mark.req("MS-050")
+@pytest.mark.req("MS-060")
+def test_ms052_disturbed_it_comes_back(raw: Json, data: st.DataObject) -> None:
+    """Deleted domains, claims, gangs and cliques, replicas that come and go, switches; in any order."""
+    world, seen = brought_up(raw)
+    ref = seen.root.ref
+    for _ in range(data.draw(st.integers(1, 4))):
+        what = data.draw(st.sampled_from(["shared", "gang", "clique", "scale", "scale group", "switch"]))
+        if what == "shared" and (found := sorted(shared_in(world))):
+            kind, name = data.draw(st.sampled_from(found))
+            world.delete(shared_in(world)[kind, name].ref)
+        elif what == "gang" and seen.gangs:
+            world.delete(data.draw(st.sampled_from([gang.ref for gang in seen.gangs])))
+        elif what == "clique" and seen.cliques:
+            world.delete(data.draw(st.sampled_from([clique.ref for clique in seen.cliques])))
+        elif what == "scale":
+            root = world.items[ref]
+            assert isinstance(root, PodCliqueSet)
+            raw["spec"]["replicas"] = data.draw(st.integers(0, 3))
+            spec = root.spec.model_copy(update={"replicas": raw["spec"]["replicas"]})
+            world.put(replace(root, spec=spec))
+        elif what == "scale group" and seen.groups:
+            group = world.items[data.draw(st.sampled_from([group.ref for group in seen.groups]))]
+            assert isinstance(group, ScalingGroup)
+            world.put(replace(group, replicas=data.draw(st.integers(group.min_available, 4))))
+        elif what == "switch":
+            settled(world, ref)
+            before = {item: item.resource_version for item in world.items.values()}
+            settled(world, ref, UNTOLD)
+            assert {item: item.resource_version for item in world.items.values()} == before
+        if data.draw(st.booleans()):
+            seen = settled(world, ref)
+    seen = settled(world, ref)
+    check_that_all_is_well(raw, world, seen)
+
+
+@RARELY
+@given(annotated_sets())
+def test_pl009_plans_that_ensure_read_back(raw: Json) -> None:
+    for seen, plan in rounds_of(told(applied(raw))):
+        told_of = (forecast_of(plan, NOW),)
+        document = Document(
+            rules=plan.rules, as_of=NOW, not_collected=(), forecasts=told_of, configuration=seen.configuration
+        )
+        text = json.dumps(document_as_json(document, decisions=True))
+        assert document_from_json(json.loads(text)) == document
+
+
+def around(world: MemoryWorld, seen: Snapshot) -> Surroundings:
+    return Surroundings(
+        configuration=SCOPED,
+        served=Served(),
+        owner=seen.root,
+        domains={
+            (ref.namespace, ref.name): item for ref, item in world.items.items() if isinstance(item, ComputeDomain)
+        },
+        claims={(ref.namespace, ref.name): item for ref, item in world.items.items() if isinstance(item, Owned)},
+    )
+
+
+def bare(manifest: Json) -> Json:
+    """A PodClique as it would come from somebody who does not inject anything."""
+    raw: Json = json.loads(json.dumps(manifest))
+    pod_spec = raw["spec"]["podSpec"]
+    kept = [one for one in pod_spec.get("resourceClaims", ()) if one["name"] != "mnnvl"]
+    pod_spec.pop("resourceClaims", None)
+    if kept:
+        pod_spec["resourceClaims"] = kept
+    for container in pod_spec["containers"]:
+        container.get("resources", {}).pop("claims", None)
+    return raw
+
+
+@RARELY
+@given(annotated_sets())
+@pytest.mark.req("MS-031")
+def test_ms033_webhook_and_operator_come_to_the_same(raw: Json) -> None:
+    """What the operator writes the webhook leaves alone, and of a bare one it makes what the operator writes."""
+    start = told(applied(raw))
+    world = MemoryWorld((start,))
+    seen = start
+    attempts: tuple[Attempt, ...] = ()
+    for _ in range(ROUNDS):
+        plan = reconcile(seen)
+        if not plan.steps:
+            break
+        made = [step for step in plan.steps if isinstance(step.action, Create) and step.target.kind == "PodClique"]
+        wanted = {step.target.name for step in plan.steps if isinstance(step.action, Ensure)}
+        ensured = set[str]()
+        for step in made:
+            assert isinstance(step.action, Create)
+            manifest = thaw(step.action.manifest)
+            verdict = admit_podclique(bare(manifest), around(world, seen)).verdict
+            assert isinstance(verdict, Amend)
+            ensured |= {one.target.name for one in verdict.ensures}
+            assert patched(bare(manifest), list(verdict.patch)) == manifest
+        assert ensured == wanted
+        attempts = act(world, plan.steps)
+        for step in made:
+            assert isinstance(step.action, Create)
+            after = admit_podclique(thaw(step.action.manifest), around(world, seen)).verdict
+            assert after == Amend(warnings=after.warnings)
+        observed = world.observe(seen.root.ref, NOW, attempts)
+        assert observed is not None
+        seen = observed
+
+
+def plan_of(seen: Snapshot) -> dict[tuple[str, str], type]:
+    return {(step.target.kind, step.target.name): type(step.action) for step in reconcile(seen).steps}
+
+
+def one_set(**annotations: str) -> Json:
+    said = {ENABLED: "true", **{f"grove.io/mnnvl-{key}": text for key, text in annotations.items()}}
+    return set_raw(clique_raw("a", pod_spec=GPUS), clique_raw("b"), meta={"annotations": said})
+
+
+def test_ms053_of_a_set_that_goes_nothing_is_deleted_by_us() -> None:
+    world, seen = brought_up(one_set())
+    going = replace(seen, root=replace(seen.root, deleting=True))
+    for target, action in plan_of(going).items():
+        assert target[0] not in SHARED, (target, action)
+    gone = replace(seen, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 0})))
+    assert not [target for target in plan_of(gone) if target[0] in SHARED]
+    world.delete(seen.gangs[0].ref)
+    assert not shared_in(world)
+
+
+def test_ms037_who_is_refused_lets_the_clique_wait() -> None:
+    start = told(applied(one_set()))
+    (ensure, *_) = [step for step in reconcile(start).steps if isinstance(step.action, Ensure)]
+    assert ensure.stage is Stage.FOUNDATION
+    refused = replace(start, attempts=(Attempt(ensure, Outcome.REFUSED, "exceeded quota"),))
+    plan = reconcile(refused)
+    assert not [step for step in plan.steps if step.target.kind in {"PodClique", *SHARED}]
+    words = [held.because[0].sentence for held in plan.withheld if held.target.kind == "PodClique"]
+    assert len(words) == 2
+    assert all("exceeded quota" in one for one in words)
+    assert reconcile(replace(start, attempts=())).steps == reconcile(start).steps
+
+
+def test_pl017_what_was_ensured_is_not_ensured_again() -> None:
+    start = told(applied(one_set()))
+    ensures = [step for step in reconcile(start).steps if isinstance(step.action, Ensure)]
+    assert len(ensures) == 2
+    later = replace(start, attempts=tuple(Attempt(step, Outcome.DONE) for step in ensures))
+    assert not [step for step in reconcile(later).steps if isinstance(step.action, Ensure)]
+
+
+def test_pl018_a_handover_that_is_not_listed_yet_counts() -> None:
+    world, seen = brought_up(one_set())
+    gang = seen.gangs[0]
+    for key, item in shared_in(world).items():
+        world.put(replace(item, owner_uid=seen.root.uid, owner_kind="PodCliqueSet", owner_name="llm"))
+        assert key
+    stale = world.observe(seen.root.ref, NOW)
+    assert stale is not None
+    handovers = [step for step in reconcile(stale).steps if isinstance(step.action, Apply)]
+    assert len(handovers) == 2
+    for step in handovers:
+        assert isinstance(step.action, Apply)
+        (owner,) = thaw(step.action.fields)["metadata"]["ownerReferences"]
+        assert (owner["uid"], owner["controller"], owner["blockOwnerDeletion"]) == (gang.uid, True, True)
+    attempts = tuple(Attempt(step, Outcome.DONE) for step in handovers)
+    assert not reconcile(replace(stale, attempts=attempts)).steps
+
+
+@pytest.mark.parametrize("missing", SHARED)
+def test_ms030_what_was_not_collected_is_ensured_and_not_missed(missing: str) -> None:
+    """A dump without domains or claims says nothing of them: whoever uses one is left alone, a new one is ensured."""
+    world, seen = brought_up(one_set())
+    assert world.pods
+    blind = replace(
+        seen,
+        domains=() if missing == "ComputeDomain" else seen.domains,
+        others=tuple(one for one in seen.others if one.ref.kind != missing),
+        complete=seen.complete - {missing},
+        named_domains={} if missing == "ComputeDomain" else seen.named_domains,
+        named_claims={} if missing == "ResourceClaim" else seen.named_claims,
+    )
+    assert not plan_of(blind)
+    fewer = replace(blind, cliques=blind.cliques[1:])
+    assert {kind for (kind, _), action in plan_of(fewer).items() if action is Ensure} == {missing}
+
+
+def test_ms005_what_does_not_read_is_let_through() -> None:
+    around_nothing = Surroundings(configuration=SCOPED, served=Served(), owner=None, domains={}, claims={})
+    decision = admit_podclique({"metadata": {"name": "x", "annotations": {ENABLED: "true"}}}, around_nothing)
+    assert decision.verdict == Amend()
+    assert decision.because[0].rule.code == "NotRead"
+
+
+@pytest.mark.parametrize("configuration", [UNTOLD, Configuration(Mnnvl(enabled=True))])
+def test_ms001_elsewhere_nothing_is_changed(configuration: Configuration) -> None:
+    around_nothing = Surroundings(configuration=configuration, served=Served(), owner=None, domains={}, claims={})
+    said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"}}
+    raw = {"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
+    decision = admit_podclique(raw, around_nothing)
+    assert (decision.verdict, decision.because[0].rule.code) == (Amend(), "ScopesOff")
+    assert admit_podgang({"metadata": {"name": "llm-0"}}, configuration).verdict == Amend()
+
+
+def test_ms038_a_set_that_nobody_knows_is_waited_for() -> None:
+    around_nothing = Surroundings(configuration=SCOPED, served=Served(), owner=None, domains={}, claims={})
+    said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"}}
+    raw = {"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
+    assert isinstance(admit_podclique(raw, around_nothing).verdict, Deny)
+
+
+def labels_by_scope() -> Iterator[tuple[str, Json, Json]]:
+    """Scope, the keys of the design, and those that must not be there."""
+    of_set = {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0", "grove.io/mnnvl-managed": "true"}
+    of_group = {"grove.io/pcsg-name": "pool", "grove.io/pcsg-replica-index": "1"}
+    of_clique = {"grove.io/clique-name": "a"}
+    yield "replica", of_set, {**of_group, **of_clique}
+    yield "scalingGroupReplica", {**of_set, **of_group}, of_clique
+    yield "clique", {**of_set, **of_group, **of_clique}, {}
+
+
+@pytest.mark.parametrize(("scope", "present", "absent"), tuple(labels_by_scope()))
+def test_ms022_labels_name_the_user_and_can_be_read_back(scope: str, present: Json, absent: Json) -> None:
+    group = {"name": "pool", "cliqueNames": ["a"], "replicas": 2, "minAvailable": 1}
+    where = {"annotations": {ENABLED: "true", SCOPE: scope}}
+    raw = set_raw(
+        clique_raw("a", pod_spec=GPUS, annotations=where["annotations"] if scope == "clique" else {}), groups=(group,)
+    )
+    group |= {} if scope == "clique" else where
+    world, seen = brought_up(raw)
+    (member,) = [clique for clique in seen.cliques if clique.group_replica_index == 1]
+    claim = joined_claim(member.pod_spec)
+    assert claim is not None
+    found = shared_in(world)["ResourceClaim", str(claim["resourceClaimName"])]
+    assert {key: found.labels.get(key) for key in present} == present
+    assert not set(absent) & set(found.labels)
+    assert found.labels["app.kubernetes.io/part-of"] == "llm"
+    user = user_of(found.labels)
+    assert user is not None
+    assert (user.set_name, user.replica, bool(user.group), bool(user.clique)) == (
+        "llm",
+        "0",
+        "grove.io/pcsg-name" in present,
+        "grove.io/clique-name" in present,
+    )
+
+
+@cache
+def stored_clique() -> tuple[PodClique, ...]:
+    return brought_up(set_raw(clique_raw("a")))[1].cliques
+
+
+NAMES: Final = st.from_regex(r"[a-z]([a-z0-9]|-(?=[a-z0-9])){0,8}", fullmatch=True)
+
+
+@given(NAMES, st.integers(0, 12), NAMES, st.none() | st.tuples(NAMES, st.integers(0, 12)), st.booleans())
+def test_ms020_a_seat_is_read_off_the_labels(
+    set_name: str, replica: int, clique: str, group: tuple[str, int] | None, full: bool
+) -> None:
+    """Whether the label of the group has its full name, as Grove writes it, or its own, as the design prints it."""
+    wanted = seat_for(set_name, replica, clique, *(group or ()))
+    labels = {"grove.io/pcs-name": set_name, "grove.io/pcs-replica-index": str(replica)}
+    if group is not None:
+        labels |= {"grove.io/pcsg-name": wanted.group if full else group[0]}
+        labels |= {"grove.io/pcsg-replica-index": str(group[1])}
+    (stored,) = stored_clique()
+    read = replace(stored, ref=replace(stored.ref, name=wanted.name), labels=FrozenMap(labels), replica_index=replica)
+    seat = seat_of(read)
+    if group is not None and not full and wanted.name.startswith(f"{group[0]}-{group[1]}-"):
+        return  # by its name alone it might be either
+    assert seat == wanted
+
+
+def test_cl012_what_is_shared_can_be_asked_about() -> None:
+    raw = one_set()
+    raw["spec"]["template"]["cliques"][1]["annotations"] = {SCOPE: "clique"}
+    start = told(applied(raw))
+    for name in ("llm-0-cd", "llm-0-b-cd"):
+        assert has(start, "ComputeDomain", name)
+        asked = Inquiry(start, reconcile(start), "ComputeDomain", name)
+        assert {finding.verdict for finding in asked.findings()} == {"Ensured", "Joins", "Wanted"}
+        assert [step.target.name for step in asked.steps()] == [name]
+    assert not has(start, "ComputeDomain", "llm-0-c-cd")
+    _, seen = brought_up(raw)
+    asked = Inquiry(seen, reconcile(seen), "ComputeDomain", "llm-0-cd")
+    assert {finding.verdict for finding in asked.findings()} == {"Belongs", "Joins", "Wanted"}
+    off = told(seen, UNTOLD)
+    asked = Inquiry(off, reconcile(off), "ComputeDomain", "llm-0-cd")
+    assert "LeftAlone" in {finding.verdict for finding in asked.findings()}
+
+
+@pytest.mark.parametrize(("deleting", "owner"), [*product((False, True), ("gone", "ours"))])
+def test_ms035_what_goes_is_waited_for(owner: str, *, deleting: bool) -> None:
+    world, seen = brought_up(one_set())
+    for item in shared_in(world).values():
+        world.put(replace(item, deleting=deleting, owner_uid="gone" if owner == "gone" else item.owner_uid))
+    looked = world.observe(seen.root.ref, NOW)
+    assert looked is not None
+    plan = reconcile(looked)
+    held = {held.target.kind for held in plan.withheld}
+    written = {step.target.kind for step in plan.steps if isinstance(step.action, Apply)}
+    assert held == (set(SHARED) if deleting else set())
+    assert written == (set(SHARED) if owner == "gone" and not deleting else set())
+    assert not [step for step in plan.steps if isinstance(step.action, Delete)]
+    assert isinstance(seen.gangs[0], PodGang)
