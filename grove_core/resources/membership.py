@@ -6,6 +6,7 @@ or a PodClique. Their labels say which.
 
 from collections.abc import Mapping
 from enum import Enum, unique
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap
@@ -49,7 +50,7 @@ class Scope(Enum):
     GROUP_REPLICA = "scalingGroupReplica"
 
 
-SCOPES: Final[Mapping[str, Scope]] = {scope.value: scope for scope in Scope}
+SCOPES: Final[Mapping[str, Scope]] = MappingProxyType({scope.value: scope for scope in Scope})
 
 
 class User(NamedTuple):

@@ -37,11 +37,13 @@ class _Given:
         sets: PodCliqueSets, to be judged.
         others: kind -> how many objects of other kinds.
         headings: of those others that have names to collide with, kind and metadata.
+        classes: names of the DeviceClasses (MS-084).
     """
 
     sets: list[Item] = field(default_factory=list)
     others: Counter[str] = field(default_factory=Counter)
     headings: list[Mapping[str, Any]] = field(default_factory=list)
+    classes: set[str] = field(default_factory=set)
 
 
 def validate(filenames: tuple[str, ...], old: tuple[str, ...], output: str, config: str | None = None) -> int:
@@ -53,12 +55,13 @@ def validate(filenames: tuple[str, ...], old: tuple[str, ...], output: str, conf
     replaced = {_name(item.value) for item in given.sets}
     present = (item.value for item in given.sets), (raw for raw in held if _name(raw) not in replaced)
     neighbours = neighbours_in(chain(*present, given.headings, before.headings))
+    classes = given.classes | before.classes or None
     judged = []
     for item in given.sets:
         earlier = _earlier(item.value, held)
         if old and earlier is None:
             write(f"no earlier version of {_name(item.value)} in --old: judged as new\n", sys.stderr)
-        judged.append((item, strictly(item.value, admit(item.value, earlier, neighbours, told))))
+        judged.append((item, strictly(item.value, admit(item.value, earlier, neighbours, told, classes))))
     if faults:
         show(faults_page(sorted(faults, key=lambda fault: fault.sort_key), going_on=True), sys.stderr)
     others = dict(sorted(given.others.items()))
@@ -87,6 +90,8 @@ def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
                 given.sets.append(item)
             else:
                 given.others[str(kind)] += 1
+                if kind == "DeviceClass":
+                    given.classes.add(_field(raw, "name"))
                 if kind != "Pod":
                     given.headings.append({"kind": kind, "metadata": raw.get("metadata")})
     return given

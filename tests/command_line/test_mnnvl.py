@@ -116,3 +116,24 @@ def test_cl015_a_domain_can_be_asked_about(capsys: pytest.CaptureFixture[str]) -
     assert "these cliques ask for GPUs: a" in capsys.readouterr().out
     for other in ("llm-cd-2", "other-cd-0", "llm"):
         assert run(["explain", f"cd/{other}", "-f", "pcs.json", "--config", "on.yaml"], "grove") == 64
+
+
+@pytest.mark.parametrize(("classes", "warned"), [((), 0), (("a.example.com",), 0), (("b.example.com",), 1)])
+def test_ms084_device_classes_among_the_objects_are_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], classes: tuple[str, ...], warned: int
+) -> None:
+    said = {"grove.io/mnnvl-enabled": "true", "grove.io/mnnvl-device-class": "a.example.com"}
+    pod_spec = {"containers": [{"name": "main", "image": "x", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}
+    clique = {"name": "a", "spec": {"roleName": "a", "replicas": 1, "podSpec": pod_spec}}
+    manifest = {
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "PodCliqueSet",
+        "metadata": {"name": "llm", "namespace": "ml", "annotations": said},
+        "spec": {"replicas": 1, "template": {"cliques": [clique]}},
+    }
+    kept = [{"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": one}} for one in classes]
+    given, config = tmp_path / "given.json", tmp_path / "config.yaml"
+    given.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [manifest, *kept]}), encoding="utf-8")
+    config.write_text("mnnvl: {enabled: true, mode: annotations}\n", encoding="utf-8")
+    assert run(["validate", "-f", str(given), "--config", str(config)], "grove") == 0
+    assert capsys.readouterr().out.count("ClassUnknown") == warned

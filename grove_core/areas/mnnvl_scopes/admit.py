@@ -1,6 +1,7 @@
 """Admission of what a set says of MNNVL in this mode: objections (MS-070 to MS-077)."""
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from grove_core.areas.mnnvl_scopes.crowd import crowds_of
@@ -21,12 +22,16 @@ CLIQUES: Final = "spec.template.cliques"
 GROUPS: Final = "spec.template.podCliqueScalingGroups"
 METADATA: Final = "metadata"
 _CHOICES: Final = ("true", "false")
-_ALLOWED: Final = {
-    METADATA: (Scope.REPLICA,),
-    CLIQUES: (Scope.REPLICA, Scope.CLIQUE),
-    GROUPS: (Scope.REPLICA, Scope.GROUP_REPLICA),
-}
-_PLACES: Final = {METADATA: "on a set", CLIQUES: "on a clique", GROUPS: "on a scaling group"}
+_ALLOWED: Final[Mapping[str, tuple[Scope, ...]]] = MappingProxyType(
+    {
+        METADATA: (Scope.REPLICA,),
+        CLIQUES: (Scope.REPLICA, Scope.CLIQUE),
+        GROUPS: (Scope.REPLICA, Scope.GROUP_REPLICA),
+    }
+)
+_PLACES: Final[Mapping[str, str]] = MappingProxyType(
+    {METADATA: "on a set", CLIQUES: "on a clique", GROUPS: "on a scaling group"}
+)
 
 
 class Place(NamedTuple):
