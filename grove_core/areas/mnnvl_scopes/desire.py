@@ -1,6 +1,7 @@
 """What MNNVL by annotation wishes: what is shared is there and belongs to the gang, and goes when nobody uses it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from grove_core.areas.mnnvl_scopes.entry import Joins, Passes, Surroundings, Waits, judge_entry, member_in, opted_in
@@ -61,11 +62,11 @@ def as_admitted(snapshot: Snapshot, desired: Desired) -> Desired:
         elif want.target.kind == "PodGang":
             wants.append(Present(want.target, stamped(want.manifest), want.because, want.is_foundation))
         elif want.target.kind == "PodClique":
-            entry = judge_entry(podclique_of(thaw(want.manifest)), around)
+            entry = judge_entry(_made_of(want.manifest), around, taken)
             if isinstance(entry, Waits):
                 held.append(HeldBack(want.target, (entry.because, *want.because)))
             elif isinstance(entry, Joins):
-                ensures += [one for one in entry.ensures if one.target not in taken]
+                ensures += entry.ensures
                 taken.update(one.target for one in entry.ensures)
                 because = (*want.because, entry.because)
                 wants.append(Present(want.target, with_pod_spec(want.manifest, entry.pod_spec), because))
@@ -74,6 +75,17 @@ def as_admitted(snapshot: Snapshot, desired: Desired) -> Desired:
         else:
             wants.append(want)
     return Desired((*ensures, *wants), tuple(held))
+
+
+def _made_of(manifest: FrozenMap) -> PodClique:
+    """A PodClique that is wished for, as far as admission looks at it: its pod spec is not copied."""
+    spec = manifest["spec"]
+    assert isinstance(spec, FrozenMap)  # noqa: S101 - the workload area writes one
+    pod_spec = spec["podSpec"]
+    assert isinstance(pod_spec, FrozenMap)  # noqa: S101 - as above
+    counts = {key: spec[key] for key in ("replicas", "minAvailable") if key in spec}
+    clique = podclique_of({"metadata": thaw(manifest["metadata"]), "spec": counts})
+    return replace(clique, pod_spec=pod_spec)
 
 
 def with_pod_spec(manifest: FrozenMap, pod_spec: FrozenMap) -> FrozenMap:
@@ -114,7 +126,12 @@ def findings_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement, desired: D
         if isinstance(want, Ensured) and want.target not in again:
             yield Finding(want.target, QUESTION, "Ensured", want.because)
         elif isinstance(want, Present) and want.target.kind == "PodClique":
-            yield _of_clique(podclique_of(thaw(want.manifest)))
+            shares = want.because[-1].rule is Why.OPTED_IN
+            yield (
+                Finding(want.target, QUESTION, "Joins", want.because[-1:])
+                if shares
+                else _of_clique(_made_of(want.manifest))
+            )
 
 
 def _of_clique(clique: PodClique) -> Finding:

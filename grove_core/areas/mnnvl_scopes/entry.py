@@ -5,6 +5,7 @@ as the webhook leaves it (specs/decisions/0012).
 """
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -81,8 +82,14 @@ class Waits(NamedTuple):
 Entry: TypeAlias = Joins | Passes | Waits
 
 
-def judge_entry(clique: PodClique, around: Surroundings) -> Entry:
-    """What the admission of a new PodClique decides. The same again for what it leads to: idempotent (MS-033)."""
+def judge_entry(clique: PodClique, around: Surroundings, ensured: AbstractSet[Ref] = frozenset()) -> Entry:
+    """What the admission of a new PodClique decides. The same again for what it leads to: idempotent (MS-033).
+
+    Args:
+        clique: as it would be stored.
+        around: what else there is.
+        ensured: what others who share it have ensured a moment before.
+    """
     if not around.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return Passes(Why.SCOPES_OFF.because(clique.ref))
     member = member_in(clique)
@@ -99,7 +106,7 @@ def judge_entry(clique: PodClique, around: Surroundings) -> Entry:
         obstacle = _obstacle(clique.ref, ref, found, member, around.refused)
         if obstacle is not None:
             return Waits(member, obstacle)
-        if found is None:
+        if found is None and ref not in ensured:
             ensures.append(maker.ensured(kind, member, around.owner))
     entry = FrozenMap({"name": SHARED_CLAIM, "resourceClaimName": member.claim})
     return Joins(member, with_gpu_claim(clique.pod_spec, entry), tuple(ensures), opted_in(clique, member))
