@@ -52,6 +52,7 @@ class Operator:
     """One operator process.
 
     Attributes:
+        configuration: what it was told when it began.
         clock_off: how far its clock is ahead, in milliseconds.
         retired: it does nothing any more.
         memory: of its own writes; all that it knows besides its caches.
@@ -73,6 +74,7 @@ class Operator:
         self.decide = decide
         self.actor = actor
         self.followers = tuple(followers)
+        self.configuration = cluster.world.configuration
         self.informers = Informers(cluster, spec.watch)
         self.wire = Wire(cluster, spec.write)
         self.clock_off = 0
@@ -147,6 +149,7 @@ class Operator:
 
     def _begin(self) -> None:
         if self.cluster.agenda.now == self._down_until:
+            self.configuration = self.cluster.world.configuration
             self.informers.relist(0)
             self._arm()
             self.wake(self.cluster.agenda.now)
@@ -163,6 +166,7 @@ class Operator:
             return
         self._not_before = now + self.spec.round
         self.informers.catch_up()
+        self.informers.view.configuration = self.configuration
         roots = self.informers.view.roots()
         self.memory.keep_only(roots)
         self._go_on(self._rounds(roots))
