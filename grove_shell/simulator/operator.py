@@ -84,7 +84,7 @@ class Operator:
         self._settled: dict[Ref, tuple[int, int, int | None]] = {}
         self._doom: CrashOperator | None = None
         self._doom_left = 0
-        self._patience: dict[Ref, int] = {}
+        self._patience: dict[Ref, tuple[int, int]] = {}  # how long to wait after a failure, and until when now
         self._due: int | None = None
         self._not_before = 0
         self._down_until = 0
@@ -281,9 +281,11 @@ class Operator:
         failed = any(answer.outcome is not Outcome.DONE for answer in answers)
         waits = any(attempt.outcome is not Outcome.DONE for attempt in snapshot.attempts)
         if failed or waits:
-            patience = min(self._patience.get(root, _PATIENCE // 2) * 2, _LONGEST_PATIENCE) if failed else _PATIENCE
-            self._patience[root] = patience
-            self.wake(now + patience)
+            if failed:
+                patience, _ = self._patience.get(root, (_PATIENCE // 2, 0))
+                patience = min(patience * 2, _LONGEST_PATIENCE)
+                self._patience[root] = (patience, now + patience)
+            self.wake(self._patience[root][1])
         else:
             self._patience.pop(root, None)
 

@@ -78,7 +78,7 @@ def test_sm064_volume_adds_up(tmp_path: object, capsys: pytest.CaptureFixture[st
     assert main(["--seeds", "4", "--without", quiet, "--state", state]) == 0
     assert main(["--seeds", "8", "--without", quiet, "--state", state]) == 0
     assert "8 worlds, 0 violations" in capsys.readouterr().out
-    tally = chunk((0, 2, frozenset(DRAWN[3:])))
+    tally = chunk((0, 2, frozenset(DRAWN[3:]), None))
     assert Tally.of(tally.as_json) == tally
     assert CHUNK > 0
     assert any("GT-011" in line for line in lines_of(tally))
