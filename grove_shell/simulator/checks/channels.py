@@ -63,7 +63,7 @@ def _judge(domains: Domains, root: PodCliqueSet, *, wanted: bool) -> None:
     if list(failed_in(root) or ()) != failing:
         truth.fail("CD3", f"{short} says that domains failed for {failed_in(root)}, and they did for {failing}", short)
     for domain in truth.cluster.world.items.values():
-        index = domain.ref.name.rpartition("-cd-")[2]
+        last = domain.ref.name.rpartition("-cd-")[2]
         ours = domain.ref.kind == "ComputeDomain" and domain.owner_uid == root.uid
-        if ours and int(index) >= root.spec.replicas and not domain.deleting:
+        if ours and int(last) >= root.spec.replicas and not domain.deleting:
             truth.fail("CD1", f"{domain.ref.short} is left of a replica that is gone", domain.ref.short)

@@ -109,7 +109,12 @@ class Domains(Check):
         root = snapshot.root
         if root.deleting or not is_wanted(root, snapshot.configuration):
             return
-        tried = {step.target.name for step in plan.steps if step.target.kind == DOMAIN_KIND}
+        refused = {
+            attempt.step.target.name
+            for attempt in snapshot.attempts
+            if attempt.outcome is Outcome.REFUSED and isinstance(attempt.step.action, Create)
+        }
+        tried = {step.target.name for step in plan.steps if step.target.kind == DOMAIN_KIND} - refused
         seen = with_own_writes(snapshot)
         for held in plan.withheld:
             rules = {why.rule for why in held.because}
@@ -120,7 +125,7 @@ class Domains(Check):
             leaves_by = _leaves_by(seen, name)
             if not rest or name in tried or (leaves_by is not None and seen.now < leaves_by):
                 continue
-            says = f"{held.target.short} waits for {name}, which nobody makes and nobody takes away"
+            says = f"{held.target.short} waits for {name}, and may wait no longer"
             self.truth.fail("CD3", says, held.target.short)
         del actor
 
