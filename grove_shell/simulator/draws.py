@@ -42,6 +42,7 @@ from grove_shell.simulator.spans import MINUTE, SECOND
 
 _MOST: Final = 6
 _OUTAGES: Final = 0.3
+_TROUBLED: Final = 0.6
 _HORIZON: Final = 90 * SECOND
 
 
@@ -75,6 +76,10 @@ def with_drawn_events(
         events += _DRAWS[name](dice, cast, dice.randrange(0, 3 * SECOND if early else horizon, 100))
     if "crash_pod" in kinds and dice.random() < _OUTAGES:
         events += _outage(dice, cast, horizon)
+    if cast.domains and dice.random() < _TROUBLED:
+        name = dice.choice([name for name in kinds if name in _OF_DOMAINS] or kinds)
+        early = dice.random() < 0.5  # noqa: PLR2004 - a coin: what is there before the set, and what comes later
+        events += _DRAWS[name](dice, cast, dice.randrange(0, 2 * SECOND if early else horizon, 100))
     return scenario.with_events(tuple(events))
 
 

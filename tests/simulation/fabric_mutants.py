@@ -45,9 +45,7 @@ def annotates_later(snapshot: Snapshot) -> Plan:
         assert isinstance(found, FrozenMap)
         return found
 
-    steps = (
-        step_of(Stage.WORKLOAD, part.ref, Apply(fields(part.replica_index), part.guard), plan) for part in late
-    )
+    steps = (step_of(Stage.WORKLOAD, part.ref, Apply(fields(part.replica_index), part.guard), plan) for part in late)
     return with_steps(plan, *steps)
 
 
@@ -177,9 +175,7 @@ def takes_any_domain_for_its_own(snapshot: Snapshot) -> Plan:
     """Goes by the name alone."""
     root = snapshot.root
     labels = FrozenMap(dict.fromkeys(SET, root.ref.name))
-    named = {
-        key: replace(domain, owner_uid=root.uid, labels=labels) for key, domain in snapshot.named_domains.items()
-    }
+    named = {key: replace(domain, owner_uid=root.uid, labels=labels) for key, domain in snapshot.named_domains.items()}
     return reconcile(replace(snapshot, named_domains=named))
 
 

@@ -23,6 +23,7 @@ from grove_shell.simulator.checks.fabric import (
     is_wanted,
     template_in,
 )
+from grove_shell.simulator.cluster import claims_channel
 from grove_shell.simulator.history import Actor
 
 _PATIENCE: Final = timedelta(seconds=60)
@@ -172,9 +173,9 @@ class Domains(Check):
             self.truth.fail("CD5", f"{name} was deleted, and its replica is wanted", name)
         place = (root.uid, index)
         for uid, pods in self.truth.cluster.world.pods.items():
-            if pods and self.places.of.get(uid) == place:
-                says = f"{name} was deleted while {pods[0].name} uses it"
-                self.truth.fail("CD5", says, name, pods[0].ref.short)
+            for pod in pods if self.places.of.get(uid) == place else ():
+                if claims_channel(self.truth.cluster, pod):
+                    self.truth.fail("CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short)
 
     def _says_so(self, snapshot: Snapshot) -> None:
         """The condition lists what was refused just now, and nothing that is there."""
