@@ -42,7 +42,8 @@ from grove_shell.simulator.spans import MINUTE, SECOND
 
 _MOST: Final = 6
 _OUTAGES: Final = 0.3
-_TROUBLED: Final = 0.6
+_TROUBLED: Final = 0.4
+_LATE: Final = 0.3
 _HORIZON: Final = 90 * SECOND
 
 
@@ -76,10 +77,11 @@ def with_drawn_events(
         events += _DRAWS[name](dice, cast, dice.randrange(0, 3 * SECOND if early else horizon, 100))
     if "crash_pod" in kinds and dice.random() < _OUTAGES:
         events += _outage(dice, cast, horizon)
-    if cast.domains and dice.random() < _TROUBLED:
-        name = dice.choice([name for name in kinds if name in _OF_DOMAINS] or kinds)
-        early = dice.random() < 0.5  # noqa: PLR2004 - a coin: what is there before the set, and what comes later
-        events += _DRAWS[name](dice, cast, dice.randrange(0, 2 * SECOND if early else horizon, 100))
+    troubles = [name for name in kinds if name in _OF_DOMAINS]
+    if troubles and dice.random() < _TROUBLED:
+        events += _DRAWS[dice.choice(troubles)](dice, cast, dice.randrange(0, horizon, 100))
+    if "limit_domains" in troubles and dice.random() < _LATE:
+        events += _late_domains(dice, cast, horizon, kinds)
     return scenario.with_events(tuple(events))
 
 
@@ -271,6 +273,16 @@ def _foreign_domain(dice: Random, cast: Cast, at: int) -> list[Event]:
 def _limit_domains(dice: Random, cast: Cast, at: int) -> list[Event]:
     most = dice.randrange(len(cast.domains) + 1)
     return [Event(at=at, limit_domains=LimitDomains(most=most, span=_span(dice, 3 * MINUTE)))]
+
+
+def _late_domains(dice: Random, cast: Cast, horizon: int, kinds: list[str]) -> list[Event]:
+    """Replicas that run without, domains that come late, and then parts that are made anew."""
+    most = dice.randrange(len(cast.domains))
+    late = Event(at=0, limit_domains=LimitDomains(most=most, span=dice.choice((SECOND, 5 * SECOND, 30 * SECOND))))
+    then = dice.randrange(15 * SECOND, 15 * SECOND + horizon, 100)
+    if "scale" in kinds and dice.random() < 0.5:  # noqa: PLR2004 - a coin
+        return [late, *_scale(dice, cast, then)]
+    return [late, *(_outage(dice, cast, horizon) if "crash_pod" in kinds else ())]
 
 
 def _reconfigure(dice: Random, cast: Cast, at: int) -> list[Event]:

@@ -188,7 +188,7 @@ FABRIC_MUTANTS: Final[Mapping[str, tuple[Callable[[], Decide], frozenset[str]]]]
     "forgets an index": (_always(forgets_an_index), frozenset({"CD3"})),
     "keeps the condition": (_always(keeps_the_condition), frozenset({"CD3"})),
     "deletes domains in use": (_always(deletes_domains_in_use), frozenset({"CD5"})),
-    "deletes what is a stranger's": (_always(deletes_what_is_a_strangers), frozenset({"CD6"})),
+    "deletes what is a stranger's": (_always(deletes_what_is_a_strangers), frozenset({"CD6", "PL"})),
     "tries only once": (_always(tries_only_once), frozenset({"CD1", "CD10"})),
     "joins alone": (_always(joins_alone), frozenset({"CD4"})),
     "makes domains for who runs without": (_always(makes_domains_for_who_runs_without), frozenset({"CD1"})),

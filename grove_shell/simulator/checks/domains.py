@@ -157,7 +157,7 @@ class Domains(Check):
             return
         if root.deleting or not is_wanted(snapshot.root, snapshot.configuration):
             return
-        place = self.places.take(part)
+        place = (root.uid, self.places.index_of(part))
         known = {other.uid for other in (*snapshot.cliques, *snapshot.groups) if not other.deleting}
         siblings = [other for other in self.places.siblings(place) if other.uid != part.uid]
         without = any(TEMPLATE not in other.annotations for other in siblings)

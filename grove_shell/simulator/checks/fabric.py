@@ -82,12 +82,13 @@ class Places:
 
     def take(self, part: Part) -> tuple[str, int]:
         """Remember where a new part belongs."""
-        root = self.truth.root_of.get(part.uid, "")
-        index = part.replica_index
-        if isinstance(part, PodClique) and part.owner_kind == "PodCliqueScalingGroup":
-            index = self.of.get(part.owner_uid, (root, index))[1]
-        self.of[part.uid] = (root, index)
-        return root, index
+        place = self.of[part.uid] = (self.truth.root_of.get(part.uid, ""), self.index_of(part))
+        return place
+
+    def index_of(self, part: Part) -> int:
+        """Of a part's replica; a member of a scaling group belongs where its group does."""
+        _, of_group = self.of.get(part.owner_uid, ("", part.replica_index))
+        return of_group
 
     def parts(self) -> Iterable[Part]:
         """Every part there is, those that are being deleted left out."""
