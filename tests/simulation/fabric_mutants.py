@@ -12,6 +12,8 @@ from grove_core.resources.configuration import UNTOLD
 from grove_core.resources.domain_condition import Failure, failure_in
 from grove_core.resources.keys import DOMAIN_TEMPLATE, DOMAINS_READY, SET
 from grove_core.resources.names import domain_claim_template_name, domain_name, index_from
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import REMOVED
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.operator import Decide
@@ -34,9 +36,10 @@ def annotates_later(snapshot: Snapshot) -> Plan:
     """Adds the annotation when the domain is there at last."""
     plan, name = reconcile(snapshot), snapshot.root.ref.name
     there = {index_of(domain.ref.name) for domain in snapshot.domains}
+    parts: tuple[PodClique | ScalingGroup, ...] = (*snapshot.cliques, *snapshot.groups)
     late = [
         part
-        for part in (*snapshot.cliques, *snapshot.groups)
+        for part in parts
         if part.replica_index in there and DOMAIN_TEMPLATE not in part.annotations and not part.deleting
     ]
 

@@ -76,6 +76,7 @@ class Domains(Check):
         ):
             says = f"{name} is made, and replica {index} has run without one from the start"
             self.truth.fail("CD1", says, name, siblings[0].ref.short)
+        self.deprived.difference_update(part.uid for part in siblings)  # nobody needs it again (MN-024)
 
     def _part_came(self, part: Part) -> None:
         uid, index = self.places.take(part)
@@ -135,7 +136,9 @@ class Domains(Check):
         step = attempt.step
         if step.target.kind in _PARTS and isinstance(step.action, Create):
             made = self.truth.cluster.world.items.get(step.target)
-            if actor is Actor.SECOND and made is not None and made.uid not in self.places.of:
+            if made is None or made.uid in self.places.of:
+                return  # it was there before
+            if actor is Actor.SECOND:
                 self._strays.add(made.uid)
             elif attempt.outcome is Outcome.DONE and isinstance(made, PodClique | ScalingGroup):
                 self._was_due(snapshot, made)
