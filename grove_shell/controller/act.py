@@ -5,7 +5,16 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from itertools import groupby
 from typing import TypeAlias
 
-from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step, rest_on_one_cause
+from grove_core.kernel.steps import (
+    Attempt,
+    Create,
+    Outcome,
+    Stage,
+    Step,
+    is_told_first,
+    rest_on_one_cause,
+    rests_on_the_told,
+)
 from grove_shell.world.protocol import Attempting
 
 Tries: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]
@@ -14,7 +23,8 @@ Tries: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]
 def tries(steps: Iterable[Step]) -> Tries:
     """What may be tried side by side, stage after stage; answers are sent in.
 
-    A cause is left alone while a companion of it could not be deleted (PL-014); so causes go one by one.
+    A cause is left alone while a companion of it could not be deleted (PL-014); so causes go one by one. Nothing is
+    made after a status that had to be written first, and was not (PL-021).
     """
     failed: list[Step] = []
     for stage, of_stage in groupby(steps, key=lambda step: step.stage):
@@ -22,7 +32,9 @@ def tries(steps: Iterable[Step]) -> Tries:
             if stage is Stage.CAUSE and any(rest_on_one_cause(other.action, ready[0].action) for other in failed):
                 failed += ready
                 continue
-            answers = yield ready
+            if any(is_told_first(step) for step in failed):
+                ready = [step for step in ready if not rests_on_the_told(step)]  # noqa: PLW2901 - fewer of them
+            answers = (yield ready) if ready else ()
             failed += [answer.step for answer in answers if answer.outcome is not Outcome.DONE]
 
 

@@ -7,7 +7,7 @@ the same (tests/honesty). Versions after a write are written ``<version>+<writes
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypeAlias, assert_never
@@ -46,6 +46,7 @@ class MemoryWorld:
         items: everything but pods.
         pods: uid of a clique -> its pods, those that outlive it included.
         manifests: of what was created here.
+        clock: tells when a ComputeDomain was deleted; None where nobody asks.
     """
 
     def __init__(self, snapshots: Iterable[Snapshot], *, lingering: bool = False) -> None:
@@ -65,6 +66,7 @@ class MemoryWorld:
         self.complete: frozenset[str] | None = None
         self.configuration, self.served = Configuration(), Served()
         self.made: Counter[Ref] = Counter()
+        self.clock: Callable[[], datetime] | None = None
         self._homes: dict[Ref, str] = {}  # a pod -> uid of its clique; made again where somebody is not found
         self._owned: defaultdict[str, set[Ref]] = defaultdict(set)
         self._refs: dict[str, Ref] = {}  # by uid
@@ -259,12 +261,18 @@ class MemoryWorld:
 
     def _delete(self, item: Stored, *, foreground: bool) -> None:
         """Accept a deletion; the last one of several says whether parts are waited for."""
-        marked = _marked(item)
+        marked = self._marked(item)
         if not foreground:
             self._settle(_without(marked, _FOREGROUND))
         elif _FOREGROUND not in item.finalizers:
             self.put(replace(marked, finalizers=(*marked.finalizers, _FOREGROUND)))
             self._let_go(item.ref)
+
+    def _marked(self, item: Stored) -> Stored:
+        """The object, being deleted."""
+        if isinstance(item, ComputeDomain) and self.clock is not None and not item.deleting:
+            return replace(item, deleting=True, deleted_at=self.clock().replace(microsecond=0))
+        return _marked(item)
 
     def _let_go_of_owner(self, uid: str) -> None:
         if uid in self._refs:
