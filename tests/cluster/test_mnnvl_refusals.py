@@ -7,9 +7,10 @@ from datetime import datetime
 
 import pytest
 
-from tests.cluster.api import Json, wait_until
+from tests.cluster.api import ApiError, Json, wait_until
 from tests.cluster.fabrics import ON, annotated, domains, failed, runs, templates, written
-from tests.cluster.nvidia.definitions import DOMAINS, limit_domains
+from tests.cluster.installing import free_port
+from tests.cluster.nvidia.definitions import DOMAINS, GROUP, limit_domains
 from tests.cluster.nvidia.driver import Driver
 from tests.cluster.operators import Operator, grove
 from tests.cluster.plane import ControlPlane
@@ -17,6 +18,7 @@ from tests.cluster.scenes import Scene, clique, is_ready
 from tests.cluster.test_nvidia import domain
 
 REPLICAS = 4
+MANY = 60
 FEW_SECONDS = 5.0
 KILLS = 5
 LONGEST_LIFE = 0.4
@@ -83,25 +85,94 @@ class TestMN011:
         mnnvl.await_rest()
         assert runs(scene) == before
 
+    @pytest.mark.req("OP-028")
+    def test_mn011_where_none_may_be_made_the_refusal_alone_wakes_the_set(self, scene: Scene, mnnvl: Operator) -> None:
+        """However many replicas there are: none waits for the others to be refused one after the other."""
+        scene.api.add_nodes([f"{scene.namespace}-big"], {"test": scene.namespace}, **{"nvidia.com/gpu": str(MANY)})
+        limit_domains(scene.api, scene.namespace, 0)
+        mnnvl.start()
+        scene.api.create(scene.set_of(clique("worker"), replicas=MANY))
+        pods = scene.await_ready(MANY)
+        assert not any(map(templates, pods))
+        self.see_no_waiting(mnnvl, [*range(MANY)])
+        assert await_message(scene, bool, "it is told").startswith(SAID.format([*range(MANY)]) + QUOTA.format(0))
+        asked = [one["requestReceivedTimestamp"] for one in self.refusals(mnnvl)]
+        (last, _) = max(written(mnnvl, "podcliques").values())
+        assert (datetime.fromisoformat(last) - datetime.fromisoformat(min(asked))).total_seconds() < FEW_SECONDS
+        assert len(asked) < 2 * MANY, "what nobody waits for is tried slowly"
+
     def see_no_waiting(self, operator: Operator, failing: list[int]) -> None:
         """From the refusal of a domain to the creation of its pods it takes no timer."""
         for index in failing:
-            refused = [
-                event["stageTimestamp"]
-                for event in operator.requests
-                if event["verb"] == "create"
-                and event["objectRef"]["resource"] == "computedomains"
-                and event["objectRef"]["name"] == f"llama-cd-{index}"
-            ]
+            name = f"llama-cd-{index}"
+            told = [each["stageTimestamp"] for each in self.refusals(operator) if each["objectRef"]["name"] == name]
             (asked, _) = written(operator, "podcliques")[f"llama-{index}-worker"]
-            waited = datetime.fromisoformat(asked) - datetime.fromisoformat(refused[0])
+            waited = datetime.fromisoformat(asked) - datetime.fromisoformat(told[0])
             assert 0 < waited.total_seconds() < FEW_SECONDS, waited
+
+    def refusals(self, operator: Operator) -> list[Json]:
+        """Creations of domains that were not accepted."""
+        return [
+            event
+            for event in operator.requests
+            if (event["verb"], event["objectRef"]["resource"]) == ("create", "computedomains")
+            and event["responseStatus"]["code"] >= 400
+        ]
 
     def see_explained(self, plane: ControlPlane, scene: Scene, operator: Operator, index: int) -> None:
         where = ("--live", "-n", scene.namespace, "--config", str(operator.config))
         ran = grove("explain", f"computedomain/llama-cd-{index}", *where, kubeconfig=plane.kubeconfig())
         assert ran.returncode == 0, ran.stderr
         assert "it could not be made before; what runs without it stays as it is" in ran.stdout
+
+
+def unheard(scene: Scene) -> None:
+    """A webhook for ComputeDomains of this namespace that nobody answers for; ready when the server asks it."""
+    resources = {"apiGroups": [GROUP], "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["computedomains"]}
+    url = f"https://127.0.0.1:{free_port()}/judge"
+    hook = {
+        "name": "domains.example.com",
+        "clientConfig": {"url": url},
+        "rules": [resources],
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": scene.namespace}},
+        "failurePolicy": "Fail",
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    }
+    metadata = {"name": scene.namespace}
+    kind = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration"}
+    scene.api.create({**kind, "metadata": metadata, "webhooks": [hook]})
+
+    def refuses() -> str:
+        try:
+            path = f"/apis/{GROUP}/v1beta1/namespaces/{scene.namespace}/computedomains?dryRun=All"
+            scene.api.request("POST", path, domain("probe"))
+        except ApiError as refused:
+            return refused.message
+        return ""
+
+    wait_until(refuses, lambda said: "failed calling webhook" in said, "the webhook is asked")
+
+
+class TestOP062:
+    """Admission that is out of order."""
+
+    @pytest.mark.req("MN-011")
+    def test_op062_a_webhook_that_nobody_answers_for_blocks_nobody(self, scene: Scene, mnnvl: Operator) -> None:
+        unheard(scene)
+        try:
+            mnnvl.start()
+            scene.api.create(scene.set_of(clique("worker"), replicas=2))
+            pods = scene.await_ready(2)
+            assert not any(map(templates, pods))
+            said = await_message(scene, bool, "it is told")
+            assert 'failed calling webhook "domains.example.com"' in said
+            before = runs(scene)
+        finally:
+            scene.api.delete("validatingwebhookconfigurations", scene.namespace)
+        await_message(scene, lambda said: not said, "nothing fails any more", seconds=90)
+        assert sorted(domains(scene)) == ["llama-cd-0", "llama-cd-1"]
+        assert runs(scene) == before
 
 
 class TestMN014:

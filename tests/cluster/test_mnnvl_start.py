@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from tests.cluster.api import wait_until
-from tests.cluster.fabrics import ON, annotated, templates
+from tests.cluster.fabrics import ON, annotated, failed, runs, templates
 from tests.cluster.nvidia.definitions import installed, released
 from tests.cluster.nvidia.devices import device_classes
 from tests.cluster.nvidia.driver import Driver
@@ -101,3 +101,21 @@ class TestMN061:
             assert templates(pod) == ["llama-rct-0"]
             installed_operator.kill()
         wait_until(lambda: scene.names("podcliques"), lambda names: names == ["llama-0-worker"], "it runs on")
+
+    @pytest.mark.req("OP-061")
+    @pytest.mark.req("MN-011")
+    def test_mn061_when_the_definition_goes_later_nobody_is_blocked(
+        self, grove_plane: ControlPlane, scene: Scene, installed_operator: Operator
+    ) -> None:
+        installed_operator.mnnvl = ON
+        with installed(grove_plane, *released()):
+            installed_operator.start()
+        scene.api.create(scene.set_of(clique("worker"), replicas=2))
+        pods = scene.await_ready(2)
+        assert not any(map(templates, pods))
+        assert "could not find the requested resource" in failed(scene)
+        before = runs(scene)
+        with installed(grove_plane, *released()):
+            wait_until(lambda: failed(scene), lambda said: not said, "nothing fails any more", seconds=90)
+            assert runs(scene) == before
+            installed_operator.kill()
