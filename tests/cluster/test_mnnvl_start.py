@@ -113,7 +113,8 @@ class TestMN061:
         scene.api.create(scene.set_of(clique("worker"), replicas=2))
         pods = scene.await_ready(2)
         assert not any(map(templates, pods))
-        assert "could not find the requested resource" in failed(scene)
+        said = "ComputeDomain creation failed for replicas: [0, 1]. Error: 404 page not found"
+        assert failed(scene) == said, "that is all a server says of a path that it does not serve any more"
         before = runs(scene)
         with installed(grove_plane, *released()):
             wait_until(lambda: failed(scene), lambda said: not said, "nothing fails any more", seconds=90)

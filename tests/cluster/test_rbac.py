@@ -93,8 +93,9 @@ def life(nvidia_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator
     apply(found.api, objects_of(Installation(), ("crds",)))
     objects = access_for(Installation(home=namespace, watched=namespace), {"grove-operator": USER})
     apply(found.api, objects)
-    found.api.add_nodes([f"{namespace}-{number}" for number in range(3)], {"test": namespace})
-    with Driver(nvidia_plane, namespace, channels=8):
+    # One node: Kubernetes 1.35 scores several, and fails to where a pod has a new claim beside an allocated, shared one.
+    found.api.add_nodes([f"{namespace}-0"], {"test": namespace}, **{"nvidia.com/gpu": "16"})
+    with Driver(nvidia_plane, namespace, channels=16):
         yield found
     remove_cluster_wide(found.api, objects)
     found.api.request("DELETE", f"/api/v1/nodes?labelSelector=test%3D{namespace}")
