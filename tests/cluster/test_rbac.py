@@ -93,7 +93,7 @@ def life(nvidia_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator
     apply(found.api, objects_of(Installation(), ("crds",)))
     objects = access_for(Installation(home=namespace, watched=namespace), {"grove-operator": USER})
     apply(found.api, objects)
-    # One node: Kubernetes 1.35 scores several, and fails to where a pod has a new claim beside an allocated, shared one.
+    # One node: Kubernetes 1.35 fails to score several for a pod with a new claim beside an allocated, shared one.
     found.api.add_nodes([f"{namespace}-0"], {"test": namespace}, **{"nvidia.com/gpu": "16"})
     with Driver(nvidia_plane, namespace, channels=16):
         yield found
