@@ -35,6 +35,7 @@ from grove_shell.client.kinds import KINDS, kind_of, path_of
 from grove_shell.client.lists import accepted
 
 WRITER: Final = "grove-operator"
+_UNASKED: Final = "failed calling webhook"
 STATUS_WRITER: Final = "grove-operator-status"
 _POD: Final = "Pod"
 _LABELLED: Final = frozenset({_POD, "Service", "HorizontalPodAutoscaler"})  # that we follow by a label, and may patch
@@ -120,9 +121,11 @@ class Writes:
         if answer.good:
             self._take_in(step.target, answer)
             return Attempt(step, Outcome.DONE)
-        if answer.status != CONFLICT or answer.json().get("reason") != "AlreadyExists":
-            return Attempt(step, *_judged(answer))
-        return await self._as_found(step, manifest, answer)
+        if answer.status == CONFLICT and answer.json().get("reason") == "AlreadyExists":
+            return await self._as_found(step, manifest, answer)
+        if answer.status == NOT_FOUND or (answer.status >= SERVER_FAULT and _UNASKED in answer.words):
+            return Attempt(step, Outcome.REFUSED, answer.words)  # OP-061, OP-062
+        return Attempt(step, *_judged(answer))
 
     async def _as_found(self, step: Step, manifest: Mapping[str, Any], refusal: Answer) -> Attempt:
         """Somebody was there before: we ourselves, whose answer was lost (RS3); or another, whose object stays."""
