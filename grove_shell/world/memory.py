@@ -68,6 +68,7 @@ class MemoryWorld:
         self.made: Counter[Ref] = Counter()
         self.clock: Callable[[], datetime] | None = None
         self._homes: dict[Ref, str] = {}  # a pod -> uid of its clique; made again where somebody is not found
+        self._all_housed = False
         self._owned: defaultdict[str, set[Ref]] = defaultdict(set)
         self._refs: dict[str, Ref] = {}  # by uid
         self._ending: set[str] = set()  # uids of those whose parts are being deleted right now
@@ -156,7 +157,7 @@ class MemoryWorld:
             item = made_of(action.manifest, f"(uid of {ref.short}{f' no. {serial}' if serial > 1 else ''})")
         except MalformedObject as fault:
             return Attempt(step, Outcome.REFUSED, "; ".join(map(str, fault.problems)))
-        there = self.pod(ref) if isinstance(item, Pod) else self.items.get(ref)
+        there = self._pod_of_name(ref) if isinstance(item, Pod) else self.items.get(ref)
         if there is not None:
             return _as_found(step, there, item)
         self.made[ref] = serial
@@ -201,8 +202,19 @@ class MemoryWorld:
                 if pod.name == ref.name and pod.namespace == ref.namespace:
                     return pod
             if attempt == 1 and ref not in self._homes and ref not in self.manifests:
-                self._homes = {pod.ref: uid for uid, pods in self.pods.items() for pod in pods}
+                self._find_homes()
         return None
+
+    def _pod_of_name(self, ref: Ref) -> Pod | None:
+        """The pod that a new one would meet; most names are free, so nobody is searched for twice."""
+        if not self._all_housed:
+            self._find_homes()
+        pods = self.pods.get(self._homes.get(ref, ""), ())
+        return next((pod for pod in pods if pod.name == ref.name and pod.namespace == ref.namespace), None)
+
+    def _find_homes(self) -> None:
+        self._homes = {pod.ref: uid for uid, pods in self.pods.items() for pod in pods}
+        self._all_housed = True
 
     def put_pod(self, pod: Pod) -> None:
         """Write a pod: stored as given, with a version of its own."""
