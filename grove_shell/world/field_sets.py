@@ -4,7 +4,7 @@ Rule for this file: it knows no kind. What is particular to one stands in its :c
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 Json: TypeAlias = dict[str, Any]
@@ -36,30 +36,47 @@ class Shape:
         keys: pattern of a list -> the fields its items are told apart by; any other list is replaced as a whole.
         defaults: pattern of a field -> what the server fills in where its object is there and the field is not.
         has_status: whether ``status`` is written through a subresource.
+        required: pattern of an object -> the fields it must have.
+        words: pattern of a field -> the values it may have.
     """
 
     keys: Mapping[Pattern, tuple[str, ...]]
     defaults: Mapping[Pattern, Any]
     has_status: bool
+    required: Mapping[Pattern, tuple[str, ...]] = field(default_factory=dict)
+    words: Mapping[Pattern, tuple[str, ...]] = field(default_factory=dict)
 
 
 def shape_of(schema: Json, *, has_status: bool) -> Shape:
     """The shape that an OpenAPI schema describes; owner references are told apart by uid in every kind."""
-    keys: dict[Pattern, tuple[str, ...]] = {OWNERS: ("uid",)}
-    defaults: dict[Pattern, Any] = {}
-    _walk(schema, (), keys, defaults)
-    return Shape(keys, defaults, has_status)
+    shape = Shape({OWNERS: ("uid",)}, {}, has_status, {}, {})
+    return _walk(schema, (), shape)
 
 
-def _walk(part: Json, pattern: Pattern, keys: dict[Pattern, tuple[str, ...]], defaults: dict[Pattern, Any]) -> None:
-    if "default" in part:
-        defaults[pattern] = part["default"]
+def _walk(part: Json, pattern: Pattern, shape: Shape) -> Shape:
+    """The shape with what a part of the schema adds to it."""
+    for keyword, place in (("default", "defaults"), ("required", "required"), ("enum", "words")):
+        if keyword in part:
+            shape = replace(shape, **{place: {**getattr(shape, place), pattern: part[keyword]}})
     if "x-kubernetes-list-map-keys" in part:
-        keys[pattern] = tuple(part["x-kubernetes-list-map-keys"])
+        shape = replace(shape, keys={**shape.keys, pattern: tuple(part["x-kubernetes-list-map-keys"])})
     for name, below in part.get("properties", {}).items():
-        _walk(below, (*pattern, name), keys, defaults)
-    if "items" in part:
-        _walk(part["items"], (*pattern, ITEM), keys, defaults)
+        shape = _walk(below, (*pattern, name), shape)
+    return _walk(part["items"], (*pattern, ITEM), shape) if "items" in part else shape
+
+
+def faults_in(value: Any, shape: Shape, pattern: Pattern = ()) -> Iterator[str]:  # noqa: ANN401 - any JSON
+    """What is missing in a value, and what is none of the words it may be."""
+    place = ".".join(pattern) or "the object"
+    if isinstance(value, dict):
+        yield from (f"{place}.{name}: Required value" for name in shape.required.get(pattern, ()) if name not in value)
+        for name, below in value.items():
+            yield from faults_in(below, shape, (*pattern, name))
+    elif isinstance(value, list):
+        for item in value:
+            yield from faults_in(item, shape, (*pattern, ITEM))
+    elif pattern in shape.words and value not in shape.words[pattern]:
+        yield f"{place}: Unsupported value: {value!r}"
 
 
 def key_of(item: Json, names: tuple[str, ...]) -> Key:

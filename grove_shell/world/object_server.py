@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from grove_shell.world.field_sets import Json, Shape
+from grove_shell.world.field_sets import Json, Shape, faults_in
 from grove_shell.world.merging import Conflicts, Managed, Manager, applied, updated
 
 OK: Final = 200
@@ -173,6 +173,9 @@ class ObjectServer:
 
     def _stored(self, address: Address, made: Managed, code: int) -> Response:
         live = self._objects.get(address)
+        faults = list(faults_in(made.body, self._shape(address.kind)))
+        if faults:
+            return Response(INVALID, detail="; ".join(faults))
         metadata = {name: part for name, part in made.body.get("metadata", {}).items() if name not in _SERVERS}
         if live is None:
             self._made += 1

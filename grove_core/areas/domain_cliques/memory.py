@@ -80,6 +80,8 @@ def after_answer(
             version = memory.seen.version if memory.seen is not None else 0
             memory = _failed(memory, setup, answer, now, jitter)
             return _checked(replace(memory, seen=Glimpse(version, None)), me, now)
+        case Reply.REFUSED if isinstance(request, Remove) and isinstance(request.write, Apply):
+            return replace(_failed(memory, setup, answer, now, jitter), by_put=True)
         case _:
             return _failed(memory, setup, answer, now, jitter)
 
