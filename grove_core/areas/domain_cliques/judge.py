@@ -5,9 +5,10 @@ Rule for this file: the order is the protocol. Whoever changes it reads specs/do
 
 from grove_core.areas.domain_cliques.clique_view import view_of
 from grove_core.areas.domain_cliques.leaving import leave
+from grove_core.areas.domain_cliques.other_source import next_reading, reading
 from grove_core.areas.domain_cliques.registering import confirm, join, replace
 from grove_core.areas.domain_cliques.rules import Why
-from grove_core.areas.domain_cliques.serving import reading, serve
+from grove_core.areas.domain_cliques.serving import serve
 from grove_core.areas.domain_cliques.situation import Situation
 from grove_core.areas.domain_cliques.verdicts import REQUESTS, Deed, Label, Rest, Wait
 from grove_core.kernel.decisions import Decision
@@ -42,7 +43,9 @@ def _next(situation: Situation) -> Decision[Deed]:
     before = _before_all(situation)
     if before is not None:
         return before
-    if setup.reads_both and memory.settled is None and memory.other_read_at is None:
+    again = next_reading(situation)
+    due = memory.other_read_at is None or (again is not None and situation.now >= again)
+    if setup.reads_both and memory.settled is None and due:
         return reading(situation)
     view = view_of(me, situation.register, memory.other)
     if view.mine is None:

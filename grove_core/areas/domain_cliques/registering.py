@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from grove_core.areas.domain_cliques.clique_view import CliqueView, chosen
+from grove_core.areas.domain_cliques.other_source import next_reading
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.situation import Situation
 from grove_core.areas.domain_cliques.verdicts import Deed, ListPods, Wait, Yield
@@ -102,7 +103,9 @@ def registered(situation: Situation, index: int | None, reason: Reason | None) -
     """Register with an index, not ready yet (DC-039); where there is none, wait for one."""
     me = situation.me
     if index is None or reason is None:
-        return Decision(Wait(), (Why.CLIQUE_FULL.because(me.pod_ref, limit=situation.setup.limit),))
+        return Decision(
+            Wait(next_reading(situation)), (Why.CLIQUE_FULL.because(me.pod_ref, limit=situation.setup.limit),)
+        )
     return written(situation, DaemonEntry(me.node, me.ip, me.clique, index, NOT_READY), reason)
 
 

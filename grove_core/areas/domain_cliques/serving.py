@@ -3,20 +3,15 @@
 from datetime import datetime
 
 from grove_core.areas.domain_cliques.clique_view import CliqueView, chosen, view_of
+from grove_core.areas.domain_cliques.other_source import next_reading, reading
 from grove_core.areas.domain_cliques.registering import registered, written
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.situation import Situation
-from grove_core.areas.domain_cliques.verdicts import Deed, Push, Read, Rest, Restart, Start, Wait
+from grove_core.areas.domain_cliques.verdicts import Deed, Push, Rest, Restart, Start, Wait
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.times import format_time
 from grove_core.resources.compute_domain_clique import ComputeDomainClique
 from grove_core.resources.daemon_entry import NOT_READY, READY, DaemonEntry
-
-
-def reading(situation: Situation) -> Decision[Deed]:
-    """Get the object of the other gate once (DC-065)."""
-    target = situation.other_ref
-    return Decision(Read(target), (Why.OTHER_SOURCE_UNREAD.because(situation.me.pod_ref, register=target.short),))
 
 
 def serve(situation: Situation, view: CliqueView, mine: DaemonEntry, index: int) -> Decision[Deed]:
@@ -45,7 +40,7 @@ def serve(situation: Situation, view: CliqueView, mine: DaemonEntry, index: int)
         )
     if isinstance(situation.register, ComputeDomainClique) and me.pod_uid not in situation.register.owners:
         return written(situation, entry, Why.REFERENCE_MISSING.because(me.pod_ref))
-    until = _next_reading(situation)
+    until = next_reading(situation)
     if until is not None and situation.now >= until:
         return reading(situation)
     if shared is not None:
@@ -75,18 +70,16 @@ def _contested(situation: Situation, view: CliqueView, index: int, since: dateti
     return registered(situation, free, reason)
 
 
-def _held_up(
-    situation: Situation, view: CliqueView, index: int, shared: int, reading: datetime | None
-) -> Decision[Deed]:
+def _held_up(situation: Situation, view: CliqueView, index: int, shared: int, again: datetime | None) -> Decision[Deed]:
     """Some index has two holders; the rival of its own one is awaited no longer than the patience lasts."""
     ref, since = situation.me.pod_ref, situation.memory.contested_since
     if since is not None:
         because = Why.RIVAL_AWAITED.because(ref, index=index, rival=view.rival(index))
         patient = since + situation.setup.patience
-        moments = [moment for moment in (patient, reading) if moment is not None and moment > situation.now]
+        moments = [moment for moment in (patient, again) if moment is not None and moment > situation.now]
         return Decision(Wait(min(moments, default=None)), (because,))
     nodes = ", ".join(view.holders(shared))
-    return Decision(Wait(reading), (Why.DUPLICATE_VISIBLE.because(ref, index=shared, nodes=nodes),))
+    return Decision(Wait(again), (Why.DUPLICATE_VISIBLE.because(ref, index=shared, nodes=nodes),))
 
 
 def _fabric(situation: Situation, view: CliqueView, index: int) -> Decision[Deed] | None:
@@ -100,12 +93,3 @@ def _fabric(situation: Situation, view: CliqueView, index: int) -> Decision[Deed
     if fabric.peers != peers:
         return Decision(Push(index, peers), (Why.MAP_CHANGED.because(ref, peers=count),))
     return None
-
-
-def _next_reading(situation: Situation) -> datetime | None:
-    """When the other object is to be read again: as long as daemons of the clique are in it (DC-065)."""
-    memory, me = situation.memory, situation.me
-    if not situation.setup.reads_both or memory.other is None or memory.other_read_at is None:
-        return None
-    others = any(entry.clique == me.clique for entry in memory.other.entries)
-    return memory.other_read_at + situation.setup.recheck if others else None

@@ -182,7 +182,8 @@ class Player:
         elif what == "node moves" and process.me.clique and process.me.node in {node.name for node in world.nodes}:
             moved = Node(process.me.node, "b" if process.me.clique == "a" else "a")
             world.nodes = tuple(moved if node.name == moved.name else node for node in world.nodes)
-            world.end(process)
+            for other in [other for other in world.processes if other.me.node == moved.name]:
+                world.end(other)
             world.start_pod(moved)
         elif what == "second pod":
             world.start_pod(self.node_of(process))
@@ -222,11 +223,16 @@ class Player:
                 return
 
     def legacy(self) -> None:
-        """An older daemon of each node left its entry: all with one index or none, owned by its own manager."""
+        """An older daemon of each node left its entry, owned by its own manager; some share an index, some have none."""
         world, chance = self.world, self.chance
+        roomy = len(world.nodes) <= world.limit
+
+        def indices(at: int) -> list[int]:
+            return [0, at] if roomy else [at]
+
         nodes = [
             {"name": node.name, "ipAddress": f"10.9.9.{at}", "cliqueID": node.clique}
-            | ({"index": chance.choice([0, at])} if chance.random() < 0.7 else {})
+            | ({"index": chance.choice(indices(at))} if chance.random() < 0.7 else {})
             | ({"status": "Ready"} if chance.random() < 0.5 else {})
             for at, node in enumerate(world.nodes)
             if node.clique
