@@ -124,7 +124,7 @@ class ObjectServer:
             return Response(CONFLICT, detail="the uid is of an object that is not there")
         if live is None and subresource:
             return Response(MISSING, detail="not found")
-        if live is not None and (fault := _precondition(fields, live.body)) is not None:
+        if live is not None and (fault := _precondition(fields, live.body, subresource)) is not None:
             return fault
         shape = self._shape(address.kind)
         wanted = self._part(fields, address.kind, subresource)
@@ -156,7 +156,7 @@ class ObjectServer:
         return {name: part for name, part in fields.items() if name != "status"}
 
     def _replaced(self, address: Address, live: Managed, whole: Json, manager: str, subresource: str) -> Response:
-        fault = _precondition(whole, live.body)
+        fault = _precondition(whole, live.body, subresource)
         if fault is not None:
             return fault
         shape = self._shape(address.kind)
@@ -206,8 +206,9 @@ def address_of(manifest: Json) -> Address:
     return Address(manifest["kind"], metadata["namespace"], metadata["name"])
 
 
-def _precondition(written: Json, live: Json) -> Response | None:
-    for name in _SERVERS:
+def _precondition(written: Json, live: Json, subresource: str) -> Response | None:
+    """What of the metadata must be as it is stored; through a subresource a real server overlooks another uid."""
+    for name in ("resourceVersion",) if subresource else _SERVERS:
         asked = written["metadata"].get(name)
         if asked and asked != live["metadata"][name]:
             return Response(CONFLICT, detail=f"the object has been modified: its {name} is another")

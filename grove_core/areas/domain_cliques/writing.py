@@ -132,13 +132,16 @@ def _head(situation: Situation) -> dict[str, str]:
 
 
 def _metadata(situation: Situation, uid: str, version: str) -> dict[str, Any]:
-    """Metadata of a request; in a clique also its labels and the daemon's pod among its owners (DC-036)."""
+    """Metadata of a request; in a clique also its labels and the daemon's pod among its owners (DC-036).
+
+    A uid is named where the server looks at it, which is not through a subresource.
+    """
     ref, me = situation.register_ref, situation.me
     metadata: dict[str, Any] = {"name": ref.name, "namespace": ref.namespace}
-    if uid:
-        metadata["uid"] = uid
     if version:
         metadata["resourceVersion"] = version
+    if uid and situation.setup.protocol.sharded:
+        metadata["uid"] = uid
     if situation.setup.protocol.sharded:
         metadata["labels"] = {DOMAIN: me.domain_uid, DOMAIN_CLIQUE: me.clique}
         metadata["ownerReferences"] = (_reference(situation),)

@@ -10,7 +10,7 @@ from grove_core.areas.domain_cliques.situation import Situation
 from grove_core.areas.domain_cliques.verdicts import Apply, Deed, Post, Push, Put, Remove, Restart, Start
 from grove_core.kernel.frozen import thaw
 from grove_core.plan.plan import Plan
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND
 from grove_core.resources.daemon_entry import NOT_READY, READY
 from tests.property.domain_cliques.world import Commit, Process, World
@@ -48,6 +48,8 @@ class Judge:
         if isinstance(deed, Apply | Put | Post):
             seen = situation.memory.seen.version if situation.memory.seen is not None else 0
             expect(seen >= process.answered, "IX2", f"{process.me.node} writes from a view older than its last answer")
+            foreign = isinstance(register, ComputeDomain) and register.uid != process.me.domain_uid
+            expect(not foreign, "10", f"{process.me.node} writes to another domain")
             self.index_is_right(process, situation, deed)
 
     def index_is_right(self, process: Process, situation: Situation, deed: Apply | Put | Post) -> None:
@@ -127,9 +129,6 @@ class Judge:
     ) -> None:
         me = by.me
         expect(changed <= {me.node}, "4", f"{me.node} changed the entries of {sorted(changed - {me.node})}")
-        if commit.address.kind == DOMAIN_KIND:
-            uid = (commit.after or commit.before or {})["metadata"]["uid"]
-            expect(uid == me.domain_uid, "10", f"{me.node} wrote to another domain")
         old, new = before.get(me.node), after.get(me.node)
         if isinstance(commit.request, Remove):
             gone_from = old is None or old["ipAddress"] == me.ip

@@ -101,7 +101,7 @@ class Player:
             if waiting and chance.random() < 0.25:
                 world.start_pod(waiting.pop())
             elif chance.random() < RARE and world.faults:
-                self.fault(chance.choice(sorted(world.faults)))
+                self.fault(chance.choice(sorted(world.faults - {"legacy"} or {"lost answer"})))
             else:
                 self.step()
         for node in waiting:
@@ -225,6 +225,7 @@ class Player:
     def legacy(self) -> None:
         """An older daemon of each node left its entry, owned by its own manager; some share an index, some have none."""
         world, chance = self.world, self.chance
+        self.told.happened["legacy"] += 1
         roomy = len(world.nodes) <= world.limit
 
         def indices(at: int) -> list[int]:
