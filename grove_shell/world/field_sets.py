@@ -55,9 +55,12 @@ def shape_of(schema: Json, *, has_status: bool) -> Shape:
 
 def _walk(part: Json, pattern: Pattern, shape: Shape) -> Shape:
     """The shape with what a part of the schema adds to it."""
-    for keyword, place in (("default", "defaults"), ("required", "required"), ("enum", "words")):
-        if keyword in part:
-            shape = replace(shape, **{place: {**getattr(shape, place), pattern: part[keyword]}})
+    if "default" in part:
+        shape = replace(shape, defaults={**shape.defaults, pattern: part["default"]})
+    if "required" in part:
+        shape = replace(shape, required={**shape.required, pattern: tuple(part["required"])})
+    if "enum" in part:
+        shape = replace(shape, words={**shape.words, pattern: tuple(part["enum"])})
     if "x-kubernetes-list-map-keys" in part:
         shape = replace(shape, keys={**shape.keys, pattern: tuple(part["x-kubernetes-list-map-keys"])})
     for name, below in part.get("properties", {}).items():

@@ -125,7 +125,10 @@ class ObjectServer:
         if live is None and subresource:
             return Response(MISSING, detail="not found")
         if live is not None and (fault := _precondition(fields, live.body, subresource)) is not None:
-            return fault
+            changed = fields["metadata"].get("uid", live.body["metadata"]["uid"]) != live.body["metadata"]["uid"]
+            return (
+                Response(INVALID, detail="metadata.uid: field is immutable") if changed and not subresource else fault
+            )
         shape = self._shape(address.kind)
         wanted = self._part(fields, address.kind, subresource)
         try:

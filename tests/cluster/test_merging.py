@@ -1,7 +1,7 @@
 """A real API server merges as the table says by which the one in memory is tested (DC-100 to DC-110)."""
 
 import http.client
-from collections.abc import Iterator
+from functools import partial
 from typing import Final
 from urllib.parse import urlencode
 
@@ -17,7 +17,7 @@ CREATED: Final = frozenset({("apply", 201), ("create", 201)})
 
 
 @pytest.fixture(scope="module")
-def domains(api_server: ControlPlane) -> Iterator[Api]:
+def domains(api_server: ControlPlane) -> Api:
     """The shared API server, with the definitions of both kinds as they are printed."""
     api = api_server.api()
     definitions = list(domain_definitions())
@@ -25,16 +25,14 @@ def domains(api_server: ControlPlane) -> Iterator[Api]:
         name = definition["metadata"]["name"]
         api.patch("customresourcedefinitions", name, patch=definition, media=APPLY, fieldManager="test", force="true")
     for definition in definitions:
-        kind, name = definition["spec"]["names"]["kind"], definition["metadata"]["name"]
-        wait_until(
-            lambda name=name: api.get("customresourcedefinitions", name),
-            lambda found: any(
-                told["type"] == "Established" and told["status"] == "True"
-                for told in found.get("status", {}).get("conditions", [])
-            ),
-            f"{kind} is served",
-        )
-    yield api
+        look = partial(api.get, "customresourcedefinitions", definition["metadata"]["name"])
+        wait_until(look, is_served, "the definition is established")
+    return api
+
+
+def is_served(definition: Json) -> bool:
+    conditions = definition.get("status", {}).get("conditions", [])
+    return any((told["type"], told["status"]) == ("Established", "True") for told in conditions)
 
 
 def asked(api: Api, case: Case, write: Write, namespace: str, live: Json | None) -> tuple[int, str]:

@@ -70,7 +70,9 @@ def situation_of(told: Json, given: Given) -> Situation:
     setup = Setup(protocol=protocol, **told.get("setup", {}))
     me = Daemon(**told["daemon"])
     register = given.registers.get(me.register_ref(sharded=protocol.sharded))
-    remembered = {name: moment(value) if name in TIMES else value for name, value in told.get("memory", {}).items()}
+    remembered: Json = {
+        name: moment(value) if name in TIMES else value for name, value in told.get("memory", {}).items()
+    }
     if remembered.pop("other", False):
         remembered["other"] = given.registers.get(me.register_ref(sharded=not protocol.sharded))
     if "pods_listed_for" in remembered:

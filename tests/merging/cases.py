@@ -149,7 +149,7 @@ CASES: Final = (
         A,
         Write("apply", entries=(), metadata={"uid": "other"}, then={}),
     ),
-    in_clique("an apply at another uid", BORN, Write("apply", metadata={"uid": "other"}, code=409, same=True)),
+    in_clique("an apply at another uid", BORN, Write("apply", metadata={"uid": "other"}, code=422, same=True)),
     in_domain("nothing changed by a whole write", A, Write("replace", by="x", then={"a": at(0)}, same=True)),
     Case("no status of what is not there", DOMAIN_KIND, (Write("apply", entries=(entry("a"),), code=404),)),
     in_clique("an apply makes it", Write("apply", entries=(entry("a"),), code=201, then={"a": at(0)})),

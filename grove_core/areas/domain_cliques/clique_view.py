@@ -18,7 +18,7 @@ class CliqueView:
 
     Attributes:
         mine: the entry of the daemon's node in its register, whoever wrote it and of whatever clique.
-        others: entries of other nodes, those of its own register first where a node is in both (DC-065).
+        others: entries of other nodes; of a node that is in both objects both of them, that of its own register last.
         elsewhere: the entry of its node in the object of the other gate.
     """
 
@@ -37,15 +37,15 @@ class CliqueView:
 
     def holders(self, index: int) -> tuple[str, ...]:
         """Every other node with this index."""
-        return tuple(entry.node for entry in self.others if entry.index == index)
+        return tuple(sorted({entry.node for entry in self.others if entry.index == index}))
 
     def shared_index(self) -> int | None:
         """The smallest index that two nodes of the clique have; None where each has its own."""
-        taken: set[int] = set()
+        holders: dict[int, str] = {}
         shared = set[int]()
         for entry in (*self.others, *((self.mine,) if self.mine is not None else ())):
-            if entry.index is not None:
-                (shared if entry.index in taken else taken).add(entry.index)
+            if entry.index is not None and holders.setdefault(entry.index, entry.node) != entry.node:
+                shared.add(entry.index)
         return min(shared, default=None)
 
     def peers(self, limit: int) -> Peers:
@@ -59,9 +59,7 @@ def view_of(me: Daemon, register: Register | None, other: Register | None = None
     """The clique of a daemon in its register, joined with what it knows of the other object (DC-029, DC-065)."""
     own = entries_of(me.clique, register)
     foreign = entries_of(me.clique, other)
-    here = {entry.node for entry in own}
-    others = [entry for entry in own if entry.node != me.node]
-    others += [entry for entry in foreign if entry.node != me.node and entry.node not in here]
+    others = [entry for entry in (*foreign, *own) if entry.node != me.node]
     mine = entry_of(me.node, register.entries) if register is not None else None
     return CliqueView(mine, tuple(others), entry_of(me.node, foreign))
 

@@ -50,6 +50,8 @@ def replace(situation: Situation, view: CliqueView, mine: DaemonEntry) -> Decisi
     running = situation.running
     sticky = mine.index if mine.clique == me.clique else None
     index = chosen(view, setup.limit, running, sticky)
+    if index is None and sticky is not None and view.rival(sticky):
+        return _withdraw(situation, view, mine)
     if running is not None:
         return registered(situation, index, _why_again(situation, running, index))
     reason = None if index is None else Why.PREDECESSOR_REPLACED.because(me.pod_ref, ip=mine.ip, index=index)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from grove_core.areas.domain_cliques.moment import DomainMoment
 from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_core.areas.domain_cliques.situation import Situation
-from grove_core.areas.domain_cliques.verdicts import Apply, Deed, Post, Push, Put, Remove, Restart, Start
+from grove_core.areas.domain_cliques.verdicts import Apply, Deed, Post, Push, Put, Register, Remove, Restart, Start
 from grove_core.kernel.frozen import thaw
 from grove_core.plan.plan import Plan
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
@@ -33,6 +33,7 @@ class Judge:
     def __init__(self) -> None:
         self.sources: set[Protocol] = set()
         self.pods_version = 0
+        self.addresses = frozenset[str]()
 
     def decided(self, world: World, process: Process, situation: Situation, deed: Deed) -> None:
         self.sources.add(process.setup.protocol)
@@ -63,13 +64,8 @@ class Judge:
             entry for entry in (register.entries if register is not None else ()) if entry.clique == me.clique
         ]
         other = situation.memory.other
-        here = {entry.node for entry in all_entries}
-        all_entries += [
-            entry
-            for entry in (other.entries if other is not None else ())
-            if entry.clique == me.clique and entry.node not in here
-        ]
-        used = {entry.index for entry in all_entries if entry.node != me.node}
+        foreign = [entry for entry in (other.entries if other is not None else ()) if entry.clique == me.clique]
+        used = {entry.index for entry in (*all_entries, *foreign) if entry.node != me.node}
         own = next((entry for entry in all_entries if entry.node == me.node), None)
         running = situation.fabric.index if situation.fabric is not None else None
         elsewhere = next((entry.index for entry in (other.entries if other else ()) if entry.node == me.node), None)
@@ -85,7 +81,7 @@ class Judge:
             expect(index == free, "9", f"{me.node} takes {index}, and {free} is the smallest free one")
 
     def fabric_changed(self, world: World, process: Process) -> None:
-        """No two started daemons of a clique have one index (2, IX1), but who was disturbed, or superseded on its node."""
+        """No two started daemons of a clique have one index (2, IX1), but for who was disturbed, or is superseded."""
         newest = newest_of(world, process.me.domain_uid).values()
         running = [other for other in newest if other.fabric is not None and not other.disturbed]
         held = Counter((other.me.clique, other.fabric.index) for other in running if other.fabric is not None)
@@ -131,7 +127,7 @@ class Judge:
         expect(changed <= {me.node}, "4", f"{me.node} changed the entries of {sorted(changed - {me.node})}")
         old, new = before.get(me.node), after.get(me.node)
         if isinstance(commit.request, Remove):
-            gone_from = old is None or old["ipAddress"] == me.ip
+            gone_from = old is None or old["ipAddress"] == me.ip or by.stop_by is None
             expect(gone_from or new is not None, "7", f"{me.node} removed the entry of {old}")
             expect(commit.before is not None, "7", f"{me.node} made an object by leaving")
         elif new is not None and me.node in changed:
@@ -153,8 +149,7 @@ class Judge:
             expect(new is None, "11", f"the controller changed the entry of {node}")
             assert old is not None
             version = int((commit.before or {})["metadata"]["resourceVersion"])
-            twins = [pod.ip for pod in world.pods() if pod.node == node]
-            moved = any(registered_elsewhere(world, commit, ip) for ip in twins)
+            moved = any(pod.ip in self.addresses for pod in world.pods() if pod.node == node)
             for pod in world.pods():
                 mine = pod.node == node and pod.domain_uid == self.domain_of(commit, world)
                 known = made_at(world, pod.uid) <= max(version, self.pods_version)
@@ -189,10 +184,12 @@ class Judge:
 
     def planned(self, world: World, moment: DomainMoment, plan: Plan) -> None:
         self.pods_version = moment.pods_version
+        registers: tuple[Register, ...] = (moment.domain, *moment.cliques)
+        self.addresses = frozenset(entry.ip for register in registers for entry in register.entries)
         for step in plan.steps:
             if step.target.kind == DOMAIN_KIND and getattr(step.action, "fields", {}).get("status") == READY:
                 pods = {pod.node for pod in moment.pods}
-                found = [entry for register in (moment.domain, *moment.cliques) for entry in register.entries]
+                found = [entry for register in registers for entry in register.entries]
                 fabricless = {pod.node for pod in moment.pods if pod.clique == ""}
                 enough = len({entry.node for entry in found} | fabricless) >= moment.domain.num_nodes
                 here = {entry.node: entry for entry in found if entry.clique and entry.node in pods}
@@ -233,21 +230,11 @@ def made_at(world: World, uid: str) -> int:
     )
 
 
-def registered_elsewhere(world: World, commit: Commit, ip: str) -> bool:
-    """Whether an address stands in some other object."""
-    return any(
-        item["ipAddress"] == ip
-        for address, body in world.stored()
-        if address != commit.address
-        for item in entries(body).values()
-    )
-
-
 def ending_of(world: World) -> Iterator[tuple[str, str]]:
     """What is not as it should be in the end: (code, words)."""
     uid = world.domain["metadata"]["uid"]
     newest = newest_of(world, uid)
-    stored = {entry_key: item for entry_key, item in all_entries(world)}
+    stored = dict(all_entries(world))
     alive = {(pod.node, pod.clique or "") for pod in world.pods() if pod.domain_uid == uid}
     for (_, node), item in stored.items():
         if (node, item["cliqueID"]) not in alive:

@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from grove_core.areas.domain_cliques.clique_view import view_of
 from grove_core.areas.domain_cliques.judge import decide
 from grove_core.areas.domain_cliques.memory import after_answer, after_event
 from grove_core.areas.domain_cliques.moment import DomainMoment
 from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_core.areas.domain_cliques.situation import Fabric, Memory, Situation
+from grove_core.areas.domain_cliques.situation import Memory, Situation
 from grove_core.areas.domain_cliques.verdicts import (
     Answer,
     Apply,
@@ -18,21 +19,21 @@ from grove_core.areas.domain_cliques.verdicts import (
     Peers,
     Put,
     Read,
+    Register,
     Remove,
-    Reply,
     Request,
     Rest,
     Restart,
     Start,
     Wait,
 )
-from grove_core.areas.domain_cliques.clique_view import view_of
 from grove_core.areas.domain_cliques.writing import frozen
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Apply as ApplyStep
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile_domain
+from grove_core.resources.compute_domain import ComputeDomain
 from tests.property.domain_cliques.players import Players
 
 Json = dict[str, Any]
@@ -75,9 +76,9 @@ def starts_without_a_look(situation: Situation) -> Decision[Deed]:
     memory, me, register = situation.memory, situation.me, situation.register
     decision = decide(situation)
     mine = view_of(me, register).mine
-    if situation.fabric is None and mine is not None and mine.ip == me.ip and mine.index is not None:
-        if not isinstance(decision.verdict, Start) and memory.other_read_at is not None:
-            return saying(decision, Start(mine.index, Peers(((mine.index, me.ip),))))
+    eager = situation.fabric is None and memory.other_read_at is not None and not isinstance(decision.verdict, Start)
+    if eager and mine is not None and mine.ip == me.ip and mine.index is not None:
+        return saying(decision, Start(mine.index, Peers(((mine.index, me.ip),))))
     return decision
 
 
@@ -177,11 +178,12 @@ def forgets_a_sticky_index(situation: Situation) -> Decision[Deed]:
     body = thaw(register.stored)
     items = entries_in(body)
     items[:] = [item for item in items if me.node not in {item.get("name"), item.get("nodeName")}]
-    parsed: Any = type(register)
     kept = tuple(entry for entry in register.entries if entry.node != me.node)
-    named = "daemons" if "daemons" in {slot for slot in dir(register)} else "nodes"
-    bare = replace(register, stored=frozen(body), **{named: kept})
-    assert isinstance(bare, parsed)
+    bare: Register
+    if isinstance(register, ComputeDomain):
+        bare = replace(register, stored=frozen(body), nodes=kept)
+    else:
+        bare = replace(register, stored=frozen(body), daemons=kept)
     return decide(replace(situation, memory=replace(memory, seen=replace(memory.seen, register=bare))))
 
 
@@ -270,8 +272,9 @@ def edits_entries(moment: DomainMoment) -> Plan:
             fields = thaw(action.fields)
             for item in fields["daemons"]:
                 item["status"] = "NotReady" if item["status"] == "Ready" else "Ready"
-            step = replace(step, action=replace(action, fields=frozen(fields)))
-        steps.append(step)
+            steps.append(replace(step, action=replace(action, fields=frozen(fields))))
+        else:
+            steps.append(step)
     return replace(plan, steps=tuple(steps))
 
 

@@ -10,10 +10,10 @@ from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_core.areas.domain_cliques.verdicts import Answer, Reply
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND
+from grove_shell.world.object_server import Address
 from tests.property.domain_cliques.checks import Broken, Judge, ending_of
 from tests.property.domain_cliques.players import Players
 from tests.property.domain_cliques.world import DRIVER, NAME, SPACE, Node, Process, World
-from grove_shell.world.object_server import Address
 
 FAULTS: Final = (
     "lost answer",
@@ -50,7 +50,7 @@ class Told:
 
 
 def drawn(seed: int, players: Players, protocol: Protocol | None = None, wanted: frozenset[str] | None = None) -> World:
-    """The world of a seed, before anything happens in it; protocol and kinds of faults may be given instead of drawn."""
+    """The world of a seed, before anything happens in it; protocol and faults may be given instead of drawn."""
     chance = random.Random(f"{seed} setting")
     chosen = protocol or chance.choice(list(Protocol))
     cliques = (
@@ -155,13 +155,21 @@ class Player:
         elif what == "clique deleted":
             for body in world.server.all_of(CLIQUE_KIND)[:1]:
                 address = Address(CLIQUE_KIND, DRIVER, body["metadata"]["name"])
-                world.commit(None, None, lambda: world.server.delete(address))
+                world.commit(None, None, lambda address=address: world.server.delete(address))
         elif what == "entry removed":
             self.remove_an_entry()
         elif process is not None:
             self.fault_of(what, process)
 
     def fault_of(self, what: str, process: Process) -> None:
+        if what in {"lost answer", "lost request", "busy"}:
+            self.lose(what, process)
+        elif what in {"node moves", "node leaves"}:
+            self.change_nodes(what, process)
+        else:
+            self.disturb(what, process)
+
+    def lose(self, what: str, process: Process) -> None:
         world = self.world
         under_way = process.pending is not None
         if what == "lost answer" and under_way:
@@ -172,26 +180,32 @@ class Player:
             world.hear(process, Answer(reply=Reply.LOST))
         elif what == "busy" and under_way and process.answer is None:
             world.hear(process, Answer(reply=Reply.BUSY, retry_after=timedelta(milliseconds=500)))
-        elif what == "container restart":
+
+    def disturb(self, what: str, process: Process) -> None:
+        world = self.world
+        if what == "container restart":
             world.restart(process)
         elif what == "pod crash":
             world.end(process)
             world.start_pod(self.node_of(process))
         elif what == "graceful replacement":
             world.stop(process)
-        elif what == "node moves" and process.me.clique and process.me.node in {node.name for node in world.nodes}:
+        elif what == "second pod":
+            world.start_pod(self.node_of(process))
+        elif what == "fabric fails":
+            world.report(process, ready=False)
+
+    def change_nodes(self, what: str, process: Process) -> None:
+        world = self.world
+        if what == "node moves" and process.me.clique and process.me.node in {node.name for node in world.nodes}:
             moved = Node(process.me.node, "b" if process.me.clique == "a" else "a")
             world.nodes = tuple(moved if node.name == moved.name else node for node in world.nodes)
             for other in [other for other in world.processes if other.me.node == moved.name]:
                 world.end(other)
             world.start_pod(moved)
-        elif what == "second pod":
-            world.start_pod(self.node_of(process))
         elif what == "node leaves" and len(world.processes) > 1:
             world.end(process)
             world.nodes = tuple(node for node in world.nodes if node.name != process.me.node)
-        elif what == "fabric fails":
-            world.report(process, ready=False)
 
     def node_of(self, process: Process) -> Node:
         return Node(process.me.node, process.me.clique)
@@ -223,7 +237,7 @@ class Player:
                 return
 
     def legacy(self) -> None:
-        """An older daemon of each node left its entry, owned by its own manager; some share an index, some have none."""
+        """An older daemon of each node left its entry, under its own manager; some share an index, some have none."""
         world, chance = self.world, self.chance
         self.told.happened["legacy"] += 1
         roomy = len(world.nodes) <= world.limit
@@ -246,7 +260,6 @@ class Player:
 
     def come_to_rest(self) -> None:
         """No fault any more, everybody gets a turn, and time passes where nobody has anything to do."""
-        world = self.world
         self.let_leftovers_go()
         quiet = 0
         for _ in range(ROUNDS):

@@ -1,4 +1,4 @@
-"""Who plays in a world: the decisions and folds of the core, each of which a mutant may replace by one with a mistake."""
+"""Who plays in a world: the decisions and folds of the core; a mutant has one of them replaced by a mistake."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -78,7 +78,7 @@ class Process:
 
     me: Daemon
     setup: Setup
-    memory: Memory = Memory()
+    memory: Memory = field(default_factory=Memory)
     fabric: Fabric | None = None
     stop_by: datetime | None = None
     cursor: int = 0
@@ -121,7 +121,7 @@ class World:
     nodes: tuple[Node, ...]
     protocol: Protocol
     judge: Any
-    players: Players = Players()
+    players: Players = field(default_factory=Players)
     limit: int = 18
     server: ObjectServer = field(default_factory=lambda: ObjectServer(SHAPES))
     now: datetime = START
@@ -211,7 +211,7 @@ class World:
         process.cursor = len(self.server.history)
         self.tell(process, Glimpse(self.server.version, self.register(process.me, process.setup.protocol.sharded)))
 
-    def register(self, me: Daemon, sharded: bool) -> Register | None:  # noqa: FBT001 - a protocol's word
+    def register(self, me: Daemon, sharded: bool) -> Register | None:
         body = self.server.get(address_of(me.register_ref(sharded=sharded)))
         return self.register_of(body) if body is not None else None
 
@@ -378,7 +378,7 @@ class World:
             mark = {"metadata": {"deletionTimestamp": format_time(self.now)}}
             self.server.patch(process.pod, mark, "user")
 
-    def report(self, process: Process, ready: bool) -> None:  # noqa: FBT001 - what it reports
+    def report(self, process: Process, ready: bool) -> None:
         if process.fabric is not None:
             process.fabric = replace(process.fabric, ready=ready)
             truth = "True" if ready else "False"
