@@ -24,8 +24,10 @@ from grove_core.areas.domain_cliques.verdicts import (
     Reply,
     Request,
 )
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.daemon_entry import DaemonEntry
+from grove_core.resources.meta import NO_TEXTS
 
 _BUSY: Final = timedelta(seconds=1)
 _MOST_DOUBLINGS: Final = 32
@@ -77,13 +79,24 @@ def after_answer(
         case Reply.GONE if isinstance(request, Read):
             return replace(memory, other=None, other_read_at=now, failures=0, failure="", not_before=None)
         case Reply.GONE:
-            version = memory.seen.version if memory.seen is not None else 0
             memory = _failed(memory, setup, answer, now, jitter)
-            return _checked(replace(memory, seen=Glimpse(version, None)), me, now)
+            return _checked(_gone(memory, request), me, now)
         case Reply.REFUSED if isinstance(request, Remove) and isinstance(request.write, Apply):
             return replace(_failed(memory, setup, answer, now, jitter), by_put=True)
         case _:
             return _failed(memory, setup, answer, now, jitter)
+
+
+def _gone(memory: Memory, request: Request) -> Memory:
+    """The object that was written to is not there; another one of its name that was seen since stays."""
+    if memory.seen is None or memory.seen.register is None:
+        return memory
+    write = request.write if isinstance(request, Remove) else request
+    metadata = write.manifest["metadata"] if isinstance(write, Put) else NO_TEXTS
+    aimed = metadata.get("uid") if isinstance(metadata, FrozenMap) else None
+    if aimed is not None and aimed != memory.seen.register.uid:
+        return memory
+    return replace(memory, seen=Glimpse(memory.seen.version, None))
 
 
 def _failed(memory: Memory, setup: Setup, answer: Answer, now: datetime, jitter: float) -> Memory:

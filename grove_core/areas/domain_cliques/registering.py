@@ -51,7 +51,7 @@ def replace(situation: Situation, view: CliqueView, mine: DaemonEntry) -> Decisi
     sticky = mine.index if mine.clique == me.clique else None
     index = chosen(view, setup.limit, running, sticky)
     if index is None and sticky is not None and view.rival(sticky):
-        return _withdraw(situation, view, mine)
+        return withdraw(situation, view, mine)
     if running is not None:
         return registered(situation, index, _why_again(situation, running, index))
     reason = None if index is None else Why.PREDECESSOR_REPLACED.because(me.pod_ref, ip=mine.ip, index=index)
@@ -79,7 +79,7 @@ def confirm(situation: Situation, view: CliqueView, mine: DaemonEntry) -> Decisi
     running, limit = situation.running, situation.setup.limit
     index = chosen(view, limit, running, mine.index)
     if index is None:
-        return _withdraw(situation, view, mine)
+        return withdraw(situation, view, mine)
     if mine.index is None:
         return registered(situation, index, Why.INDEX_CHOSEN.because(situation.me.pod_ref, index=index))
     if index == mine.index:
@@ -91,7 +91,7 @@ def confirm(situation: Situation, view: CliqueView, mine: DaemonEntry) -> Decisi
     return registered(situation, index, reason)
 
 
-def _withdraw(situation: Situation, view: CliqueView, mine: DaemonEntry) -> Decision[Deed]:
+def withdraw(situation: Situation, view: CliqueView, mine: DaemonEntry) -> Decision[Deed]:
     """There is no index for it, and while its entry repeats another's nobody may push."""
     before = -1 if mine.index is None else mine.index
     rival, limit = view.rival(before) or "nobody", situation.setup.limit
@@ -105,9 +105,9 @@ def registered(situation: Situation, index: int | None, reason: Reason | None) -
     """Register with an index, not ready yet (DC-039); where there is none, wait for one."""
     me = situation.me
     if index is None or reason is None:
-        return Decision(
-            Wait(next_reading(situation)), (Why.CLIQUE_FULL.because(me.pod_ref, limit=situation.setup.limit),)
-        )
+        until = situation.now + situation.setup.recheck
+        deed = Wait(next_reading(situation)) if situation.fabric is None else Yield(until)
+        return Decision(deed, (Why.CLIQUE_FULL.because(me.pod_ref, limit=situation.setup.limit),))
     return written(situation, DaemonEntry(me.node, me.ip, me.clique, index, NOT_READY), reason)
 
 

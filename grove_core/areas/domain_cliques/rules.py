@@ -14,7 +14,9 @@ class Why(Rule):
     DOMAIN_MISSING = Clause("DC-013", "there is no {register}")
 
     INDEX_CHOSEN = Clause("DC-020", "it is not registered; {index} is the smallest index that nobody has")
-    CLIQUE_FULL = Clause("DC-021", "all {limit} indices of the clique are taken; it enters when one is free")
+    CLIQUE_FULL = Clause(
+        "DC-021", "all {limit} indices of the clique are taken; it enters when one is free, and runs nothing till then"
+    )
     PREDECESSOR_REPLACED = Clause(
         "DC-022", "its node was registered with {ip}; it takes that entry over, index {index}"
     )
@@ -36,8 +38,7 @@ class Why(Rule):
     )
 
     WITHDRAWN = Clause(
-        "DC-029",
-        "it has not settled, {rival} has its index {before} too, and all {limit} are taken; it takes its entry away",
+        "DC-029", "{rival} has index {before} too, and all {limit} are taken; it takes the entry of its node away"
     )
 
     OWNED_BY_ANOTHER = Clause("DC-032", "another manager owns fields of its entry, so it applies it once with force")

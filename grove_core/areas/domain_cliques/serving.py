@@ -4,7 +4,7 @@ from datetime import datetime
 
 from grove_core.areas.domain_cliques.clique_view import CliqueView, chosen, view_of
 from grove_core.areas.domain_cliques.other_source import next_reading, reading
-from grove_core.areas.domain_cliques.registering import registered, written
+from grove_core.areas.domain_cliques.registering import registered, withdraw, written
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.situation import Situation
 from grove_core.areas.domain_cliques.verdicts import Deed, Push, Rest, Restart, Start, Wait
@@ -18,7 +18,7 @@ def serve(situation: Situation, view: CliqueView, mine: DaemonEntry, index: int)
     """It has an index for itself: the fabric daemon is looked after, then the entry's word on it."""
     me, setup, memory = situation.me, situation.setup, situation.memory
     if memory.contested_since is not None:
-        moved = _contested(situation, view, index, memory.contested_since)
+        moved = _contested(situation, view, mine, index, memory.contested_since)
         if moved is not None:
             return moved
     if setup.reads_both and memory.other_read_at is None:
@@ -50,7 +50,9 @@ def serve(situation: Situation, view: CliqueView, mine: DaemonEntry, index: int)
     return Decision(Rest() if until is None else Wait(until), because)
 
 
-def _contested(situation: Situation, view: CliqueView, index: int, since: datetime) -> Decision[Deed] | None:
+def _contested(
+    situation: Situation, view: CliqueView, mine: DaemonEntry, index: int, since: datetime
+) -> Decision[Deed] | None:
     """Somebody else has the index it settled on; None while that one is expected to move.
 
     Where the other stands in the object of the other gate, neither can have seen the other in its own answer, so who
@@ -60,8 +62,10 @@ def _contested(situation: Situation, view: CliqueView, index: int, since: dateti
     apart = situation.fabric is None and not view_of(me, situation.register).rival(index)
     last = all(node < me.node for node in holders) and situation.now >= since + setup.patience
     free = chosen(view, setup.limit)
-    if free is None or not holders or not (apart or last):
+    if not holders or not (apart or last):
         return None
+    if free is None:
+        return withdraw(situation, view, mine)
     rival = view.rival(index)
     reason = Why.INDEX_CONTESTED.because(me.pod_ref, rival=rival, before=index, index=free)
     if not apart:

@@ -188,11 +188,11 @@ class Judge:
         self.addresses = frozenset(entry.ip for register in registers for entry in register.entries)
         for step in plan.steps:
             if step.target.kind == DOMAIN_KIND and getattr(step.action, "fields", {}).get("status") == READY:
-                pods = {pod.node for pod in moment.pods}
+                pods = {(pod.node, pod.clique) for pod in moment.pods}
                 found = [entry for register in registers for entry in register.entries]
                 fabricless = {pod.node for pod in moment.pods if pod.clique == ""}
                 enough = len({entry.node for entry in found} | fabricless) >= moment.domain.num_nodes
-                here = {entry.node: entry for entry in found if entry.clique and entry.node in pods}
+                here = {entry.node: entry for entry in found if entry.clique and (entry.node, entry.clique) in pods}
                 expect(enough and all(entry.status == READY for entry in here.values()), "15", "not all are ready")
 
 

@@ -183,7 +183,7 @@ class Player:
 
     def disturb(self, what: str, process: Process) -> None:
         world = self.world
-        if what == "container restart":
+        if what == "container restart" and process.stop_by is None:
             world.restart(process)
         elif what == "pod crash":
             world.end(process)
