@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from grove_core.kernel.conditions import Truth, condition_of
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import CORE, DOMAIN, DOMAIN_CLIQUE
 from grove_core.resources.meta import read_conditions, read_identity, read_label, read_labels
@@ -29,7 +29,6 @@ class DaemonPod:
 
     ref: Ref
     uid: str
-    resource_version: str = ""
     node: str = ""
     ip: str = ""
     domain_uid: str = ""
@@ -37,11 +36,6 @@ class DaemonPod:
     created: datetime | None = None
     ready: bool = False
     living: bool = True
-
-    @property
-    def guard(self) -> Guard:
-        """What a write that was decided on this state must find unchanged."""
-        return Guard(self.uid, self.resource_version)
 
 
 def daemon_pod_of(raw: Mapping[str, Any]) -> DaemonPod:
@@ -54,7 +48,6 @@ def daemon_pod_of(raw: Mapping[str, Any]) -> DaemonPod:
     pod = DaemonPod(
         ref=identity["ref"],
         uid=identity["uid"],
-        resource_version=identity["resource_version"],
         node=top.part("spec").text("nodeName"),
         ip=status.text("podIP"),
         domain_uid=read_label(labels, DOMAIN),

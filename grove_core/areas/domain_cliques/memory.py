@@ -16,7 +16,6 @@ from grove_core.areas.domain_cliques.verdicts import (
     Apply,
     Label,
     ListPods,
-    Post,
     Put,
     Read,
     Register,
@@ -121,7 +120,7 @@ def _taken_in(memory: Memory, me: Daemon, setup: Setup, request: Request, answer
         case Remove():
             remains = _own_entry(me, answer.register) is not None
             return replace(_seen_in(memory, answer), by_put=memory.by_put or remains)
-        case Apply() | Put() | Post():
+        case _:
             memory = replace(_seen_in(memory, answer), must_force=False)
             index = settled_index(me, setup, answer.register)
             if index is None or index == memory.settled:

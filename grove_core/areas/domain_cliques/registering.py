@@ -96,9 +96,8 @@ def withdraw(situation: Situation, view: CliqueView, mine: DaemonEntry) -> Decis
     before = -1 if mine.index is None else mine.index
     rival, limit = view.rival(before) or "nobody", situation.setup.limit
     because = Why.WITHDRAWN.because(situation.me.pod_ref, rival=rival, before=before, limit=limit)
-    if situation.register is None:
-        return Decision(Wait(), (because,))
-    return Decision(entry_removed(situation, situation.register), (because,))
+    register = situation.register
+    return Decision(Wait() if register is None else entry_removed(situation, register), (because,))
 
 
 def registered(situation: Situation, index: int | None, reason: Reason | None) -> Decision[Deed]:

@@ -29,6 +29,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     Rest,
     Start,
     Wait,
+    Yield,
 )
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import thaw
@@ -322,6 +323,43 @@ def test_dc026_who_is_not_the_last_goes_on_waiting() -> None:
     memory = {"settled": 0, "contested_since": NOW - timedelta(minutes=1)}
     register = domain(entry("n1", 0), entry("n2", 0))
     assert decide(looking(register, memory=memory, fabric=Fabric(0, Peers(())))).verdict == Wait()
+
+
+@pytest.mark.parametrize(
+    ("entries", "memory"),
+    [
+        ([entry("n1", 0, ip="10.9.9.9"), entry("n2", 0)], {}),
+        ([entry("n1", 0), entry("n0", 0)], {"settled": 0, "contested_since": NOW - timedelta(minutes=1)}),
+        ([entry("n1", 0), entry("n2", 0)], {}),
+    ],
+)
+def test_dc029_who_would_have_to_move_and_cannot_withdraws(entries: list[Json], memory: Json) -> None:
+    fabric = Fabric(0, Peers(())) if memory else None
+    situation = looking(domain(*entries), replace(SETUP, limit=1), memory=memory, fabric=fabric)
+    decision = decide(situation)
+    assert isinstance(decision.verdict, Remove)
+    assert [why.rule for why in decision.because] == [Why.WITHDRAWN]
+    answer = Answer(reply=Reply.DONE, register=domain(entries[1], version=11))
+    memory_after = after_answer(situation.memory, ME, SETUP, decision.verdict, answer, now=NOW)
+    last = decide(replace(situation, memory=memory_after))
+    assert last.verdict == (Yield(NOW + SETUP.recheck) if fabric else Wait())
+    assert [why.rule for why in last.because] == [Why.CLIQUE_FULL]
+
+
+def test_dc010_what_was_made_anew_is_not_forgotten() -> None:
+    setup = replace(SETUP, protocol=Protocol.SHARDED_RMW)
+    old = clique(entry("n2", 0))
+    request = decide(looking(old, setup)).verdict
+    assert isinstance(request, Put)
+    new = replace(clique(entry("n3", 0), version=12), uid="made-anew")
+    memory = after_answer(Memory(seen=Glimpse(12, new)), ME, setup, request, Answer(reply=Reply.GONE), now=NOW)
+    assert memory.seen == Glimpse(12, new)
+    gone = after_answer(Memory(seen=Glimpse(10, old)), ME, setup, request, Answer(reply=Reply.GONE), now=NOW)
+    assert gone.seen == Glimpse(10, None)
+    never = after_answer(Memory(), ME, setup, request, Answer(reply=Reply.GONE), now=NOW)
+    assert never.seen is None
+    silent = after_answer(Memory(), ME, setup, request, Answer(reply=Reply.DONE), now=NOW)
+    assert (silent.seen, silent.settled) == (None, None)
 
 
 def test_dc065_a_domain_of_another_uid_is_no_source() -> None:
