@@ -101,9 +101,8 @@ def night(session: nox.Session) -> None:
 def worlds(session: nox.Session) -> None:
     """Drawn worlds by the thousand, and a crash at every write of every recorded scenario."""
     prepare(session, "test")
-    volume = session.posargs or ["--seeds", "20000", "-j", "2"]
-    run(session, "tests.simulation.worlds", *volume)
-    run(session, "tests.property.domain_cliques.worlds", *volume)
+    run(session, "tests.simulation.worlds", *(session.posargs or ["--seeds", "20000", "-j", "2"]))
+    run(session, "tests.property.domain_cliques.worlds", "--seeds", "20000", "-j", "2")
     run_pytest(session, "tests/simulation/test_sweep.py", "--all-crashes")
 
 

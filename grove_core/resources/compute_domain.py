@@ -10,7 +10,7 @@ from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.daemon_entry import DaemonEntry, read_entries
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import COMPUTE_DOMAINS
+from grove_core.resources.keys import NVIDIA
 from grove_core.resources.meta import NO_TEXTS, Resource, read_identity, read_labels, view_of
 
 DOMAIN_KIND: Final = "ComputeDomain"
@@ -36,7 +36,7 @@ class ComputeDomain(Resource):
         labels, spec: as stored.
         num_nodes: how many daemons the domain waits for; 0 where absent.
         deleted_at: when its deletion was accepted.
-        status: global status; empty where none was written.
+        readiness: global status; empty where none was written.
         nodes: ``status.nodes``, sorted by node.
         cliques: ``status.cliques``, sorted by id.
         stored: the whole object, for who writes it back whole.
@@ -46,7 +46,7 @@ class ComputeDomain(Resource):
     spec: FrozenMap = NO_TEXTS
     num_nodes: int = 0
     deleted_at: datetime | None = None
-    status: str = ""
+    readiness: str = ""
     nodes: tuple[DaemonEntry, ...] = ()
     cliques: tuple[CliqueInfo, ...] = ()
     stored: FrozenMap = NO_TEXTS
@@ -58,14 +58,14 @@ class ComputeDomain(Resource):
 
 
 def compute_domain_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ComputeDomain:
-    """Project a ComputeDomain as the API writes it; unknown fields are ignored, missing ones have defaults.
+    """Project a ComputeDomain of any version; unknown fields are ignored, missing ones have defaults.
 
     Raises:
         MalformedObject: with every problem (IN-030).
     """
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
-    identity = read_identity(top, COMPUTE_DOMAINS, DOMAIN_KIND, shared)
+    identity = read_identity(top, str(raw.get("apiVersion") or NVIDIA), DOMAIN_KIND, shared)
     spec, status = top.part("spec"), top.part("status")
     cliques = [CliqueInfo(part.text("id", required=True), part.text("status")) for part in status.parts("cliques")]
     domain = ComputeDomain(
@@ -74,7 +74,7 @@ def compute_domain_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] |
         spec=view_of(spec),
         num_nodes=spec.integer("numNodes") or 0,
         deleted_at=top.part("metadata").time("deletionTimestamp"),
-        status=status.text("status"),
+        readiness=status.text("status"),
         nodes=read_entries(status, "nodes", NODE_NAME),
         cliques=tuple(sorted(cliques, key=_by_id)),
         stored=FrozenMap.over(raw),

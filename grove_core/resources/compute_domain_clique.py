@@ -8,7 +8,7 @@ from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.daemon_entry import DaemonEntry, read_entries
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import COMPUTE_DOMAINS, DOMAIN, DOMAIN_CLIQUE
+from grove_core.resources.keys import DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.meta import NO_TEXTS, Resource, read_identity, read_label, read_labels
 from grove_core.resources.names import clique_of_name
 
@@ -51,7 +51,7 @@ def compute_domain_clique_of(
     """
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
-    identity = read_identity(top, COMPUTE_DOMAINS, CLIQUE_KIND, shared)
+    identity = read_identity(top, NVIDIA, CLIQUE_KIND, shared)
     labels = read_labels(top)
     domain_uid = read_label(labels, DOMAIN)
     clique = ComputeDomainClique(

@@ -43,7 +43,6 @@ SET_FINALIZER: Final = "grove.io/podcliqueset.grove.io"
 GROUP_FINALIZER: Final = "grove.io/podcliquescalinggroup.grove.io"
 CLIQUE_FINALIZER: Final = "grove.io/podclique.grove.io"
 
-COMPUTE_DOMAINS: Final = "resource.nvidia.com/v1beta1"
 DOMAIN: Final = "resource.nvidia.com/computeDomain"
 DOMAIN_CLIQUE: Final = "resource.nvidia.com/computeDomain.cliqueID"
 

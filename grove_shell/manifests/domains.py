@@ -10,7 +10,7 @@ from typing import Final
 from grove_core.resources.compute_domain import DOMAIN_KIND, NODE_NAME, CliqueInfo
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND, DAEMON_NODE_NAME
 from grove_core.resources.daemon_entry import NOT_READY, READY, DaemonEntry
-from grove_core.resources.keys import COMPUTE_DOMAINS
+from grove_core.resources.keys import NVIDIA
 from grove_shell.manifests.structural import Json, fields, many, text
 
 _WORDS: Final = (READY, NOT_READY)
@@ -64,7 +64,7 @@ def _object(parts: Mapping[str, Json], about: str) -> Json:
 
 
 def _definition(kind: str, schema: Json, more: Json) -> Json:
-    group, _, version = COMPUTE_DOMAINS.partition("/")
+    group, _, version = NVIDIA.partition("/")
     plural = f"{kind.lower()}s"
     names = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()}
     served = {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}, **more}

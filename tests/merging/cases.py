@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND
-from grove_core.resources.keys import COMPUTE_DOMAINS, DOMAIN
+from grove_core.resources.keys import DOMAIN, NVIDIA
 
 Json = dict[str, Any]
 NAME: Final = "object"
@@ -177,7 +177,7 @@ def body_of(kind: str, write: Write, namespace: str, live: Json | None) -> Json:
         metadata[name] = stored.get(name, "uid-of-nobody") if value == LIVE else value
         if not metadata[name]:
             del metadata[name]
-    body: Json = {"apiVersion": COMPUTE_DOMAINS, "kind": kind, "metadata": metadata}
+    body: Json = {"apiVersion": NVIDIA, "kind": kind, "metadata": metadata}
     if kind == DOMAIN_KIND and write.verb == "create":
         body["spec"] = {"numNodes": 1, "channel": {"resourceClaimTemplate": {"name": "channel"}}}
     if write.verb == "replace" and live is not None:

@@ -55,7 +55,7 @@ def _status(moment: DomainMoment, summary: Summary) -> Iterator[Want]:
     domain = moment.domain
     cliques = tuple(told for told, _ in summary.cliques)
     stored = tuple(entry for entry in domain.nodes if not entry.clique)
-    if (domain.status, domain.cliques, stored) == (summary.status.verdict, cliques, summary.fabricless):
+    if (domain.readiness, domain.cliques, stored) == (summary.status.verdict, cliques, summary.fabricless):
         return
     fields = {
         "status": summary.status.verdict,

@@ -9,7 +9,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND
 from grove_core.resources.daemon_pod import DaemonPod
-from grove_core.resources.keys import COMPUTE_DOMAINS, CORE
+from grove_core.resources.keys import CORE, NVIDIA
 from grove_core.resources.names import domain_clique_name
 
 
@@ -42,8 +42,8 @@ class Daemon:
         """The object it registers in: its clique, or the domain."""
         if sharded:
             name = domain_clique_name(self.domain_uid, self.clique)
-            return Ref(COMPUTE_DOMAINS, CLIQUE_KIND, self.pod_namespace, name)
-        return Ref(COMPUTE_DOMAINS, DOMAIN_KIND, self.namespace, self.domain)
+            return Ref(NVIDIA, CLIQUE_KIND, self.pod_namespace, name)
+        return Ref(NVIDIA, DOMAIN_KIND, self.namespace, self.domain)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from grove_core.kernel.frozen import FrozenMap, Json, freeze
 from grove_core.resources.compute_domain import NODE_NAME
 from grove_core.resources.compute_domain_clique import DAEMON_NODE_NAME
 from grove_core.resources.daemon_entry import DaemonEntry
-from grove_core.resources.keys import COMPUTE_DOMAINS, CORE, DOMAIN, DOMAIN_CLIQUE
+from grove_core.resources.keys import CORE, DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.names import field_manager
 
@@ -128,7 +128,7 @@ def _stored_entries(register: Register, place: Place) -> tuple[Json, ...]:
 
 
 def _head(situation: Situation) -> dict[str, str]:
-    return {"apiVersion": COMPUTE_DOMAINS, "kind": situation.register_ref.kind}
+    return {"apiVersion": NVIDIA, "kind": situation.register_ref.kind}
 
 
 def _metadata(situation: Situation, uid: str, version: str) -> dict[str, Any]:

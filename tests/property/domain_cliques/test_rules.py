@@ -38,7 +38,7 @@ from grove_core.reconcile import reconcile_domain
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
 from grove_core.resources.compute_domain_clique import ComputeDomainClique, compute_domain_clique_of
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
-from grove_core.resources.keys import COMPUTE_DOMAINS, DOMAIN, DOMAIN_CLIQUE
+from grove_core.resources.keys import DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.names import clique_of_name, daemon_host, domain_clique_name, field_manager, index_of_host
 
 Json = dict[str, Any]
@@ -393,7 +393,7 @@ def test_dc030_unknown_fields_are_carried_along() -> None:
     assert [item["novelty"] for item in thaw(request.manifest)["status"]["nodes"]] == [1, 2]
     post = decide(looking(None, replace(SETUP, protocol=Protocol.SHARDED_RMW))).verdict
     assert isinstance(post, Post)
-    assert post.manifest["apiVersion"] == COMPUTE_DOMAINS
+    assert post.manifest["apiVersion"] == NVIDIA
 
 
 @pytest.mark.parametrize(

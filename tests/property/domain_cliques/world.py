@@ -45,7 +45,7 @@ from grove_core.kernel.times import format_time
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND, ComputeDomainClique, compute_domain_clique_of
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
-from grove_core.resources.keys import COMPUTE_DOMAINS, CORE, DOMAIN
+from grove_core.resources.keys import CORE, DOMAIN, NVIDIA
 from grove_shell.world.domain_shapes import domain_shapes
 from grove_shell.world.object_server import CONFLICT, MISSING, Address, ObjectServer, Response
 from tests.property.domain_cliques.players import Players
@@ -164,7 +164,7 @@ class World:
 
     def make_domain(self) -> None:
         manifest = {
-            "apiVersion": COMPUTE_DOMAINS,
+            "apiVersion": NVIDIA,
             "kind": DOMAIN_KIND,
             "metadata": {"name": NAME, "namespace": SPACE},
             "spec": {"numNodes": len(self.nodes), "channel": {"resourceClaimTemplate": {"name": "channel"}}},
@@ -450,7 +450,7 @@ class World:
             fields = {**thaw(action.fields), "metadata": guard}
             return self.server.patch(address_of(ref), fields, CONTROLLER, part)
         metadata = {"name": ref.name, "namespace": ref.namespace, **guard}
-        body = {"apiVersion": COMPUTE_DOMAINS, "kind": ref.kind, "metadata": metadata, "status": thaw(action.fields)}
+        body = {"apiVersion": NVIDIA, "kind": ref.kind, "metadata": metadata, "status": thaw(action.fields)}
         return self.server.apply(body, CONTROLLER, part, force=True)
 
 
