@@ -13,13 +13,22 @@ from grove_shell.cli.options import format_option
     multiple=True,
     help="Only this part; may be repeated.",
 )
+@click.option(
+    "--with",
+    "more",
+    type=click.Choice(["compute-domains"]),
+    multiple=True,
+    help="Also the definitions of ComputeDomains, which NVIDIA's driver normally brings.",
+)
 @click.option("--image", metavar="IMAGE", help="Of the containers.  [default: grove:VERSION]")
 @click.option("-n", "--namespace", "watched", metavar="NS", help="Look after one namespace only, with Roles for it.")
 @click.option(
     "--system-namespace", "home", metavar="NS", help="Where to run.  [default: grove-system; with -n that namespace]"
 )
 @format_option("yaml", "json")
-def command(parts: tuple[str, ...], image: str | None, watched: str | None, home: str | None, output: str) -> int:
+def command(
+    parts: tuple[str, ...], more: tuple[str, ...], image: str | None, watched: str | None, home: str | None, output: str
+) -> int:
     """Print what Grove is in a cluster, in the order in which it is applied: definitions, roles, operator, webhooks.
 
     Definitions are made from the same models that `grove validate` and `grove plan` read manifests with, and roles from
@@ -30,6 +39,7 @@ def command(parts: tuple[str, ...], image: str | None, watched: str | None, home
       grove manifests --image example.com/grove:0.1.0 | kubectl apply --server-side -f -
       grove manifests -n ml | kubectl apply --server-side -f -       # for one namespace
       grove manifests --only crds > crds.yaml
+      grove manifests --only crds --with compute-domains             # where no driver of NVIDIA's is
 
     Without --server-side kubectl keeps a copy in an annotation, for which the definitions are too large.
 
@@ -40,4 +50,4 @@ def command(parts: tuple[str, ...], image: str | None, watched: str | None, home
     from grove_shell.manifests.installation import SYSTEM, Installation
 
     told = Installation(home=home or watched or SYSTEM, watched=watched or "", image=image or IMAGE)
-    return manifests(parts, output, told)
+    return manifests(parts, output, told, more)
