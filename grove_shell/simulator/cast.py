@@ -56,12 +56,12 @@ def cast_of(scenario: Scenario, dump: Cluster | None = None) -> Cast:
 
 
 def _domains_of(scenario: Scenario) -> Iterator[str]:
-    """Also of a replica more than there are at first, and where MNNVL is off at first and somebody turns it on."""
+    """Of the replicas there are at first; also where MNNVL is off at first and somebody turns it on."""
     told = (event.reconfigure.mnnvl for event in scenario.spec.events if event.reconfigure is not None)
     if any(one != MnnvlSettings() for one in (scenario.spec.operator.mnnvl, *told)):
         for manifest in scenario.spec.sets:
             root = podcliqueset_of(manifest)
-            yield from (domain_name(root.ref.name, replica) for replica in range(root.spec.replicas + 1))
+            yield from (domain_name(root.ref.name, replica) for replica in range(root.spec.replicas))
 
 
 def _add_replica(
