@@ -102,6 +102,7 @@ def worlds(session: nox.Session) -> None:
     """Drawn worlds by the thousand, and a crash at every write of every recorded scenario."""
     prepare(session, "test")
     run(session, "tests.simulation.worlds", *(session.posargs or ["--seeds", "20000", "-j", "2"]))
+    run(session, "tests.property.domain_cliques.worlds", "--seeds", "20000", "-j", "2")
     run_pytest(session, "tests/simulation/test_sweep.py", "--all-crashes")
 
 

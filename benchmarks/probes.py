@@ -19,6 +19,7 @@ from benchmarks.data import NOW, Owners, bare_set, owner_facts, pod_facts, texts
 from grove_core.areas.gang_termination.desire import wake_of_termination
 from grove_core.areas.gang_termination.rulesets import DESIGN
 from grove_core.reconcile import reconcile
+from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl, Served
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.snapshot.cluster import Cluster, cluster_of
@@ -28,6 +29,7 @@ from grove_shell.world.memory import MemoryWorld
 
 Numbers: TypeAlias = dict[str, float]
 _STATUS: Final = Path("/proc/self/status")
+_SERVED: Final = Served(domains=DomainShape.NVIDIA, claims="resource.k8s.io/v1")
 _LEAST_PODS: Final = 50_000  # that one measurement looks at, in as many rounds over a small cluster as it takes
 
 
@@ -178,17 +180,35 @@ def expansion(replicas: int, rounds: int) -> dict[str, list[float]]:
     gc.disable()  # as the program does
     found: dict[str, list[float]] = {"first": [], "all": [], "steps": []}
     for measured in range(-1, rounds):  # the first round warms up
-        start = process_time()
-        bare = podcliqueset_of(bare_set(replicas))
-        snapshot = as_applied(Snapshot(root=bare, pods_of={}, now=NOW))
-        reconcile(snapshot)
-        first = process_time() - start
-        told = run_to_rest(MemoryWorld((snapshot,)), snapshot, DESIGN, limit=None, until=None)
-        if measured >= 0:
-            found["first"].append(first)
-            found["all"].append(process_time() - start)
-            found["steps"].append(sum(len(round_.steps) for round_ in told.rounds))
+        _expand(replicas, Configuration(), found if measured >= 0 else None)
     return found
+
+
+def domains(replicas: int, rounds: int) -> dict[str, list[float]]:
+    """The same of a set with a ComputeDomain for each replica, and of one without, in turn."""
+    gc.disable()  # as the program does
+    ways = {"on": Configuration(mnnvl=Mnnvl(enabled=True)), "off": Configuration()}
+    found: dict[str, dict[str, list[float]]] = {way: {"first": [], "all": [], "steps": []} for way in ways}
+    for measured in range(-1, rounds):  # the first round warms up
+        for way, told in ways.items():
+            _expand(replicas, told, found[way] if measured >= 0 else None)
+    more = {on - off for on, off in zip(found["on"]["steps"], found["off"]["steps"], strict=True)}
+    if more != {replicas}:
+        raise RuntimeError(f"as many steps more as there are replicas, and not {more}")
+    return {f"{key}, {way}": values for way, kept in found.items() for key, values in kept.items()}
+
+
+def _expand(replicas: int, told: Configuration, found: dict[str, list[float]] | None) -> None:
+    start = process_time()
+    bare = podcliqueset_of(bare_set(replicas))
+    snapshot = as_applied(Snapshot(root=bare, pods_of={}, now=NOW, configuration=told, served=_SERVED))
+    reconcile(snapshot)
+    first = process_time() - start
+    rested = run_to_rest(MemoryWorld((snapshot,)), snapshot, DESIGN, limit=None, until=None)
+    if found is not None:
+        found["first"].append(first)
+        found["all"].append(process_time() - start)
+        found["steps"].append(sum(len(round_.steps) for round_ in rested.rounds))
 
 
 # ---------------------------------------------------------------------------------------------- answering reviews
@@ -226,7 +246,7 @@ def reviews(sets: int, rounds: int) -> dict[str, list[float]]:
 
 PROBES: Final[dict[str, Callable[..., Any]]] = {
     probe.__name__: probe
-    for probe in (load_facts, json_loads, yaml_load, kept_facts, kept_models, decisions, expansion, reviews)
+    for probe in (load_facts, json_loads, yaml_load, kept_facts, kept_models, decisions, expansion, domains, reviews)
 }
 
 if __name__ == "__main__":

@@ -449,6 +449,27 @@ def w2_reviews(bench: Bench) -> Iterator[Row]:
         )
 
 
+def w3_domains(bench: Bench) -> Iterator[Row]:
+    """What ComputeDomains add to planning a set from nothing, and how that grows with its replicas."""
+    few, most = max(1, bench.sizes.few // 100), max(2, bench.sizes.many // 200)
+    small, large = (bench.probe("domains", {"replicas": count, "rounds": bench.sizes.rounds}) for count in (few, most))
+    for way, what in (("first", "the first round"), ("all", "all rounds to rest")):
+        on, off = (Samples(large[f"{way}, {switch}"], "s") for switch in ("on", "off"))
+        text = f"a set of {most:,} replicas with its {most:,} ComputeDomains, {what} / with MNNVL off"
+        yield _ratio("W3", text, on, off, bounds=(1.3, 1.5))
+        less = Samples(small[f"{way}, on"], "s")
+        yield Row(
+            id="W3",
+            what=f"the same with its ComputeDomains, exponent from {few:,} to {most:,} replicas of 40 pods",
+            candidate=str(on),
+            baseline=str(less),
+            value=_exponent(less.median, on.median, most / few),
+            unit="",
+            bounds=(1.1, 1.2),
+            n=len(on.values),
+        )
+
+
 def _processor_time_of_children() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -467,4 +488,5 @@ ROWS: Final[Mapping[str, Callable[[Bench], Iterator[Row]]]] = {
     "P11": p11_plan,
     "W1": w1_expansion,
     "W2": w2_reviews,
+    "W3": w3_domains,
 }

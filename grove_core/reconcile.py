@@ -1,7 +1,11 @@
 """The whole pipeline on one page: a snapshot goes in, a plan comes out, every dependency is a visible argument."""
 
 from collections.abc import Iterable
+from datetime import timedelta
+from typing import Final
 
+from grove_core.areas.domain_cliques.desire import wants_of_domain
+from grove_core.areas.domain_cliques.moment import DomainMoment
 from grove_core.areas.gang_termination.desire import wake_of_termination, wants_of_termination
 from grove_core.areas.gang_termination.findings import findings_of_termination
 from grove_core.areas.gang_termination.rulesets import DESIGN, RuleSet
@@ -18,11 +22,14 @@ from grove_core.areas.workload.teardown import released_of, wants_of_teardown
 from grove_core.kernel.steps import Step
 from grove_core.kernel.wants import Desired
 from grove_core.plan.difference import difference, steps_for
-from grove_core.plan.plan import Plan
+from grove_core.plan.plan import Plan, Withheld
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
+
+CLEANUP: Final = timedelta(seconds=2)
+"""How often the entries of a domain are held against its pods."""
 
 
 def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
@@ -71,6 +78,30 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
             *findings_of_start(seen),
             *completion.findings,
         ),
+    )
+
+
+def reconcile_domain(moment: DomainMoment, *, cleanup: timedelta = CLEANUP) -> Plan:
+    """Everything the controller would do about one ComputeDomain at this moment, and why (DC-070 to DC-088).
+
+    Args:
+        moment: what it can see.
+        cleanup: after which time pods are looked at again where something could not be said.
+    """
+    desired, findings = wants_of_domain(moment)  # DC
+    return Plan(
+        root=moment.domain.ref,
+        root_uid=moment.domain.uid,
+        rules=DESIGN.name,
+        steps=steps_for(desired.wants),
+        withheld=tuple(
+            sorted(
+                (Withheld(held.target, held.because) for held in desired.held_back),
+                key=lambda held: held.target.sort_key,
+            )
+        ),
+        wake_at=moment.now + cleanup if desired.held_back else None,
+        findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum, unique
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
@@ -34,7 +34,7 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Ensure:
-    """Create the object from its whole manifest, or be content with one that serves the same user (PL-021)."""
+    """Create the object from its whole manifest, or be content with one that serves the same user (PL-022)."""
 
     manifest: FrozenMap
 
@@ -125,6 +125,19 @@ class Step:
     def aim(self) -> tuple[Ref, type[Action], Guard | None]:
         """What makes two steps the same try: the same kind of write on the same state of one object (PL-012)."""
         return (self.target, type(self.action), self.action.guard)
+
+
+def is_told_first(step: Step) -> bool:
+    """Whether it writes a status that what is made in the same round rests on (PL-021)."""
+    return step.stage is Stage.FOUNDATION and isinstance(step.action, SetStatus)
+
+
+def rests_on_the_told(step: Step) -> bool:
+    """Whether it makes something that has to wait for such a status (PL-021)."""
+    return isinstance(step.action, Create) and step.target.kind in _TOLD_OF
+
+
+_TOLD_OF: Final = frozenset({"PodClique", "PodCliqueScalingGroup"})
 
 
 @unique

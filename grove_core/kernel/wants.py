@@ -27,7 +27,7 @@ class Present:
 
 @dataclass(frozen=True, slots=True)
 class Ensured:
-    """The object should exist, whoever comes first to make it; others of the same round stand on it (PL-021).
+    """The object should exist, whoever comes first to make it; others of the same round stand on it (PL-022).
 
     Attributes:
         manifest: all of it.

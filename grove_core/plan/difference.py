@@ -18,7 +18,9 @@ from grove_core.kernel.steps import (
     SetStatus,
     Stage,
     Step,
+    is_told_first,
     rest_on_one_cause,
+    rests_on_the_told,
 )
 from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, Present, Released, Status, Want
 from grove_core.plan.plan import Plan, Withheld
@@ -45,15 +47,20 @@ def difference(
     steps: list[Step] = []
     withheld = [Withheld(held.target, held.because) for held in desired.held_back]
     held_steps: list[Step] = []
+    untold: Step | None = None
     for step in sorted(_with_tolls(map(_step_for, desired.wants), snapshot), key=lambda step: step.sort_key):
         attempt = refused.get(step.aim) if refused else None
         companion = _companion_in(held_steps, step)
+        if is_told_first(step) and attempt is not None:
+            untold = step
         if isinstance(step.action, Create | Ensure) and step.target in made:
             continue  # it exists; the listing has not caught up
         if attempt is not None:
             why = Why.REFUSED_BEFORE.because(step.target, detail=attempt.detail or "no detail given")
         elif companion is not None:
             why = Why.COMPANION_REMAINS.because(step.target, companion=companion.target.short)
+        elif untold is not None and rests_on_the_told(step):
+            why = Why.UNTOLD.because(step.target, subject=untold.target.short)
         else:
             steps.append(step)
             continue

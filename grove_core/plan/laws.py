@@ -15,7 +15,7 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 def problems_in(plan: Plan, snapshot: Snapshot) -> tuple[Problem, ...]:
-    """Every breach of PL-003 to PL-006, PL-011, PL-016 and PL-021. Empty for every plan the core produces.
+    """Every breach of PL-003 to PL-006, PL-011, PL-016 and PL-022. Empty for every plan the core produces.
 
     Property tests call it on every plan; whoever applies a plan to a real cluster should, too, before the first write.
     """
@@ -61,7 +61,7 @@ def _problems_of_creation(
     if isinstance(action, Create) and target in known:
         yield Problem(path=target.short, expected="a name that is free (PL-016)", got="one that is taken")
     if isinstance(action, Ensure) and step.stage is not Stage.FOUNDATION:
-        yield Problem(path=target.short, expected="to come before what stands on it (PL-021)", got=step.stage.name)
+        yield Problem(path=target.short, expected="to come before what stands on it (PL-022)", got=step.stage.name)
     if made["ref"] != target:
         yield Problem(path=target.short, expected="a manifest of that name (PL-016)", got=made["ref"].short)
     if made["owner_uid"] not in {owner.uid for owner in known.values() if owner.uid}:

@@ -1,44 +1,88 @@
-"""ComputeDomain: GPUs of several nodes that reach each other's memory."""
+"""ComputeDomain: what lets the pods of one workload share GPU memory across nodes, and which daemons serve it."""
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, ClassVar, Final
 
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.daemon_entry import DaemonEntry, read_entries
 from grove_core.resources.fields import Fields
+from grove_core.resources.keys import NVIDIA
 from grove_core.resources.meta import NO_TEXTS, Resource, read_identity, read_labels, view_of
 
 DOMAIN_KIND: Final = "ComputeDomain"
+NODE_NAME: Final = "name"
+"""What an entry of ``status.nodes`` calls its node."""
+
+
+@dataclass(frozen=True, slots=True)
+class CliqueInfo:
+    """One clique of a domain in short (D18)."""
+
+    FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType({"id": "id", "status": "status"})
+
+    id: str
+    status: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComputeDomain(Resource):
-    """A ComputeDomain as far as the operator looks at it.
+    """A ComputeDomain as far as decisions look at it.
 
     Attributes:
         labels, spec: as stored.
-        deleted_at: when its deletion was accepted; None where it was not.
+        num_nodes: how many daemons the domain waits for; 0 where absent.
+        deleted_at: when its deletion was accepted.
+        readiness: global status; empty where none was written.
+        nodes: ``status.nodes``, sorted by node.
+        cliques: ``status.cliques``, sorted by id.
+        stored: the whole object, for who writes it back whole.
     """
 
     labels: FrozenMap = NO_TEXTS
     spec: FrozenMap = NO_TEXTS
+    num_nodes: int = 0
     deleted_at: datetime | None = None
+    readiness: str = ""
+    nodes: tuple[DaemonEntry, ...] = ()
+    cliques: tuple[CliqueInfo, ...] = ()
+    stored: FrozenMap = NO_TEXTS
+
+    @property
+    def entries(self) -> tuple[DaemonEntry, ...]:
+        """The daemons that registered here."""
+        return self.nodes
 
 
 def compute_domain_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ComputeDomain:
-    """Project a ComputeDomain of any version. Raises MalformedObject with every problem (IN-030)."""
+    """Project a ComputeDomain of any version; unknown fields are ignored, missing ones have defaults.
+
+    Raises:
+        MalformedObject: with every problem (IN-030).
+    """
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
-    identity = read_identity(top, raw["apiVersion"], DOMAIN_KIND, shared)
-    meta = top.part("metadata")
+    identity = read_identity(top, str(raw.get("apiVersion") or NVIDIA), DOMAIN_KIND, shared)
+    spec, status = top.part("spec"), top.part("status")
+    cliques = [CliqueInfo(part.text("id", required=True), part.text("status")) for part in status.parts("cliques")]
     domain = ComputeDomain(
         **identity,
         labels=view_of(read_labels(top)),
-        spec=view_of(top.part("spec")),
-        deleted_at=meta.time("deletionTimestamp") if identity["deleting"] else None,
+        spec=view_of(spec),
+        num_nodes=spec.integer("numNodes") or 0,
+        deleted_at=top.part("metadata").time("deletionTimestamp"),
+        readiness=status.text("status"),
+        nodes=read_entries(status, "nodes", NODE_NAME),
+        cliques=tuple(sorted(cliques, key=_by_id)),
+        stored=FrozenMap.over(raw),
     )
     if problems:
         raise MalformedObject(tuple(problems))
     return domain
+
+
+def _by_id(clique: CliqueInfo) -> str:
+    return clique.id

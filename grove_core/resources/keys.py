@@ -46,6 +46,9 @@ SET_FINALIZER: Final = "grove.io/podcliqueset.grove.io"
 GROUP_FINALIZER: Final = "grove.io/podcliquescalinggroup.grove.io"
 CLIQUE_FINALIZER: Final = "grove.io/podclique.grove.io"
 
+DOMAIN: Final = "resource.nvidia.com/computeDomain"
+DOMAIN_CLIQUE: Final = "resource.nvidia.com/computeDomain.cliqueID"
+
 MIN_AVAILABLE_BREACHED: Final = "MinAvailableBreached"
 CLIQUE_SCHEDULED: Final = "PodCliqueScheduled"
 GANG_INITIALIZED: Final = "Initialized"

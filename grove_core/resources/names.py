@@ -1,11 +1,15 @@
 """Every naming rule, and its inverse (source: the existing operator's names)."""
 
+import hashlib
 import re
 from collections.abc import Iterable
 from typing import Final
 
 _INDEX: Final = re.compile(r"[0-9]{1,10}")
 _MOST_LISTED: Final = 20
+_LONGEST_MANAGER: Final = 128
+_DAEMON_HOST: Final = "compute-domain-daemon-"
+_DAEMON_INDEX: Final = re.compile(r"[0-9]{4}")
 
 
 def standalone_clique_name(set_name: str, replica_index: int, clique: str) -> str:
@@ -100,3 +104,31 @@ def token_secret_name(set_name: str) -> str:
 def pod_name(clique: str, suffix: str) -> str:
     """A pod of a clique."""
     return f"{clique}-{suffix}"
+
+
+def domain_clique_name(domain_uid: str, clique: str) -> str:
+    """The ComputeDomainClique of one clique of a domain (DC-003)."""
+    return f"{domain_uid}.{clique}"
+
+
+def clique_of_name(domain_uid: str, name: str) -> str:
+    """The clique that a ComputeDomainClique is named after; empty where the name is not one of that domain."""
+    rest = name.removeprefix(f"{domain_uid}.")
+    return rest if rest != name else ""
+
+
+def field_manager(prefix: str, node: str) -> str:
+    """Who writes for a node: ``cd-writer-node-a``; a digest where the server would not take a name so long (DC-004)."""
+    name = f"{prefix}-{node}"
+    return name if len(name) <= _LONGEST_MANAGER else f"{prefix}-{hashlib.sha256(node.encode()).hexdigest()}"
+
+
+def daemon_host(index: int) -> str:
+    """What a daemon of that index is called by the others: ``compute-domain-daemon-0007`` (DC-005)."""
+    return f"{_DAEMON_HOST}{index:04d}"
+
+
+def index_of_host(host: str) -> int | None:
+    """The inverse of :func:`daemon_host`; None if it is the name of no daemon."""
+    digits = host.removeprefix(_DAEMON_HOST)
+    return int(digits) if digits != host and _DAEMON_INDEX.fullmatch(digits) else None

@@ -8,6 +8,7 @@ from grove_core.areas.gang_termination.rulesets import BY_NAME
 from grove_core.inquiry import Inquiry, has
 from grove_core.reconcile import reconcile
 from grove_shell.actions.source import NoCluster, Source, situation_of
+from grove_shell.controller.rounds import as_applied
 from grove_shell.exits import DONE, ERROR, USAGE
 from grove_shell.views.explain_page import explain_page, inquiry_as_json
 from grove_shell.views.faults import faults_page
@@ -40,7 +41,8 @@ def explain(source: Source, target: str, *, output: str, rules: str, why_not: st
     if not situation.usable:
         return ERROR
     kind = KINDS[kind.lower()]
-    snapshots = tuple(situation.snapshots(source.namespace))
+    found = situation.snapshots(source.namespace)
+    snapshots = tuple(one if one.root.uid else as_applied(one) for one in found)
     having = tuple(snapshot for snapshot in snapshots if has(snapshot, kind, name))
     asked = (Inquiry(snapshot, reconcile(snapshot, BY_NAME[rules]), kind, name) for snapshot in having or snapshots)
     inquiries = [

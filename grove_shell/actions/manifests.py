@@ -9,6 +9,7 @@ from typing import Any, Final
 from grove_shell.actions.source import configuration_of
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.definitions import definitions
+from grove_shell.manifests.domains import domain_definitions
 from grove_shell.manifests.installation import Installation
 from grove_shell.manifests.programs import operator_objects, webhook_objects
 from grove_shell.manifests.roles import access_objects
@@ -25,20 +26,30 @@ PARTS: Final[Mapping[str, Callable[[Installation], Iterator[dict[str, Any]]]]] =
 """In the order in which they are applied."""
 
 
-def objects_of(told: Installation, parts: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+MORE: Final[Mapping[str, Callable[[], Iterator[dict[str, Any]]]]] = {"compute-domains": domain_definitions}
+"""What others normally bring, and is printed only when asked for (DC-111); definitions come first."""
+
+
+def objects_of(told: Installation, parts: tuple[str, ...] = (), more: tuple[str, ...] = ()) -> list[dict[str, Any]]:
     """The objects of these parts, or of all; no part of them is shared, or YAML would name it and refer to it."""
-    made = [one for part, make in PARTS.items() if not parts or part in parts for one in make(told)]
+    made = [one for name, make_more in MORE.items() if name in more for one in make_more()]
+    made += [one for part, make in PARTS.items() if not parts or part in parts for one in make(told)]
     return [json.loads(json.dumps(one)) for one in made]
 
 
-def manifests(parts: tuple[str, ...], output: str, told: Installation, config: str | None = None) -> int:
-    """Print these parts, or all, for the operator that a configuration tells; returns the exit code (CL-001)."""
+def manifests(
+    parts: tuple[str, ...], output: str, told: Installation, more: tuple[str, ...] = (), config: str | None = None
+) -> int:
+    """Print these parts, or all, and what is asked for besides, for the operator that a configuration tells.
+
+    Returns:
+        The exit code (CL-001).
+    """
     configured, faults = configuration_of(config)
     if faults:
         show(faults_page(faults, going_on=False), sys.stderr)
         return ERROR
-    told = replace(told, mnnvl=configured.mnnvl)
-    objects = objects_of(told, parts)
+    objects = objects_of(replace(told, mnnvl=configured.mnnvl), parts, more)
     if output == "json":
         write(as_text({"apiVersion": "v1", "kind": "List", "items": objects}, "json"))
     else:

@@ -13,6 +13,13 @@ from grove_shell.cli.options import config_option, format_option
     multiple=True,
     help="Only this part; may be repeated.",
 )
+@click.option(
+    "--with",
+    "more",
+    type=click.Choice(["compute-domains"]),
+    multiple=True,
+    help="Also the definitions of ComputeDomains, which NVIDIA's driver normally brings.",
+)
 @click.option("--image", metavar="IMAGE", help="Of the containers.  [default: grove:VERSION]")
 @click.option("-n", "--namespace", "watched", metavar="NS", help="Look after one namespace only, with Roles for it.")
 @click.option(
@@ -22,6 +29,7 @@ from grove_shell.cli.options import config_option, format_option
 @format_option("yaml", "json")
 def command(
     parts: tuple[str, ...],
+    more: tuple[str, ...],
     image: str | None,
     watched: str | None,
     home: str | None,
@@ -38,6 +46,7 @@ def command(
       grove manifests --image example.com/grove:0.1.0 | kubectl apply --server-side -f -
       grove manifests -n ml | kubectl apply --server-side -f -       # for one namespace
       grove manifests --only crds > crds.yaml
+      grove manifests --only crds --with compute-domains             # where no driver of NVIDIA's is
       grove manifests --config operator.yaml | kubectl apply --server-side -f -
 
     With --config both programs are told what that file says of mnnvl; in its mode `annotations` PodCliques and PodGangs
@@ -52,4 +61,4 @@ def command(
     from grove_shell.manifests.installation import SYSTEM, Installation
 
     told = Installation(home=home or watched or SYSTEM, watched=watched or "", image=image or IMAGE)
-    return manifests(parts, output, told, config)
+    return manifests(parts, output, told, more, config)

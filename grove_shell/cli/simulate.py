@@ -59,6 +59,14 @@ def command(**options: Any) -> int:
       faults     crashOperator lagCache relist touch loseAnswers refuseWrites
                  slowAnswers changeHashes secondLeader jumpClock holdForeign
                  gateForeign editStatus removeLabels permuteLists
+      MNNVL      deleteDomain foreignDomain limitDomains reconfigure
+
+    \b
+    With ComputeDomains (NVIDIA's multi-node NVLink), as in the operator's configuration:
+      spec:
+        operator: {mnnvl: {enabled: true}}
+        events: [{at: 0s, limitDomains: {most: 2, span: 2m}}]
+        expect: [{at: 1m, joined: {llm-0-worker: 8}, failedDomains: {llm: [2, 3]}}]
 
     Exit codes: 0 as expected, 1 bad input, 3 an expectation not met or a promise broken, 64 usage.
     """

@@ -62,7 +62,7 @@ class Answer:
         """The server's own words for a refusal."""
         raw = self.json()
         message = raw.get("message") if isinstance(raw, dict) else None
-        return str(message or self.body[:200].decode("utf-8", "replace") or f"HTTP {self.status}")
+        return str(message or self.body[:200].decode("utf-8", "replace").strip() or f"HTTP {self.status}")
 
 
 Observer = Callable[[str, int], None]

@@ -5,7 +5,18 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from itertools import groupby
 from typing import TypeAlias
 
-from grove_core.kernel.steps import Attempt, Create, Ensure, Outcome, Stage, Step, rest_on_one_cause
+from grove_core.kernel.steps import (
+    Attempt,
+    Create,
+    Ensure,
+    Outcome,
+    Stage,
+    Step,
+    is_told_first,
+    rest_on_one_cause,
+    rests_on_the_told,
+)
+from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_shell.world.protocol import Attempting
 
 Tries: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]
@@ -14,7 +25,8 @@ Tries: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]
 def tries(steps: Iterable[Step]) -> Tries:
     """What may be tried side by side, stage after stage; answers are sent in.
 
-    A cause is left alone while a companion of it could not be deleted (PL-014); so causes go one by one.
+    A cause is left alone while a companion of it could not be deleted (PL-014); so causes go one by one. Nothing is
+    made after a status that had to be written first, and was not (PL-021).
     """
     failed: list[Step] = []
     for stage, of_stage in groupby(steps, key=lambda step: step.stage):
@@ -22,7 +34,9 @@ def tries(steps: Iterable[Step]) -> Tries:
             if stage is Stage.CAUSE and any(rest_on_one_cause(other.action, ready[0].action) for other in failed):
                 failed += ready
                 continue
-            answers = yield ready
+            if any(is_told_first(step) for step in failed):
+                ready = [step for step in ready if not rests_on_the_told(step)]  # noqa: PLW2901 - fewer of them
+            answers = (yield ready) if ready else ()
             failed += [answer.step for answer in answers if answer.outcome is not Outcome.DONE]
 
 
@@ -57,6 +71,7 @@ async def act_at_once(attempt: Callable[[Step], Awaitable[Attempt]], steps: Iter
 
     Creations of one kind start slowly, with one, two, four and so on, and stop where one was not accepted: what is
     refused once is mostly refused a thousand times (RS13). Those that were not tried come again in the next round.
+    ComputeDomains that somebody waits for are all tried: each has to be made or refused before its replica is (OP-029).
     """
     attempts: list[Attempt] = []
     trying = tries(steps)
@@ -65,7 +80,12 @@ async def act_at_once(attempt: Callable[[Step], Awaitable[Attempt]], steps: Iter
         by_kind: dict[str, list[Step]] = {}
         for step in ready:
             by_kind.setdefault(step.target.kind if isinstance(step.action, Create | Ensure) else "", []).append(step)
-        groups = [_slowly(attempt, group) if kind else _at_once(attempt, group) for kind, group in by_kind.items()]
+        groups = [
+            _slowly(attempt, group, to_the_end=kind == DOMAIN_KIND and group[0].stage is Stage.FOUNDATION)
+            if kind
+            else _at_once(attempt, group)
+            for kind, group in by_kind.items()
+        ]
         answers = [answer for answered in await asyncio.gather(*groups) for answer in answered]
         attempts += answers
         ready = _following(trying, answers)
@@ -76,13 +96,15 @@ async def _at_once(attempt: Callable[[Step], Awaitable[Attempt]], steps: Sequenc
     return list(await asyncio.gather(*map(attempt, steps)))
 
 
-async def _slowly(attempt: Callable[[Step], Awaitable[Attempt]], steps: Sequence[Step]) -> list[Attempt]:
+async def _slowly(
+    attempt: Callable[[Step], Awaitable[Attempt]], steps: Sequence[Step], *, to_the_end: bool
+) -> list[Attempt]:
     answers: list[Attempt] = []
     size = 1
     while len(answers) < len(steps):
         answered = await _at_once(attempt, steps[len(answers) : len(answers) + size])
         answers += answered
-        if any(answer.outcome is not Outcome.DONE for answer in answered):
+        if not to_the_end and any(answer.outcome is not Outcome.DONE for answer in answered):
             break
         size *= 2
     return answers

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from grove_shell.simulator.deeds import Users
 from grove_shell.simulator.events import NodeAt
+from grove_shell.simulator.fabric_faults import FabricFaults
 from grove_shell.simulator.history import Actor
 from grove_shell.simulator.mischief import Mischief
 from grove_shell.simulator.node_controller import NodeController
@@ -25,8 +26,11 @@ FAULTS: Final = (
     "edit_status",
     "remove_labels",
     "permute_lists",
+    "foreign_domain",
+    "limit_domains",
+    "reconfigure",
 )
-"""Events that a :class:`Mischief` is for, by name."""
+"""Events that a :class:`Mischief` or :class:`FabricFaults` is for, by name."""
 
 
 _ACTORS: Final = {
@@ -43,7 +47,9 @@ def actor_of(what: str) -> Actor:
     return _ACTORS.get(what, Actor.USER)
 
 
-def acts_by_name(users: Users, mischief: Mischief, controller: NodeController) -> Mapping[str, Callable[[Any], None]]:
+def acts_by_name(
+    users: Users, mischief: Mischief, fabric: FabricFaults, controller: NodeController
+) -> Mapping[str, Callable[[Any], None]]:
     """What to call for each kind of event, with what the event holds."""
 
     def node(act: Callable[[str], None]) -> Callable[[NodeAt], None]:
@@ -63,5 +69,6 @@ def acts_by_name(users: Users, mischief: Mischief, controller: NodeController) -
         "remove_node": node(controller.remove),
         "cordon": node(lambda name: controller.cordon(name, closed=True)),
         "uncordon": node(lambda name: controller.cordon(name, closed=False)),
-        **{name: getattr(mischief, name) for name in FAULTS},
+        "delete_domain": users.delete_domain,
+        **{name: getattr(fabric if hasattr(fabric, name) else mischief, name) for name in FAULTS},
     }

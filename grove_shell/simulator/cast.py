@@ -1,12 +1,16 @@
 """Whom something can happen to in a scenario."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grove_core.resources.names import member_clique_name, scaling_group_name, standalone_clique_name
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.names import domain_name, member_clique_name, scaling_group_name, standalone_clique_name
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.snapshot.cluster import Cluster
+from grove_shell.settings.mnnvl import MnnvlSettings
+from grove_shell.simulator.fields import Kind
+from grove_shell.simulator.informers import KINDS
 from grove_shell.simulator.scenario import Scenario
 
 
@@ -20,6 +24,8 @@ class Cast:
         scalers: names of the autoscalers among them.
         sets: the manifests.
         nodes: names.
+        domains: names of the ComputeDomains that the sets may become; empty where MNNVL is never on.
+        kinds: those that faults may concern.
     """
 
     cliques: tuple[str, ...]
@@ -27,6 +33,8 @@ class Cast:
     scalers: tuple[str, ...]
     sets: tuple[Mapping[str, Any], ...]
     nodes: tuple[str, ...]
+    domains: tuple[str, ...]
+    kinds: tuple[Kind, ...]
 
 
 def cast_of(scenario: Scenario, dump: Cluster | None = None) -> Cast:
@@ -42,7 +50,18 @@ def cast_of(scenario: Scenario, dump: Cluster | None = None) -> Cast:
         cliques += [clique.ref.name for found in dump.cliques_of.values() for clique in found]
         groups += [(group.ref.name, group.min_available) for found in dump.groups_of.values() for group in found]
     nodes = [name for pool in scenario.spec.nodes for name in pool.names]
-    return Cast(tuple(cliques), tuple(groups), tuple(scalers), scenario.spec.sets, tuple(nodes))
+    domains = tuple(_domains_of(scenario))
+    kinds = tuple(kind for kind in KINDS if domains or kind != DOMAIN_KIND)
+    return Cast(tuple(cliques), tuple(groups), tuple(scalers), scenario.spec.sets, tuple(nodes), domains, kinds)
+
+
+def _domains_of(scenario: Scenario) -> Iterator[str]:
+    """Of the replicas there are at first; also where MNNVL is off at first and somebody turns it on."""
+    told = (event.reconfigure.mnnvl for event in scenario.spec.events if event.reconfigure is not None)
+    if any(one != MnnvlSettings() for one in (scenario.spec.operator.mnnvl, *told)):
+        for manifest in scenario.spec.sets:
+            root = podcliqueset_of(manifest)
+            yield from (domain_name(root.ref.name, replica) for replica in range(root.spec.replicas))
 
 
 def _add_replica(

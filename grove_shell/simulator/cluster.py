@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Attempt, Outcome, Step
+from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, Step
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.keys import MNNVL_CLAIM
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -14,6 +17,10 @@ from grove_shell.simulator.changes import Change, Differ
 from grove_shell.world.memory import MemoryWorld, Stored
 
 ENDED = frozenset({"Succeeded", "Failed"})
+_QUOTA: Final = (
+    "403 Forbidden: exceeded quota: domains, requested: count/computedomains.resource.nvidia.com=1, "
+    "used: count/computedomains.resource.nvidia.com={used}, limited: count/computedomains.resource.nvidia.com={most}"
+)
 
 
 class Cluster:
@@ -22,6 +29,7 @@ class Cluster:
     Attributes:
         log: every change so far, in time.
         gated: uids of pods with somebody else's gate on them.
+        most_domains: how many ComputeDomains a namespace may have; None for any number.
     """
 
     def __init__(self, world: MemoryWorld, agenda: Agenda) -> None:
@@ -29,6 +37,7 @@ class Cluster:
         self.agenda = agenda
         self.log: list[Change] = []
         self.gated: set[str] = set()
+        self.most_domains: int | None = None
         self.listeners: list[Callable[[list[Change]], None]] = []
         self._differ = Differ(world)
         self._dirty = True
@@ -51,6 +60,10 @@ class Cluster:
 
     def attempt(self, step: Step) -> Attempt:
         """A write of an operator."""
+        if isinstance(step.action, Create) and step.target.kind == DOMAIN_KIND and self.most_domains is not None:
+            used = sum(ref.kind == DOMAIN_KIND and ref.namespace == step.target.namespace for ref in self.world.items)
+            if used >= self.most_domains:
+                return Attempt(step, Outcome.REFUSED, _QUOTA.format(used=used, most=self.most_domains))
         self._dirty = True
         answer = self.world.attempt(step)
         if answer.outcome is Outcome.DONE and isinstance(step.action, Apply) and self.gated:
@@ -128,6 +141,14 @@ def image_of(cluster: Cluster, pod: Pod) -> str:
     containers = spec.get("containers") if isinstance(spec, FrozenMap) else None
     first = containers[0] if isinstance(containers, tuple) and containers else None
     return str(first.get("image", "")) if isinstance(first, FrozenMap) else ""
+
+
+def claims_channel(cluster: Cluster, pod: Pod) -> bool:
+    """Whether a pod claims a channel of a ComputeDomain, by its manifest."""
+    spec = cluster.world.manifests.get(pod.ref, FrozenMap({})).get("spec")
+    claims = spec.get("resourceClaims") if isinstance(spec, FrozenMap) else None
+    found = claims if isinstance(claims, tuple) else ()
+    return any(isinstance(claim, FrozenMap) and claim.get("name") == MNNVL_CLAIM for claim in found)
 
 
 def is_live(pod: Pod) -> bool:

@@ -17,9 +17,10 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.rounds import as_applied
 from grove_shell.simulator.cluster import Cluster, is_live
-from grove_shell.simulator.events import ApplySet, Autoscale, CrashPod, Named, NodeAt, PodAt, Scale
+from grove_shell.simulator.events import ApplySet, Autoscale, CrashPod, DomainAt, Named, NodeAt, PodAt, Scale
 from grove_shell.simulator.history import Actor, History, NoEffect, What
 from grove_shell.simulator.kubelet import Kubelet
+from grove_shell.simulator.spans import moment_of
 
 Manifest = Mapping[str, Any]
 
@@ -60,7 +61,8 @@ class Users:
                 self.cluster.put(changed)
             return
         count = self.served[key] = self.served.get(key, 0) + 1
-        made = as_applied(Snapshot(root=root, pods_of={}, now=self.start)).root
+        applied = as_applied(Snapshot(root=root, pods_of={}, now=self.start)).root
+        made = replace(applied, created_at=moment_of(self.start, self._now).replace(microsecond=0))
         self.cluster.add(made if count == 1 else replace(made, uid=f"{made.uid[:-1]} no. {count})"))
 
     def scale(self, deed: Scale) -> None:
@@ -96,6 +98,16 @@ class Users:
             raise NoEffect(f"there is no PodCliqueSet {deed.name}")
         if item.deleting:
             raise NoEffect(f"PodCliqueSet {deed.name} is being deleted already")
+        self.history.note(self._now, Actor.USER, What.DELETED, item.ref)
+        self.cluster.delete(item.ref)
+
+    def delete_domain(self, deed: DomainAt) -> None:
+        """Delete a ComputeDomain, as ``kubectl delete`` does."""
+        item = self.cluster.named("ComputeDomain", deed.name)
+        if item is None:
+            raise NoEffect(f"there is no ComputeDomain {deed.name}")
+        if item.deleting:
+            raise NoEffect(f"ComputeDomain {deed.name} is being deleted already")
         self.history.note(self._now, Actor.USER, What.DELETED, item.ref)
         self.cluster.delete(item.ref)
 
@@ -138,7 +150,8 @@ class Users:
             (str(meta.get("namespace") or "default"), str(meta.get("name"))) if isinstance(meta, Mapping) else ("", "")
         )
         there = self.cluster.named("PodCliqueSet", "/".join(key))
-        verdict = admit(manifest, self.manifests.get(key) if there is not None else None).verdict
+        old = self.manifests.get(key) if there is not None else None
+        verdict = admit(manifest, old, configuration=self.cluster.world.configuration).verdict
         if isinstance(verdict, Deny):
             self.history.refused += 1
             objections = tuple(str(objection) for objection in verdict.objections)

@@ -12,7 +12,9 @@ from typing import Any, Final
 from grove_core.admit import admit
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import Deny
+from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.names import (
+    domain_name,
     member_clique_name,
     replica_name,
     scaled_gang_name,
@@ -25,8 +27,10 @@ from grove_core.snapshot.cluster import Cluster
 from grove_shell.simulator.events import (
     ApplySet,
     Autoscale,
+    DomainAt,
     EditStatus,
     Event,
+    ForeignDomain,
     GateForeign,
     HoldForeign,
     Named,
@@ -43,7 +47,7 @@ from grove_shell.simulator.spans import span_text
 _AUTOSCALER: Final = "HorizontalPodAutoscaler"
 _NODE: Final = "node"
 _TEMPLATE: Final = "clique"
-_KINDS: Final = frozenset({"PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang"})
+_KINDS: Final = frozenset({"PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", DOMAIN_KIND})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,8 @@ def _named_by(event: Event) -> Iterator[tuple[str, str, str]]:
             yield f"{field}.name", _AUTOSCALER, name
         case Named(name=name):
             yield f"{field}.name", "PodCliqueSet", name
+        case DomainAt(name=name) | ForeignDomain(name=name):
+            yield f"{field}.name", DOMAIN_KIND, name
         case PodAt() | GateForeign() | EditStatus() | RemoveLabels():
             yield f"{field}.clique", "PodClique", deed.clique
         case NodeAt(of=PodAt(clique=name)):
@@ -124,10 +130,12 @@ def _named_by(event: Event) -> Iterator[tuple[str, str, str]]:
 
 def _expected_by(expectation: Expectation) -> Iterator[tuple[str, str, str]]:
     """Field path, kind and name of everybody that an expectation names."""
-    for field in ("pods", "scheduled", "ready", "gated", "images"):
+    for field in ("pods", "scheduled", "ready", "gated", "joined", "images"):
         value = getattr(expectation, field)
         for name in value if isinstance(value, Mapping) else ():
             yield f"{field}.{name}", "PodClique", name
+    for name in expectation.failed_domains:
+        yield f"failedDomains.{name}", "PodCliqueSet", name
     for field in ("exists", "gone"):
         for place, whole in enumerate(getattr(expectation, field)):
             kind, _, name = whole.partition("/")
@@ -193,6 +201,8 @@ class Directory:
         for owned in (item for found in dump.others_of.values() for item in found):
             if owned.ref.kind == _AUTOSCALER:
                 self._add(_AUTOSCALER, [f"{owned.ref.namespace}/{owned.ref.name}"])
+        for namespace, name in dump.domains:
+            self._add(DOMAIN_KIND, [f"{namespace}/{name}"])
         for group in (group for found in dump.groups_of.values() for group in found):
             self._ask("PodCliqueScalingGroup", group.ref.name, group.replicas)
         self._add(_NODE, sorted({pod.node for pods in dump.pods_of.values() for pod in pods if pod.node}))
@@ -226,6 +236,7 @@ class Directory:
             yield from ((_TEMPLATE, clique.name) for clique in root.spec.template.cliques)
             for replica in range(most):
                 yield "PodGang", replica_name(name, replica)
+                yield DOMAIN_KIND, domain_name(name, replica)
                 yield from self._parts_of_replica(root.spec.template, name, replica, spare=int(len(roots) > 1))
 
     def _parts_of_replica(

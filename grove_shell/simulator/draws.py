@@ -5,6 +5,7 @@ from random import Random
 from typing import Final, TypeAlias
 
 from grove_core.snapshot.cluster import Cluster
+from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.simulator.cast import Cast, cast_of
 from grove_shell.simulator.events import (
     ApplySet,
@@ -12,17 +13,21 @@ from grove_shell.simulator.events import (
     ChangeHashes,
     CrashOperator,
     CrashPod,
+    DomainAt,
     EditStatus,
     Event,
+    ForeignDomain,
     GateForeign,
     HoldForeign,
     JumpClock,
     LagCache,
+    LimitDomains,
     LoseAnswers,
     Named,
     NodeAt,
     PermuteLists,
     PodAt,
+    Reconfigure,
     RefuseWrites,
     Relist,
     RemoveLabels,
@@ -32,12 +37,13 @@ from grove_shell.simulator.events import (
     Touch,
 )
 from grove_shell.simulator.fields import Kind
-from grove_shell.simulator.informers import KINDS
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.spans import MINUTE, SECOND
 
 _MOST: Final = 6
 _OUTAGES: Final = 0.3
+_TROUBLED: Final = 0.4
+_LATE: Final = 0.3
 _HORIZON: Final = 90 * SECOND
 
 
@@ -60,6 +66,7 @@ def with_drawn_events(
     dice = Random(seed)  # noqa: S311 - a world is no secret
     cast = cast_of(scenario, dump)
     absent = (frozenset() if cast.cliques else _OF_CLIQUES) | (frozenset() if cast.sets else _OF_SETS)
+    absent |= frozenset() if cast.domains else _OF_DOMAINS
     kinds = [name for name in _DRAWS if name not in without | absent]
     chosen = dice.sample(kinds, min(dice.randint(1, 4), len(kinds)))
     horizon = max((event.at for event in scenario.spec.events), default=0) + _HORIZON
@@ -70,6 +77,11 @@ def with_drawn_events(
         events += _DRAWS[name](dice, cast, dice.randrange(0, 3 * SECOND if early else horizon, 100))
     if "crash_pod" in kinds and dice.random() < _OUTAGES:
         events += _outage(dice, cast, horizon)
+    troubles = [name for name in kinds if name in _OF_DOMAINS]
+    if troubles and dice.random() < _TROUBLED:
+        events += _DRAWS[dice.choice(troubles)](dice, cast, dice.randrange(0, horizon, 100))
+    if "limit_domains" in troubles and dice.random() < _LATE:
+        events += _late_domains(dice, cast, horizon, kinds)
     return scenario.with_events(tuple(events))
 
 
@@ -170,8 +182,7 @@ def _crash_operator(dice: Random, cast: Cast, at: int) -> list[Event]:
 
 
 def _lag_cache(dice: Random, cast: Cast, at: int) -> list[Event]:
-    del cast
-    kinds: tuple[Kind, ...] = tuple(dice.sample(KINDS, dice.randint(1, 3)))
+    kinds: tuple[Kind, ...] = tuple(dice.sample(cast.kinds, dice.randint(1, 3)))
     return [Event(at=at, lag_cache=LagCache(kinds=kinds, span=_span(dice, MINUTE)))]
 
 
@@ -182,8 +193,7 @@ def _relist(dice: Random, cast: Cast, at: int) -> list[Event]:
 
 
 def _touch(dice: Random, cast: Cast, at: int) -> list[Event]:
-    del cast
-    return [Event(at=at, touch=Touch(kind=dice.choice(KINDS), writes=dice.randint(1, 5)))]
+    return [Event(at=at, touch=Touch(kind=dice.choice(cast.kinds), writes=dice.randint(1, 5)))]
 
 
 def _lose_answers(dice: Random, cast: Cast, at: int) -> list[Event]:
@@ -192,9 +202,8 @@ def _lose_answers(dice: Random, cast: Cast, at: int) -> list[Event]:
 
 
 def _refuse_writes(dice: Random, cast: Cast, at: int) -> list[Event]:
-    del cast
     fault = RefuseWrites(
-        code=dice.choice((403, 422, 429, 503)), kind=dice.choice((None, *KINDS)), writes=dice.randint(1, 8)
+        code=dice.choice((403, 422, 429, 503)), kind=dice.choice((None, *cast.kinds)), writes=dice.randint(1, 8)
     )
     return [Event(at=at, refuse_writes=fault)]
 
@@ -249,6 +258,39 @@ def _permute_lists(dice: Random, cast: Cast, at: int) -> list[Event]:
     return [Event(at=at, permute_lists=PermuteLists(span=_span(dice, MINUTE), seed=dice.randrange(1000)))]
 
 
+def _delete_domain(dice: Random, cast: Cast, at: int) -> list[Event]:
+    return [Event(at=at, delete_domain=DomainAt(name=dice.choice(cast.domains)))]
+
+
+def _foreign_domain(dice: Random, cast: Cast, at: int) -> list[Event]:
+    """Often of an earlier set of the name, as it may outlive its set."""
+    earlier = f"PodCliqueSet/{cast.sets[0]['metadata']['name']}" if cast.sets else None
+    owner = dice.choice((None, "Deployment/other", earlier))
+    fault = ForeignDomain(name=dice.choice(cast.domains), owner=owner, span=_span(dice, 3 * MINUTE))
+    return [Event(at=at, foreign_domain=fault)]
+
+
+def _limit_domains(dice: Random, cast: Cast, at: int) -> list[Event]:
+    most = dice.randrange(len(cast.domains) + 1)
+    return [Event(at=at, limit_domains=LimitDomains(most=most, span=_span(dice, 3 * MINUTE)))]
+
+
+def _late_domains(dice: Random, cast: Cast, horizon: int, kinds: list[str]) -> list[Event]:
+    """Replicas that run without, domains that come late, and then parts that are made anew."""
+    most = dice.randrange(len(cast.domains))
+    late = Event(at=0, limit_domains=LimitDomains(most=most, span=dice.choice((SECOND, 5 * SECOND, 30 * SECOND))))
+    then = dice.randrange(15 * SECOND, 15 * SECOND + horizon, 100)
+    if "scale" in kinds and dice.random() < 0.5:  # noqa: PLR2004 - a coin
+        return [late, *_scale(dice, cast, then)]
+    return [late, *(_outage(dice, cast, horizon) if "crash_pod" in kinds else ())]
+
+
+def _reconfigure(dice: Random, cast: Cast, at: int) -> list[Event]:
+    del cast
+    told = MnnvlSettings(enabled=dice.random() < 0.5)  # noqa: PLR2004 - a coin
+    return [Event(at=at, reconfigure=Reconfigure(mnnvl=told, down=dice.choice((100, 5 * SECOND, 90 * SECOND))))]
+
+
 _DRAWS: Final[Mapping[str, Drawn]] = {
     "delete_pod": _delete_pod,
     "fail_pod": _fail_pod,
@@ -274,10 +316,15 @@ _DRAWS: Final[Mapping[str, Drawn]] = {
     "edit_status": _edit_status,
     "remove_labels": _remove_labels,
     "permute_lists": _permute_lists,
+    "delete_domain": _delete_domain,
+    "foreign_domain": _foreign_domain,
+    "limit_domains": _limit_domains,
+    "reconfigure": _reconfigure,
 }
 _OF_CLIQUES: Final = frozenset(
     {"delete_pod", "fail_pod", "crash_pod", "hold_foreign", "gate_foreign", "edit_status", "remove_labels"}
 )
+_OF_DOMAINS: Final = frozenset({"delete_domain", "foreign_domain", "limit_domains", "reconfigure"})
 _OF_SETS: Final = frozenset({"scale", "apply_set", "delete_set"})
 DRAWN: Final = tuple(_DRAWS)
 """Every kind of event that is drawn."""

@@ -6,7 +6,8 @@ from pydantic import Field, StrictBool, StrictStr, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from grove_shell.simulator.fields import Amount, Count, Kind, Model, Name, Raw, Several, Span
+from grove_shell.simulator.fabric_spec import PlayedMnnvl
+from grove_shell.simulator.fields import Address, Amount, Count, Kind, Model, Name, Raw, Several, Span
 from grove_shell.simulator.spans import SECOND
 
 # ------------------------------------------------------------------------------------------- users
@@ -39,6 +40,12 @@ class Autoscale(Model):
 
 class Named(Model):
     """An object, by its name."""
+
+    name: Name
+
+
+class DomainAt(Model):
+    """A ComputeDomain, by its name."""
 
     name: Name
 
@@ -198,6 +205,33 @@ class RemoveLabels(Model):
     clique: Name
 
 
+class Reconfigure(Model):
+    """The operator's configuration and that of admission are changed; the operator begins anew with it (F13)."""
+
+    mnnvl: PlayedMnnvl
+    down: Span = 5 * SECOND
+
+
+class ForeignDomain(Model):
+    """Somebody else makes a ComputeDomain of a name that a set will want (F10).
+
+    Attributes:
+        owner: who controls it, as ``Kind/name``; empty for nobody.
+        span: until it is deleted; it stays where this is left out.
+    """
+
+    name: Name
+    owner: Address | None = None
+    span: Span | None = None
+
+
+class LimitDomains(Model):
+    """A quota: while it holds, ComputeDomains beyond so many in one namespace are refused (F7)."""
+
+    most: Count
+    span: Span = 60 * SECOND
+
+
 class PermuteLists(Model):
     """The operator's lists come in another order at each look (F12); which ones, is what the seed says."""
 
@@ -210,6 +244,7 @@ Deed: TypeAlias = (
     | Scale
     | Autoscale
     | Named
+    | DomainAt
     | PodAt
     | CrashPod
     | NodePool
@@ -229,6 +264,9 @@ Deed: TypeAlias = (
     | EditStatus
     | RemoveLabels
     | PermuteLists
+    | Reconfigure
+    | ForeignDomain
+    | LimitDomains
 )
 
 
@@ -264,6 +302,10 @@ class Event(Model):
     edit_status: EditStatus | None = None
     remove_labels: RemoveLabels | None = None
     permute_lists: PermuteLists | None = None
+    delete_domain: DomainAt | None = None
+    foreign_domain: ForeignDomain | None = None
+    limit_domains: LimitDomains | None = None
+    reconfigure: Reconfigure | None = None
 
     @model_validator(mode="after")
     def _exactly_one(self) -> "Event":

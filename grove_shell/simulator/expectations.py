@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grove_core.kernel.conditions import Truth, condition_of
+from grove_core.resources.domain_condition import failure_in
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_shell.simulator.changes import Change
-from grove_shell.simulator.cluster import Cluster, image_of, is_live
+from grove_shell.simulator.cluster import Cluster, claims_channel, image_of, is_live
 from grove_shell.simulator.history import History
 from grove_shell.simulator.scenario import Expectation
 from grove_shell.simulator.scheduler import UNSCHEDULABLE
@@ -86,6 +88,7 @@ class Judge:
             "scheduled": Counter(name for name, pod in live if pod.scheduled),
             "ready": Counter(name for name, pod in live if pod.ready),
             "gated": Counter(name for name, pod in live if pod.gated),
+            "joined": Counter(name for name, pod in live if claims_channel(self.cluster, pod)),
         }
         for what, count in counts.items():
             wanted = getattr(expected, what)
@@ -103,6 +106,10 @@ class Judge:
         for what, number in numbers.items():
             if getattr(expected, what) is not None:
                 yield what, getattr(expected, what), number
+        for name, replicas in expected.failed_domains.items():
+            root = self.cluster.named("PodCliqueSet", name)
+            told = failure_in(root.status.conditions).replicas if isinstance(root, PodCliqueSet) else ()
+            yield f"failed domains of {name}", list(replicas), list(told)
         for clique, image in expected.images.items():
             images = {image_of(self.cluster, pod) for name, pod in live if name == clique}
             yield f"image of {clique}", image, ", ".join(sorted(images)) or "no pod"

@@ -86,5 +86,7 @@ Raw = Annotated[dict[str, Any], BeforeValidator(_object)]
 Name = Annotated[StrictStr, Field(min_length=1)]
 Count = Annotated[StrictInt, Field(ge=0, le=100_000)]
 Several = Annotated[StrictInt, Field(ge=1, le=100_000)]
-Kind: TypeAlias = Literal["PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", "Pod", "other"]
+Kind: TypeAlias = Literal[
+    "PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", "Pod", "ComputeDomain", "other"
+]
 """``other`` is every kind that no decision looks into: services, roles, claims, autoscalers."""

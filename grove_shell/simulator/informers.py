@@ -12,7 +12,15 @@ from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.fields import Kind
 from grove_shell.world.memory import MemoryWorld
 
-KINDS: Final[tuple[Kind, ...]] = ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", "Pod", "other")
+KINDS: Final[tuple[Kind, ...]] = (
+    "PodCliqueSet",
+    "PodCliqueScalingGroup",
+    "PodClique",
+    "PodGang",
+    "Pod",
+    "ComputeDomain",
+    "other",
+)
 
 
 def kind_of(kind: str) -> str:

@@ -52,6 +52,7 @@ class Operator:
     """One operator process.
 
     Attributes:
+        configuration: what it was told when it began.
         clock_off: how far its clock is ahead, in milliseconds.
         retired: it does nothing any more.
         memory: of its own writes; all that it knows besides its caches.
@@ -73,6 +74,7 @@ class Operator:
         self.decide = decide
         self.actor = actor
         self.followers = tuple(followers)
+        self.configuration = cluster.world.configuration
         self.informers = Informers(cluster, spec.watch)
         self.wire = Wire(cluster, spec.write)
         self.clock_off = 0
@@ -82,7 +84,7 @@ class Operator:
         self._settled: dict[Ref, tuple[int, int, int | None]] = {}
         self._doom: CrashOperator | None = None
         self._doom_left = 0
-        self._patience: dict[Ref, int] = {}
+        self._patience: dict[Ref, tuple[int, int]] = {}  # how long to wait after a failure, and until when now
         self._due: int | None = None
         self._not_before = 0
         self._down_until = 0
@@ -147,6 +149,7 @@ class Operator:
 
     def _begin(self) -> None:
         if self.cluster.agenda.now == self._down_until:
+            self.configuration = self.cluster.world.configuration
             self.informers.relist(0)
             self._arm()
             self.wake(self.cluster.agenda.now)
@@ -163,6 +166,7 @@ class Operator:
             return
         self._not_before = now + self.spec.round
         self.informers.catch_up()
+        self.informers.view.configuration = self.configuration
         roots = self.informers.view.roots()
         self.memory.keep_only(roots)
         self._go_on(self._rounds(roots))
@@ -277,9 +281,11 @@ class Operator:
         failed = any(answer.outcome is not Outcome.DONE for answer in answers)
         waits = any(attempt.outcome is not Outcome.DONE for attempt in snapshot.attempts)
         if failed or waits:
-            patience = min(self._patience.get(root, _PATIENCE // 2) * 2, _LONGEST_PATIENCE) if failed else _PATIENCE
-            self._patience[root] = patience
-            self.wake(now + patience)
+            if failed:
+                patience, _ = self._patience.get(root, (_PATIENCE // 2, 0))
+                patience = min(patience * 2, _LONGEST_PATIENCE)
+                self._patience[root] = (patience, now + patience)
+            self.wake(self._patience[root][1])
         else:
             self._patience.pop(root, None)
 

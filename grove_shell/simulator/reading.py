@@ -13,11 +13,13 @@ from pydantic import ValidationError
 from grove_core.admit import admit
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import Deny
+from grove_core.resources.configuration import UNTOLD, Configuration
 from grove_core.resources.fields import shown
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.manifests.strictness import strictly
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.sources import Item, items_of, standard_input
+from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.simulator.directory import Directory, strangers_among
 from grove_shell.simulator.events import Event, NodePool
 from grove_shell.simulator.fields import WRITTEN, Model
@@ -179,12 +181,19 @@ class _Reading:
         if manifest.get("kind") != "PodCliqueSet":
             self._note(f"{where}kind", "PodCliqueSet", shown(manifest.get("kind")))
             return None
-        verdict = strictly(manifest, admit(manifest)).verdict
+        verdict = strictly(manifest, admit(manifest, configuration=self._configuration())).verdict
         if isinstance(verdict, Deny):
             for objection in verdict.objections:
                 self._note(f"{where}{objection.path}", _wanted(objection.reason.sentence), objection.got)
             return None
         return with_defaults(manifest)
+
+    def _configuration(self) -> Configuration:
+        """What admission is told; what cannot be read is reported with the whole file."""
+        told = _part(_part(self.item.value, "spec"), "operator").get("mnnvl")
+        with suppress(ValidationError):
+            return Configuration(mnnvl=MnnvlSettings.model_validate(told).as_told) if told is not None else UNTOLD
+        return UNTOLD
 
     def _beside(self, name: str) -> Path:
         return Path(self.path).parent / name

@@ -6,7 +6,9 @@ from typing import Any, Final, Literal
 from pydantic import Field, StrictBool, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
+from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.simulator.events import Event, NodePool
+from grove_shell.simulator.fabric_spec import PlayedMnnvl
 from grove_shell.simulator.fields import Address, Count, Counted, Model, Moment, Name, Raw, Span
 from grove_shell.simulator.spans import SECOND
 
@@ -48,11 +50,23 @@ class OperatorSpec(Model):
 
     Attributes:
         write: from sending a write to its answer; it is done half-way, and the next one is sent after it.
+        mnnvl: as in the operator's configuration file; admission is told the same.
     """
 
     round: Span = 100
     watch: Span = 200
     write: Span = 0
+    mnnvl: PlayedMnnvl = MnnvlSettings()
+
+
+class DriverSpec(Model):
+    """NVIDIA's driver, as far as it is played.
+
+    Attributes:
+        release: how long a deleted ComputeDomain stays, held by the driver's finalizer; 0 where it has none.
+    """
+
+    release: Span = 0
 
 
 class Expectation(Model):
@@ -66,6 +80,8 @@ class Expectation(Model):
         objects: everything in the cluster, pods and sets included.
         exists, gone: objects as ``Kind/name``.
         nodes: on how many nodes pods are.
+        joined: of all pods, or by PodClique: those that claim a channel of a ComputeDomain.
+        failed_domains: by PodCliqueSet, the replicas whose ComputeDomain could not be made, as its condition says.
     """
 
     at: Span | Literal["end"] | None = None
@@ -81,6 +97,8 @@ class Expectation(Model):
     images: dict[str, StrictStr] = Field(default_factory=dict)
     exists: tuple[Address, ...] = ()
     gone: tuple[Address, ...] = ()
+    joined: Counted | None = None
+    failed_domains: dict[str, tuple[Count, ...]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _when_or_never(self) -> "Expectation":
@@ -107,6 +125,7 @@ class Spec(Model):
     kubelet: KubeletSpec = Field(default_factory=KubeletSpec)
     scheduler: SchedulerSpec = Field(default_factory=SchedulerSpec)
     operator: OperatorSpec = Field(default_factory=OperatorSpec)
+    driver: DriverSpec = Field(default_factory=DriverSpec)
     until: Span | None = None
     events: tuple[Event, ...] = ()
     expect: tuple[Expectation, ...] = ()

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.reconcile import reconcile
+from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.cluster import Cluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.simulator.acts import FAULTS, actor_of, acts_by_name
@@ -14,8 +15,10 @@ from grove_shell.simulator.changes import Change
 from grove_shell.simulator.checks.checks import Checks
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.deeds import Users
+from grove_shell.simulator.driver import Driver
 from grove_shell.simulator.events import Event
 from grove_shell.simulator.expectations import Judge, Miss
+from grove_shell.simulator.fabric_faults import FabricFaults
 from grove_shell.simulator.history import History, NoEffect, What
 from grove_shell.simulator.kubelet import Kubelet
 from grove_shell.simulator.mischief import Mischief
@@ -24,7 +27,7 @@ from grove_shell.simulator.nodes import Node, nodes_of
 from grove_shell.simulator.operator import Decide, Following, Operator
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.scheduler import Scheduler
-from grove_shell.simulator.spans import MINUTE
+from grove_shell.simulator.spans import MINUTE, moment_of
 from grove_shell.simulator.standing import Standing, standings_of
 from grove_shell.simulator.storyteller import Storyteller
 from grove_shell.simulator.violation import Violated, Violation
@@ -111,6 +114,8 @@ class Simulation:
         roots = () if dump is None else tuple(dump.snapshot_of(root, spec.start) for root in dump.sets)
         world = MemoryWorld(roots, lingering=True)
         world.complete = EVERY_KIND
+        world.configuration = Configuration(mnnvl=spec.operator.mnnvl.as_told)
+        world.clock = lambda: moment_of(spec.start, self.agenda.now)
         self.cluster = Cluster(world, self.agenda)
         self.nodes: dict[str, Node] = {node.name: node for pool in spec.nodes for node in nodes_of(pool)}
         for pod in self.cluster.pods():
@@ -127,13 +132,16 @@ class Simulation:
         self.users = Users(self.cluster, self.kubelet, self.history, spec.start)
         self.users.manifests.update(manifests or {})
         self.mischief = Mischief(self.cluster, self.operator, self.history)
+        self.fabric = FabricFaults(self.cluster, self.operator, self.history)
+        self.driver = Driver(self.cluster, spec.driver)
         self.judge = Judge(self.cluster, self.history, spec.expect)
-        self._acts = acts_by_name(self.users, self.mischief, self.controller)
+        self._acts = acts_by_name(self.users, self.mischief, self.fabric, self.controller)
         self.cluster.listeners = [
             *([self.checks.hear] if self.checks is not None else []),
             self.storyteller.hear,
             self.scheduler.hear,
             self.kubelet.hear,
+            self.driver.hear,
             self.operator.hear,
             self.judge.hear,
         ]
@@ -171,10 +179,11 @@ class Simulation:
             self.users.admit(manifest)
         end = 0
         for event in self.scenario.spec.events:
-            end = max(end, event.at + getattr(event.deed, "span", 0))
+            end = max(end, event.at + (getattr(event.deed, "span", 0) or 0))
             self.agenda.at(event.at, self._act_of(event))
         if any(event.what in FAULTS for event in self.scenario.spec.events):
             self.agenda.at(end + CALM_AFTER, self.mischief.calm)
+            self.agenda.at(end + CALM_AFTER, self.fabric.calm)
         self.operator.wake(0)
         limit, tick = end + _LONGEST, self.options.tick
         goal = end if self.until is None else self.until

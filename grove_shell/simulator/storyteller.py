@@ -8,6 +8,7 @@ from grove_core.kernel.conditions import Condition
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Ensure, Outcome, SetStatus, Step
 from grove_core.plan.plan import Plan
+from grove_core.resources.keys import DOMAINS_READY
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
@@ -42,8 +43,12 @@ class Storyteller:
                 known = _conditions(before)
                 for condition in after.status.conditions:
                     old = known.get(condition.type)
-                    if old is None or old.status is not condition.status or old.reason != condition.reason:
+                    moved = old is None or old.status is not condition.status or old.reason != condition.reason
+                    if moved or (condition.type == DOMAINS_READY and old != condition):
                         self._tell_of(after.ref, condition, old)
+                if DOMAINS_READY in known and all(one.type != DOMAINS_READY for one in after.status.conditions):
+                    word = f"no ComputeDomain fails any more, {DOMAINS_READY} is taken away"
+                    self.history.note(change.at, Actor.OPERATOR, What.CHANGED, after.ref, detail=word)
                 was = getattr(getattr(before, "status", None), "updating", False)
                 if after.status.updating != was:
                     word = "an update begins" if after.status.updating else "the update is complete"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.keys import DOMAINS_READY, MIN_AVAILABLE_BREACHED
 from grove_shell.simulator.history import Actor, Happening, What
 from grove_shell.views.words import listed, plural
 
@@ -36,10 +36,12 @@ def lines_of(moment: Iterable[Happening], *, verbose: bool) -> Iterator[Line]:
 
 
 def _is_told(happening: Happening) -> bool:
-    """Whether a person wants to know who did not ask for everything: of conditions, breaches that begin and end."""
+    """Whether a person wants to know who did not ask for everything: of conditions, breaches and domains."""
     if happening.what is What.CONDITION:
         _, _, before = happening.because
         kind, _, now = happening.detail.partition("=")
+        if kind == DOMAINS_READY:
+            return True
         return kind == MIN_AVAILABLE_BREACHED and now != before and "True" in {now, before}
     return happening.what not in _ONLY_VERBOSE
 

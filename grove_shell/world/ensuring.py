@@ -1,4 +1,4 @@
-"""Objects that several make who come at once: whoever is first creates it, the others are content (PL-021)."""
+"""Objects that several make who come at once: whoever is first creates it, the others are content (PL-022)."""
 
 from collections.abc import Callable
 from typing import Any

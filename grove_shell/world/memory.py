@@ -7,7 +7,7 @@ the same (tests/honesty). Versions after a write are written ``<version>+<writes
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypeAlias, assert_never
@@ -58,6 +58,7 @@ class MemoryWorld:
         items: everything but pods.
         pods: uid of a clique -> its pods, those that outlive it included.
         manifests: of what was created here.
+        clock: tells when a ComputeDomain was deleted; None where nobody asks.
     """
 
     def __init__(self, snapshots: Iterable[Snapshot], *, lingering: bool = False) -> None:
@@ -77,7 +78,9 @@ class MemoryWorld:
         self.complete: frozenset[str] | None = None
         self.configuration, self.served = Configuration(), Served()
         self.made: Counter[Ref] = Counter()
+        self.clock: Callable[[], datetime] | None = None
         self._homes: dict[Ref, str] = {}  # a pod -> uid of its clique; made again where somebody is not found
+        self._all_housed = False
         self._owned: defaultdict[str, set[Ref]] = defaultdict(set)
         self._refs: dict[str, Ref] = {}  # by uid
         self._ending: set[str] = set()  # uids of those whose parts are being deleted right now
@@ -163,7 +166,7 @@ class MemoryWorld:
         return Attempt(step, Outcome.DONE)
 
     def _ensure(self, step: Step, action: Ensure) -> Attempt:
-        """Create, or be content with what serves the same user (PL-021)."""
+        """Create, or be content with what serves the same user (PL-022)."""
         found = self.items.get(step.target)
         if found is None:
             return self._create(step, action)
@@ -180,7 +183,7 @@ class MemoryWorld:
             item = made_of(action.manifest, f"(uid of {ref.short}{f' no. {serial}' if serial > 1 else ''})")
         except MalformedObject as fault:
             return Attempt(step, Outcome.REFUSED, "; ".join(map(str, fault.problems)))
-        there = self.pod(ref) if isinstance(item, Pod) else self.items.get(ref)
+        there = self._pod_of_name(ref) if isinstance(item, Pod) else self.items.get(ref)
         if there is not None:
             return _as_found(step, there, item)
         self.made[ref] = serial
@@ -229,8 +232,19 @@ class MemoryWorld:
                 if pod.name == ref.name and pod.namespace == ref.namespace:
                     return pod
             if attempt == 1 and ref not in self._homes and ref not in self.manifests:
-                self._homes = {pod.ref: uid for uid, pods in self.pods.items() for pod in pods}
+                self._find_homes()
         return None
+
+    def _pod_of_name(self, ref: Ref) -> Pod | None:
+        """The pod that a new one would meet; most names are free, so nobody is searched for twice."""
+        if not self._all_housed:
+            self._find_homes()
+        pods = self.pods.get(self._homes.get(ref, ""), ())
+        return next((pod for pod in pods if pod.name == ref.name and pod.namespace == ref.namespace), None)
+
+    def _find_homes(self) -> None:
+        self._homes = {pod.ref: uid for uid, pods in self.pods.items() for pod in pods}
+        self._all_housed = True
 
     def put_pod(self, pod: Pod) -> None:
         """Write a pod: stored as given, with a version of its own."""
@@ -289,12 +303,18 @@ class MemoryWorld:
 
     def _delete(self, item: Stored, *, foreground: bool) -> None:
         """Accept a deletion; the last one of several says whether parts are waited for."""
-        marked = _marked(item)
+        marked = self._marked(item)
         if not foreground:
             self._settle(_without(marked, _FOREGROUND))
         elif _FOREGROUND not in item.finalizers:
             self.put(replace(marked, finalizers=(*marked.finalizers, _FOREGROUND)))
             self._let_go(item.ref)
+
+    def _marked(self, item: Stored) -> Stored:
+        """The object, being deleted."""
+        if isinstance(item, ComputeDomain) and self.clock is not None and not item.deleting:
+            return replace(item, deleting=True, deleted_at=self.clock().replace(microsecond=0))
+        return _marked(item)
 
     def _let_go_of_owner(self, uid: str) -> None:
         if uid in self._refs:

@@ -24,6 +24,7 @@ from grove_shell.client.api import (
     JSON,
     MERGE,
     NOT_FOUND,
+    SERVER_FAULT,
     STRATEGIC,
     Answer,
     Api,
@@ -35,6 +36,7 @@ from grove_shell.world.answers import exists_already, judged
 from grove_shell.world.ensuring import ensure
 
 WRITER: Final = "grove-operator"
+_UNASKED: Final = "failed calling webhook"
 STATUS_WRITER: Final = "grove-operator-status"
 _POD: Final = "Pod"
 _LABELLED: Final = frozenset({_POD, "Service", "HorizontalPodAutoscaler"})  # that we follow by a label, and may patch
@@ -126,9 +128,11 @@ class Writes:
         if answer.good:
             self._take_in(step.target, answer)
             return Attempt(step, Outcome.DONE)
-        if not exists_already(answer):
-            return Attempt(step, *judged(answer))
-        return await self._as_found(step, manifest, answer)
+        if exists_already(answer):
+            return await self._as_found(step, manifest, answer)
+        if answer.status == NOT_FOUND or (answer.status >= SERVER_FAULT and _UNASKED in answer.words):
+            return Attempt(step, Outcome.REFUSED, answer.words)  # OP-061, OP-062
+        return Attempt(step, *judged(answer))
 
     async def _as_found(self, step: Step, manifest: Mapping[str, Any], refusal: Answer) -> Attempt:
         """Somebody was there before: we ourselves, whose answer was lost (RS3); or another, whose object stays."""

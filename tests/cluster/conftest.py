@@ -7,13 +7,15 @@ from typing import Any, Final
 
 import pytest
 
+from grove_shell.manifests.installation import OPERATOR, Installation
 from tests.cluster import binaries
 from tests.cluster.binaries import APISERVER, CONTROLLERS, ETCD
+from tests.cluster.installing import access_for, apply, remove_cluster_wide
 from tests.cluster.nvidia.definitions import installed, released
 from tests.cluster.nvidia.devices import device_classes
 from tests.cluster.nvidia.driver import Driver
 from tests.cluster.operators import Operator, Starting, install_definitions, let
-from tests.cluster.plane import EVERYTHING, OPERATORS, STORE, ControlPlane
+from tests.cluster.plane import EVERYTHING, INSTALLED, OPERATORS, STORE, ControlPlane
 from tests.cluster.scenes import Scene
 
 QUIET: Final = (ETCD, APISERVER, CONTROLLERS)
@@ -123,6 +125,23 @@ def starting(grove_plane: ControlPlane, scene: Scene) -> Iterator[Starting]:
     yield start
     for each in made:
         each.kill()
+
+
+@pytest.fixture
+def installed_operator(grove_plane: ControlPlane, scene: Scene, starting: Starting) -> Iterator[Operator]:
+    """An operator that has yet to be started, and may do in the namespace of the test what the printed roles say."""
+    objects = access_for(Installation(home=scene.namespace, watched=scene.namespace), {OPERATOR: INSTALLED})
+    apply(scene.api, objects)
+    yield starting(INSTALLED)
+    remove_cluster_wide(scene.api, objects)
+    denied = [each["requestURI"] for each in grove_plane.audit(INSTALLED) if is_denied(each, scene.namespace)]
+    assert not denied, denied[:5]
+
+
+def is_denied(event: dict[str, Any], namespace: str) -> bool:
+    """Whether the roles did not allow a request in this namespace; a quota forbids with the same code."""
+    decision = event.get("annotations", {}).get("authorization.k8s.io/decision")
+    return bool(decision == "forbid" and event.get("objectRef", {}).get("namespace") == namespace)
 
 
 @pytest.fixture

@@ -74,6 +74,7 @@ class Operator:
         client: of the configuration, e.g. ``inFlight``.
         server: to go to instead of the API server itself, e.g. a proxy.
         options: further ones of the command line.
+        mnnvl: of the configuration; may be set anew for its next life.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Operator:
         client: Mapping[str, Any] = MappingProxyType({}),
         server: str = "",
         options: tuple[str, ...] = (),
+        mnnvl: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.plane = plane
         self.user = user
@@ -94,6 +96,7 @@ class Operator:
         self._client = client
         self._server = server
         self._options = options
+        self.mnnvl = mnnvl
         self._name = ""
         self._before: list[Json] = []
 
@@ -114,12 +117,18 @@ class Operator:
             "serving": {"host": "127.0.0.1", "port": 0},
             "leaderElection": {"namespace": self.namespace or "default", **self._election},
             "client": dict(self._client),
+            "mnnvl": dict(self.mnnvl),
         }
-        path = self.plane.folder / f"{self._name}.yaml"
+        path = self.config
         path.write_text(yaml.safe_dump(config), encoding="utf-8")
         inside = ("--namespace", self.namespace) if self.namespace else ()
         where = ("--kubeconfig", str(self._kubeconfig()), "--config", str(path))
         self.plane.run(self._name, [*GROVE, "operator", *where, *inside, *self._options])
+
+    @property
+    def config(self) -> Path:
+        """The configuration of this life, for other commands."""
+        return self.plane.folder / f"{self._name}.yaml"
 
     @property
     def lines(self) -> list[Json]:
@@ -190,7 +199,7 @@ class Operator:
 
     def await_rest(self, *, seconds: float = 60) -> None:
         """Wait until nothing is left to do for anybody who looks at its namespace anew."""
-        asked = ("plan", "--live", "-n", self.namespace, "--detailed-exitcode")
+        asked = ("plan", "--live", "-n", self.namespace, "--detailed-exitcode", "--config", str(self.config))
 
         def look() -> "subprocess.CompletedProcess[str]":
             return grove(*asked, kubeconfig=self.plane.kubeconfig())

@@ -21,7 +21,9 @@ from tests.cluster.programs import ADMIN, HOST, Ports
 from tests.cluster.toolchain import NotBuilt
 
 OPERATORS: Final = ("operator", "operator-2")
-USERS: Final = (*OPERATORS, "viewer", "nobody")
+INSTALLED: Final = "operator-installed"
+AUDITED: Final = (*OPERATORS, INSTALLED)
+USERS: Final = (*AUDITED, "viewer", "nobody")
 STORE: Final = (ETCD, APISERVER)
 EVERYTHING: Final = (*STORE, CONTROLLERS, SCHEDULER, KUBELET)
 _START_SECONDS: Final = 60.0
@@ -182,7 +184,7 @@ class ControlPlane:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._tokens = programs.write_tokens(self.folder / "tokens.csv", USERS)
         programs.write_signing_key(self.folder / "signing.key")
-        programs.write_audit_policy(self.folder / "audit-policy.json", OPERATORS)
+        programs.write_audit_policy(self.folder / "audit-policy.json", AUDITED)
         with self.log("keeper").open("wb") as errors:
             self._keeper = subprocess.Popen(
                 [sys.executable, "-I", keeper.__file__, *([str(self.folder)] if temporary else [])],

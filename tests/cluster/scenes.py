@@ -26,6 +26,13 @@ def clique(name: str, replicas: int = 1, *, minimum: int | None = None, image: s
     }
 
 
+def light(name: str, replicas: int = 1) -> Json:
+    """A clique that asks for no GPU."""
+    found = clique(name, replicas)
+    del found["spec"]["podSpec"]["containers"][0]["resources"]
+    return found
+
+
 def group(name: str, *cliques: str, replicas: int = 1, minimum: int = 1, **more: Any) -> Json:
     """A scaling group of a template."""
     return {"name": name, "cliqueNames": list(cliques), "replicas": replicas, "minAvailable": minimum, **more}

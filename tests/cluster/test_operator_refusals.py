@@ -6,16 +6,9 @@ import pytest
 
 from tests.cluster.api import ApiError, Json, wait_until
 from tests.cluster.operators import Operator, Starting
-from tests.cluster.scenes import API_VERSION, Scene, clique
+from tests.cluster.scenes import API_VERSION, Scene, clique, light
 
 ADMISSION = "admissionregistration.k8s.io/v1"
-
-
-def light(name: str, replicas: int = 1) -> Json:
-    """A clique that asks for no GPU."""
-    found = clique(name, replicas)
-    del found["spec"]["podSpec"]["containers"][0]["resources"]
-    return found
 
 
 def quota(scene: Scene, gpus: int) -> None:

@@ -66,8 +66,9 @@ def shelved(raws: Iterable[Json]) -> Shelves:
 
 def golden() -> Iterator[tuple[Shelves, Snapshot, Plan]]:
     """Every look at every recorded cluster."""
-    for path in sorted(GOLDEN.glob("*/*/given.yaml")):
-        now = parse_time(yaml.safe_load((path.parent / "case.yaml").read_text(encoding="utf-8"))["now"])
+    for case in sorted(GOLDEN.glob("*/*/case.yaml")):
+        path = case.parent / "given.yaml"
+        now = parse_time(yaml.safe_load(case.read_text(encoding="utf-8"))["now"])
         assert now is not None
         shelves = shelved(item.value for item in items_of(str(path), [], standard_input()))
         told = path.parent / "operator.yaml"

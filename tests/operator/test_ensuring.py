@@ -51,7 +51,7 @@ def a_set() -> Json:
 
 
 @pytest.mark.req("PL-018")
-def test_pl021_the_second_is_content_and_both_are_seen_at_once() -> None:
+def test_pl022_the_second_is_content_and_both_are_seen_at_once() -> None:
     server, shelves = ObjectServer(), Shelves()
     attempts = tried(server, shelves, times=2)
     assert [attempt.outcome for attempt in attempts] == [Outcome.DONE, Outcome.DONE]
@@ -60,14 +60,14 @@ def test_pl021_the_second_is_content_and_both_are_seen_at_once() -> None:
     assert shelves.find(REF) is not None
 
 
-def test_pl021_a_gang_may_own_it_already() -> None:
+def test_pl022_a_gang_may_own_it_already() -> None:
     server = ObjectServer()
     server.objects[PATH] = domain(owner="gang", kind="PodGang", uid="d", resourceVersion="7")
     (attempt,) = tried(server, Shelves())
     assert attempt.outcome is Outcome.DONE
 
 
-def test_pl021_what_serves_another_is_a_refusal_that_names_both() -> None:
+def test_pl022_what_serves_another_is_a_refusal_that_names_both() -> None:
     server = ObjectServer()
     server.objects[PATH] = domain("other", uid="d", resourceVersion="7")
     (attempt,) = tried(server, Shelves())
@@ -76,7 +76,7 @@ def test_pl021_what_serves_another_is_a_refusal_that_names_both() -> None:
     assert "replica 0 of llm" in attempt.detail
 
 
-def test_pl021_what_goes_is_a_conflict() -> None:
+def test_pl022_what_goes_is_a_conflict() -> None:
     server = ObjectServer()
     server.objects[PATH] = domain(uid="d", resourceVersion="7", deletionTimestamp="2026-11-20T09:00:00Z")
     (attempt,) = tried(server, Shelves())

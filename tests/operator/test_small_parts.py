@@ -2,19 +2,25 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step, rest_on_one_cause
 from grove_core.reconcile import reconcile
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.configuration import Configuration, Mnnvl
+from grove_core.resources.domain_condition import REASON, Failure
+from grove_core.resources.keys import DOMAINS_READY
 from grove_shell.client.bucket import Bucket
 from grove_shell.controller.act import act_at_once
 from grove_shell.settings.operator import OperatorSettings, settings_of
 from tests.property.strategies.worlds import World, worlds
-from tests.property.workload.sets import applied, clique_raw, set_raw
+from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 SOUND: Final = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
 
@@ -88,6 +94,34 @@ def test_op015_creations_start_slowly(refused: int | None, expected: int) -> Non
     attempts = asyncio.run(act_at_once(attempt, steps))
     assert len(seen) == expected
     assert len({attempt.step.target for attempt in attempts if attempt.step.target.kind == "Service"}) == 100
+
+
+@pytest.mark.parametrize("refused", [0, 2, 40])
+def test_op029_domains_that_replicas_wait_for_are_all_tried(refused: int) -> None:
+    """One refusal is no answer for the others; what nobody waits for any more starts slowly as everything else."""
+    told = Configuration(mnnvl=Mnnvl(enabled=True))
+    resources = {"limits": {"nvidia.com/gpu": 1}}
+    pod_spec = {"containers": [{"name": "main", "resources": resources}]}
+    start = replace(applied(set_raw(clique_raw("a", 1, pod_spec=pod_spec), replicas=100)), configuration=told)
+    answers: list[Attempt] = []
+
+    async def attempt(step: Step) -> Attempt:
+        if step.target.kind != DOMAIN_KIND:
+            return Attempt(step, Outcome.DONE)
+        answers.append(Attempt(step, Outcome.REFUSED if len(answers) >= refused else Outcome.DONE, "quota"))
+        return answers[-1]
+
+    asyncio.run(act_at_once(attempt, reconcile(start).steps))
+    assert len(answers) == 100
+
+    answers.clear()
+    refused = 0
+    failure = Failure(tuple(range(100)), "quota")
+    failed = Condition(DOMAINS_READY, Truth.FALSE, REASON, failure.message, start.now)
+    there = at_rest(replace(start, configuration=Configuration()))
+    root = replace(there.root, status=replace(there.root.status, conditions=(failed,)))
+    asyncio.run(act_at_once(attempt, reconcile(replace(there, root=root, configuration=told)).steps))
+    assert len(answers) == 1
 
 
 def test_op036_everything_has_a_default() -> None:

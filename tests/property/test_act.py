@@ -1,11 +1,14 @@
-"""Trying the steps of a plan (PL-014)."""
+"""Trying the steps of a plan (PL-014, PL-021)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.steps import Attempt, Outcome, Stage, Step, rest_on_one_cause
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, SetStatus, Stage, Step, rest_on_one_cause
 from grove_core.reconcile import reconcile
 from grove_shell.controller.act import act
 from tests.property.strategies.worlds import World, worlds
@@ -36,3 +39,19 @@ def test_pl014_a_cause_outlives_its_companions(world: World, failing: set[int]) 
         if step.stage is Stage.CAUSE and left:
             assert step in missed
     assert all(step.stage is Stage.CAUSE for step in missed)
+
+
+@pytest.mark.parametrize("failing", [set(), {0}, {1}])
+def test_pl021_nothing_is_made_after_a_status_that_was_not_written(failing: set[int]) -> None:
+    """A refused object of the foundation stops nobody; a status that had to come first stops what is made."""
+    ref = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")
+    nothing, guard = FrozenMap({}), Guard("uid", "1")
+    steps = (
+        Step(Stage.FOUNDATION, replace(ref, kind="ComputeDomain"), Create(nothing), ()),
+        Step(Stage.FOUNDATION, ref, SetStatus(nothing, guard), ()),
+        Step(Stage.WORKLOAD, replace(ref, kind="PodClique"), Create(nothing), ()),
+        Step(Stage.WORKLOAD, replace(ref, kind="PodGang"), Apply(nothing, guard), ()),
+    )
+    recorder = Recorder(failing)
+    act(recorder, steps)
+    assert recorder.tried == [step for step in steps if failing != {1} or step.target.kind != "PodClique"]

@@ -5,6 +5,7 @@ from typing import Any
 
 from grove_core.areas.workload.defaults import with_defaults
 from grove_shell.simulator.events import NodePool
+from grove_shell.simulator.fields import WRITTEN
 from grove_shell.simulator.scenario import (
     API_VERSION,
     KIND,
@@ -54,8 +55,40 @@ def scenario_of(manifest: Json, nodes: int = 6, gpus: int = 2, *, seed: int = 0)
     )
 
 
-def random_scenario(seed: int) -> Scenario:
-    """One of very many small worlds."""
+def random_scenario(seed: int, *, fabric: bool | None = None) -> Scenario:
+    """One of very many small worlds.
+
+    Args:
+        fabric: whether MNNVL is on at some time; None for as it comes, in every third world.
+    """
+    bare = _bare_scenario(seed)
+    dice = Random(f"fabric {seed}")
+    if fabric is None:
+        fabric = dice.random() < 1 / 3
+    return _with_fabric(bare, dice) if fabric else bare
+
+
+def _with_fabric(scenario: Scenario, dice: Random) -> Scenario:
+    """The world with NVIDIA's GPUs in some of its cliques, in few worlds in none, and MNNVL on or to be switched on."""
+    raw = scenario.as_json
+    (manifest,) = raw["spec"]["sets"]
+    if dice.random() < 0.1:
+        manifest["metadata"]["annotations"] = {"grove.io/mnnvl-enabled": dice.choice(("true", "false"))}
+    share = dice.choice((0.0, 0.5, 0.8, 1.0, 1.0))
+    for clique in manifest["spec"]["template"]["cliques"]:
+        if dice.random() < share:
+            for container in clique["spec"]["podSpec"]["containers"]:
+                container["resources"] = {"limits": {"nvidia.com/gpu": container["resources"]["limits"]["gpu"]}}
+    for pool in raw["spec"]["nodes"]:
+        pool["capacity"]["nvidia.com/gpu"] = pool["capacity"]["gpu"]
+    shape = dice.choice(("design", "nvidia"))
+    raw["spec"].setdefault("operator", {})["mnnvl"] = {"enabled": dice.random() < 0.8, "computeDomainShape": shape}
+    raw["spec"]["driver"] = {"release": dice.choice(("0s", "0s", "5s", "90s"))}
+    return Scenario.model_validate(raw, context=WRITTEN)
+
+
+def _bare_scenario(seed: int) -> Scenario:
+    """The same without ComputeDomains."""
     dice = Random(f"set {seed}")
     kind = dice.choice(("CliqueStartupTypeAnyOrder", "CliqueStartupTypeInOrder", "CliqueStartupTypeAnyOrder"))
     cliques = []

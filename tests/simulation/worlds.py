@@ -20,6 +20,7 @@ from typing import Any, Final
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.simulator.draws import with_drawn_events
 from grove_shell.simulator.history import Actor
 from grove_shell.simulator.operator import Decide
@@ -32,9 +33,9 @@ from tests.simulation.sets import random_scenario
 CHUNK: Final = 50
 
 
-def world(seed: int, *, without: frozenset[str] = frozenset()) -> Scenario:
-    """The world of a seed."""
-    return with_drawn_events(random_scenario(seed), seed, without=without)
+def world(seed: int, *, without: frozenset[str] = frozenset(), fabric: bool | None = None) -> Scenario:
+    """The world of a seed; with MNNVL, without, or as it comes."""
+    return with_drawn_events(random_scenario(seed, fabric=fabric), seed, without=without)
 
 
 def played(scenario: Scenario, decide: Decide | None = None, *, rows: "Rows | None" = None) -> Run:
@@ -88,6 +89,7 @@ class Tally:
     worlds: int = 0
     seconds: float = 0.0
     terminations: int = 0
+    fabrics: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     rows: Counter[str] = field(default_factory=Counter)
     violations: dict[int, str] = field(default_factory=dict)
@@ -96,6 +98,7 @@ class Tally:
         self.worlds += other.worlds
         self.seconds += other.seconds
         self.terminations += other.terminations
+        self.fabrics += other.fabrics
         self.kinds.update(other.kinds)
         self.rows.update(other.rows)
         self.violations.update(other.violations)
@@ -111,16 +114,17 @@ class Tally:
         return cls(**raw, kinds=kinds, rows=rows, violations=violations)
 
 
-def chunk(job: tuple[int, int, frozenset[str]]) -> Tally:
+def chunk(job: tuple[int, int, frozenset[str], bool | None]) -> Tally:
     """Some worlds, one after the other."""
-    first, count, without = job
+    first, count, without, fabric = job
     tally, start = Tally(), time.process_time()
     gc.disable()
     for seed in range(first, first + count):
-        scenario, rows = world(seed, without=without), Rows()
+        scenario, rows = world(seed, without=without, fabric=fabric), Rows()
         run = played(scenario, rows=rows)
         tally.worlds += 1
         tally.terminations += run.history.terminations
+        tally.fabrics += scenario.spec.operator.mnnvl != MnnvlSettings()
         tally.kinds.update({event.what for event in scenario.spec.events})
         tally.rows.update(rows.hit)
         if run.violation is not None:
@@ -135,7 +139,7 @@ def lines_of(tally: Tally) -> Iterator[str]:
     """The table."""
     rate = tally.worlds / tally.seconds if tally.seconds else 0.0
     yield f"{tally.worlds:,} worlds, {len(tally.violations):,} violations, {tally.terminations:,} terminations"
-    yield f"{rate:.0f} worlds/s of processor time"
+    yield f"{rate:.0f} worlds/s of processor time; {tally.fabrics:,} worlds with MNNVL"
     yield "worlds in which an event happened:"
     yield from (f"  {kind:<16} {count:>8,}" for kind, count in tally.kinds.most_common())
     yield "worlds in which a rule was a reason:"
@@ -152,13 +156,15 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--without", default="", help="kinds of events that are not drawn, with commas")
     parser.add_argument("--state", type=Path, help="file that remembers what was played; go on from it")
     parser.add_argument("--shrink", action="store_true", help="print the smallest world of the first violation")
+    parser.add_argument("--mnnvl", action="store_true", help="MNNVL in every world, and not in every third")
     options = parser.parse_args(arguments)
     tally = Tally()
     if options.state is not None and options.state.exists():
         tally = Tally.of(json.loads(options.state.read_text(encoding="utf-8")))
     without = frozenset(filter(None, options.without.split(",")))
     first, end = options.first + tally.worlds, options.first + options.seeds
-    jobs = [(seed, min(CHUNK, end - seed), without) for seed in range(first, end, CHUNK)]
+    fabric = True if options.mnnvl else None
+    jobs = [(seed, min(CHUNK, end - seed), without, fabric) for seed in range(first, end, CHUNK)]
     with Pool(options.jobs) as pool:
         for done in pool.imap(chunk, jobs):
             tally.add(done)
@@ -167,7 +173,7 @@ def main(arguments: list[str]) -> int:
     sys.stdout.write("".join(f"{line}\n" for line in lines_of(tally)))
     if tally.violations and options.shrink:
         seed = min(tally.violations)
-        small = smallest(world(seed, without=without), tally.violations[seed].partition(" ")[0])
+        small = smallest(world(seed, without=without, fabric=fabric), tally.violations[seed].partition(" ")[0])
         sys.stdout.write(as_text(small.as_json, "yaml"))
     return 3 if tally.violations else 0
 

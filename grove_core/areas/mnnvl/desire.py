@@ -90,7 +90,7 @@ def _wish_for(snapshot: Snapshot, one: ReplicaFabric) -> Present | HeldBack | No
 
 
 def _domain_for(snapshot: Snapshot, one: ReplicaFabric, because: Reason) -> Present:
-    """The domain of a replica (MN-005)."""
+    """The domain of a replica (MN-005); one that failed is not waited for any more (OP-029)."""
     root, ref = snapshot.root, address_of(snapshot, one.index)
     owner = {
         "apiVersion": root.ref.api_version,
@@ -124,7 +124,7 @@ def _domain_for(snapshot: Snapshot, one: ReplicaFabric, because: Reason) -> Pres
         }
     )
     assert isinstance(manifest, FrozenMap)  # noqa: S101 - mypy cannot see that an object freezes to one
-    return Present(ref, manifest, (because,), is_foundation=True)
+    return Present(ref, manifest, (because,), is_foundation=one.fate is not Fate.FAILED)
 
 
 def _surplus(snapshot: Snapshot) -> Iterator[Absent | HeldBack]:

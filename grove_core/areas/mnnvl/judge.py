@@ -169,7 +169,9 @@ class _Scene:
             because = Why.EARLIER_DOMAIN.because(found.ref, domain=found.ref.name, until=format_time(until))
             return place.is_so(Fate.FAILED if place.kin is Kin.WITHOUT else Fate.LEAVING, because, until=until)
         holder = f"{found.owner_kind} {found.owner_name}" if found.owner_uid else "somebody else; it has no controller"
-        if until is not None:
+        if found.deleting:
+            holder = f"{holder}, is being deleted, and does not go"
+        elif until is not None:
             holder = f"an earlier {holder}, and does not go"
         return place.is_so(Fate.FAILED, Why.NAME_IS_TAKEN.because(found.ref, domain=found.ref.name, holder=holder))
 

@@ -16,5 +16,5 @@ _WHOM: Final = Ref("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", _D
 def objection_to_start(configuration: Configuration, served: Served) -> Reason | None:
     """Why not; None where nothing speaks against it, or nobody asked the server."""
     if configuration.mnnvl.enabled and served.without_domains:
-        return Preflight.NO_COMPUTE_DOMAINS.because(_WHOM, kind=DOMAIN_KIND)
+        return Preflight.NO_NVIDIA.because(_WHOM, kind=DOMAIN_KIND)
     return None

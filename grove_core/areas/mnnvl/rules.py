@@ -48,7 +48,7 @@ class Refuse(Rule):
 class Preflight(Rule):
     """Why an operator does not start."""
 
-    NO_COMPUTE_DOMAINS = Clause(
+    NO_NVIDIA = Clause(
         "MN-061", "mnnvl is enabled and the server has no {kind}s: install NVIDIA's DRA driver, or turn mnnvl off"
     )
 

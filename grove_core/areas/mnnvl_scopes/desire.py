@@ -47,7 +47,7 @@ def as_admitted(snapshot: Snapshot, desired: Desired) -> Desired:
     """Wishes as the webhooks leave them: PodCliques with the claim to what they share, PodGangs with their stamp.
 
     What a PodClique needs and is not there comes before it, once for all who share it; one that admission would refuse
-    now is held back (specs/decisions/0012). Linear in what is made.
+    now is held back (specs/decisions/0013). Linear in what is made.
     """
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return desired

@@ -1,7 +1,7 @@
 """The admission of one PodClique: what it shares, what must exist before it, or why it has to wait (MS-001 to MS-039).
 
 The same decision stands behind the webhook, which judges whoever makes a PodClique, and behind plans, which show one
-as the webhook leaves it (specs/decisions/0012).
+as the webhook leaves it (specs/decisions/0013).
 """
 
 from collections.abc import Mapping

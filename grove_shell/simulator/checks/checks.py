@@ -8,6 +8,8 @@ from grove_core.plan.plan import Plan
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.checks.base import Check, Truth
+from grove_shell.simulator.checks.channels import Channels, look_at_rest
+from grove_shell.simulator.checks.domains import Domains
 from grove_shell.simulator.checks.pods import CountOfPods, Deletions, Gates
 from grove_shell.simulator.checks.rest import NothingLeft, Whole
 from grove_shell.simulator.checks.termination import Terminations
@@ -19,7 +21,7 @@ from grove_shell.simulator.nodes import Node
 from grove_shell.simulator.operator import Operator
 from grove_shell.simulator.spans import moment_of
 
-_CHECKS = (CountOfPods, Deletions, Gates, Writes, Terminations, NothingLeft, Whole)
+_CHECKS = (CountOfPods, Deletions, Gates, Channels, Writes, Terminations, NothingLeft, Whole)
 
 
 class Checks:
@@ -27,7 +29,8 @@ class Checks:
 
     def __init__(self, cluster: Cluster, nodes: Mapping[str, Node], start: datetime) -> None:
         self.truth = Truth(cluster, nodes, start)
-        self.checks: tuple[Check, ...] = tuple(check(self.truth) for check in _CHECKS)
+        self.domains = Domains(self.truth)
+        self.checks: tuple[Check, ...] = (self.domains, *(check(self.truth) for check in _CHECKS))
 
     def hear(self, changes: list[Change]) -> None:
         """The cluster changed."""
@@ -54,7 +57,9 @@ class Checks:
         """Nothing is left to happen: the promises about that, and a further look must do nothing (O2)."""
         for check in self.checks:
             check.at_rest()
+        look_at_rest(self.domains, operator.configuration)
         informers = Informers(operator.cluster, 0)
+        informers.view.configuration = operator.configuration
         for root in informers.view.roots():
             snapshot = informers.view.observe(root, moment_of(operator.start, self.truth.now))
             steps = operator.decide(snapshot).steps if snapshot is not None else ()

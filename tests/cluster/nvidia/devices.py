@@ -96,7 +96,7 @@ def node_held_by(claim: Json, domain: Json) -> str | None:
         return None
     devices = status["allocation"]["devices"]
     told = [each["opaque"]["parameters"].get("domainID") for each in devices.get("config", ())]
-    pools = [each["pool"] for each in devices["results"] if each["driver"] == DRIVER]
+    pools = [each["pool"] for each in devices.get("results", ()) if each["driver"] == DRIVER]
     return pools[0] if pools and domain["metadata"]["uid"] in told else None
 
 

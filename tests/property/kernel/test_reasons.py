@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from grove_core.areas.domain_cliques import rules as domain_cliques
 from grove_core.areas.gang_termination import rules as termination
 from grove_core.areas.mnnvl import rules as mnnvl
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
@@ -20,6 +21,7 @@ from grove_core.plan import rules as planning
 SUBJECT: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-router")
 RULES: Final[tuple[type[Rule], ...]] = (
     *(termination.Why, termination.Refuse),
+    domain_cliques.Why,
     *(mnnvl.Why, mnnvl.Refuse, mnnvl.Preflight, mnnvl.Warn),
     *(workload.Why, workload.Refuse, workload.Warn),
     *(mnnvl_scopes.Why, mnnvl_scopes.Refuse, mnnvl_scopes.Warn),

@@ -166,7 +166,7 @@ def check_that_all_is_well(raw: Json, world: MemoryWorld, seen: Snapshot) -> Non
 @pytest.mark.req("MS-041")
 @pytest.mark.req("MS-042")
 @pytest.mark.req("MS-044")
-@pytest.mark.req("PL-021")
+@pytest.mark.req("PL-022")
 def test_ms010_any_set_comes_to_rest_as_the_design_has_it(raw: Json) -> None:
     world, seen = brought_up(raw)
     check_that_all_is_well(raw, world, seen)

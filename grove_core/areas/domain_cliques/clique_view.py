@@ -1,0 +1,90 @@
+"""A clique as one daemon sees it: who else is in it, who shares an index, which index comes next.
+
+Rule for this file: entries are told apart by node, never by place in a list (DC-011).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from grove_core.areas.domain_cliques.situation import Daemon
+from grove_core.areas.domain_cliques.verdicts import Peers, Register
+from grove_core.resources.compute_domain_clique import ComputeDomainClique
+from grove_core.resources.daemon_entry import DaemonEntry
+
+
+@dataclass(frozen=True, slots=True)
+class CliqueView:
+    """One clique in one object, and what else is known of it from the other.
+
+    Attributes:
+        mine: the entry of the daemon's node in its register, whoever wrote it and of whatever clique.
+        others: entries of other nodes; of a node that is in both objects both of them, that of its own register last.
+        elsewhere: the entry of its node in the object of the other gate.
+    """
+
+    mine: DaemonEntry | None
+    others: tuple[DaemonEntry, ...]
+    elsewhere: DaemonEntry | None = None
+
+    @property
+    def used(self) -> frozenset[int]:
+        """Indices of the others."""
+        return frozenset(entry.index for entry in self.others if entry.index is not None)
+
+    def rival(self, index: int) -> str:
+        """The first of the others with this index; empty where nobody has it."""
+        return next((entry.node for entry in self.others if entry.index == index), "")
+
+    def holders(self, index: int) -> tuple[str, ...]:
+        """Every other node with this index."""
+        return tuple(sorted({entry.node for entry in self.others if entry.index == index}))
+
+    def shared_index(self) -> int | None:
+        """The smallest index that two nodes of the clique have; None where each has its own."""
+        holders: dict[int, str] = {}
+        shared = set[int]()
+        for entry in (*self.others, *((self.mine,) if self.mine is not None else ())):
+            if entry.index is not None and holders.setdefault(entry.index, entry.node) != entry.node:
+                shared.add(entry.index)
+        return min(shared, default=None)
+
+    def peers(self, limit: int) -> Peers:
+        """Index and address of all whose index is one (DC-044)."""
+        entries = (*self.others, *((self.mine,) if self.mine is not None else ()))
+        found = {entry.index: entry.ip for entry in entries if entry.index is not None and 0 <= entry.index < limit}
+        return Peers(tuple(sorted(found.items())))
+
+
+def view_of(me: Daemon, register: Register | None, other: Register | None = None) -> CliqueView:
+    """The clique of a daemon in its register, joined with what it knows of the other object (DC-029, DC-065)."""
+    own = entries_of(me.clique, register)
+    foreign = entries_of(me.clique, other)
+    others = [entry for entry in (*foreign, *own) if entry.node != me.node]
+    mine = entry_of(me.node, register.entries) if register is not None else None
+    return CliqueView(mine, tuple(others), entry_of(me.node, foreign))
+
+
+def entries_of(clique: str, register: Register | None) -> tuple[DaemonEntry, ...]:
+    """The entries of one clique; all of them in an object that holds no other."""
+    if register is None:
+        return ()
+    if isinstance(register, ComputeDomainClique):
+        return register.entries
+    return tuple(entry for entry in register.entries if entry.clique == clique)
+
+
+def entry_of(node: str, entries: Iterable[DaemonEntry]) -> DaemonEntry | None:
+    """The entry of a node."""
+    return next((entry for entry in entries if entry.node == node), None)
+
+
+def chosen(view: CliqueView, limit: int, *proposals: int | None) -> int | None:
+    """The first proposal that is an index and that nobody else has, else the smallest such; None where all are taken.
+
+    DC-020 to DC-022. Indices of daemons that left are used again first, which is what gap filling means.
+    """
+    used = view.used
+    for index in proposals:
+        if index is not None and 0 <= index < limit and index not in used:
+            return index
+    return next((index for index in range(limit) if index not in used), None)

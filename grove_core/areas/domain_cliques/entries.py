@@ -1,0 +1,84 @@
+"""Which entries of a domain are those of daemons that are there, and which are left over.
+
+Rule for this file: an entry is taken away only on evidence that is at least as new as the entry (DC-072).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, unique
+
+from grove_core.areas.domain_cliques.memory import version_of
+from grove_core.areas.domain_cliques.moment import DomainMoment
+from grove_core.areas.domain_cliques.rules import Why
+from grove_core.areas.domain_cliques.verdicts import Register
+from grove_core.kernel.decisions import Decision
+from grove_core.resources.daemon_entry import DaemonEntry
+from grove_core.resources.daemon_pod import DaemonPod
+
+
+@unique
+class Fate(Enum):
+    """What becomes of an entry: it stays, it goes, or nothing can be said yet."""
+
+    KEEP = "Keep"
+    REMOVE = "Remove"
+    UNKNOWN = "Unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One entry, where it stands, and what becomes of it; ``decision`` is None for that of a pod that is there."""
+
+    register: Register
+    entry: DaemonEntry
+    decision: Decision[Fate] | None
+
+    @property
+    def fate(self) -> Fate:
+        """What becomes of it."""
+        return Fate.KEEP if self.decision is None else self.decision.verdict
+
+
+def judge_entries(moment: DomainMoment) -> tuple[Judged, ...]:
+    """Every entry of the domain and of its cliques (DC-070 to DC-074). Linear in entries and pods."""
+    pods_on = defaultdict[str, list[DaemonPod]](list)
+    for pod in moment.pods:
+        pods_on[pod.node].append(pod)
+    homes = defaultdict[str, list[tuple[Register, DaemonEntry]]](list)
+    for register, entry in _entries(moment):
+        homes[entry.node].append((register, entry))
+    return tuple(
+        Judged(register, entry, _judged(moment, register, entry, pods_on.get(entry.node, []), homes))
+        for register, entry in _entries(moment)
+    )
+
+
+def _entries(moment: DomainMoment) -> Iterator[tuple[Register, DaemonEntry]]:
+    registers: tuple[Register, ...] = (moment.domain, *moment.cliques)
+    for register in registers:
+        for entry in register.entries:
+            yield register, entry
+
+
+def _judged(
+    moment: DomainMoment,
+    register: Register,
+    entry: DaemonEntry,
+    pods: list[DaemonPod],
+    homes: Mapping[str, list[tuple[Register, DaemonEntry]]],
+) -> Decision[Fate] | None:
+    present = [pod for pod in pods if pod.clique is None or pod.clique == entry.clique]
+    if any(pod.ip == entry.ip for pod in present):
+        return None
+    where, ref = entry.node, register.ref
+    addresses = {pod.ip for pod in present if pod.living and pod.ip}
+    moved = next((other for other, twin in homes[where] if other.ref != ref and twin.ip in addresses), None)
+    seen = max([version_of(register), *([version_of(moved)] if moved is not None else [])])
+    if present and moved is None:
+        return Decision(Fate.KEEP, (Why.POD_ON_NODE.because(ref, pod=present[0].ref.name, node=where),))
+    if moment.pods_version < seen:
+        return Decision(Fate.UNKNOWN, (Why.PODS_NOT_AS_NEW.because(ref, pods=moment.pods_version, entries=seen),))
+    if moved is not None:
+        return Decision(Fate.REMOVE, (Why.ENTRY_MOVED.because(ref, node=where, register=moved.ref.short),))
+    return Decision(Fate.REMOVE, (Why.ENTRY_STALE.because(ref, clique=entry.clique or "none", node=where),))

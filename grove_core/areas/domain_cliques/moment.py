@@ -1,0 +1,47 @@
+"""What the controller of one ComputeDomain can see at one moment; its plan is a function of this value alone."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.compute_domain_clique import ComputeDomainClique
+from grove_core.resources.daemon_pod import DaemonPod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DomainMoment:
+    """A domain, the cliques of it, and the pods of its daemons.
+
+    Attributes:
+        cliques: those whose label carries the uid of the domain, sorted by name (DC-082).
+        pods: those whose label carries it, ended and deleted ones as long as they are there.
+        pods_version: of the list or the event that the pods are known from; the whole view is as new as that.
+        now: aware UTC.
+    """
+
+    domain: ComputeDomain
+    cliques: tuple[ComputeDomainClique, ...] = ()
+    pods: tuple[DaemonPod, ...] = ()
+    pods_version: int = 0
+    now: datetime
+
+
+def moment_of(
+    domain: ComputeDomain,
+    cliques: Iterable[ComputeDomainClique],
+    pods: Iterable[DaemonPod],
+    *,
+    pods_version: int,
+    now: datetime,
+) -> DomainMoment:
+    """The moment of one domain, out of whatever cliques and pods there are; their order does not matter."""
+    return DomainMoment(
+        domain=domain,
+        cliques=tuple(
+            sorted((one for one in cliques if one.domain_uid == domain.uid), key=lambda one: one.ref.sort_key)
+        ),
+        pods=tuple(sorted((pod for pod in pods if pod.domain_uid == domain.uid), key=lambda pod: pod.ref.sort_key)),
+        pods_version=pods_version,
+        now=now,
+    )

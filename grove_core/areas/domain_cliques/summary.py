@@ -1,0 +1,80 @@
+"""The domain in short: one record for each clique, one word for all; and the entries of nodes without fabric."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from grove_core.areas.domain_cliques.entries import Fate, Judged
+from grove_core.areas.domain_cliques.moment import DomainMoment
+from grove_core.areas.domain_cliques.rules import Why
+from grove_core.kernel.decisions import Decision
+from grove_core.kernel.refs import Ref
+from grove_core.resources.compute_domain import CliqueInfo
+from grove_core.resources.daemon_entry import NO_FABRIC_INDEX, NOT_READY, READY, DaemonEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What the domain's status should say.
+
+    Attributes:
+        status: of the whole domain (DC-083, DC-084).
+        cliques: of each clique object, sorted by id (DC-080 to DC-082).
+        fabricless: the entries of nodes without fabric, which nobody else writes, sorted by node (DC-062).
+    """
+
+    status: Decision[str]
+    cliques: tuple[tuple[CliqueInfo, Decision[str]], ...]
+    fabricless: tuple[DaemonEntry, ...]
+
+
+def summary_of(moment: DomainMoment, judged: tuple[Judged, ...]) -> Summary:
+    """A pure function of cliques, pods and ``numNodes``; an entry that is to go counts for nothing (DC-086)."""
+    left = [found for found in judged if found.fate is not Fate.REMOVE]
+    entries_of = defaultdict[Ref, list[DaemonEntry]](list)
+    for found in left:
+        entries_of[found.register.ref].append(found.entry)
+    cliques = []
+    for clique in moment.cliques:
+        own = entries_of[clique.ref]
+        ready = _ready(own)
+        facts = {"daemons": len(own)}
+        if own and ready == len(own):
+            decision = Decision(READY, (Why.CLIQUE_READY.because(clique.ref, **facts),))
+        else:
+            decision = Decision(NOT_READY, (Why.CLIQUE_NOT_READY.because(clique.ref, **facts, ready=ready),))
+        cliques.append((CliqueInfo(clique.clique, decision.verdict), decision))
+    fabricless = fabricless_of(moment)
+    return Summary(
+        _global(moment, [found.entry for found in left if found.entry.clique], fabricless),
+        tuple(sorted(cliques, key=lambda told: told[0].id)),
+        fabricless,
+    )
+
+
+def fabricless_of(moment: DomainMoment) -> tuple[DaemonEntry, ...]:
+    """One entry for each node whose pod says that it has no fabric (DC-062)."""
+    found = {
+        pod.node: DaemonEntry(pod.node, pod.ip, "", NO_FABRIC_INDEX, READY if pod.ready else NOT_READY)
+        for pod in moment.pods
+        if pod.clique == "" and pod.living and pod.node and pod.ip
+    }
+    return tuple(sorted(found.values(), key=lambda entry: entry.node))
+
+
+def _global(moment: DomainMoment, entries: list[DaemonEntry], fabricless: tuple[DaemonEntry, ...]) -> Decision[str]:
+    """The word for the whole: the union of all sources, a node that is in two of them once, and then the worse."""
+    by_node: dict[str, DaemonEntry] = {}
+    for entry in (*entries, *fabricless):
+        known = by_node.get(entry.node)
+        if known is None or known.ready:
+            by_node[entry.node] = entry
+    count, needed, ready = len(by_node), moment.domain.num_nodes, _ready(by_node.values())
+    ref = moment.domain.ref
+    if count >= needed and ready == count:
+        return Decision(READY, (Why.DOMAIN_READY.because(ref, entries=count, needed=needed),))
+    return Decision(NOT_READY, (Why.DOMAIN_NOT_READY.because(ref, entries=count, needed=needed, ready=ready),))
+
+
+def _ready(entries: Iterable[DaemonEntry]) -> int:
+    return sum(entry.ready for entry in entries)

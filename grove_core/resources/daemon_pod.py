@@ -1,0 +1,61 @@
+"""The pods that daemons run in, as far as registration asks: on which node, of which clique, since when."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from grove_core.kernel.conditions import Truth, condition_of
+from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.refs import Ref
+from grove_core.resources.fields import Fields
+from grove_core.resources.keys import CORE, DOMAIN, DOMAIN_CLIQUE
+from grove_core.resources.meta import read_conditions, read_identity, read_label, read_labels
+
+_ENDED: Final = frozenset({"Succeeded", "Failed"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaemonPod:
+    """A daemon's pod.
+
+    Attributes:
+        domain_uid: of the domain it serves, from its label; empty where there is none.
+        clique: from its label; None where it has none yet, empty where its node has no fabric.
+        created: None for a pod that no cluster has seen.
+        ready: its condition ``Ready`` is ``True``.
+        living: it has neither ended nor been deleted.
+    """
+
+    ref: Ref
+    uid: str
+    node: str = ""
+    ip: str = ""
+    domain_uid: str = ""
+    clique: str | None = None
+    created: datetime | None = None
+    ready: bool = False
+    living: bool = True
+
+
+def daemon_pod_of(raw: Mapping[str, Any]) -> DaemonPod:
+    """Project a daemon's pod as the API writes it. Raises MalformedObject with every problem (IN-030)."""
+    problems: list[Problem] = []
+    top = Fields(raw, "", problems)
+    identity = read_identity(top, CORE, "Pod", None)
+    labels, status = read_labels(top), top.part("status")
+    ready = condition_of(read_conditions(status), "Ready")
+    pod = DaemonPod(
+        ref=identity["ref"],
+        uid=identity["uid"],
+        node=top.part("spec").text("nodeName"),
+        ip=status.text("podIP"),
+        domain_uid=read_label(labels, DOMAIN),
+        clique=labels.text(DOMAIN_CLIQUE) if DOMAIN_CLIQUE in labels else None,
+        created=top.part("metadata").time("creationTimestamp"),
+        ready=ready is not None and ready.status is Truth.TRUE,
+        living=not identity["deleting"] and status.text("phase") not in _ENDED,
+    )
+    if problems:
+        raise MalformedObject(tuple(problems))
+    return pod

@@ -1,0 +1,76 @@
+"""The definitions of ComputeDomain and ComputeDomainClique, made of the fields that are read (DC-110, DC-111).
+
+They normally come with NVIDIA's driver. Their lists are merged by key: server-side apply by one writer for each entry
+rests on that.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from grove_core.resources.compute_domain import DOMAIN_KIND, NODE_NAME, CliqueInfo
+from grove_core.resources.compute_domain_clique import CLIQUE_KIND, DAEMON_NODE_NAME
+from grove_core.resources.daemon_entry import NOT_READY, READY, DaemonEntry
+from grove_core.resources.keys import NVIDIA
+from grove_shell.manifests.structural import Json, fields, many, text
+
+_WORDS: Final = (READY, NOT_READY)
+_IMMUTABLE: Final = {"rule": "self == oldSelf", "message": "A computeDomain.spec is immutable"}
+
+
+def domain_definitions() -> Iterator[Json]:
+    """The custom resource definitions of both kinds."""
+    yield _definition(DOMAIN_KIND, _domain(), {"subresources": {"status": {}}})
+    yield _definition(CLIQUE_KIND, _clique(), {})
+
+
+def domain_schemas() -> Mapping[str, Json]:
+    """By kind: what its objects may look like."""
+    return {DOMAIN_KIND: _domain(), CLIQUE_KIND: _clique()}
+
+
+def _domain() -> Json:
+    claim = fields({"name": text()}, ("name",))
+    channel = fields(
+        {"allocationMode": text(enum=["All", "Single"], default="Single"), "resourceClaimTemplate": claim},
+        ("resourceClaimTemplate",),
+    )
+    spec = fields({"channel": channel, "numNodes": {"type": "integer", "minimum": 0, "default": 0}}, ("channel",))
+    parts = {"id": text(), "status": text(enum=list(_WORDS))}
+    clique = fields({name: parts[name] for name in CliqueInfo.FIELDS}, ("id",))
+    status = fields(
+        {
+            "cliques": many(clique, "id"),
+            "nodes": _entries(NODE_NAME),
+            "status": text(enum=list(_WORDS), default=NOT_READY),
+        }
+    )
+    spec["x-kubernetes-validations"] = [dict(_IMMUTABLE)]
+    return _object({"spec": spec, "status": status}, "What lets the pods of a workload share GPU memory across nodes.")
+
+
+def _clique() -> Json:
+    return _object({"daemons": _entries(DAEMON_NODE_NAME)}, "The daemons of one NVLink clique of a ComputeDomain.")
+
+
+def _entries(node: str) -> Json:
+    parts = {"index": {"type": "integer"}, "status": text(enum=list(_WORDS), default=NOT_READY)}
+    read = {name: parts.get(name) or text() for name in DaemonEntry.FIELDS}
+    return many(fields({node: text(), **read}, (node, "ipAddress", "cliqueID")), node)
+
+
+def _object(parts: Mapping[str, Json], about: str) -> Json:
+    head = {"apiVersion": text(), "kind": text(), "metadata": {"type": "object"}}
+    return {"description": about, **fields({**head, **parts})}
+
+
+def _definition(kind: str, schema: Json, more: Json) -> Json:
+    group, _, version = NVIDIA.partition("/")
+    plural = f"{kind.lower()}s"
+    names = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()}
+    served = {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}, **more}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {"group": group, "scope": "Namespaced", "names": names, "versions": [served]},
+    }

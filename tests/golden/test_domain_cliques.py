@@ -1,0 +1,178 @@
+"""Golden moments of daemons and controllers of ComputeDomains: what the documents expect, and the decision in full.
+
+A folder holds `given.yaml` (what kubectl printed), `moments.yaml` (who looks, what it remembers, and what was expected
+by hand) and `plan.yaml`, which is written by `pytest --bless` and reviewed like code.
+"""
+
+from dataclasses import asdict, fields, is_dataclass
+from datetime import datetime
+from enum import Enum
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from grove_core.areas.domain_cliques.judge import decide
+from grove_core.areas.domain_cliques.memory import version_of
+from grove_core.areas.domain_cliques.moment import moment_of
+from grove_core.areas.domain_cliques.protocols import Setup, protocol_named
+from grove_core.areas.domain_cliques.situation import Daemon, Fabric, Glimpse, Memory, Situation
+from grove_core.areas.domain_cliques.verdicts import Peers, Register
+from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.times import format_time, parse_time
+from grove_core.reconcile import reconcile_domain
+from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
+from grove_core.resources.compute_domain_clique import ComputeDomainClique, compute_domain_clique_of
+from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
+
+Json = dict[str, Any]
+HERE: Final = Path(__file__).parent / "domain_cliques"
+FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/moments.yaml"))
+TIMES: Final = frozenset({"contested_since", "other_read_at", "pods_listed_at", "not_before", "patient_until"})
+
+
+class Given:
+    """The objects of a case."""
+
+    def __init__(self, folder: Path) -> None:
+        self.registers: dict[Ref, Register] = {}
+        self.pods: list[DaemonPod] = []
+        for item in read(folder / "given.yaml")["items"]:
+            match item["kind"]:
+                case "ComputeDomain":
+                    domain = compute_domain_of(item)
+                    self.registers[domain.ref] = domain
+                case "ComputeDomainClique":
+                    clique = compute_domain_clique_of(item)
+                    self.registers[clique.ref] = clique
+                case _:
+                    self.pods.append(daemon_pod_of(item))
+
+
+def read(path: Path) -> Json:
+    """Our own files, in which times are quoted."""
+    loaded: Json = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    return loaded
+
+
+def moment(text: str) -> datetime:
+    found = parse_time(text)
+    assert found is not None
+    return found
+
+
+def situation_of(told: Json, given: Given) -> Situation:
+    protocol = protocol_named(told["protocol"])
+    assert protocol is not None
+    setup = Setup(protocol=protocol, **told.get("setup", {}))
+    me = Daemon(**told["daemon"])
+    register = given.registers.get(me.register_ref(sharded=protocol.sharded))
+    remembered: Json = {
+        name: moment(value) if name in TIMES else value for name, value in told.get("memory", {}).items()
+    }
+    if remembered.pop("other", False):
+        remembered["other"] = given.registers.get(me.register_ref(sharded=not protocol.sharded))
+    if "pods_listed_for" in remembered:
+        remembered["pods"] = tuple(given.pods)
+    seen = None if told.get("blind") else Glimpse(version_of(register) if register is not None else 0, register)
+    fabric = told.get("fabric")
+    return Situation(
+        me=me,
+        setup=setup,
+        memory=Memory(seen=seen, **remembered),
+        pod=next((pod for pod in given.pods if pod.uid == me.pod_uid), None),
+        fabric=Fabric(fabric["index"], peers_of(fabric["peers"]), ready=fabric["ready"]) if fabric else None,
+        stop_by=moment(told["stop_by"]) if "stop_by" in told else None,
+        now=moment(told["now"]),
+    )
+
+
+def peers_of(addresses: Json) -> Peers:
+    return Peers(tuple(sorted((int(index), address) for index, address in addresses.items())))
+
+
+def shown(value: Any) -> Any:
+    """A verdict as YAML shows it."""
+    if isinstance(value, Peers):
+        return {name: address for address, name in value.hosts}
+    if isinstance(value, Ref):
+        return value.short
+    if isinstance(value, FrozenMap):
+        return thaw(value)
+    if isinstance(value, datetime):
+        return format_time(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {
+            "verdict": type(value).__name__,
+            **{part.name: shown(getattr(value, part.name)) for part in fields(value)},
+        }
+    return value.name if isinstance(value, Enum) else value
+
+
+def reasons(because: tuple[Reason, ...]) -> list[Json]:
+    return [{"requirement": why.rule.requirement, "code": why.rule.code, "says": why.sentence} for why in because]
+
+
+def decided(told: Json, given: Given) -> Json:
+    """What comes of one moment."""
+    if "podsVersion" not in told:
+        decision = decide(situation_of(told, given))
+        return {"moment": told["moment"], **shown(decision.verdict), "because": reasons(decision.because)}
+    domains = [one for one in given.registers.values() if isinstance(one, ComputeDomain)]
+    cliques = [one for one in given.registers.values() if isinstance(one, ComputeDomainClique)]
+    plan = reconcile_domain(
+        moment_of(domains[0], cliques, given.pods, pods_version=told["podsVersion"], now=moment(told["now"]))
+    )
+    return {
+        "moment": told["moment"],
+        "steps": [
+            {"target": step.target.short, **shown(step.action), "because": reasons(step.because)} for step in plan.steps
+        ],
+        "withheld": [{"target": held.target.short, "because": reasons(held.because)} for held in plan.withheld],
+        "findings": [
+            {"subject": found.subject.short, "question": found.question, "verdict": found.verdict}
+            | {"because": reasons(found.because)}
+            for found in plan.findings
+        ],
+    }
+
+
+def within(wanted: Any, found: Any) -> bool:
+    """Whether all that is wanted stands in what was found."""
+    if isinstance(wanted, dict):
+        return isinstance(found, dict) and all(key in found and within(wanted[key], found[key]) for key in wanted)
+    if isinstance(wanted, list):
+        return isinstance(found, list) and len(wanted) == len(found) and all(map(within, wanted, found))
+    return bool(wanted == found)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.name))
+def test_dc001_moments_are_decided_as_was_expected(folder: Path, *, bless: bool) -> None:
+    given, case = Given(folder), read(folder / "moments.yaml")
+    made = []
+    for told in case["moments"]:
+        whole = {**case.get("all", {}), **told}
+        found = decided(whole, given)
+        assert within(told["expect"], found), (case["why"], found)
+        made.append(found)
+    text = yaml.dump(made, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=120)
+    path = folder / "plan.yaml"
+    if bless:
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text, case["why"]
+
+
+def test_dc033_every_field_of_an_entry_is_shown() -> None:
+    (sharded,) = [folder for folder in FOLDERS if folder.name.startswith("dc036")]
+    given = Given(sharded)
+    (clique,) = [one for one in given.registers.values() if isinstance(one, ComputeDomainClique)]
+    assert asdict(clique.daemons[0]) == {
+        "node": "node-a",
+        "ip": "10.0.0.1",
+        "clique": "clique-1",
+        "index": 0,
+        "status": "Ready",
+    }

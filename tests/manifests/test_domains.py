@@ -1,0 +1,46 @@
+"""The definitions of ComputeDomains: printed only when asked for, and as they are reviewed."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from grove_shell.cli.main import run
+from grove_shell.manifests.domains import domain_definitions
+
+GOLDEN: Final = Path(__file__).parent / "domains.yaml"
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
+    assert run(["manifests", "-o", "json", *words], "grove") == 0
+    items: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["items"]
+    return items
+
+
+def test_dc111_they_are_printed_only_when_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    plain = printed(capsys)
+    asked = printed(capsys, "--with", "compute-domains")
+    assert asked == [*domain_definitions(), *plain]
+    assert not [one for one in plain if "nvidia" in one["metadata"]["name"]]
+    assert printed(capsys, "--only", "crds", "--with", "compute-domains")[:2] == list(domain_definitions())
+
+
+def test_dc110_they_are_as_blessed(*, bless: bool) -> None:
+    text = "".join(f"---\n{yaml.safe_dump(one, sort_keys=False)}" for one in domain_definitions())
+    if bless:
+        GOLDEN.write_text(text, encoding="utf-8")
+    assert GOLDEN.read_text(encoding="utf-8") == text
+
+
+def test_dc110_status_and_immutability_are_as_in_the_existing_definitions() -> None:
+    domain, clique = domain_definitions()
+    (served,) = domain["spec"]["versions"]
+    schema = served["schema"]["openAPIV3Schema"]["properties"]
+    assert served["subresources"] == {"status": {}}
+    assert schema["spec"]["x-kubernetes-validations"][0]["rule"] == "self == oldSelf"
+    assert schema["status"]["properties"]["cliques"]["x-kubernetes-list-map-keys"] == ["id"]
+    assert "subresources" not in clique["spec"]["versions"][0]
+    assert domain["metadata"]["name"] == "computedomains.resource.nvidia.com"
+    assert clique["metadata"]["name"] == "computedomaincliques.resource.nvidia.com"

@@ -1,0 +1,64 @@
+"""What answers to a creation mean: the server is asked, and says no in ways that do not sound like it."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.keys import NVIDIA
+from grove_shell.client.api import Api
+from grove_shell.world.shelves import Shelves
+from grove_shell.world.writes import Writes
+from tests.manifests.recorder import Asked, Recorder
+
+Json = dict[str, Any]
+UNASKED = (
+    'Internal error occurred: failed calling webhook "domains.example.com": failed to call webhook: '
+    'Post "https://10.0.0.7:443/judge?timeout=10s": dial tcp 10.0.0.7:443: connect: connection refused'
+)
+
+
+def created(status: int, **words: str) -> Attempt:
+    """What becomes of the creation of a ComputeDomain that is answered like this."""
+
+    def answer(_one: Asked, _before: int) -> tuple[int, Json]:
+        return status, {"kind": "Status", "status": "Failure", "code": status, **words}
+
+    async def scenario() -> Attempt:
+        async with Recorder(answer).connection() as connection, Api(connection) as api:
+            return await Writes(api, Shelves()).attempt(step())
+
+    return asyncio.run(scenario())
+
+
+def step() -> Step:
+    manifest = freeze({"apiVersion": NVIDIA, "kind": DOMAIN_KIND, "metadata": {"name": "a", "namespace": "ml"}})
+    assert isinstance(manifest, FrozenMap)
+    return Step(Stage.FOUNDATION, Ref(NVIDIA, DOMAIN_KIND, "ml", "a"), Create(manifest), ())
+
+
+def test_op061_a_kind_that_is_gone_is_a_refusal() -> None:
+    found = created(404, reason="NotFound", message="the server could not find the requested resource")
+    assert (found.outcome, found.detail) == (Outcome.REFUSED, "the server could not find the requested resource")
+
+
+def test_op062_a_webhook_that_nobody_can_ask_is_a_refusal() -> None:
+    found = created(500, reason="InternalError", message=UNASKED)
+    assert (found.outcome, found.detail) == (Outcome.REFUSED, UNASKED)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (500, {"reason": "InternalError", "message": "Internal error occurred: etcdserver: leader changed"}),
+        (503, {"reason": "ServiceUnavailable", "message": "apiserver is shutting down"}),
+        (504, {"reason": "Timeout", "message": "request did not complete within requested timeout"}),
+        (500, {}),
+    ],
+)
+def test_op062_other_faults_of_the_server_are_no_answer(status: int, words: Json) -> None:
+    assert created(status, **words).outcome is Outcome.UNREACHABLE

@@ -1,0 +1,305 @@
+"""What may never happen while daemons register, judged by what is stored and by what runs, not by the decisions."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final
+
+from grove_core.areas.domain_cliques.moment import DomainMoment
+from grove_core.areas.domain_cliques.protocols import Protocol
+from grove_core.areas.domain_cliques.situation import Situation
+from grove_core.areas.domain_cliques.verdicts import Apply, Deed, Post, Push, Put, Register, Remove, Restart, Start
+from grove_core.kernel.frozen import thaw
+from grove_core.plan.plan import Plan
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_core.resources.compute_domain_clique import CLIQUE_KIND
+from grove_core.resources.daemon_entry import NOT_READY, READY
+from tests.property.domain_cliques.world import Commit, Process, World
+
+Json = dict[str, Any]
+FIELDS: Final = frozenset({"ipAddress", "cliqueID", "index", "status"})
+
+
+class Broken(AssertionError):
+    """A promise was broken; ``code`` names it: a number of the list of invariants, or IX1 to IX8."""
+
+    def __init__(self, code: str, says: str) -> None:
+        super().__init__(f"{code} {says}")
+        self.code = code
+
+
+class Judge:
+    """Watches a world."""
+
+    def __init__(self) -> None:
+        self.sources: set[Protocol] = set()
+        self.pods_version = 0
+        self.addresses = frozenset[str]()
+
+    def decided(self, world: World, process: Process, situation: Situation, deed: Deed) -> None:
+        self.sources.add(process.setup.protocol)
+        register = situation.register
+        if isinstance(deed, Start | Push | Restart):
+            held = Counter(
+                entry.index
+                for entry in (register.entries if register is not None else ())
+                if entry.clique == process.me.clique and entry.index is not None
+            )
+            twice = [index for index, count in held.items() if count > 1]
+            expect(not twice, "2", f"{process.me.node} pushes while {twice} have two holders")
+        if isinstance(deed, Apply | Put | Post):
+            seen = situation.memory.seen.version if situation.memory.seen is not None else 0
+            expect(seen >= process.answered, "IX2", f"{process.me.node} writes from a view older than its last answer")
+            foreign = isinstance(register, ComputeDomain) and register.uid != process.me.domain_uid
+            expect(not foreign, "10", f"{process.me.node} writes to another domain")
+            self.index_is_right(process, situation, deed)
+
+    def index_is_right(self, process: Process, situation: Situation, deed: Apply | Put | Post) -> None:
+        """Gap filling (9) and sticky indices (8), over the view that the index was chosen from."""
+        me, register = process.me, situation.register
+        body = thaw(deed.fields if isinstance(deed, Apply) else deed.manifest)
+        written = entries(body).get(me.node)
+        if written is None:
+            return
+        all_entries = [
+            entry for entry in (register.entries if register is not None else ()) if entry.clique == me.clique
+        ]
+        other = situation.memory.other
+        foreign = [entry for entry in (other.entries if other is not None else ()) if entry.clique == me.clique]
+        used = {entry.index for entry in (*all_entries, *foreign) if entry.node != me.node}
+        own = next((entry for entry in all_entries if entry.node == me.node), None)
+        running = situation.fabric.index if situation.fabric is not None else None
+        elsewhere = next((entry.index for entry in (other.entries if other else ()) if entry.node == me.node), None)
+        expect(written.keys() >= FIELDS, "5", f"{me.node} writes only {sorted(written)}")
+        index, stored = written["index"], own.index if own is not None else None
+        stays = own is not None and (own.ip, own.index) == (me.ip, index)
+        expect(stays or written["status"] != READY, "D44", f"{me.node} comes with index {index} and is ready at once")
+        if stored is not None and stored not in used and 0 <= stored < world_limit(situation) and running is None:
+            moved = situation.memory.settled is not None
+            expect(index == stored or moved, "8", f"{me.node} had {stored}, which is free, and takes {index}")
+        elif index not in {stored, running, elsewhere}:
+            free = next(number for number in range(world_limit(situation) + 1) if number not in used)
+            expect(index == free, "9", f"{me.node} takes {index}, and {free} is the smallest free one")
+
+    def fabric_changed(self, world: World, process: Process) -> None:
+        """No two started daemons of a clique have one index (2, IX1), but for who was disturbed, or is superseded."""
+        newest = newest_of(world, process.me.domain_uid).values()
+        running = [other for other in newest if other.fabric is not None and not other.disturbed]
+        held = Counter((other.me.clique, other.fabric.index) for other in running if other.fabric is not None)
+        twice = [what for what, count in held.items() if count > 1]
+        expect(not twice, "IX1", f"two daemons run with {twice}")
+
+    def committed(self, world: World, commit: Commit) -> None:
+        if commit.address.kind == "Pod":
+            return
+        before, after = entries(commit.before), entries(commit.after)
+        replaced = (
+            commit.before is not None
+            and commit.after is not None
+            and commit.before["metadata"]["uid"] != commit.after["metadata"]["uid"]
+        )
+        changed = {node for node in before.keys() | after.keys() if before.get(node) != after.get(node)}
+        if commit.by is not None and not replaced:
+            self.daemon_wrote(world, commit, commit.by, before, after, changed)
+        elif commit.controller:
+            self.controller_wrote(world, commit, before, after, changed)
+        if commit.after is not None:
+            self.object_is_sound(world, commit)
+        if commit.by is not None:
+            self.recovered(world, commit.by)
+        for other in world.processes:
+            touched = other.me.node in changed and other is not commit.by
+            if touched and before.get(other.me.node, {}).get("ipAddress") == other.me.ip:
+                other.disturbed = True
+
+    def recovered(self, world: World, process: Process) -> None:
+        """Who was disturbed is so no more when what is stored of it is what it runs with, and its alone."""
+        stored = dict(all_entries(world))
+        own = own_entry(stored, process)
+        if own is not None and (process.fabric is None or process.fabric.index == own.get("index")):
+            place = (own["cliqueID"], own.get("index"))
+            held = [node for (_, node), item in stored.items() if (item["cliqueID"], item.get("index")) == place]
+            process.disturbed = process.disturbed and any(node != process.me.node for node in held)
+
+    def daemon_wrote(
+        self, world: World, commit: Commit, by: Process, before: Json, after: Json, changed: set[str]
+    ) -> None:
+        me = by.me
+        expect(changed <= {me.node}, "4", f"{me.node} changed the entries of {sorted(changed - {me.node})}")
+        old, new = before.get(me.node), after.get(me.node)
+        if isinstance(commit.request, Remove):
+            gone_from = old is None or old["ipAddress"] == me.ip or by.stop_by is None
+            expect(gone_from or new is not None, "7", f"{me.node} removed the entry of {old}")
+            expect(commit.before is not None, "7", f"{me.node} made an object by leaving")
+        elif new is not None and me.node in changed:
+            expect(new.keys() >= FIELDS, "5", f"{me.node} stored only {sorted(new)}")
+        removes = isinstance(commit.request, Remove)
+        if new and old and not removes and old.get("index") != new.get("index") and old["ipAddress"] == me.ip:
+            by.moves += 1
+            frozen = by.fabric is not None and not by.disturbed
+            patience = (
+                by.memory.contested_since is not None and world.now >= by.memory.contested_since + by.setup.patience
+            )
+            expect(not frozen or patience, "3", f"{me.node} runs with {old} and moved to {new}")
+
+    def controller_wrote(self, world: World, commit: Commit, before: Json, after: Json, changed: set[str]) -> None:
+        for node in changed:
+            old, new = before.get(node), after.get(node)
+            if (old or new or {}).get("cliqueID") == "":
+                continue
+            expect(new is None, "11", f"the controller changed the entry of {node}")
+            assert old is not None
+            version = int((commit.before or {})["metadata"]["resourceVersion"])
+            moved = any(pod.ip in self.addresses for pod in world.pods() if pod.node == node)
+            for pod in world.pods():
+                mine = pod.node == node and pod.domain_uid == self.domain_of(commit, world)
+                known = made_at(world, pod.uid) <= max(version, self.pods_version)
+                fits = mine and pod.clique in {None, old["cliqueID"]} and known
+                if fits and (pod.ip == old["ipAddress"] or not moved):
+                    raise Broken("6", f"the controller removed the entry of {node}, where {pod.ref.name} is")
+
+    def domain_of(self, commit: Commit, world: World) -> str:
+        body = commit.after or commit.before or {}
+        if commit.address.kind == DOMAIN_KIND:
+            return str(body["metadata"]["uid"])
+        return commit.address.name.partition(".")[0]
+
+    def object_is_sound(self, world: World, commit: Commit) -> None:
+        body = commit.after
+        assert body is not None
+        found = [entry for entry in world.register_of(body).entries if entry.clique]
+        optimistic = all(not protocol.applies for protocol in self.sources) and "legacy" not in world.faults
+        if optimistic:
+            held = Counter((entry.clique, entry.index) for entry in found)
+            expect(max(held.values(), default=1) == 1, "1", f"{commit.address.name} stores {held}")
+            inside = all(entry.index is not None and 0 <= entry.index < world.limit for entry in found)
+            expect(inside, "1", f"{commit.address.name} stores an index beyond the limit")
+        if commit.address.kind == CLIQUE_KIND:
+            expect(not commit.address.name.endswith("."), "13", "a clique object without a clique")
+            owners = body["metadata"].get("ownerReferences", [])
+            expect(not any(owner.get("controller") for owner in owners), "14", "a controlling owner of a clique")
+            uids = {owner["uid"] for owner in owners}
+            for pod in world.pods():
+                entry = next((entry for entry in found if entry.node == pod.node and entry.ip == pod.ip), None)
+                expect(entry is None or pod.uid in uids, "14", f"{pod.ref.name} is registered and no owner")
+
+    def planned(self, world: World, moment: DomainMoment, plan: Plan) -> None:
+        self.pods_version = moment.pods_version
+        registers: tuple[Register, ...] = (moment.domain, *moment.cliques)
+        self.addresses = frozenset(entry.ip for register in registers for entry in register.entries)
+        for step in plan.steps:
+            if step.target.kind == DOMAIN_KIND and getattr(step.action, "fields", {}).get("status") == READY:
+                pods = {(pod.node, pod.clique) for pod in moment.pods}
+                found = [entry for register in registers for entry in register.entries]
+                fabricless = {pod.node for pod in moment.pods if pod.clique == ""}
+                enough = len({entry.node for entry in found} | fabricless) >= moment.domain.num_nodes
+                here = {entry.node: entry for entry in found if entry.clique and (entry.node, entry.clique) in pods}
+                expect(enough and all(entry.status == READY for entry in here.values()), "15", "not all are ready")
+
+
+def expect(holds: object, code: str, says: str) -> None:
+    if not holds:
+        raise Broken(code, says)
+
+
+def world_limit(situation: Situation) -> int:
+    return situation.setup.limit
+
+
+def entries(body: Json | None) -> dict[str, Json]:
+    """The stored entries of an object by node, as JSON."""
+    if body is None:
+        return {}
+    if body["kind"] == DOMAIN_KIND:
+        return {item["name"]: item for item in body.get("status", {}).get("nodes", [])}
+    return {item["nodeName"]: item for item in body.get("daemons", [])}
+
+
+def newest_of(world: World, uid: str) -> dict[str, Process]:
+    """The process that owns each node's entry (D45): that of the pod created last, by uid where that is one second."""
+    pods = {pod.uid: (pod.created, pod.uid) for pod in world.pods() if pod.created is not None}
+    own = [process for process in world.processes if process.me.domain_uid == uid]
+    return {process.me.node: process for process in sorted(own, key=lambda process: pods[process.me.pod_uid])}
+
+
+def made_at(world: World, uid: str) -> int:
+    """The version at which a pod was made."""
+    return next(
+        event.version
+        for event in world.server.history
+        if event.address.kind == "Pod" and event.body is not None and event.body["metadata"]["uid"] == uid
+    )
+
+
+def ending_of(world: World) -> Iterator[tuple[str, str]]:
+    """What is not as it should be in the end: (code, words)."""
+    uid = world.domain["metadata"]["uid"]
+    newest = newest_of(world, uid)
+    stored = dict(all_entries(world))
+    alive = {(pod.node, pod.clique or "") for pod in world.pods() if pod.domain_uid == uid}
+    for (_, node), item in stored.items():
+        if (node, item["cliqueID"]) not in alive:
+            yield "19", f"{node} has no pod and still an entry"
+    expected_ready = True
+    for clique in sorted({process.me.clique for process in newest.values()} - {""}):
+        members = [process for process in newest.values() if process.me.clique == clique]
+        inside = [process for process in members if own_entry(stored, process) is not None]
+        if len(inside) != min(len(members), world.limit):
+            yield (
+                "16",
+                f"{len(inside)} of {len(members)} daemons of {clique} are registered, with {world.limit} indices",
+            )
+        found = {process: own_entry(stored, process) or {} for process in inside}
+        held = Counter(item["index"] for item in found.values())
+        if any(count > 1 for count in held.values()):
+            yield "17", f"{clique} ends with {held}"
+        peers = tuple(sorted((item["index"], item["ipAddress"]) for item in found.values()))
+        for process, item in found.items():
+            fabric = process.fabric
+            if fabric is None or fabric.index != item["index"]:
+                yield "IX7", f"{process.me.node} is registered with {item['index']} and runs with {fabric}"
+            elif fabric.peers.addresses != peers:
+                yield "16", f"{process.me.node} knows {fabric.peers.addresses} and not {peers}"
+            elif item["status"] != READY:
+                yield "16", f"{process.me.node} is not ready"
+        expected_ready = expected_ready and len(inside) == len(members)
+    yield from status_of(world, newest, stored)
+
+
+def status_of(
+    world: World, newest: dict[str, Process], stored: dict[tuple[str, str], Json]
+) -> Iterator[tuple[str, str]]:
+    status = world.domain.get("status", {})
+    by_node = {node: item for (_, node), item in stored.items()}
+    for node, process in newest.items():
+        if not process.me.clique and by_node.get(node, {}).get("index") != -1:
+            yield "62", f"{node} has no fabric and no entry"
+    ready = len(by_node) >= world.domain["spec"]["numNodes"] and all(
+        item["status"] == READY for item in by_node.values()
+    )
+    wanted = READY if ready else NOT_READY
+    if status.get("status") != wanted:
+        yield "21", f"the domain is {status.get('status')} and should be {wanted}"
+    told = {item["id"]: item["status"] for item in status.get("cliques", [])}
+    uid = world.domain["metadata"]["uid"]
+    found = {}
+    for body in world.server.all_of(CLIQUE_KIND):
+        if body["metadata"]["name"].startswith(f"{uid}."):
+            daemons = body.get("daemons", [])
+            good = bool(daemons) and all(item["status"] == READY for item in daemons)
+            found[body["metadata"]["name"].removeprefix(f"{uid}.")] = READY if good else NOT_READY
+    if told != found:
+        yield "12", f"the summary says {told} and should say {found}"
+
+
+def all_entries(world: World) -> Iterator[tuple[tuple[str, str], Json]]:
+    uid = world.domain["metadata"]["uid"]
+    for address, body in world.stored():
+        if address.kind == DOMAIN_KIND or address.name.startswith(f"{uid}."):
+            for node, item in entries(body).items():
+                yield (address.name, node), item
+
+
+def own_entry(stored: dict[tuple[str, str], Json], process: Process) -> Json | None:
+    ref = process.me.register_ref(sharded=process.setup.protocol.sharded)
+    item = stored.get((ref.name, process.me.node))
+    return item if item is not None and item["ipAddress"] == process.me.ip else None
