@@ -319,6 +319,7 @@ def test_mn051_a_domain_that_is_too_many_waits_for_pods_that_outlived_their_cliq
     snapshot = scene("joined", "ours", refused=False, before=False, known=True, on=True)
     empty = replace(snapshot, root=replace(snapshot.root, spec=snapshot.root.spec.model_copy(update={"replicas": 0})))
     orphans = {f"gone {uid}": pods for uid, pods in empty.pods_of.items()}
+    orphans["of others"] = [replace(pod, gang="other-0") for pods in empty.pods_of.values() for pod in pods]
     waiting = wants_of_fabric(replace(empty, cliques=(), pods_of=orphans), judge_fabric(empty))
     assert [type(one) for one in waiting.held_back] == [HeldBack]
     gone = wants_of_fabric(replace(empty, cliques=(), pods_of={}), judge_fabric(empty))

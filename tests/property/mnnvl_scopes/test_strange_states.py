@@ -1,0 +1,140 @@
+"""Sets that somebody has meddled with: labels that are gone or name others, and what is left behind beside them."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from grove_core.admit import admit
+from grove_core.admit_podclique import admit_podclique
+from grove_core.areas.mnnvl_scopes.entry import Surroundings
+from grove_core.document.reading import document_from_json
+from grove_core.inquiry import has
+from grove_core.kernel.admission import Amend, Deny
+from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.steps import Delete, Ensure, Stage
+from grove_core.plan.laws import problems_in
+from grove_core.reconcile import reconcile
+from grove_core.resources.applied import with_fields
+from grove_core.resources.configuration import Served
+from grove_core.resources.keys import SET_REPLICA
+from grove_core.resources.membership import seat_of, user_of
+from grove_core.resources.podclique import PodClique
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.mnnvl_scopes.test_scopes import ENABLED, GPUS, SCOPED, brought_up, told
+from tests.property.workload.sets import applied, clique_raw, set_raw
+
+Json = dict[str, Any]
+GANG = "grove.io/podgang"
+
+
+def shared(replicas: int = 1) -> Snapshot:
+    """A set of a clique that shares by replica and one that shares nothing, at rest."""
+    cliques = (clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"}), clique_raw("b"))
+    return brought_up(set_raw(*cliques, replicas=replicas))[1]
+
+
+def without(labels: FrozenMap, *keys: str) -> FrozenMap:
+    return FrozenMap({key: text for key, text in labels.items() if key not in keys})
+
+
+def test_ms040_the_gang_is_that_of_whoever_says_it() -> None:
+    both = set_raw(*(clique_raw(name, pod_spec=GPUS, annotations={ENABLED: "true"}) for name in ("a", "b")))
+    seen = brought_up(both)[1]
+    first, second = seen.cliques
+    silent = replace(seen, cliques=(replace(first, labels=without(first.labels, GANG)), second))
+    assert not [step for step in reconcile(silent).steps if step.target.kind in {"ComputeDomain", "ResourceClaim"}]
+
+
+def test_ms036_a_name_that_came_to_serve_another_is_told() -> None:
+    seen = shared()
+    (domain,) = seen.domains
+    other = replace(domain, labels=FrozenMap({**domain.labels, **dict.fromkeys(SET_REPLICA, "7")}))
+    taken = replace(seen, domains=(), named_domains={("ml", other.ref.name): other})
+    plan = reconcile(taken)
+    assert other.ref in {held.target for held in plan.withheld}
+    assert not [step for step in plan.steps if step.target == other.ref]
+
+
+def test_ms050_what_is_left_goes_and_what_names_nobody_of_ours_stays() -> None:
+    seen = shared(replicas=2)
+    fewer = replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1}))
+    orphaned = [
+        replace(domain, owner_uid=seen.root.uid, owner_kind="PodCliqueSet", owner_name="llm") for domain in seen.domains
+    ]
+    kept = [clique for clique in seen.cliques if clique.replica_index == 0]
+    left = replace(seen, root=fewer, cliques=tuple(kept), gangs=seen.gangs[:1], domains=tuple(orphaned))
+    gone = {step.target.name for step in reconcile(left).steps if isinstance(step.action, Delete)}
+    assert "llm-1-cd" in gone
+    strange = [replace(one, labels=FrozenMap({**one.labels, "grove.io/pcs-name": "else"})) for one in orphaned]
+    keys = ("grove.io/podcliqueset", "app.kubernetes.io/part-of")
+    strange = [replace(one, labels=FrozenMap({**one.labels, **dict.fromkeys(keys, "else")})) for one in strange]
+    plan = reconcile(replace(left, domains=tuple(strange)))
+    assert not [step for step in plan.steps if step.target.kind == "ComputeDomain" and isinstance(step.action, Delete)]
+
+
+def test_cl012_a_domain_that_nobody_of_the_set_shares_is_not_of_it() -> None:
+    bare = told(applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"}), clique_raw("b"))))
+    assert has(bare, "ComputeDomain", "llm-0-cd")
+    assert not has(bare, "ComputeDomain", "llm-0-b-cd")
+
+
+def test_ms005_a_clique_whose_labels_name_no_set_is_let_through() -> None:
+    around = Surroundings(configuration=SCOPED, served=Served(), owner=None, domains={}, claims={})
+    said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/podcliqueset-replica-index": "0"}}
+    raw = {"metadata": {"name": "x", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
+    decision = admit_podclique(raw, around)
+    assert isinstance(decision.verdict, Amend)
+    assert decision.verdict.warnings
+
+
+def test_ms070_a_set_without_a_name_is_judged_all_the_same() -> None:
+    raw = set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "yes"}))
+    del raw["metadata"]["name"]
+    verdict = admit(raw, None, None, SCOPED).verdict
+    assert isinstance(verdict, Deny)
+    assert {"metadata.name", f"spec.template.cliques[0].annotations[{ENABLED}]"} <= {
+        objection.path for objection in verdict.objections
+    }
+
+
+def stored() -> PodClique:
+    return shared().cliques[0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "replica"),
+    [({}, 0), ({"grove.io/pcs-name": "llm"}, -1), ({"grove.io/pcs-name": "llm", "grove.io/pcsg-name": "pool"}, 0)],
+)
+def test_ms020_labels_that_do_not_say_where(labels: Json, replica: int) -> None:
+    assert seat_of(replace(stored(), labels=FrozenMap(labels), replica_index=replica)) is None
+
+
+def test_ms022_labels_that_name_nobody() -> None:
+    assert user_of(FrozenMap({"grove.io/pcs-name": "llm"})) is None
+
+
+def test_pl022_what_is_ensured_comes_before_what_stands_on_it() -> None:
+    seen = told(applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"}))))
+    plan = reconcile(seen)
+    assert not problems_in(plan, seen)
+    late = [replace(step, stage=Stage.WORKLOAD) if isinstance(step.action, Ensure) else step for step in plan.steps]
+    ordered = replace(plan, steps=tuple(sorted(late, key=lambda step: step.sort_key)))
+    assert any("PL-022" in problem.expected for problem in problems_in(ordered, seen))
+
+
+def test_cl011_a_configuration_that_is_none_is_refused() -> None:
+    told_so = {"mnnvl": {"enabled": "perhaps", "mode": "operator", "computeDomainShape": "auto"}}
+    raw = {"formatVersion": "1.2", "rules": "design", "asOf": "2026-11-20T09:00:00Z", "notCollected": [], "plans": []}
+    with pytest.raises(MalformedObject):
+        document_from_json({**raw, "configuration": told_so})
+
+
+def test_wl025_a_generation_that_nobody_knows_does_not_move() -> None:
+    clique = replace(stored(), generation=None)
+    fields = FrozenMap({"spec": FrozenMap({"autoScalingConfig": FrozenMap({"maxReplicas": 9})})})
+    changed = with_fields(clique, fields)
+    assert isinstance(changed, PodClique)
+    assert changed.generation is None
+    assert changed.auto_scaling["maxReplicas"] == 9
