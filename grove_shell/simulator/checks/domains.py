@@ -190,6 +190,8 @@ class Domains(Check):
             self.truth.fail("CD3", f"the condition of {name} does not read", name)
             return
         wanted = is_wanted(snapshot.root, snapshot.configuration)
+        if not wanted and not told:  # switched off, it forgets what failed: who runs without stays so (MN-024)
+            self.deprived -= {uid for uid, place in self.places.of.items() if place[0] == root.uid}
         seen = with_own_writes(snapshot)
         refused = {
             _index_in(attempt.step.target.name, root)
