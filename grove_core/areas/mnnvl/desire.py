@@ -30,6 +30,7 @@ from grove_core.resources.keys import (
 )
 from grove_core.resources.membership import is_managed
 from grove_core.resources.names import domain_claim_template_name, index_from, replica_name, scaling_group_name
+from grove_core.resources.ownership import reference_to
 from grove_core.resources.statuses import REMOVED, status_change
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -92,14 +93,6 @@ def _wish_for(snapshot: Snapshot, one: ReplicaFabric) -> Present | HeldBack | No
 def _domain_for(snapshot: Snapshot, one: ReplicaFabric, because: Reason) -> Present:
     """The domain of a replica (MN-005); one that failed is not waited for any more (OP-029)."""
     root, ref = snapshot.root, address_of(snapshot, one.index)
-    owner = {
-        "apiVersion": root.ref.api_version,
-        "kind": root.ref.kind,
-        "name": root.ref.name,
-        "uid": root.uid,
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
     labels = {
         MANAGED_BY: OPERATOR,
         NAME: ref.name,
@@ -118,7 +111,7 @@ def _domain_for(snapshot: Snapshot, one: ReplicaFabric, because: Reason) -> Pres
                 "name": ref.name,
                 "namespace": ref.namespace,
                 "labels": dict(sorted(labels.items())),
-                "ownerReferences": [owner],
+                "ownerReferences": [reference_to(root)],
             },
             "spec": spec,
         }

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from grove_core.areas.mnnvl_scopes.entry import Joins, Passes, Surroundings, Waits, judge_entry, member_in, opted_in
-from grove_core.areas.mnnvl_scopes.manifests import Maker, reference_to
+from grove_core.areas.mnnvl_scopes.manifests import Maker
 from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.areas.mnnvl_scopes.verdicts import Lot, ScopeJudgement
 from grove_core.kernel.decisions import Finding
@@ -16,6 +16,7 @@ from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.keys import MNNVL_ADOPTED
 from grove_core.resources.membership import joined_claim, scope_of
 from grove_core.resources.names import listed
+from grove_core.resources.ownership import reference_to
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.snapshot.snapshot import Snapshot
 

@@ -1,7 +1,5 @@
 """Manifests of the ComputeDomains and ResourceClaims that are shared by annotation (MS-020 to MS-023)."""
 
-from typing import Any
-
 from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.reasons import Reason
@@ -12,6 +10,7 @@ from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.dialects import claim_dialect_of, dialect_of
 from grove_core.resources.membership import Membership
 from grove_core.resources.meta import Resource
+from grove_core.resources.ownership import reference_to
 
 _REQUEST = "mnnvl"
 _SELECTOR = 'device.attributes["compute-domain.nvidia.com"].name == "{}"'
@@ -72,15 +71,3 @@ class Maker:
         )
         assert isinstance(manifest, FrozenMap)  # noqa: S101 - mypy cannot see that an object freezes to one
         return Ensured(ref, manifest, (why,))
-
-
-def reference_to(owner: Resource) -> dict[str, Any]:
-    """That an object belongs to this one."""
-    return {
-        "apiVersion": owner.ref.api_version,
-        "kind": owner.ref.kind,
-        "name": owner.ref.name,
-        "uid": owner.uid,
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }

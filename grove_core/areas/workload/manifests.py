@@ -23,6 +23,7 @@ from grove_core.resources.keys import (
     TEMPLATE_HASH,
 )
 from grove_core.resources.meta import NO_TEXTS, Resource
+from grove_core.resources.ownership import reference_to
 
 Json: TypeAlias = dict[str, Any]
 
@@ -56,7 +57,7 @@ def wanted(blank: Blank, body: Json, because: Iterable[Reason], *, is_foundation
         "name": blank.name,
         "namespace": blank.ref.namespace,
         "labels": dict(sorted(blank.labels.items())),
-        "ownerReferences": [_owner_reference(blank.owner)],
+        "ownerReferences": [reference_to(blank.owner)],
     }
     if blank.annotations:
         metadata["annotations"] = dict(sorted(blank.annotations.items()))
@@ -65,17 +66,6 @@ def wanted(blank: Blank, body: Json, because: Iterable[Reason], *, is_foundation
     manifest = freeze({"apiVersion": blank.api_version, "kind": blank.kind, "metadata": metadata, **body})
     assert isinstance(manifest, FrozenMap)  # noqa: S101 - mypy cannot see that an object freezes to one
     return Present(blank.ref, manifest, tuple(because), is_foundation=is_foundation)
-
-
-def _owner_reference(owner: Resource) -> Json:
-    return {
-        "apiVersion": owner.ref.api_version,
-        "kind": owner.ref.kind,
-        "name": owner.ref.name,
-        "uid": owner.uid,
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
 
 
 def labels_of_set(set_name: str) -> dict[str, str]:

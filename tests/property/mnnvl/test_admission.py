@@ -1,56 +1,28 @@
 """What admission says of a set's MNNVL annotations (MN-070 to MN-077); cases.yaml was written before the code."""
 
-import copy
-import re
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
 
 from grove_core.admit import admit
 from grove_core.kernel.admission import Deny, Remark
 from grove_core.resources.configuration import UNTOLD, Configuration, Mnnvl, MnnvlMode
+from tests.property.admission_tables import Table, is_meant
 
 Json = dict[str, Any]
-STEP: Final = re.compile(r"([A-Za-z]+)|\[(\d+)\]")
 OPERATOR: Final = Configuration(Mnnvl(enabled=True))
 
 
-@cache
-def table() -> Json:
-    loaded: Json = yaml.safe_load((Path(__file__).parent / "cases.yaml").read_text(encoding="utf-8"))
-    return loaded
-
-
-CASES: Final = table()["cases"]
-
-
-def with_values(values: Json) -> Json:
-    """The manifest of the table with other values at some places; None takes a field away."""
-    raw: Json = copy.deepcopy(table()["manifest"])
-    for path, value in values.items():
-        steps = [name or int(index) for name, index in STEP.findall(path)]
-        place: Any = raw
-        for step in steps[:-1]:
-            place = place.setdefault(step, {}) if isinstance(step, str) else place[step]
-        if value is None:
-            place.pop(steps[-1])
-        else:
-            place[steps[-1]] = value
-    return raw
+TABLE: Final = Table(Path(__file__).parent / "cases.yaml")
+CASES: Final = TABLE.cases
 
 
 def judged(case: Json, configuration: Configuration = OPERATOR) -> tuple[list[Remark], list[Remark]]:
     """Objections and warnings."""
-    old = with_values(case["old"]) if "old" in case else None
-    verdict = admit(with_values(case["put"]), old, None, configuration).verdict
+    old = TABLE.with_values(case["old"]) if "old" in case else None
+    verdict = admit(TABLE.with_values(case["put"]), old, None, configuration).verdict
     return list(verdict.objections if isinstance(verdict, Deny) else ()), list(verdict.warnings)
-
-
-def is_meant(pattern: str, path: str) -> bool:
-    return path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern
 
 
 @pytest.mark.req("MN-070")

@@ -1,59 +1,31 @@
 """What admission says of a set's MNNVL annotations (MS-070 to MS-084); cases.yaml was written before the code."""
 
-import copy
-import re
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
 
 from grove_core.admit import admit, neighbours_in
 from grove_core.kernel.admission import Deny, Remark
 from grove_core.resources.configuration import UNTOLD, Configuration, Mnnvl, MnnvlMode
+from tests.property.admission_tables import Table, is_meant
 
 Json = dict[str, Any]
-STEP: Final = re.compile(r"([A-Za-z]+)|\[(\d+)\]")
 SCOPED: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
 ENABLED, SCOPE, CLASS = "grove.io/mnnvl-enabled", "grove.io/mnnvl-scope", "grove.io/mnnvl-device-class"
 
 
-@cache
-def table() -> Json:
-    loaded: Json = yaml.safe_load((Path(__file__).parent / "cases.yaml").read_text(encoding="utf-8"))
-    return loaded
-
-
-CASES: Final = table()["cases"]
-
-
-def with_values(values: Json) -> Json:
-    """The manifest of the table with other values at some places; None takes a field away."""
-    raw: Json = copy.deepcopy(table()["manifest"])
-    for path, value in values.items():
-        steps = [name or int(index) for name, index in STEP.findall(path)]
-        place: Any = raw
-        for step in steps[:-1]:
-            place = place.setdefault(step, {}) if isinstance(step, str) else place[step]
-        if value is not None:
-            place[steps[-1]] = value
-        elif isinstance(place, list) or steps[-1] in place:
-            place.pop(steps[-1])
-    return raw
+TABLE: Final = Table(Path(__file__).parent / "cases.yaml")
+CASES: Final = TABLE.cases
 
 
 def judged(
     put: Json, old: Json | None = None, configuration: Configuration = SCOPED, classes: frozenset[str] | None = None
 ) -> tuple[list[Remark], list[Remark]]:
     """Objections and warnings."""
-    before = with_values(old) if old is not None else None
-    verdict = admit(with_values(put), before, None, configuration, classes).verdict
+    before = TABLE.with_values(old) if old is not None else None
+    verdict = admit(TABLE.with_values(put), before, None, configuration, classes).verdict
     return list(verdict.objections if isinstance(verdict, Deny) else ()), list(verdict.warnings)
-
-
-def is_meant(pattern: str, path: str) -> bool:
-    return path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern
 
 
 @pytest.mark.req("MS-071")
@@ -101,15 +73,15 @@ def test_ms084_a_class_that_is_not_there(known: frozenset[str] | None, warned: l
 def test_ms077_two_sets_must_not_share_a_domain(configuration: Configuration, refused: bool) -> None:
     """Clique 1 of the set chat, alone, and replica 1 of the set chat-0, would both have chat-0-1-cd."""
     alone = {ENABLED: "true", SCOPE: "clique"}
-    ours = with_values({"spec.template.cliques[0].name": "1", "spec.template.cliques[0].annotations": alone})
-    theirs = with_values({"metadata.name": "chat-0", "metadata.annotations": {ENABLED: "true"}})
+    ours = TABLE.with_values({"spec.template.cliques[0].name": "1", "spec.template.cliques[0].annotations": alone})
+    theirs = TABLE.with_values({"metadata.name": "chat-0", "metadata.annotations": {ENABLED: "true"}})
     for new, other in ((ours, theirs), (theirs, ours)):
         verdict = admit(new, None, neighbours_in([new, other]), configuration).verdict
         found = verdict.objections if isinstance(verdict, Deny) else ()
         told = [one.reason.sentence for one in found if dict(one.reason.facts).get("kind") == "ComputeDomain"]
         assert bool(told) is refused
         assert all("chat-0-1-cd" in words for words in told)
-    apart = with_values({"metadata.name": "chat-0", "metadata.annotations": {ENABLED: "false"}})
+    apart = TABLE.with_values({"metadata.name": "chat-0", "metadata.annotations": {ENABLED: "false"}})
     verdict = admit(ours, None, neighbours_in([ours, apart]), SCOPED).verdict
     found = verdict.objections if isinstance(verdict, Deny) else ()
     assert not [one for one in found if dict(one.reason.facts).get("kind") == "ComputeDomain"]
@@ -118,7 +90,7 @@ def test_ms077_two_sets_must_not_share_a_domain(configuration: Configuration, re
 def test_ms077_a_name_that_is_held_already() -> None:
     """By a domain of the cluster, whose labels name another set."""
     alone = {ENABLED: "true", SCOPE: "clique"}
-    ours = with_values({"spec.template.cliques[0].name": "1", "spec.template.cliques[0].annotations": alone})
+    ours = TABLE.with_values({"spec.template.cliques[0].name": "1", "spec.template.cliques[0].annotations": alone})
     labels = {"grove.io/pcs-name": "chat-0", "grove.io/pcs-replica-index": "1"}
     held = {"kind": "ComputeDomain", "metadata": {"name": "chat-0-1-cd", "namespace": "ml", "labels": labels}}
     verdict = admit(ours, None, neighbours_in([held]), SCOPED).verdict

@@ -1,0 +1,39 @@
+"""Tables of what admission says of a set, as data: one manifest, and what stands elsewhere in it case by case."""
+
+import copy
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+Json = dict[str, Any]
+_STEP: Final = re.compile(r"([A-Za-z]+)|\[(\d+)\]")
+
+
+class Table:
+    """A ``cases.yaml``: ``manifest`` is a set that nobody objects to, ``cases`` says what is judged otherwise."""
+
+    def __init__(self, path: Path) -> None:
+        raw: Json = yaml.safe_load(path.read_text(encoding="utf-8"))
+        self.cases: list[Json] = raw["cases"]
+        self._manifest: Json = raw["manifest"]
+
+    def with_values(self, values: Json) -> Json:
+        """The manifest with other values at some places; None takes a field away."""
+        raw: Json = copy.deepcopy(self._manifest)
+        for path, value in values.items():
+            steps = [name or int(index) for name, index in _STEP.findall(path)]
+            place: Any = raw
+            for step in steps[:-1]:
+                place = place.setdefault(step, {}) if isinstance(step, str) else place[step]
+            if value is not None:
+                place[steps[-1]] = value
+            elif isinstance(place, list) or steps[-1] in place:
+                place.pop(steps[-1])
+        return raw
+
+
+def is_meant(pattern: str, path: str) -> bool:
+    """Whether a pattern of a table means a field: ``*`` at its end stands for everything below."""
+    return path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern
