@@ -1,7 +1,7 @@
 """A real API server merges as the table says by which the one in memory is tested (DC-100 to DC-110)."""
 
 import http.client
-from functools import partial
+from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlencode
 
@@ -9,7 +9,8 @@ import pytest
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_shell.manifests.domains import domain_definitions
-from tests.cluster.api import APPLY, PLAIN, Api, ApiError, Json, wait_until
+from tests.cluster.api import APPLY, PLAIN, Api, ApiError, Json
+from tests.cluster.nvidia.definitions import install, remove
 from tests.cluster.plane import ControlPlane
 from tests.merging.cases import CASES, NAME, Case, Write, body_of, found_in
 
@@ -17,22 +18,12 @@ CREATED: Final = frozenset({("apply", 201), ("create", 201)})
 
 
 @pytest.fixture(scope="module")
-def domains(api_server: ControlPlane) -> Api:
-    """The shared API server, with the definitions of both kinds as they are printed."""
+def domains(api_server: ControlPlane) -> Iterator[Api]:
+    """The shared API server, with the definitions of both kinds as they are printed, until the module is done."""
     api = api_server.api()
-    definitions = list(domain_definitions())
-    for definition in definitions:
-        name = definition["metadata"]["name"]
-        api.patch("customresourcedefinitions", name, patch=definition, media=APPLY, fieldManager="test", force="true")
-    for definition in definitions:
-        look = partial(api.get, "customresourcedefinitions", definition["metadata"]["name"])
-        wait_until(look, is_served, "the definition is established")
-    return api
-
-
-def is_served(definition: Json) -> bool:
-    conditions = definition.get("status", {}).get("conditions", [])
-    return any((told["type"], told["status"]) == ("Established", "True") for told in conditions)
+    install(api, *domain_definitions())
+    yield api
+    remove(api)
 
 
 def asked(api: Api, case: Case, write: Write, namespace: str, live: Json | None) -> tuple[int, str]:
