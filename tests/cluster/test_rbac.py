@@ -22,6 +22,7 @@ DEVICES: Final[Json] = {"name": "x", "templateSpec": {"spec": {"devices": {}}}}
 
 _LOST: Final = "asked for by name only where the answer to a creation was lost, or the name is somebody else's"
 _HEALED: Final = "changed only where somebody else, or an update, makes it differ from the template"
+_HANDED_OVER: Final = "handed over to gangs in mode `annotations` alone; this operator is told the other one"
 IDLE: Final = {
     **{
         (resource, "get"): _LOST
@@ -37,6 +38,8 @@ IDLE: Final = {
             "services",
         )
     },
+    ("computedomains", "patch"): _HANDED_OVER,
+    ("resourceclaims", "patch"): _HANDED_OVER,
     ("pods", "get"): "asked for only where a pod went, or lost its labels, in the moment before a gang is ended",
     ("podcliquescalinggroups", "get"): "asked for only where a whole scaling group is the cause of an end",
     ("horizontalpodautoscalers", "patch"): _HEALED,
