@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import yaml
 
-from grove_core.resources.keys import CLIQUE_FINALIZER, CORE, GROUP_FINALIZER, GROVE, SET_FINALIZER
+from grove_core.resources.keys import CLIQUE_FINALIZER, CORE, GROUP_FINALIZER, GROVE, MNNVL_ENABLED, SET_FINALIZER
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
@@ -315,6 +315,16 @@ def bare_set(replicas: int) -> Raw:
     written = _set(first, 0)
     metadata = {"name": first.set_name, "namespace": NAMESPACE}
     return {**written, "metadata": metadata, "spec": {**written["spec"], "replicas": replicas}, "status": {}}
+
+
+def sharing_set(replicas: int) -> Raw:
+    """The same as its user wrote it who wants one ComputeDomain for each replica by annotation, groups included."""
+    found = bare_set(replicas)
+    told = {"annotations": {MNNVL_ENABLED: "true"}}
+    template = found["spec"]["template"]
+    groups = [{**group, **told} for group in template["podCliqueScalingGroups"]]
+    spec = {**found["spec"], "template": {**template, "podCliqueScalingGroups": groups}}
+    return {**found, "metadata": {**found["metadata"], **told}, "spec": spec}
 
 
 def _group(members: list[Clique]) -> Raw:

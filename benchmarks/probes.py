@@ -15,11 +15,11 @@ from random import Random
 from time import process_time
 from typing import Any, Final, TypeAlias
 
-from benchmarks.data import NOW, Owners, bare_set, owner_facts, pod_facts, texts_of_pods
+from benchmarks.data import NOW, Owners, bare_set, owner_facts, pod_facts, sharing_set, texts_of_pods
 from grove_core.areas.gang_termination.desire import wake_of_termination
 from grove_core.areas.gang_termination.rulesets import DESIGN
 from grove_core.reconcile import reconcile
-from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl, Served
+from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl, MnnvlMode, Served
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.snapshot.cluster import Cluster, cluster_of
@@ -28,6 +28,7 @@ from grove_shell.controller.rounds import as_applied, run_to_rest
 from grove_shell.world.memory import MemoryWorld
 
 Numbers: TypeAlias = dict[str, float]
+Json: TypeAlias = dict[str, Any]
 _STATUS: Final = Path("/proc/self/status")
 _SERVED: Final = Served(domains=DomainShape.NVIDIA, claims="resource.k8s.io/v1")
 _LEAST_PODS: Final = 50_000  # that one measurement looks at, in as many rounds over a small cluster as it takes
@@ -180,28 +181,34 @@ def expansion(replicas: int, rounds: int) -> dict[str, list[float]]:
     gc.disable()  # as the program does
     found: dict[str, list[float]] = {"first": [], "all": [], "steps": []}
     for measured in range(-1, rounds):  # the first round warms up
-        _expand(replicas, Configuration(), found if measured >= 0 else None)
+        _expand(bare_set(replicas), Configuration(), found if measured >= 0 else None)
     return found
 
 
 def domains(replicas: int, rounds: int) -> dict[str, list[float]]:
-    """The same of a set with a ComputeDomain for each replica, and of one without, in turn."""
+    """The same of a set with a ComputeDomain for each replica, in both modes, and of one without, in turn."""
     gc.disable()  # as the program does
-    ways = {"on": Configuration(mnnvl=Mnnvl(enabled=True)), "off": Configuration()}
+    bare, told = bare_set(replicas), sharing_set(replicas)
+    ways = {
+        "operator": (bare, Configuration(mnnvl=Mnnvl(enabled=True))),
+        "annotations": (told, Configuration(mnnvl=Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))),
+        "off": (bare, Configuration()),
+    }
     found: dict[str, dict[str, list[float]]] = {way: {"first": [], "all": [], "steps": []} for way in ways}
     for measured in range(-1, rounds):  # the first round warms up
-        for way, told in ways.items():
-            _expand(replicas, told, found[way] if measured >= 0 else None)
-    more = {on - off for on, off in zip(found["on"]["steps"], found["off"]["steps"], strict=True)}
-    if more != {replicas}:
-        raise RuntimeError(f"as many steps more as there are replicas, and not {more}")
+        for way, (raw, configuration) in ways.items():
+            _expand(raw, configuration, found[way] if measured >= 0 else None)
+    for way, each in (("operator", 1), ("annotations", 4)):  # domain; and claim, and both are handed to the gang
+        more = {on - off for on, off in zip(found[way]["steps"], found["off"]["steps"], strict=True)}
+        if more != {each * replicas}:
+            raise RuntimeError(f"in mode {way} {each * replicas} steps more, and not {more}")
     return {f"{key}, {way}": values for way, kept in found.items() for key, values in kept.items()}
 
 
-def _expand(replicas: int, told: Configuration, found: dict[str, list[float]] | None) -> None:
+def _expand(raw: Json, told: Configuration, found: dict[str, list[float]] | None) -> None:
     start = process_time()
-    bare = podcliqueset_of(bare_set(replicas))
-    snapshot = as_applied(Snapshot(root=bare, pods_of={}, now=NOW, configuration=told, served=_SERVED))
+    root = podcliqueset_of(raw)
+    snapshot = as_applied(Snapshot(root=root, pods_of={}, now=NOW, configuration=told, served=_SERVED))
     reconcile(snapshot)
     first = process_time() - start
     rested = run_to_rest(MemoryWorld((snapshot,)), snapshot, DESIGN, limit=None, until=None)

@@ -7,8 +7,11 @@ from typing import Any, Final, NamedTuple
 from grove_core.areas.gang_termination import admit as gang_termination
 from grove_core.areas.gang_termination.rules import Refuse
 from grove_core.areas.mnnvl import admit as mnnvl
+from grove_core.areas.mnnvl.company import warnings_to as company_warnings_to
 from grove_core.areas.mnnvl_scopes import admit as mnnvl_scopes
 from grove_core.areas.mnnvl_scopes.caution import warnings_to as scope_warnings_to
+from grove_core.areas.topology import admit as topology
+from grove_core.areas.topology.admit import UNSEEN, Around
 from grove_core.areas.workload import admit as workload
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.areas.workload.neighbours import Neighbours, neighbours_of
@@ -46,18 +49,20 @@ def admit(
     neighbours: Neighbours | None = None,
     configuration: Configuration = UNTOLD,
     classes: Collection[str] | None = None,
+    around: Around = UNSEEN,
 ) -> Decision[AdmissionVerdict]:
     """Judge a PodCliqueSet manifest, as an update where the old one is given; all objections at once.
 
     With neighbours it is also judged by the names that others use (WL-117); the set itself may be among them. What is
     warned of depends on what the operator is told, and on the names of the DeviceClasses where these are known.
+    What it says of its topology is judged by what is around it (TP-060).
 
     Both are judged with their defaults written out (WL-196). Total: a manifest that does not read is refused (GT-103),
     and what can be read of it is judged all the same. An old manifest that does not read has nothing to compare with.
     """
     subject, raw = _subject(new), with_defaults(new)
     before = manifest_of(with_defaults(old))[0] if old is not None else None
-    objections, warnings = _found_in(subject, raw, _Beside(before, neighbours, configuration, classes))
+    objections, warnings = _found_in(subject, raw, _Beside(before, neighbours, configuration, classes, around))
     cautions = tuple(sorted(warnings, key=_sort_key))
     if not objections:
         return Decision(Admit(cautions), (Refuse.ADMITTED.because(subject),))
@@ -91,6 +96,7 @@ class _Beside(NamedTuple):
     neighbours: Neighbours | None
     configuration: Configuration
     classes: Collection[str] | None
+    around: Around
 
 
 def _found_in(subject: Ref, raw: Mapping[str, Any], beside: _Beside) -> tuple[list[Objection], list[Caution]]:
@@ -126,13 +132,19 @@ def _judged(
     sound = () if manifest is None else (manifest,)
     before, neighbours = beside.before, beside.neighbours
     earlier = before.spec if before is not None else None
+    unmade = () if beside.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS) else (DOMAIN_KIND,)  # MS-077
     objections = (
         (
             *gang_termination.objections_to(subject, new.spec, earlier),
             *workload.objections_to(subject, new, before),
             *mnnvl.objections_to(subject, new, before),
             *mnnvl_scopes.objections_to(subject, new, before, beside.configuration),
-            *(_collisions(subject, new, beside, neighbours) if neighbours is not None else ()),
+            *topology.objections_to(subject, new, before, beside.configuration, beside.around),
+            *(
+                workload.collisions_of(subject, new, before, neighbours, unmade=unmade)
+                if neighbours is not None
+                else ()
+            ),
         )
         for new in sound
     )
@@ -140,19 +152,13 @@ def _judged(
         (
             *workload.warnings_to(subject, new, before),
             *mnnvl.warnings_to(subject, new, beside.configuration),
+            *company_warnings_to(subject, new, beside.configuration),
             *scope_warnings_to(subject, new, beside.configuration, beside.classes),
+            *topology.warnings_to(subject, new, before, beside.configuration, beside.around),
         )
         for new in sound
     )
     return frozenset(chain.from_iterable(objections)), frozenset(chain.from_iterable(warnings))
-
-
-def _collisions(subject: Ref, new: Manifest, beside: _Beside, neighbours: Neighbours) -> Iterator[Objection]:
-    """Names that another set uses (WL-117); those of shared ComputeDomains only where these are made (MS-077)."""
-    is_shared = beside.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
-    for objection in workload.collisions_of(subject, new, beside.before, neighbours):
-        if is_shared or ("kind", DOMAIN_KIND) not in objection.reason.facts:
-            yield objection
 
 
 def _problems_of(raw: Mapping[str, Any]) -> tuple[Problem, ...]:

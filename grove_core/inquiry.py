@@ -14,7 +14,7 @@ from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Create, Ensure, SetStatus, Step
+from grove_core.kernel.steps import Make, SetStatus, Step
 from grove_core.plan.plan import Plan, Withheld
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.fields import Fields
@@ -127,7 +127,7 @@ class Inquiry:
             action = step.action
             if isinstance(action, SetStatus):
                 continue
-            made = isinstance(action, Create | Ensure) and self.kind != "Pod" and _owner_of(step.target, action) in uids
+            made = isinstance(action, Make) and self.kind != "Pod" and _owner_of(step.target, action) in uids
             if self.kind == "PodCliqueSet" or made or step.target in concerned:
                 yield step
 
@@ -195,7 +195,7 @@ class Inquiry:
         return subject.replica is not None and (subject.kind, subject.name) == (self.kind, self.name)
 
 
-def _owner_of(target: Ref, action: Create | Ensure) -> str:
+def _owner_of(target: Ref, action: Make) -> str:
     """Uid of who will own what is created."""
     owner: str = read_identity(Fields(thaw(action.manifest), "", []), target.api_version, target.kind, None)[
         "owner_uid"

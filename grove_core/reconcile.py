@@ -1,11 +1,7 @@
 """The whole pipeline on one page: a snapshot goes in, a plan comes out, every dependency is a visible argument."""
 
 from collections.abc import Iterable
-from datetime import timedelta
-from typing import Final
 
-from grove_core.areas.domain_cliques.desire import wants_of_domain
-from grove_core.areas.domain_cliques.moment import DomainMoment
 from grove_core.areas.gang_termination.desire import wake_of_termination, wants_of_termination
 from grove_core.areas.gang_termination.findings import findings_of_termination
 from grove_core.areas.gang_termination.rulesets import DESIGN, RuleSet
@@ -15,6 +11,8 @@ from grove_core.areas.mnnvl.desire import findings_of_fabric, wake_of_fabric, wa
 from grove_core.areas.mnnvl.judge import fabric_of, judge_fabric
 from grove_core.areas.mnnvl_scopes.desire import as_admitted, findings_of_scopes, wants_of_scopes
 from grove_core.areas.mnnvl_scopes.judge import judge_scopes
+from grove_core.areas.topology.desire import findings_of_topology, wants_of_topology
+from grove_core.areas.topology.judge import judge_topology, placing_of
 from grove_core.areas.workload.desire import judge_completion
 from grove_core.areas.workload.gates import findings_of_gates, judge_gates, wants_of_gates
 from grove_core.areas.workload.starting import findings_of_start
@@ -22,14 +20,11 @@ from grove_core.areas.workload.teardown import released_of, wants_of_teardown
 from grove_core.kernel.steps import Step
 from grove_core.kernel.wants import Desired
 from grove_core.plan.difference import difference, steps_for
-from grove_core.plan.plan import Plan, Withheld
+from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-
-CLEANUP: Final = timedelta(seconds=2)
-"""How often the entries of a domain are held against its pods."""
 
 
 def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
@@ -52,7 +47,9 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     told = fabric_of(seen, fabric)._replace(annotations=scopes.annotations)
 
     gates = judge_gates(seen)  # WL
-    completion = judge_completion(seen, ending_of(judgement), told)  # WL
+    topology = judge_topology(seen)  # TP
+    completion = judge_completion(seen, ending_of(judgement), told, placing_of(seen, topology))  # WL
+    held_back = (held for part in completion.wants for held in part.held_back)
 
     desired = Desired.union(
         (
@@ -61,6 +58,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
             wants_of_scopes(seen, scopes),  # MS
             wants_of_teardown(seen),  # WL
             *completion.wants,  # WL
+            wants_of_topology(seen, topology, held_back),  # TP
             wants_of_gates(gates),  # WL
         )
     )
@@ -74,34 +72,11 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
             *findings_of_termination(seen, judgement, tally),
             *findings_of_fabric(seen, fabric),
             *findings_of_scopes(seen, scopes, desired),
+            *findings_of_topology(seen, topology),
             *findings_of_gates(gates),
             *findings_of_start(seen),
             *completion.findings,
         ),
-    )
-
-
-def reconcile_domain(moment: DomainMoment, *, cleanup: timedelta = CLEANUP) -> Plan:
-    """Everything the controller would do about one ComputeDomain at this moment, and why (DC-070 to DC-088).
-
-    Args:
-        moment: what it can see.
-        cleanup: after which time pods are looked at again where something could not be said.
-    """
-    desired, findings = wants_of_domain(moment)  # DC
-    return Plan(
-        root=moment.domain.ref,
-        root_uid=moment.domain.uid,
-        rules=DESIGN.name,
-        steps=steps_for(desired.wants),
-        withheld=tuple(
-            sorted(
-                (Withheld(held.target, held.because) for held in desired.held_back),
-                key=lambda held: held.target.sort_key,
-            )
-        ),
-        wake_at=moment.now + cleanup if desired.held_back else None,
-        findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
     )
 
 

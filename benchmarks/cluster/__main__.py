@@ -3,7 +3,7 @@
 Each workload is made by the operator; the floor, right before it, is a bare loop that only makes as many pods. What
 counts is the ratio to the floor: seconds depend on the machine, and on what else it does. Parts: the peer's workloads
 W1 to W4, ``same`` (W1 beside a bare loop that posts exactly its pods, P15), ``first`` (first clique of a new set),
-``clients`` (P12 to P14), ``growth``, ``rest`` (P18).
+``clients`` (P12 to P14), ``growth``, ``rest`` (P18), ``webhooks`` (median and p99 of admission).
 """
 
 import argparse
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.cluster import report, runs
+from benchmarks.cluster.admission import reviews
 from benchmarks.cluster.clients import clients
 from benchmarks.cluster.runs import Measured
 from benchmarks.cluster.stage import IN_FLIGHT, Stage
@@ -27,7 +28,7 @@ from tests.cluster.plane import ControlPlane
 _NODES: Final = 20
 _PODS_OF_A_NODE: Final = 100
 _WORKLOADS: Final = ("W1", "W2", "W3", "W4")
-_PARTS: Final = (*_WORKLOADS, "same", "first", "clients", "growth", "rest")
+_PARTS: Final = (*_WORKLOADS, "same", "first", "clients", "growth", "rest", "webhooks")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,14 +40,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--pods", type=int, default=1000, help="of each workload")
     parser.add_argument("--growth", type=int, nargs="+", default=[100, 300, 1000, 3000], help="numbers of pods")
     parser.add_argument("--rest", type=float, default=600.0, help="seconds to watch the operator do nothing")
+    parser.add_argument("--reviews", type=int, default=1000, help="answers of the webhooks of each kind")
     options = parser.parse_args(arguments)
     if unknown := [part for part in options.parts if part not in _PARTS]:
         parser.error(f"no such part: {', '.join(unknown)}; there are {', '.join(_PARTS)}")
     options.parts = options.parts or list(_PARTS)
+    if len(set(options.growth)) < 2:
+        parser.error("growth is seen between two numbers of pods, or more")
     most = max(options.pods, *options.growth) if "growth" in options.parts else options.pods
     with ControlPlane(binaries.build(_say)) as plane, tempfile.TemporaryDirectory() as folder:
         plane.api().add_nodes([f"node-{number}" for number in range(max(_NODES, most // _PODS_OF_A_NODE))])
-        asyncio.run(_measure(plane.kubeconfig("admin"), Path(folder), options))
+        if set(options.parts) != {"webhooks"}:
+            asyncio.run(_measure(plane.kubeconfig("admin"), Path(folder), options))
+        if "webhooks" in options.parts:
+            _say("webhooks ...")
+            print(report.reviews_table(reviews(plane, Path(folder), options.reviews)), flush=True)
     return 0
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from benchmarks.cluster.admission import IN_FLIGHT, Latency
 from benchmarks.cluster.clients import Beside
 from benchmarks.cluster.process import Cost
 from benchmarks.cluster.runs import Measured, exponent
@@ -59,6 +60,24 @@ def clients_table(rows: Iterable[Beside]) -> str:
                 f"{1e6 * row.theirs:.0f} us",
                 f"{row.ours / row.theirs:.2f}",
                 f"{1000 * row.stood:.0f} ms / {1000 * row.stood_theirs:.0f} ms" if row.stood else "",
+            )
+            for row in rows
+        ),
+    )
+
+
+def reviews_table(rows: Iterable[Latency]) -> str:
+    """How long answers of the webhooks take."""
+    return table(
+        (f"admission, {IN_FLIGHT} in flight", "asked through", "answers", "median", "p99", "a second"),
+        (
+            (
+                row.what,
+                row.way,
+                f"{len(row.taken):,}",
+                f"{1000 * row.median:.0f} ms",
+                f"{1000 * row.p99:.0f} ms",
+                f"{row.rate:,.0f}",
             )
             for row in rows
         ),

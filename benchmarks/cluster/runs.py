@@ -47,9 +47,7 @@ async def floor(stage: Stage, pods: int, *, like: str = "") -> Measured:
     posting = asyncio.ensure_future(stage.post_all(PODS, bodies))
     first, created, ready = await stage.until_ready(names, pods, version, start)
     await posting
-    for name in names:
-        await stage.api.request("DELETE", PODS, query={"labelSelector": f"app.kubernetes.io/part-of={name}"})
-    await stage.until_gone(names)
+    await stage.take_away(names)
     return Measured(name=_FLOOR, pods=pods, first=first, created=created, ready=ready)
 
 

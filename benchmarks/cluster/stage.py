@@ -4,14 +4,14 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from benchmarks.cluster.workloads import NAMESPACE, Json
 from grove_core.resources.keys import SET
-from grove_shell.client.api import Api
+from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.kinds import KINDS
 
 T = TypeVar("T")
@@ -117,6 +117,14 @@ class Stage:
                     pod = json.loads(line)["object"]
                     version = pod["metadata"]["resourceVersion"]
                     yield pod
+
+    async def take_away(self, names: list[str]) -> None:
+        """Delete the pods of these names; a server gives up on one request for many thousands, so it is asked again."""
+        while await self.there(names):
+            with suppress(Unreachable):
+                await self.api.request("DELETE", PODS, query={"labelSelector": _of(names)})
+            await asyncio.sleep(1)
+        await self.until_gone(names)
 
     async def until_gone(self, names: list[str]) -> None:
         """Until there are neither pods nor sets of these names."""

@@ -11,6 +11,7 @@ from typing import Any, Final
 from grove_core.areas.gang_termination import rules as gang_termination
 from grove_core.areas.mnnvl import rules as mnnvl
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
+from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
 from grove_core.document.document import AUTO, FOREGROUND, FORMAT_VERSION, Document, Json
 from grove_core.kernel.decisions import Finding
@@ -36,7 +37,8 @@ from grove_core.kernel.times import parse_time
 from grove_core.plan import rules as planning
 from grove_core.plan.forecast import Forecast, Round
 from grove_core.plan.plan import Withheld
-from grove_core.resources.configuration import UNTOLD, Configuration, DomainShape, Mnnvl, MnnvlMode
+from grove_core.resources.cluster_topology import Level
+from grove_core.resources.configuration import UNTOLD, Configuration, DomainShape, Mnnvl, MnnvlMode, TopologyAware
 from grove_core.version import IMAGE
 
 _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
@@ -48,6 +50,7 @@ _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
             workload.Why,
             mnnvl.Why,
             mnnvl_scopes.Why,
+            topology.Why,
             planning.Why,
         )
         for rule in rules
@@ -83,7 +86,16 @@ def _configuration(raw: Json) -> Configuration:
         raise TypeError(f"{enabled!r} instead of true or false")
     told = Mnnvl(enabled, MnnvlMode(_text(said["mode"])), None if shape == AUTO else DomainShape(shape))
     image = _text(raw["startup"]["image"]) if "startup" in raw else IMAGE
-    return Configuration(mnnvl=told, init_image=image)
+    return Configuration(mnnvl=told, init_image=image, topology=_topology(raw.get("topologyAwareScheduling")))
+
+
+def _topology(raw: Any) -> TopologyAware:  # noqa: ANN401 - any JSON
+    if raw is None:
+        return UNTOLD.topology
+    levels = tuple(Level(_text(level["domain"]), _text(level["key"])) for level in raw["levels"])
+    if type(raw["enabled"]) is not bool:
+        raise TypeError(f"{raw['enabled']!r} instead of true or false")
+    return TopologyAware(raw["enabled"], levels)
 
 
 def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any JSON

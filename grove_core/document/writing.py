@@ -8,7 +8,7 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, Ensure, SetStatus, Stage, Step
+from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, Make, SetStatus, Stage, Step
 from grove_core.kernel.times import format_time
 from grove_core.plan.forecast import Forecast, Round
 from grove_core.plan.plan import Withheld
@@ -34,7 +34,11 @@ def _told(configuration: Configuration) -> Json:
     """As a configuration file says it."""
     mnnvl, image = configuration.mnnvl, configuration.init_image
     shape = mnnvl.shape.value if mnnvl.shape is not None else AUTO
-    said = {"mnnvl": {"enabled": mnnvl.enabled, "mode": mnnvl.mode.value, "computeDomainShape": shape}}
+    said: Json = {"mnnvl": {"enabled": mnnvl.enabled, "mode": mnnvl.mode.value, "computeDomainShape": shape}}
+    topology = configuration.topology
+    if topology != UNTOLD.topology:
+        levels = [level._asdict() for level in topology.levels]
+        said["topologyAwareScheduling"] = {"enabled": topology.enabled, "levels": levels}
     return {**said, "startup": {"image": image}} if image != IMAGE else said
 
 
@@ -99,7 +103,7 @@ def withheld_as_json(held: Withheld) -> Json:
 def step_as_json(step: Step) -> Json:
     """A write with its guard, what it writes, and why."""
     body = None
-    if isinstance(step.action, Create | Ensure):
+    if isinstance(step.action, Make):
         body = thaw(step.action.manifest)
     elif isinstance(step.action, Apply | SetStatus):
         body = thaw(step.action.fields)

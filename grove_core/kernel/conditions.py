@@ -4,9 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, unique
+from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.times import format_time, whole_seconds
+
+REMOVED: Final = "removedConditions"
+"""In the fields of a status write: the types of conditions to take away."""
 
 
 @unique

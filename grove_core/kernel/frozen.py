@@ -71,6 +71,17 @@ def freeze(value: Any) -> Json:  # noqa: ANN401 - any JSON
     raise TypeError(type(value).__name__)
 
 
+def frozen(value: Mapping[str, Any]) -> FrozenMap:
+    """Turn a JSON object into its immutable form. Raises TypeError for what is not JSON."""
+    return FrozenMap({key: freeze(item) for key, item in value.items()})
+
+
+def part_of(whole: FrozenMap, key: str) -> FrozenMap:
+    """An object within a JSON object; an empty one where there is none."""
+    part = whole.get(key)
+    return part if isinstance(part, FrozenMap) else FrozenMap({})
+
+
 def _view(value: Any) -> Json:  # noqa: ANN401 - JSON as a reader made it
     if value.__class__ is dict:
         return FrozenMap.over(value)

@@ -104,7 +104,10 @@ class DropFinalizer:
     guard: Guard
 
 
-Action: TypeAlias = Create | Ensure | Apply | SetStatus | Delete | DropFinalizer
+Make: TypeAlias = Create | Ensure
+"""What brings an object into being."""
+
+Action: TypeAlias = Make | Apply | SetStatus | Delete | DropFinalizer
 
 
 @dataclass(frozen=True, slots=True)

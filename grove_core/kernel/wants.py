@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
+from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
 
@@ -152,12 +153,18 @@ def _stronger(one: Want, other: Want) -> Want:
 
 def _joined(first: FrozenMap, second: FrozenMap) -> FrozenMap | None:
     """Two changes of one status as one; None where both set one field, or conditions of one type."""
-    if (first.keys() & second.keys()) - {"conditions"}:
+    if (first.keys() & second.keys()) - {"conditions", REMOVED}:
         return None
     conditions = (*_conditions_in(first), *_conditions_in(second))
     if len({condition["type"] for condition in conditions}) < len(conditions):
         return None
-    return FrozenMap({**first, **second, **({"conditions": conditions} if conditions else {})})
+    lists = {"conditions": conditions, REMOVED: (*_texts_in(first), *_texts_in(second))}
+    return FrozenMap({**first, **second, **{key: items for key, items in lists.items() if items}})
+
+
+def _texts_in(fields: FrozenMap) -> tuple[Json, ...]:
+    found = fields.get(REMOVED, ())
+    return found if isinstance(found, tuple) else ()
 
 
 def _conditions_in(fields: FrozenMap) -> tuple[FrozenMap, ...]:

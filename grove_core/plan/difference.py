@@ -14,6 +14,7 @@ from grove_core.kernel.steps import (
     Delete,
     DropFinalizer,
     Ensure,
+    Make,
     Outcome,
     SetStatus,
     Stage,
@@ -41,7 +42,7 @@ def difference(
     made = {
         attempt.step.target
         for attempt in snapshot.attempts
-        if attempt.outcome is Outcome.DONE and isinstance(attempt.step.action, Create | Ensure)
+        if attempt.outcome is Outcome.DONE and isinstance(attempt.step.action, Make)
     }
     refused = {attempt.step.aim: attempt for attempt in snapshot.attempts if attempt.outcome is Outcome.REFUSED}
     steps: list[Step] = []
@@ -53,7 +54,7 @@ def difference(
         companion = _companion_in(held_steps, step)
         if is_told_first(step) and attempt is not None:
             untold = step
-        if isinstance(step.action, Create | Ensure) and step.target in made:
+        if isinstance(step.action, Make) and step.target in made:
             continue  # it exists; the listing has not caught up
         if attempt is not None:
             why = Why.REFUSED_BEFORE.because(step.target, detail=attempt.detail or "no detail given")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Create, Delete, DropFinalizer, Ensure, SetStatus, Stage, Step
+from grove_core.kernel.steps import Create, Delete, DropFinalizer, Ensure, Make, SetStatus, Stage, Step
 from grove_core.plan.plan import Plan
 from grove_core.resources.fields import Fields
 from grove_core.resources.meta import Resource, read_identity
@@ -41,7 +41,7 @@ def _problems(plan: Plan, snapshot: Snapshot) -> Iterator[Problem]:
 
 def _problems_of_step(step: Step, known: Mapping[Ref, Resource | Pod]) -> Iterator[Problem]:
     found = known.get(step.target)
-    if isinstance(step.action, Create | Ensure):
+    if isinstance(step.action, Make):
         yield from _problems_of_creation(step, step.action, known)
     elif found is None:
         yield Problem(path=step.target.short, expected="an object the root owns (PL-004)", got="a stranger")
@@ -52,9 +52,7 @@ def _problems_of_step(step: Step, known: Mapping[Ref, Resource | Pod]) -> Iterat
         yield from _problems_of_action(step, deleting=found.deleting, finalizers=finalizers)
 
 
-def _problems_of_creation(
-    step: Step, action: Create | Ensure, known: Mapping[Ref, Resource | Pod]
-) -> Iterator[Problem]:
+def _problems_of_creation(step: Step, action: Make, known: Mapping[Ref, Resource | Pod]) -> Iterator[Problem]:
     target = step.target
     metadata = {key: thaw(value) for key, value in action.manifest.items() if key != "spec"}
     made = read_identity(Fields(metadata, "", []), target.api_version, target.kind, None)

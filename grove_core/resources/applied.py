@@ -7,10 +7,11 @@ from typing import Any, TypeAlias, assert_never
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import TEMPLATE_HASH
+from grove_core.resources.keys import TEMPLATE_HASH, TOPOLOGY_NAME
 from grove_core.resources.meta import NO_TEXTS, read_identity, read_label, read_labels
 from grove_core.resources.overlay import overlaid
 from grove_core.resources.owned import Owned
+from grove_core.resources.placement import placement_in
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang, groups_in
 from grove_core.resources.scaling_group import ScalingGroup
@@ -50,10 +51,14 @@ def _clique(clique: PodClique, fields: FrozenMap) -> PodClique:
 
 def _gang(gang: PodGang, fields: FrozenMap) -> PodGang:
     spec = Fields(thaw(fields), "", []).part("spec")
+    annotations = _merged(gang.annotations, fields, "metadata", "annotations")
+    placed = Fields(thaw(_merged(FrozenMap(gang.placement.of_gang), fields, "spec")), "", [])
+    placement = placement_in(placed, str(annotations.get(TOPOLOGY_NAME) or ""))
     return replace(
         gang,
         labels=_merged(gang.labels, fields, "metadata", "labels"),
-        annotations=_merged(gang.annotations, fields, "metadata", "annotations"),
+        annotations=annotations,
+        placement=placement if "podgroups" in spec else placement._replace(cliques=gang.placement.cliques),
         priority=spec.text("priorityClassName") if "priorityClassName" in spec else gang.priority,
         groups=groups_in(spec) if "podgroups" in spec else gang.groups,
     )

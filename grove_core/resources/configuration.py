@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import Enum, unique
 from typing import Final
 
+from grove_core.resources.cluster_topology import Levels
 from grove_core.version import IMAGE
 
 
@@ -44,7 +45,20 @@ class Mnnvl:
         return self.enabled and self.mode is mode
 
 
+@dataclass(frozen=True, slots=True)
+class TopologyAware:
+    """Whether pods are placed by the topology of the cluster.
+
+    Attributes:
+        levels: of the default topology, from broad to narrow.
+    """
+
+    enabled: bool = False
+    levels: Levels = ()
+
+
 _OFF: Final = Mnnvl()
+_BLIND: Final = TopologyAware()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +71,7 @@ class Configuration:
 
     mnnvl: Mnnvl = _OFF
     init_image: str = IMAGE
+    topology: TopologyAware = _BLIND
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ Rule for this file: a look-up never raises, so that one pass finds every problem
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final
 
+from grove_core.kernel.durations import short_duration
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.times import parse_time
 
@@ -23,6 +24,8 @@ def shown(value: object) -> str:
         return "nothing"
     if isinstance(value, Mapping):
         return f"an object with {len(value)} keys"
+    if isinstance(value, timedelta):
+        return short_duration(value)
     if isinstance(value, list | tuple):
         return f"a list of {len(value)}"
     if isinstance(value, int) and value.bit_length() > _MOST_BITS_SHOWN:

@@ -7,18 +7,18 @@ from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.resources.overlay import quantity_of
 
 GPU: Final = "nvidia.com/gpu"
-_LISTS: Final = ("containers", "initContainers")
+CONTAINER_LISTS: Final = ("containers", "initContainers")
 _AMOUNTS: Final = ("limits", "requests")
 
 
 def asks_for_gpus(pod_spec: FrozenMap) -> bool:
     """Whether a container or init container asks for a GPU."""
-    return any(gpus_asked(one) > 0 for key in _LISTS for one in containers_in(pod_spec, key))
+    return any(gpus_asked(one) > 0 for key in CONTAINER_LISTS for one in containers_in(pod_spec, key))
 
 
 def gpus_of(pod_spec: FrozenMap) -> int:
     """How many GPUs one pod holds while it runs; what does not read as a number holds none."""
-    asked = [[gpus_asked(one) for one in containers_in(pod_spec, key)] for key in _LISTS]
+    asked = [[gpus_asked(one) for one in containers_in(pod_spec, key)] for key in CONTAINER_LISTS]
     return max(sum(asked[0]), *asked[1], 0)
 
 

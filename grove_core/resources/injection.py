@@ -1,11 +1,19 @@
-"""A claim put into a pod spec: into the pod, and into the containers that are to use it."""
+"""What is put into the containers of a pod spec, and a claim into the pod and those containers that are to use it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from grove_core.kernel.frozen import FrozenMap, Json
-from grove_core.resources.gpus import gpus_asked
+from grove_core.resources.gpus import CONTAINER_LISTS, gpus_asked
 
-_LISTS = ("initContainers", "containers")
+
+def in_containers(pod_spec: FrozenMap, change: Callable[[FrozenMap], Json]) -> FrozenMap:
+    """The pod spec with every container and init container changed; what is no container stays as it is."""
+    changed = dict(pod_spec)
+    for key in CONTAINER_LISTS:
+        containers = pod_spec.get(key)
+        if isinstance(containers, tuple):
+            changed[key] = tuple(change(item) if isinstance(item, FrozenMap) else item for item in containers)
+    return FrozenMap(changed)
 
 
 def with_gpu_claim(pod_spec: FrozenMap, entry: FrozenMap) -> FrozenMap:
@@ -16,12 +24,8 @@ def with_gpu_claim(pod_spec: FrozenMap, entry: FrozenMap) -> FrozenMap:
         entry: of ``resourceClaims``: ``name``, and where the claim comes from. One of that name is replaced.
     """
     name = str(entry["name"])
-    changed: dict[str, Json] = {**pod_spec, "resourceClaims": (*_others(pod_spec.get("resourceClaims"), name), entry)}
-    for key in _LISTS:
-        found = pod_spec.get(key)
-        if isinstance(found, tuple):
-            changed[key] = tuple(_using(one, name) if isinstance(one, FrozenMap) else one for one in found)
-    return FrozenMap(changed)
+    claims = (*_others(pod_spec.get("resourceClaims"), name), entry)
+    return in_containers(FrozenMap({**pod_spec, "resourceClaims": claims}), lambda container: _using(container, name))
 
 
 def _using(container: FrozenMap, name: str) -> FrozenMap:

@@ -45,6 +45,7 @@ SHARED_CLAIM: Final = "mnnvl"  # in PodCliques that join a ComputeDomain by anno
 SET_FINALIZER: Final = "grove.io/podcliqueset.grove.io"
 GROUP_FINALIZER: Final = "grove.io/podcliquescalinggroup.grove.io"
 CLIQUE_FINALIZER: Final = "grove.io/podclique.grove.io"
+TOPOLOGY_FINALIZER: Final = "grove.io/clustertopology"
 
 DOMAIN: Final = "resource.nvidia.com/computeDomain"
 DOMAIN_CLIQUE: Final = "resource.nvidia.com/computeDomain.cliqueID"
@@ -55,6 +56,15 @@ GANG_INITIALIZED: Final = "Initialized"
 GANG_SCHEDULED: Final = "Scheduled"
 GANG_READY: Final = "Ready"
 DOMAINS_READY: Final = "ComputeDomainsReady"
+TOPOLOGY_IN_SYNC: Final = "TopologyInSync"
 CONDITIONS: Final = frozenset(
-    {DOMAINS_READY, MIN_AVAILABLE_BREACHED, CLIQUE_SCHEDULED, GANG_INITIALIZED, GANG_SCHEDULED, GANG_READY}
+    {
+        DOMAINS_READY,
+        TOPOLOGY_IN_SYNC,
+        MIN_AVAILABLE_BREACHED,
+        CLIQUE_SCHEDULED,
+        GANG_INITIALIZED,
+        GANG_SCHEDULED,
+        GANG_READY,
+    }
 )  # that Grove writes; others' are left alone

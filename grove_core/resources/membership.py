@@ -7,23 +7,23 @@ or a PodClique. Their labels say which.
 from collections.abc import Mapping
 from enum import Enum, unique
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, part_of
+from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import (
     CLIQUE,
     GROUP,
     GROUP_REPLICA,
-    MANAGED_BY,
     MNNVL_DEVICE_CLASS,
     MNNVL_ENABLED,
     MNNVL_MANAGED,
     MNNVL_SCOPE,
-    OPERATOR,
     SET,
     SET_REPLICA,
     SHARED_CLAIM,
 )
+from grove_core.resources.labels import labels_of_replica, labels_of_set
 from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.names import (
     index_from,
@@ -32,13 +32,12 @@ from grove_core.resources.names import (
     scaling_group_name,
     standalone_clique_name,
 )
-from grove_core.resources.podclique import PodClique
 from grove_core.resources.template import CliqueTemplate, GroupTemplate
 
 KEYS: Final = (MNNVL_ENABLED, MNNVL_SCOPE, MNNVL_DEVICE_CLASS)
 DEVICE_CLASS: Final = "compute-domain.nvidia.com"
 CLAIM_SUFFIX: Final = "-mnnvl-claim"
-_DOMAIN_SUFFIX: Final = "-cd"
+DOMAIN_SUFFIX: Final = "-cd"
 
 
 @unique
@@ -70,6 +69,30 @@ class User(NamedTuple):
         clique = f"clique {self.clique} of " if self.clique else ""
         group = f"replica {self.group_replica} of group {self.group} of " if self.group else ""
         return f"{clique}{group}replica {self.replica} of {self.set_name}"
+
+
+class Labelled(Protocol):
+    """A PodClique, stored or to be made, as far as one sees with whom it shares."""
+
+    @property
+    def ref(self) -> Ref:
+        """Its address."""
+
+    @property
+    def replica_index(self) -> int:
+        """Of the set's replica that it is of; -1 where nobody knows."""
+
+    @property
+    def labels(self) -> FrozenMap:
+        """As they stand in it."""
+
+    @property
+    def annotations(self) -> FrozenMap:
+        """As they stand in it."""
+
+    @property
+    def pod_spec(self) -> FrozenMap:
+        """As it stands in it."""
 
 
 class Seat(NamedTuple):
@@ -107,7 +130,7 @@ class Membership(NamedTuple):
     @property
     def domain(self) -> str:
         """Name of the ComputeDomain (MS-020)."""
-        return self.stem + _DOMAIN_SUFFIX
+        return self.stem + DOMAIN_SUFFIX
 
     @property
     def claim(self) -> str:
@@ -119,10 +142,9 @@ class Membership(NamedTuple):
         """Of both, in every family of keys; keys of the design have the template's names, others full ones (MS-022)."""
         user, seat = self.user, self.seat
         found = {
-            MANAGED_BY: OPERATOR,
+            **labels_of_set(user.set_name),
+            **labels_of_replica(seat.replica),
             MNNVL_MANAGED: "true",
-            **dict.fromkeys(SET, user.set_name),
-            **dict.fromkeys(SET_REPLICA, user.replica),
         }
         if user.group:
             found |= dict(zip(GROUP, (seat.group, user.group), strict=True))
@@ -161,7 +183,7 @@ def scope_of(annotations: Mapping[str, object]) -> Scope | None:
     return SCOPES.get(str(annotations.get(MNNVL_SCOPE, Scope.REPLICA.value)))
 
 
-def seat_of(clique: PodClique) -> Seat | None:
+def seat_of(clique: Labelled) -> Seat | None:
     """Where a PodClique stands by its labels; None where they do not say."""
     labels, name = clique.labels, clique.ref.name
     set_name = _text(labels, *SET)
@@ -187,9 +209,7 @@ def user_of(labels: FrozenMap) -> User | None:
 
 def user_in(manifest: FrozenMap) -> User | None:
     """Whom an object that is to be made will serve."""
-    metadata = manifest.get("metadata")
-    labels = metadata.get("labels") if isinstance(metadata, FrozenMap) else None
-    return user_of(labels) if isinstance(labels, FrozenMap) else None
+    return user_of(part_of(part_of(manifest, "metadata"), "labels"))
 
 
 def is_managed(labels: FrozenMap) -> bool:

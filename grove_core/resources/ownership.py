@@ -1,17 +1,45 @@
 """That an object belongs to another: its controller, without which the garbage collector takes it away."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.meta import Resource
 
 
-def reference_to(owner: Resource) -> dict[str, Any]:
-    """An entry of ``metadata.ownerReferences`` (WL-030)."""
-    return {
-        "apiVersion": owner.ref.api_version,
-        "kind": owner.ref.kind,
-        "name": owner.ref.name,
-        "uid": owner.uid,
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
+def reference_to(owner: Resource, *, blocks: bool = True) -> FrozenMap:
+    """An entry of ``metadata.ownerReferences`` (WL-030).
+
+    Args:
+        owner: the controller.
+        blocks: whether its deletion in the foreground waits; whoever writes that may need rights on its finalizers.
+    """
+    return FrozenMap(
+        {
+            "apiVersion": owner.ref.api_version,
+            "kind": owner.ref.kind,
+            "name": owner.ref.name,
+            "uid": owner.uid,
+            "controller": True,
+            **({"blockOwnerDeletion": True} if blocks else {}),
+        }
+    )
+
+
+class Controller(NamedTuple):
+    """The controller owner of an object; all empty where there is none, or none that reads."""
+
+    uid: str = ""
+    kind: str = ""
+    name: str = ""
+    api_version: str = ""
+
+
+def controller_in(raw: Mapping[str, Any]) -> Controller:
+    """Of an object as the API writes it, be it only roughly one."""
+    meta = raw.get("metadata")
+    references = meta.get("ownerReferences") if isinstance(meta, Mapping) else None
+    for reference in references if isinstance(references, list) else ():
+        if isinstance(reference, Mapping) and reference.get("controller") is True:
+            return Controller(*(str(reference.get(key) or "") for key in ("uid", "kind", "name", "apiVersion")))
+    return Controller()

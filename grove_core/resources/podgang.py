@@ -9,8 +9,9 @@ from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import SCHEDULER
+from grove_core.resources.keys import SCHEDULER, TOPOLOGY_NAME
 from grove_core.resources.meta import NO_TEXTS, Resource, read_conditions, read_identity, read_labels, view_of
+from grove_core.resources.placement import NOWHERE, Placement, placement_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,14 @@ class PodGang(Resource):
     Attributes:
         labels, annotations: as stored; those of the set that are not Grove's are mirrored here.
         priority: ``priorityClassName``; empty where absent.
+        placement: what it asks of the scheduler.
     """
 
     labels: FrozenMap = NO_TEXTS
     annotations: FrozenMap = NO_TEXTS
     priority: str = ""
     groups: tuple[PodGroup, ...]
+    placement: Placement = NOWHERE
     status: GangStatus = GangStatus()
 
 
@@ -62,12 +65,14 @@ def podgang_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None =
     top = Fields(raw, "", problems)
     identity = read_identity(top, SCHEDULER, "PodGang", shared)
     spec, status = top.part("spec"), top.part("status")
+    annotations = top.part("metadata").part("annotations")
     gang = PodGang(
         **identity,
         labels=view_of(read_labels(top)),
-        annotations=view_of(top.part("metadata").part("annotations")),
+        annotations=view_of(annotations),
         priority=spec.text("priorityClassName"),
         groups=groups_in(spec),
+        placement=placement_in(spec, annotations.text(TOPOLOGY_NAME)),
         status=GangStatus(phase=status.text("phase"), conditions=read_conditions(status)),
     )
     if problems:

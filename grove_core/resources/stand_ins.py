@@ -39,6 +39,13 @@ _FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "minReplicas": "count",
         "maxReplicas": "count",
         "terminationDelay": "delay",
+        "topologyConstraint": "constraint",
+        "pack": "pack",
+        "clusterTopologyName": "name",
+        "topologyName": "name",
+        "packDomain": "name",
+        "required": "name",
+        "preferred": "name",
     }
 )
 
@@ -83,6 +90,8 @@ def _stand_in(kind: str, *, highest: bool) -> object:
         "count": 2**31 - 1 if highest else 1,
         "delay": "1h" if highest else None,
         "object": {},
+        "constraint": {"packDomain": name},
+        "pack": {"required": name},
     }
     return sorts.get(kind)
 

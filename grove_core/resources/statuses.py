@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeVar
 
-from grove_core.kernel.conditions import Condition
+from grove_core.kernel.conditions import REMOVED, Condition
 from grove_core.kernel.frozen import FrozenMap, Json, thaw
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import CONDITIONS
@@ -20,8 +20,6 @@ HasStatus = TypeVar("HasStatus", bound=PodClique | ScalingGroup | PodCliqueSet |
 _UNCHANGED: Final = FrozenMap({})
 _EMPTY: Final = ("", _UNCHANGED)
 _PROGRESS: Final = "updateProgress"
-REMOVED: Final = "removedConditions"
-"""In the fields of a status write: the types of conditions to take away."""
 
 
 def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: tuple[Condition, ...]) -> FrozenMap:

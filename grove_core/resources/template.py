@@ -127,6 +127,11 @@ class AutoScaling(_Resource):
     metrics: tuple[Opaque, ...] = ()
 
 
+def most_replicas(replicas: int, scaling: AutoScaling | None) -> int:
+    """How many there may come to be, at least one: what the manifest asks for, or what its autoscaler may ask for."""
+    return max(1, replicas, scaling.max_replicas if scaling is not None else 1)
+
+
 class SharingFilter(_Resource):
     """Who takes part in a shared claim."""
 
@@ -141,6 +146,11 @@ class ResourceSharing(_Resource):
     namespace: StrictStr = ""
     scope: Scope
     filter: SharingFilter | None = None
+
+    def concerns(self, clique: str, group: str = "") -> bool:
+        """Whether the pods of a clique share it, by the name of the clique or of the scaling group that it is in."""
+        chosen = self.filter
+        return chosen is None or clique in chosen.child_clique_names or group in chosen.child_scaling_group_names
 
 
 class ClaimTemplate(_Resource):
@@ -161,6 +171,31 @@ class CliqueSpec(_Resource):
     auto_scaling_config: AutoScaling | None = None
 
 
+class PackConstraint(_Resource):
+    """``pack`` of a topology constraint: domains that pods must share, and that they should."""
+
+    required: StrictStr = ""
+    preferred: StrictStr = ""
+
+
+class TopologyConstraint(_Resource):
+    """``topologyConstraint`` of a set, a scaling group or a clique.
+
+    Attributes:
+        topology_name: where released manifests name the topology.
+        pack_domain: the design's word for ``pack.required``.
+    """
+
+    topology_name: StrictStr = ""
+    pack: PackConstraint = PackConstraint()
+    pack_domain: StrictStr = ""
+
+    @property
+    def domains(self) -> tuple[str, str]:
+        """What its pods must share, and what they should; empty for neither (TP-006)."""
+        return self.pack.required or self.pack_domain, self.pack.preferred
+
+
 class CliqueTemplate(_Resource):
     """One clique of the template."""
 
@@ -168,6 +203,7 @@ class CliqueTemplate(_Resource):
     labels: Texts = _NOTHING
     annotations: Texts = _NOTHING
     resource_sharing: tuple[ResourceSharing, ...] = ()
+    topology_constraint: TopologyConstraint | None = None
     spec: CliqueSpec
 
     @property
@@ -198,6 +234,7 @@ class GroupTemplate(_Delayed):
     min_available: Count = 1
     scale_config: AutoScaling | None = None
     resource_sharing: tuple[ResourceSharing, ...] = ()
+    topology_constraint: TopologyConstraint | None = None
 
 
 class HeadlessService(_Resource):
@@ -209,6 +246,8 @@ class HeadlessService(_Resource):
 class SetTemplate(_Delayed):
     """``spec.template``; without a ``delay`` gang termination is off (GT-031)."""
 
+    cluster_topology_name: StrictStr = ""
+    topology_constraint: TopologyConstraint | None = None
     cliques: tuple[CliqueTemplate, ...]
     clique_startup_type: StartupType = ANY_ORDER
     priority_class_name: StrictStr = ""

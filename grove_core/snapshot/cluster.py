@@ -8,6 +8,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Attempt
+from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import UNASKED, UNTOLD, Configuration, Served
 from grove_core.resources.keys import SET
@@ -47,6 +48,7 @@ class Cluster:
         leaving_of, leaving_groups_of: (namespace, name of a set) -> its cliques and groups that are being deleted and
             whose owner is gone already.
         strangers: kind, namespace and name of objects of our kinds that are of no set -> whose they are (WL-027).
+        topologies: by name.
     """
 
     sets: tuple[PodCliqueSet, ...]
@@ -67,6 +69,7 @@ class Cluster:
     leaving_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = field(default_factory=dict)
     leaving_groups_of: Mapping[tuple[str, str], tuple[ScalingGroup, ...]] = field(default_factory=dict)
     strangers: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    topologies: Mapping[str, ClusterTopology] = field(default_factory=dict)
 
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
         """What a decision about ``root`` may look at. A view: pods are shared, nothing is copied."""
@@ -99,6 +102,7 @@ class Cluster:
             complete=_kinds_in(root.ref.namespace, self.complete) if self.complete else frozenset(),
             claim_templates=self.claim_templates,
             strangers=self.strangers,
+            topologies=self.topologies,
         )
 
     def _adrift(self, root: PodCliqueSet, gangs: Iterable[PodGang]) -> tuple[ComputeDomain | Owned, ...]:

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Ensure, Outcome, SetStatus
+from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Ensure, Make, Outcome, SetStatus
 from grove_core.resources.applied import with_fields
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
 from grove_core.resources.meta import Resource
@@ -56,7 +56,7 @@ def refused_so_far(before: tuple[Attempt, ...], now: tuple[Attempt, ...]) -> tup
 
 
 def _shown(action: Action, found: Resource | Pod | None) -> bool:
-    if isinstance(action, Create | Ensure):
+    if isinstance(action, Make):
         return found is not None
     if found is None or found.uid != action.guard.uid:
         return True

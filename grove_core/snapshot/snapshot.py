@@ -8,6 +8,7 @@ from typing import Final
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
+from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import UNASKED, UNTOLD, Configuration, Served
 from grove_core.resources.meta import Resource
@@ -19,6 +20,7 @@ from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 
 EVERY_KIND: Final = frozenset({"Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", DOMAIN_KIND, *OWNED_KINDS})
+"""What a set consists of; who knows all of it need not know the topologies of its cluster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,7 @@ class Snapshot:
         configuration: what the operator is told.
         served: what the API server offers.
         strangers: kind, namespace and name of objects of our kinds that are of no set -> whose they are (WL-027).
+        topologies: by name.
     """
 
     root: PodCliqueSet
@@ -60,6 +63,7 @@ class Snapshot:
     configuration: Configuration = UNTOLD
     served: Served = UNASKED
     strangers: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    topologies: Mapping[str, ClusterTopology] = field(default_factory=dict)
 
     def pods(self) -> Iterator[tuple[PodClique, Pod]]:
         """Every pod of the root with the clique that controls it (GT-001)."""

@@ -28,7 +28,7 @@ from grove_shell.actions.source import Live, NoCluster
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import NoAccess, connect
 from grove_shell.client.kinds import KINDS
-from grove_shell.controller.act import act_at_once
+from grove_shell.controller.act_at_once import act_at_once
 from grove_shell.exits import DONE, ERROR, STALE
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.objects import load

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from grove_core.resources.ownership import controller_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.actions.source import Live, NoCluster
@@ -88,7 +89,7 @@ async def _looked_at_again(api: Api, items: list[Json], complete: set[Gap], coun
 
 def _short_of_pods(items: Iterable[Json]) -> set[str]:
     """Namespaces in which a PodClique has fewer ready pods than it wants. Linear."""
-    ready = Counter(_controller_of(item).get("uid") for item in items if item["kind"] == _POD and _is_ready(item))
+    ready = Counter(controller_in(item).uid for item in items if item["kind"] == _POD and _is_ready(item))
     cliques = [item for item in items if item["kind"] == _CLIQUE]
     wanted = [(one, (one.get("spec") or {}).get("replicas", 1)) for one in cliques]
     return {
@@ -98,20 +99,14 @@ def _short_of_pods(items: Iterable[Json]) -> set[str]:
     }
 
 
-def _controller_of(item: Json) -> Mapping[str, Any]:
-    owners = item["metadata"].get("ownerReferences") or ()
-    return next((owner for owner in owners if owner.get("controller")), {})
-
-
 def _is_ready(pod: Json) -> bool:
     conditions = (pod.get("status") or {}).get("conditions") or ()
     return any((one.get("type"), one.get("status")) == ("Ready", "True") for one in conditions)
 
 
 def _is_ours(pod: Json) -> bool:
-    owner, ours = _controller_of(pod), KINDS[_CLIQUE]
-    group = str(owner.get("apiVersion") or "").rpartition("/")[0]
-    return (owner.get("kind"), group) == (_CLIQUE, ours.group)
+    owner = controller_in(pod)
+    return (owner.kind, owner.api_version.rpartition("/")[0]) == (_CLIQUE, KINDS[_CLIQUE].group)
 
 
 async def _listed(

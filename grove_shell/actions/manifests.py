@@ -12,7 +12,7 @@ from grove_shell.manifests.definitions import definitions
 from grove_shell.manifests.domains import domain_definitions
 from grove_shell.manifests.installation import Installation
 from grove_shell.manifests.programs import operator_objects, webhook_objects
-from grove_shell.manifests.roles import access_objects
+from grove_shell.manifests.roles import access_objects, daemon_roles
 from grove_shell.views.faults import faults_page
 from grove_shell.views.page import show, write
 from grove_shell.views.structured import as_text
@@ -26,8 +26,11 @@ PARTS: Final[Mapping[str, Callable[[Installation], Iterator[dict[str, Any]]]]] =
 """In the order in which they are applied."""
 
 
-MORE: Final[Mapping[str, Callable[[], Iterator[dict[str, Any]]]]] = {"compute-domains": domain_definitions}
-"""What others normally bring, and is printed only when asked for (DC-111); definitions come first."""
+MORE: Final[Mapping[str, Callable[[], Iterator[dict[str, Any]]]]] = {
+    "compute-domains": domain_definitions,
+    "daemons": daemon_roles,
+}
+"""What others normally bring, and is printed only when asked for (DC-111, DC-129); definitions come first."""
 
 
 def objects_of(told: Installation, parts: tuple[str, ...] = (), more: tuple[str, ...] = ()) -> list[dict[str, Any]]:

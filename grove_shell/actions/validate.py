@@ -2,23 +2,30 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
 from grove_core.admit import admit, neighbours_in
+from grove_core.admit_topology import admit_topology, around_in
+from grove_core.areas.topology.admit import Around
 from grove_core.document.writing import reason_as_json
 from grove_core.kernel.admission import AdmissionVerdict, Deny, Remark
 from grove_core.kernel.decisions import Decision
+from grove_core.kernel.errors import MalformedObject
+from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.fields import shown
+from grove_core.resources.keys import GROVE
+from grove_core.resources.podclique import PodClique, podclique_of
 from grove_shell.actions.source import configuration_of
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.likeness import slip_in
 from grove_shell.manifests.strictness import strictly
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import fault_in, named
-from grove_shell.reading.sources import Item, items_of, standard_input
+from grove_shell.reading.sources import Item, items_of, label_of, standard_input
 from grove_shell.views.faults import faults_page
 from grove_shell.views.page import Page, show, write
 from grove_shell.views.structured import as_text
@@ -34,16 +41,34 @@ class _Given:
     """What an input holds, sorted out.
 
     Attributes:
-        sets: PodCliqueSets, to be judged.
+        sets, topologies: PodCliqueSets and ClusterTopologies, to be judged.
+        bindings: topologies of the newer kind, which nobody judges.
+        cliques: which of their pods are bound (TP-062).
         others: kind -> how many objects of other kinds.
         headings: of those others that have names to collide with, kind and metadata.
         classes: names of the DeviceClasses (MS-084).
     """
 
     sets: list[Item] = field(default_factory=list)
+    topologies: list[Item] = field(default_factory=list)
+    bindings: list[Item] = field(default_factory=list)
+    cliques: list[PodClique] = field(default_factory=list)
     others: Counter[str] = field(default_factory=Counter)
     headings: list[Mapping[str, Any]] = field(default_factory=list)
     classes: set[str] = field(default_factory=set)
+
+    def put_aside(self, item: Item, kind: str) -> None:
+        """An object that others are judged by, or nobody."""
+        raw = item.value
+        self.others[kind] += 1
+        if (kind, raw.get("apiVersion")) == (BINDING_KIND, GROVE):
+            self.bindings.append(item)
+        if kind == "PodClique":
+            self.cliques.extend(_clique_in(raw))
+        if kind == "DeviceClass":
+            self.classes.add(_field(raw, "name"))
+        if kind != "Pod":
+            self.headings.append({"kind": kind, "metadata": raw.get("metadata")})
 
 
 def validate(filenames: tuple[str, ...], old: tuple[str, ...], output: str, config: str | None = None) -> int:
@@ -56,12 +81,18 @@ def validate(filenames: tuple[str, ...], old: tuple[str, ...], output: str, conf
     present = (item.value for item in given.sets), (raw for raw in held if _name(raw) not in replaced)
     neighbours = neighbours_in(chain(*present, given.headings, before.headings))
     classes = given.classes | before.classes or None
+    around = _around(before, given, [raw for raw in held if _name(raw) not in replaced])
     judged = []
     for item in given.sets:
         earlier = _earlier(item.value, held)
         if old and earlier is None:
             write(f"no earlier version of {_name(item.value)} in --old: judged as new\n", sys.stderr)
-        judged.append((item, strictly(item.value, admit(item.value, earlier, neighbours, told, classes))))
+        decision = admit(item.value, earlier, neighbours, told, classes, around)
+        judged.append((item, strictly(item.value, decision)))
+    stored = {_field(item.value, "name"): item.value for item in before.topologies}
+    for item in given.topologies:
+        earlier = stored.get(_field(item.value, "name"))
+        judged.append((item, admit_topology(item.value, earlier, around, told)))
     if faults:
         show(faults_page(sorted(faults, key=lambda fault: fault.sort_key), going_on=True), sys.stderr)
     others = dict(sorted(given.others.items()))
@@ -72,6 +103,18 @@ def validate(filenames: tuple[str, ...], old: tuple[str, ...], output: str, conf
         write(as_text({"verdicts": verdicts, "notJudged": others}, output))
     refused = any(isinstance(decision.verdict, Deny) for _, decision in judged)
     return ERROR if faults or refused or not judged else DONE
+
+
+def _around(before: _Given, given: _Given, kept: list[dict[str, Any]]) -> Around:
+    """Topologies, who uses them and who is placed: the cluster as it will be, by the earlier objects and the new ones.
+
+    Args:
+        before, given: both inputs.
+        kept: sets that none of the new ones replaces.
+    """
+    topologies = (*before.bindings, *given.bindings, *before.topologies, *given.topologies)
+    sets = (*kept, *(item.value for item in given.sets))
+    return around_in((item.value for item in topologies), sets, [*before.cliques, *given.cliques])
 
 
 def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
@@ -88,13 +131,17 @@ def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
                 faults.append(fault_in(item, named(raw, item.index), problem, None))
             elif kind == SET:
                 given.sets.append(item)
+            elif (kind, raw.get("apiVersion")) == (TOPOLOGY_KIND, GROVE):
+                given.topologies.append(item)
             else:
-                given.others[str(kind)] += 1
-                if kind == "DeviceClass":
-                    given.classes.add(_field(raw, "name"))
-                if kind != "Pod":
-                    given.headings.append({"kind": kind, "metadata": raw.get("metadata")})
+                given.put_aside(item, str(kind))
     return given
+
+
+def _clique_in(raw: Mapping[str, Any]) -> Iterator[PodClique]:
+    """A PodClique that reads; no other says how many of its pods are bound."""
+    with suppress(MalformedObject):
+        yield podclique_of(raw)
 
 
 def _earlier(raw: Mapping[str, Any], before: list[dict[str, Any]]) -> Mapping[str, Any] | None:
@@ -124,7 +171,7 @@ def _page(judged: list[Judged], others: Mapping[str, int]) -> Page:
         word = ("refused", "bold red") if refusals else ("admitted", "bold green")
         problems = f", {plural(len(refusals), 'problem')}" if refusals else ""
         cautions = f", {plural(len(warnings), 'warning')}" if warnings else ""
-        page.add(f"{item.file}: PodCliqueSet {_name(item.value)}: ", word, problems + cautions)
+        page.add(f"{item.file}: {label_of(item)}: ", word, problems + cautions)
         for objection in refusals:
             page.add("  ", str(objection), (_rule(objection), "dim"))
         for warning in warnings:
@@ -143,7 +190,7 @@ def _as_json(item: Item, decision: Decision[AdmissionVerdict]) -> dict[str, Any]
     return {
         "file": item.file,
         "document": item.document,
-        "object": f"PodCliqueSet {_name(item.value)}",
+        "object": label_of(item),
         "verdict": type(decision.verdict).__name__,
         "objections": [_found_as_json(objection) for objection in objections],
         "warnings": [_found_as_json(warning) for warning in decision.verdict.warnings],

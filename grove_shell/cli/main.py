@@ -15,10 +15,13 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "explain": "why is this object as it is",
     "validate": "would this manifest be admitted",
     "simulate": "what happens if this happens: events and faults in virtual time",
+    "converge": "how long daemons of a ComputeDomain need to find each other",
     "snapshot": "capture a cluster into a file",
     "apply": "carry out exactly a saved plan, or refuse",
     "operator": "do it: follow a cluster and act",
     "webhooks": "serve admission: defaults and validation of PodCliqueSets",
+    "daemon": "one daemon of a ComputeDomain: register, find the peers",
+    "domain-controller": "keep ComputeDomains: left-over entries, summary, status",
     "manifests": "print what has to be in a cluster before Grove is",
     "completion": "print a script that completes commands in your shell",
 }
@@ -33,7 +36,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"grove_shell.cli.{cmd_name}").command
+        command: click.Command = import_module(f"grove_shell.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -16,9 +16,9 @@ from grove_shell.cli.options import config_option, format_option
 @click.option(
     "--with",
     "more",
-    type=click.Choice(["compute-domains"]),
+    type=click.Choice(["compute-domains", "daemons"]),
     multiple=True,
-    help="Also the definitions of ComputeDomains, which NVIDIA's driver normally brings.",
+    help="Also the definitions of ComputeDomains, or roles for `grove daemon`; NVIDIA's driver normally brings both.",
 )
 @click.option("--image", metavar="IMAGE", help="Of the containers.  [default: grove:VERSION]")
 @click.option("-n", "--namespace", "watched", metavar="NS", help="Look after one namespace only, with Roles for it.")

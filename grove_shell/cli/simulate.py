@@ -59,7 +59,7 @@ def command(**options: Any) -> int:
       faults     crashOperator lagCache relist touch loseAnswers refuseWrites
                  slowAnswers changeHashes secondLeader jumpClock holdForeign
                  gateForeign editStatus removeLabels permuteLists
-      MNNVL      deleteDomain foreignDomain limitDomains reconfigure
+      MNNVL      deleteDomain deleteClaim foreignDomain limitDomains reconfigure
 
     \b
     With ComputeDomains (NVIDIA's multi-node NVLink), as in the operator's configuration:

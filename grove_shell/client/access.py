@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.keys import NVIDIA
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.settings.operator import OperatorSettings
@@ -150,3 +151,32 @@ def webhooks(suffix: str = "", *, shared: bool = False) -> tuple[Access, ...]:
             for word, name in (("mutating", told.registration.mutating), ("validating", told.registration.validating))
         ),
     )
+
+
+_OWNING: Final = (
+    "an API server with OwnerReferencesPermissionEnforcement asks for it where an owner is added to what is there"
+)
+_DOMAINS: Final = (NVIDIA.partition("/")[0], "computedomains")
+_CLIQUES: Final = (_DOMAINS[0], "computedomaincliques")
+
+
+def _asked(place: tuple[str, str], verbs: str, part: str = "") -> Access:
+    return Access(group=place[0], resource=f"{place[1]}{part}", verbs=tuple(sorted(verbs.split())))
+
+
+DAEMON: Final = (
+    _asked(_DOMAINS, "get list watch"),
+    _asked(_DOMAINS, "patch update", "/status"),
+    _asked(_CLIQUES, "create get list patch update watch"),
+    Access(group=_CLIQUES[0], resource=_CLIQUES[1], verbs=("delete",), unasked=_OWNING),
+    _asked(("", "pods"), "get list patch watch"),
+)
+"""Of ``grove daemon``, with whatever protocol."""
+
+DOMAIN_CONTROLLER: Final = (
+    _asked(_DOMAINS, "list watch"),
+    _asked(_DOMAINS, "patch", "/status"),
+    _asked(_CLIQUES, "list patch watch"),
+    _asked(("", "pods"), "list watch"),
+)
+"""Of ``grove domain-controller``."""

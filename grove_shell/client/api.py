@@ -40,10 +40,11 @@ class Unreachable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the server said."""
+    """What the server said; ``pause`` is how many seconds it wants to be left alone, where it says so."""
 
     status: int
     body: bytes
+    pause: float | None = None
 
     @property
     def good(self) -> bool:
@@ -82,6 +83,7 @@ class Api:
         in_flight: int = _IN_FLIGHT,
         bucket: Bucket | None = None,
         timeout: float = _TIMEOUT,
+        tries: int = _TRIES,
         observer: Observer | None = None,
         agent: str = "grove",
     ) -> None:
@@ -92,6 +94,7 @@ class Api:
             in_flight: how many requests may be under way, watches apart.
             bucket: limits requests per second; None for no limit but the server's own.
             timeout: seconds to wait for an answer.
+            tries: how often a request goes out while the server asks for patience.
             observer: told of every request: its method, and the status of its answer (0 for none).
             agent: what the server's audit log calls us.
         """
@@ -99,6 +102,7 @@ class Api:
         self.allowed: Callable[[], bool] = lambda: True
         self._slots = asyncio.Semaphore(in_flight)
         self._bucket = bucket
+        self._tries = tries
         self._seconds = timeout
         self._timeout = aiohttp.ClientTimeout(total=timeout)
         self._observer = observer
@@ -123,7 +127,7 @@ class Api:
         path: str,
         *,
         query: Mapping[str, str] | None = None,
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | bytes | None = None,
         content_type: str = JSON,
         accept: str = JSON,
     ) -> Answer:
@@ -132,26 +136,25 @@ class Api:
         Raises:
             Unreachable: there was no answer, or writing is not allowed any more.
         """
-        data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body, separators=(",", ":")).encode()
         headers = {"Accept": accept, **({"Content-Type": content_type} if data is not None else {})}
-        for left in range(_TRIES, 0, -1):
+        for left in range(self._tries, 0, -1):
             if self._bucket is not None:
                 await self._bucket.take()
             async with self._slots:
                 if method != "GET" and not self.allowed():
                     raise Unreachable("this process does not lead any more")
-                answer, pause = await self._ask(method, path, query, data, headers)
+                answer = await self._ask(method, path, query, data, headers)
             if self._observer is not None:
                 self._observer(method, answer.status)
-            if pause is None or left == 1:
+            if answer.pause is None or left == 1:
                 return answer
-            await asyncio.sleep(min(pause, _LONGEST_WAIT))
+            await asyncio.sleep(min(answer.pause, _LONGEST_WAIT))
         raise AssertionError("the last try returns")
 
     async def _ask(
         self, method: str, path: str, query: Mapping[str, str] | None, data: bytes | None, headers: dict[str, str]
-    ) -> tuple[Answer, float | None]:
-        """An answer, and how many seconds to wait before the next try where one is asked for."""
+    ) -> Answer:
         try:
             async with self._open.request(
                 method,
@@ -163,8 +166,8 @@ class Api:
                 server_hostname=self.connection.server_name or None,
                 proxy=self.connection.proxy or None,
             ) as response:
-                answer = Answer(response.status, await response.read())
-                return answer, _pause(response.status, response.headers.get("Retry-After"))
+                pause = _pause(response.status, response.headers.get("Retry-After"))
+                return Answer(response.status, await response.read(), pause)
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
             if self._observer is not None:
                 self._observer(method, 0)

@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from grove_core.areas.gang_termination.rulesets import RuleSet
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.plan.forecast import Forecast, forecast_of, round_of
 from grove_core.reconcile import reconcile
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.keys import SET_FINALIZER
 from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
@@ -30,21 +32,15 @@ def forecasts(
 
 
 def as_applied(snapshot: Snapshot) -> Snapshot:
-    """A set that is in no cluster yet, a moment after somebody applied it: it has an identity, and owns nothing."""
+    """A set that is in no cluster yet, a moment after somebody applied it: it has an identity, and owns nothing.
+
+    Of what nobody owns no more is known than before.
+    """
     uid = f"(uid of {snapshot.root.ref.short})"
     root = replace(snapshot.root, uid=uid, resource_version="1", generation=1, finalizers=(SET_FINALIZER,))
-    return Snapshot(
-        root=root,
-        pods_of={},
-        now=snapshot.now,
-        attempts=snapshot.attempts,
-        complete=EVERY_KIND,
-        claim_templates=snapshot.claim_templates,
-        named_domains=snapshot.named_domains,
-        configuration=snapshot.configuration,
-        served=snapshot.served,
-        strangers=snapshot.strangers,
-    )
+    nothing: dict[str, Any] = {"groups": (), "cliques": (), "gangs": (), "others": (), "domains": (), "pods_of": {}}
+    complete = EVERY_KIND | (snapshot.complete & {TOPOLOGY_KIND})
+    return replace(snapshot, root=root, complete=complete, not_collected=frozenset(), **nothing)
 
 
 def run_to_rest(

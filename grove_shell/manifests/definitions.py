@@ -10,6 +10,7 @@ from grove_core.resources.keys import GROVE, MIN_AVAILABLE_BREACHED, SCHEDULER
 from grove_shell.manifests.specs import clique_spec, gang_spec, group_spec, set_spec
 from grove_shell.manifests.statuses import clique_status, gang_status, group_status, set_status
 from grove_shell.manifests.structural import Json, fields, object_meta, text
+from grove_shell.manifests.topologies import topology_definition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +148,7 @@ def definitions() -> Iterator[Json]:
     """The custom resource definitions, one for each kind; no part is shared, or YAML would name it and refer to it."""
     for kind in KINDS:
         yield json.loads(json.dumps(_definition(kind)))
+    yield json.loads(json.dumps(topology_definition()))
 
 
 @cache

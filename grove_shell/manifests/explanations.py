@@ -69,6 +69,7 @@ EXPLANATIONS: Final[Mapping[str, str]] = {
     **{f"{_GROUPS}.resourceSharing[].{name}": sentence for name, sentence in _SHARING.items()},
     f"{_GROUPS}.resourceSharing[].filter": "Who takes part; everybody, if left out.",
     f"{_GROUPS}.resourceSharing[].filter.childCliqueNames": "Cliques of the group that take part.",
+    "template.clusterTopologyName": "The ClusterTopology that constraints speak of; grove-topology, if left out.",
     **{
         f"{level}.topologyConstraint": "Where in the topology of the cluster its pods are packed."
         for level in ("template", _CLIQUES, _GROUPS)

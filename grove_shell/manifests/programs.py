@@ -60,8 +60,9 @@ def webhook_objects(told: Installation) -> Iterator[Json]:
 
 
 def _joining(told: Installation, service: str) -> Json:
-    """Of PodCliques, those that say something of MNNVL (MS-095)."""
-    said = f"has(object.metadata.annotations) && {MNNVL_ENABLED!r} in object.metadata.annotations"
+    """Of PodCliques, those that say something of MNNVL, and not no (MS-095, MS-096)."""
+    every, key = "object.metadata.annotations", MNNVL_ENABLED
+    said = f"has({every}) && {key!r} in {every} && {every}[{key!r}] != 'false'"
     return {
         **_webhook(told, service, JOINING),
         "rules": [_rule(GROVE, "PodClique")],

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from grove_shell.client.access import DAEMON, DOMAIN_CONTROLLER, Access, Scope, webhooks
 from grove_shell.client.access import OPERATOR as OPERATOR_ACCESS
-from grove_shell.client.access import Access, Scope, webhooks
 from grove_shell.manifests.installation import OPERATOR, WEBHOOKS, Installation, Json, made
 
 _GROUP: Final = "rbac.authorization.k8s.io"
@@ -23,6 +23,12 @@ def access_objects(told: Installation) -> Iterator[Json]:
         yield made("v1", "ServiceAccount", program, program, told.where)
     yield from _of_program(told, OPERATOR, OPERATOR_ACCESS)
     yield from _of_program(told, WEBHOOKS, webhooks(told.suffix, shared=told.is_shared))
+
+
+def daemon_roles() -> Iterator[Json]:
+    """What ``grove daemon`` and ``grove domain-controller`` may do; who runs them binds the roles (DC-129)."""
+    for program, access in (("grove-daemon", DAEMON), ("grove-domain-controller", DOMAIN_CONTROLLER)):
+        yield made(_API, "ClusterRole", program, program, rules=rules_of(access))
 
 
 def rules_of(access: Iterable[Access]) -> list[Json]:

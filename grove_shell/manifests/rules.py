@@ -70,6 +70,7 @@ _LIMITS: Final = (
     Check("template.resourceSharing", "", {"maxItems": 50}),
     Check(f"{GROUP}.resourceSharing", "", {"maxItems": 50}),
     Check("template.terminationDelay", "", {"maxLength": 63}),
+    Check("template.clusterTopologyName", "", {"maxLength": 253}),
     Check(f"{GROUP}.terminationDelay", "", {"maxLength": 63}),
 )
 

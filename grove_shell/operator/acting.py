@@ -14,7 +14,7 @@ from grove_shell.world.confirming import Confirming
 from grove_shell.world.shelves import Home, Shelves
 from grove_shell.world.writes import Writes
 
-_JUDGED: Final = ("Pod", "PodClique", GROUP_KIND)
+_JUDGED: Final = (GROUP_KIND, "PodClique", "Pod")  # a pod is told by its clique
 
 
 class ClusterActing:
@@ -40,10 +40,13 @@ class ClusterActing:
         await self._look_at(Ref(GROVE, POD_CLIQUE_SET, namespace, name))
         for kind in _JUDGED:
             listed: set[Ref] = set()
-            async for page in pages_of(self._api, KINDS[kind], namespace, f"{SET[0]}={name}"):
+            selector = "" if kind == "Pod" else f"{SET[0]}={name}"  # a pod may have lost every label
+            async for page in pages_of(self._api, KINDS[kind], namespace, selector):
                 if page.first:
                     listed.clear()
                 for raw in page.items:
+                    if self._shelves.home_in(kind, raw) != home:
+                        continue
                     self._shelves.put(kind, raw)
                     ref = Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])
                     if self._shelves.is_buried(raw["metadata"].get("uid")):

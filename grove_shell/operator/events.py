@@ -6,19 +6,23 @@ The name of an Event follows from what it says, so a restart says nothing twice,
 import asyncio
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.areas.gang_termination.findings import TERMINATION
+from grove_core.areas.mnnvl.rules import Why as Fabric
+from grove_core.areas.workload.rules import Why as Workload
 from grove_core.kernel.decisions import Finding
-from grove_core.kernel.reasons import Reason
+from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
-from grove_core.plan.plan import Plan
+from grove_core.plan.plan import Plan, Withheld
 from grove_core.plan.rules import Why as Planning
+from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.operator.rounds import Look
 from grove_shell.world.shelves import Home
@@ -30,6 +34,11 @@ _REMEMBERED: Final = 4096
 _LONGEST_NOTE: Final = 1000
 _BACKLOG: Final = 1000
 _LONGEST_WAIT: Final = 2.0
+_NOTHING_LOST: Final[Mapping[str, str]] = MappingProxyType({})
+_UNSEEN: Final[Mapping[Rule, str]] = MappingProxyType(
+    {Fabric.DOMAINS_NOT_COLLECTED: DOMAIN_KIND, Workload.PARTS_NOT_COLLECTED: "PodClique"}
+)
+"""Why something is held back, and the kind that would have to be seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +59,32 @@ class Told:
     key: str
 
 
-def told_of(plan: Plan) -> Iterator[Told]:
-    """What a plan has to tell administrators: gangs that wait for their end or end now, and writes that are refused."""
+def told_of(plan: Plan, lost: Mapping[str, str] = _NOTHING_LOST) -> Iterator[Told]:
+    """What a plan has to tell administrators.
+
+    Gangs that wait for their end or end now, writes that are refused, and what a kind that cannot be seen holds back.
+
+    Args:
+        plan: of one set.
+        lost: kinds of which nothing is known, and the server's words.
+    """
     for finding in plan.findings:
         if finding.question == TERMINATION and finding.verdict in {"Terminate", "Wait"}:
             yield _of_termination(plan, finding)
+    unseen: dict[Rule, list[Withheld]] = {}
     for held in plan.withheld:
-        if held.because[0].rule is Planning.REFUSED_BEFORE:
+        rule = held.because[0].rule
+        if rule is Planning.REFUSED_BEFORE:
             note = f"{held.target.short}: {held.because[0].sentence}"
-            yield Told(plan.root, plan.root_uid, held.because[0].rule.code, "Write", note, note)
+            yield Told(plan.root, plan.root_uid, rule.code, "Write", note, note)
+        elif rule in _UNSEEN:
+            unseen.setdefault(rule, []).append(held)
+    for rule, held_back in unseen.items():
+        kind = _UNSEEN[rule]
+        words = lost.get(kind) or "not all of them can be read"
+        more = f", and {len(held_back) - 1} more" if held_back[1:] else ""
+        note = f"{held_back[0].target.short}{more}: held back until {kind}s can be seen: {words}"
+        yield Told(plan.root, plan.root_uid, rule.code, "Look", note, words)
 
 
 def _of_termination(plan: Plan, finding: Finding) -> Told:
@@ -80,17 +106,24 @@ def _whom(ref: Ref) -> str:
 class Events:
     """Writes Events beside the rounds; one that cannot be written is lost, and nothing waits for it."""
 
-    def __init__(self, api: Api, instance: str) -> None:
-        """Write nothing yet; ``instance`` is this process."""
+    def __init__(self, api: Api, instance: str, lost: Mapping[str, str] = _NOTHING_LOST) -> None:
+        """Write nothing yet.
+
+        Args:
+            api: whom to tell.
+            instance: this process.
+            lost: kinds of which nothing is known at this moment, and why; changes as it goes.
+        """
         self._api = api
         self._instance = instance
+        self._lost = lost
         self._told: OrderedDict[tuple[str, str, str], None] = OrderedDict()
         self._queue: asyncio.Queue[tuple[Told, str]] = asyncio.Queue(maxsize=_BACKLOG)
         self.lost = 0
 
     def planned(self, look: Look) -> None:
         """What is new in a plan is told, before it is carried out."""
-        for told in told_of(look.plan):
+        for told in told_of(look.plan, self._lost):
             key = (told.uid, told.reason, told.key)
             if key in self._told:
                 continue

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from grove_core.kernel.conditions import Truth, condition_of
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Create, Ensure, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.steps import Attempt, Make, Outcome, SetStatus, Stage, Step
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.statuses import StoredStatus
 from grove_core.snapshot.snapshot import Snapshot
@@ -62,9 +62,7 @@ class Pace:
 
     def take(self, answers: Iterable[Attempt]) -> None:
         """Remember which creations were not accepted: creations stop at the first of them, others would never come."""
-        tried = {
-            answer.step.target: answer.outcome for answer in answers if isinstance(answer.step.action, Create | Ensure)
-        }
+        tried = {answer.step.target: answer.outcome for answer in answers if isinstance(answer.step.action, Make)}
         failed = (target for target, outcome in tried.items() if outcome is not Outcome.DONE)
         self.unlucky = (self.unlucky - tried.keys()) | frozenset(failed)
 

@@ -89,9 +89,9 @@ class _Running:
         self._told = told
         self._journal = Journal(told.out, decisions=told.decisions)
         self._telemetry = telemetry
-        self._events = Events(api, identity)
         self._leader = self._candidate(lease_api, identity)
         shelves = Shelves()
+        self._events = Events(api, identity, shelves.lost)
         image = told.settings.startup.image or told.own_image
         shelves.configuration = replace(told.settings.decisive, init_image=image)
         shelves.served = told.served

@@ -18,7 +18,7 @@ from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.client.api import Unreachable
 from grove_shell.client.lists import NotListed
-from grove_shell.controller.act import act_at_once
+from grove_shell.controller.act_at_once import act_at_once
 from grove_shell.operator.pace import Pace
 from grove_shell.world.shelves import Home, Shelves
 

@@ -13,16 +13,24 @@ from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_shell.reading.sources import Item
 
 if TYPE_CHECKING:
+    from grove_core.areas.topology.admit import Around
     from grove_core.areas.workload.neighbours import Neighbours
 
 Note = Callable[[Item, str, str, str], None]
 
 
 class Beside(NamedTuple):
-    """What manifests are judged by besides themselves: names that other sets use, and what the operator is told."""
+    """What manifests are judged by besides themselves.
+
+    Attributes:
+        neighbours: names that other sets use.
+        configuration: what the operator is told.
+        around: topologies, and which sets are placed.
+    """
 
     neighbours: "Neighbours"
     configuration: Configuration
+    around: "Around"
 
 
 def neighbours_among(
@@ -57,7 +65,8 @@ def admitted(
     from grove_core.kernel.admission import Deny  # noqa: PLC0415 - see above
     from grove_shell.manifests.strictness import strictly  # noqa: PLC0415 - see above
 
-    verdict = strictly(item.value, admit(item.value, running, beside.neighbours, beside.configuration)).verdict
+    decision = admit(item.value, running, beside.neighbours, beside.configuration, around=beside.around)
+    verdict = strictly(item.value, decision).verdict
     for warning in verdict.warnings:
         warn(str(warning))
     if not isinstance(verdict, Deny):

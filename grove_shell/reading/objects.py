@@ -11,14 +11,16 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, BinaryIO, Final
 
-from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import UNTOLD, Configuration
 from grove_core.resources.keys import CORE
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import CLAIM_KIND, OWNED_KINDS, Owned, owned_of
+from grove_core.resources.ownership import Controller, controller_in
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
@@ -30,10 +32,12 @@ from grove_shell.reading.collected import Collected
 from grove_shell.reading.completeness import complete_kinds, inferred_gaps, podless_cliques
 from grove_shell.reading.fabric import Fabric, is_domain
 from grove_shell.reading.faults import Fault
+from grove_shell.reading.items import fault_in
 from grove_shell.reading.loaded import Loaded
 from grove_shell.reading.manifests import Beside, admitted, edited, lacks_templates, neighbours_among, text_of
 from grove_shell.reading.sources import Item, collector_off, heading_of, items_of, label_of
-from grove_shell.reading.strangers import Address, Controller, Strangers, controller_in, controller_of
+from grove_shell.reading.strangers import Address, Strangers, controller_of
+from grove_shell.reading.topologies import Topologies, around, is_topology
 
 API_GROUPS: Final[Mapping[str, str]] = {
     "PodCliqueSet": "grove.io",
@@ -83,6 +87,7 @@ class _Loading:
         self.live = live or Collected(origin="")
         self.configuration = configuration
         self.fabric = Fabric()
+        self.topologies = Topologies()
         self.taken_at: datetime | None = None
         self.strangers = Strangers(self.live.origin)
         self.unread: list[tuple[Item, str, MalformedObject]] = []  # that may be strangers
@@ -139,6 +144,10 @@ class _Loading:
         """An object of a kind that sets have besides Grove's own."""
         if is_domain(kind, group):
             self._take_domain(item)
+        elif is_topology(kind, group):
+            problems = self.topologies.take(item.value, self.shared)
+            self._note_all(item, problems)
+            (self.gaps if problems else self.seen).add((TOPOLOGY_KIND, EVERYWHERE))
         elif kind == TEMPLATE_KIND and group == OWNED_KINDS["ResourceClaim"]:
             self._take_template(item.value)
         elif OWNED_KINDS.get(kind) == group:
@@ -163,8 +172,7 @@ class _Loading:
     def _take_capture(self, item: Item) -> None:
         """What a capture says of itself: as if the cluster had been asked just now, but for the time (IN-047)."""
         found, taken_at, problems = capture.read(item.value)
-        for problem in problems:
-            self._note(item, problem.path, problem.expected, problem.got)
+        self._note_all(item, problems)
         self.live = replace(
             self.live,
             complete=self.live.complete | found.complete,
@@ -186,8 +194,7 @@ class _Loading:
         try:
             domain = self.fabric.take(item.value, self.shared)
         except MalformedObject as fault:
-            for problem in fault.problems:
-                self._note(item, problem.path, problem.expected, problem.got)
+            self._note_all(item, fault.problems)
             self._miss(DOMAIN_KIND, item.value)
             return
         self.seen.add((DOMAIN_KIND, domain.ref.namespace))
@@ -232,7 +239,8 @@ class _Loading:
         if not self.manifests:
             return
         neighbours = neighbours_among([item.value for item in self.manifests], self.running)
-        beside = Beside(neighbours, self.configuration)
+        topologies = self.topologies.by_name if (TOPOLOGY_KIND, EVERYWHERE) in self.seen else None
+        beside = Beside(neighbours, self.configuration, around(topologies, self.cliques.values() or None))
         for item in self.manifests:
             name, namespace = text_of(item.value, "name"), text_of(item.value, "namespace")
             found = [key for key in self.running if key[1] == name and namespace in {"", key[0]}]
@@ -301,6 +309,7 @@ class _Loading:
             configuration=self.configuration,
             served=self.live.served or self.fabric.served,
             strangers=self.strangers.holders(),
+            topologies=self.topologies.by_name,
         )
         ordered = sorted(self.faults, key=lambda fault: fault.sort_key)
         strays = len(self.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in self.owners)
@@ -352,8 +361,7 @@ class _Loading:
             ranked = kind in _RANKS and name
             if ranked and self._is_strange(item, (kind, namespace, name), controller_in(item.value)):
                 continue
-            for problem in fault.problems:
-                self._note(item, problem.path, problem.expected, problem.got)
+            self._note_all(item, fault.problems)
             self._miss(kind, item.value)
 
     def _is_strange(self, item: Item, address: Address, controller: Controller) -> bool:
@@ -370,20 +378,12 @@ class _Loading:
     def _content_was_lost(self) -> bool:
         return any(fault.lost for fault in self.faults)
 
+    def _note_all(self, item: Item, problems: Iterable[Problem]) -> None:
+        for problem in problems:
+            self._note(item, problem.path, problem.expected, problem.got)
+
     def _note(self, item: Item, path: str, expected: str, got: str) -> None:
-        self.faults.append(
-            Fault(
-                file=item.file,
-                document=item.document,
-                line=None,
-                column=None,
-                object=label_of(item),
-                path=path,
-                expected=expected,
-                got=got,
-                lost=False,
-            )
-        )
+        self.faults.append(fault_in(item, label_of(item), (path, expected, got), None, lost=False))
 
     def _miss(self, kind: str, raw: Mapping[str, Any]) -> None:
         """An object of that kind is missing from now on, and everybody in its namespace must know."""

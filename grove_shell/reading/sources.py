@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from typing import Any, BinaryIO, Final
 
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_shell.reading.faults import Fault, Unreadable
 from grove_shell.reading.items import Item
 from grove_shell.reading.json_items import json_items
@@ -139,5 +140,5 @@ def label_of(item: Item) -> str:
     meta = item.value.get("metadata")
     name = meta.get("name") if isinstance(meta, Mapping) else None
     if isinstance(kind, str) and isinstance(name, str) and isinstance(meta, Mapping):
-        return f"{kind} {meta.get('namespace', 'default')}/{name}"
+        return f"{kind} {name}" if kind in TOPOLOGY_KINDS else f"{kind} {meta.get('namespace', 'default')}/{name}"
     return f"items[{item.index}]" if item.index >= 0 else str(kind or "")

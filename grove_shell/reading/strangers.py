@@ -1,10 +1,10 @@
 """Objects of our kinds that are of no set: a cluster may have some, and nobody who looks at it can repair them."""
 
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from grove_core.resources.meta import Resource
+from grove_core.resources.ownership import Controller
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.reading.sources import Item, label_of
@@ -12,27 +12,9 @@ from grove_shell.reading.sources import Item, label_of
 Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name
 
 
-class Controller(NamedTuple):
-    """The controller owner of an object; all empty where there is none, or none that reads."""
-
-    uid: str = ""
-    kind: str = ""
-    name: str = ""
-
-
 def controller_of(resource: Resource) -> Controller:
     """Of an object that was read."""
     return Controller(resource.owner_uid, resource.owner_kind, resource.owner_name)
-
-
-def controller_in(raw: Mapping[str, Any]) -> Controller:
-    """Of an object that does not read as what it claims to be."""
-    meta = raw.get("metadata")
-    references = meta.get("ownerReferences") if isinstance(meta, Mapping) else None
-    for reference in references if isinstance(references, list) else ():
-        if isinstance(reference, Mapping) and reference.get("controller") is True:
-            return Controller(*(str(reference.get(key) or "") for key in ("uid", "kind", "name")))
-    return Controller()
 
 
 class Stranger(NamedTuple):

@@ -12,6 +12,7 @@ from grove_core.resources.configuration import Configuration
 from grove_core.version import IMAGE
 from grove_shell.settings.mnnvl import MnnvlSettings, Network
 from grove_shell.settings.strict import API_VERSION, Seconds, Served, Strict, problems_of
+from grove_shell.settings.topology import TopologySettings
 
 KIND: Final = "OperatorConfiguration"
 
@@ -65,6 +66,7 @@ class OperatorSettings(Strict):
     mnnvl: MnnvlSettings = MnnvlSettings()
     network: Network = Network()
     startup: Startup = Startup()
+    topology_aware_scheduling: TopologySettings = TopologySettings()
 
     @property
     def decisive(self) -> Configuration:
@@ -72,7 +74,8 @@ class OperatorSettings(Strict):
         found = self.mnnvl.as_told
         if "mnnvl" not in self.model_fields_set and self.network.auto_mnnvl_enabled:
             found = replace(found, enabled=True)
-        return Configuration(mnnvl=found, init_image=self.startup.image or IMAGE)
+        image, topology = self.startup.image or IMAGE, self.topology_aware_scheduling.as_told
+        return Configuration(mnnvl=found, init_image=image, topology=topology)
 
 
 def settings_of(raw: Mapping[str, Any]) -> tuple[OperatorSettings, tuple[Problem, ...]]:

@@ -10,6 +10,7 @@ from grove_core.kernel.errors import Problem
 from grove_core.resources.configuration import Configuration
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.settings.strict import API_VERSION, Lifetime, Port, Seconds, Served, Strict, problems_of
+from grove_shell.settings.topology import TopologySettings
 
 KIND: Final = "WebhookConfiguration"
 
@@ -66,12 +67,13 @@ class WebhookSettings(Strict):
     listening: Listening = Listening()
     serving: Served = Served()
     mnnvl: MnnvlSettings = MnnvlSettings()
+    topology_aware_scheduling: TopologySettings = TopologySettings()
     farewell: Seconds = 5.0
 
     @property
     def decisive(self) -> Configuration:
         """The part that verdicts depend on: the same as that of the operator beside it."""
-        return Configuration(mnnvl=self.mnnvl.as_told)
+        return Configuration(mnnvl=self.mnnvl.as_told, topology=self.topology_aware_scheduling.as_told)
 
 
 def settings_of(raw: Mapping[str, Any]) -> tuple[WebhookSettings, tuple[Problem, ...]]:

@@ -70,5 +70,6 @@ def acts_by_name(
         "cordon": node(lambda name: controller.cordon(name, closed=True)),
         "uncordon": node(lambda name: controller.cordon(name, closed=False)),
         "delete_domain": users.delete_domain,
+        "delete_claim": users.delete_claim,
         **{name: getattr(fabric if hasattr(fabric, name) else mischief, name) for name in FAULTS},
     }

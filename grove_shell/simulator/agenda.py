@@ -8,7 +8,7 @@ class Agenda:
     """A heap of things to do, each at a moment; those of one moment in the order in which they were noted.
 
     Attributes:
-        now: the current moment, in milliseconds since the start.
+        now: the current moment since the start, in milliseconds, or in whatever unit all moments are.
     """
 
     def __init__(self) -> None:

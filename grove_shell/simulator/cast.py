@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.membership import Membership
 from grove_core.resources.names import domain_name, member_clique_name, scaling_group_name, standalone_clique_name
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.snapshot.cluster import Cluster
@@ -12,6 +13,7 @@ from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.simulator.fields import Kind
 from grove_shell.simulator.informers import KINDS
 from grove_shell.simulator.scenario import Scenario
+from grove_shell.simulator.shared_names import memberships_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,7 @@ class Cast:
         sets: the manifests.
         nodes: names.
         domains: names of the ComputeDomains that the sets may become; empty where MNNVL is never on.
+        claims: the same of ResourceClaims that are shared by annotation.
         kinds: those that faults may concern.
     """
 
@@ -34,6 +37,7 @@ class Cast:
     sets: tuple[Mapping[str, Any], ...]
     nodes: tuple[str, ...]
     domains: tuple[str, ...]
+    claims: tuple[str, ...]
     kinds: tuple[Kind, ...]
 
 
@@ -50,15 +54,34 @@ def cast_of(scenario: Scenario, dump: Cluster | None = None) -> Cast:
         cliques += [clique.ref.name for found in dump.cliques_of.values() for clique in found]
         groups += [(group.ref.name, group.min_available) for found in dump.groups_of.values() for group in found]
     nodes = [name for pool in scenario.spec.nodes for name in pool.names]
-    domains = tuple(_domains_of(scenario))
+    settings = _settings_of(scenario)
+    domains = tuple(_domains_of(scenario, settings))
+    claims: tuple[str, ...] = ()
+    if any(one.mode == "annotations" for one in settings):
+        shared = tuple(_shared_by(scenario))
+        domains += tuple(dict.fromkeys(one.domain for one in shared))
+        claims = tuple(dict.fromkeys(one.claim for one in shared))
     kinds = tuple(kind for kind in KINDS if domains or kind != DOMAIN_KIND)
-    return Cast(tuple(cliques), tuple(groups), tuple(scalers), scenario.spec.sets, tuple(nodes), domains, kinds)
+    return Cast(tuple(cliques), tuple(groups), tuple(scalers), scenario.spec.sets, tuple(nodes), domains, claims, kinds)
 
 
-def _domains_of(scenario: Scenario) -> Iterator[str]:
-    """Of the replicas there are at first; also where MNNVL is off at first and somebody turns it on."""
+def _settings_of(scenario: Scenario) -> tuple[MnnvlSettings, ...]:
+    """Everything that the operator is ever told, but for nothing at all."""
     told = (event.reconfigure.mnnvl for event in scenario.spec.events if event.reconfigure is not None)
-    if any(one != MnnvlSettings() for one in (scenario.spec.operator.mnnvl, *told)):
+    return tuple(one for one in (scenario.spec.operator.mnnvl, *told) if one != MnnvlSettings())
+
+
+def _shared_by(scenario: Scenario) -> Iterator[Membership]:
+    """What PodCliques of the replicas there are at first share by annotation."""
+    for manifest in scenario.spec.sets:
+        root = podcliqueset_of(manifest)
+        for replica in range(root.spec.replicas):
+            yield from memberships_of(root, replica)
+
+
+def _domains_of(scenario: Scenario, settings: tuple[MnnvlSettings, ...]) -> Iterator[str]:
+    """Of the replicas there are at first; also where MNNVL is off at first and somebody turns it on."""
+    if any(one.mode == "operator" for one in settings):
         for manifest in scenario.spec.sets:
             root = podcliqueset_of(manifest)
             yield from (domain_name(root.ref.name, replica) for replica in range(root.spec.replicas))

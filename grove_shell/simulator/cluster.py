@@ -6,12 +6,14 @@ from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, Step
+from grove_core.kernel.steps import Apply, Attempt, Make, Outcome, Step
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.keys import MNNVL_CLAIM
+from grove_core.resources.keys import MNNVL_CLAIM, SHARED_CLAIM
+from grove_core.resources.owned import CLAIM_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_shell.simulator.admission import Admission, Webhooks
 from grove_shell.simulator.agenda import Agenda
 from grove_shell.simulator.changes import Change, Differ
 from grove_shell.world.memory import MemoryWorld, Stored
@@ -21,6 +23,10 @@ _QUOTA: Final = (
     "403 Forbidden: exceeded quota: domains, requested: count/computedomains.resource.nvidia.com=1, "
     "used: count/computedomains.resource.nvidia.com={used}, limited: count/computedomains.resource.nvidia.com={most}"
 )
+
+_NOT_SERVED: Final = "404 Not Found: the server could not find the requested resource"
+_CHANNELS: Final = frozenset({MNNVL_CLAIM, SHARED_CLAIM})
+_HANDED: Final = frozenset({DOMAIN_KIND, CLAIM_KIND})
 
 
 class Cluster:
@@ -32,13 +38,14 @@ class Cluster:
         most_domains: how many ComputeDomains a namespace may have; None for any number.
     """
 
-    def __init__(self, world: MemoryWorld, agenda: Agenda) -> None:
+    def __init__(self, world: MemoryWorld, agenda: Agenda, admission: Admission | None = None) -> None:
         self.world = world
         self.agenda = agenda
         self.log: list[Change] = []
         self.gated: set[str] = set()
         self.most_domains: int | None = None
         self.listeners: list[Callable[[list[Change]], None]] = []
+        self._webhooks = Webhooks(world, admission or Admission(), self._store)
         self._differ = Differ(world)
         self._dirty = True
 
@@ -59,18 +66,42 @@ class Cluster:
     # writes
 
     def attempt(self, step: Step) -> Attempt:
-        """A write of an operator."""
-        if isinstance(step.action, Create) and step.target.kind == DOMAIN_KIND and self.most_domains is not None:
-            used = sum(ref.kind == DOMAIN_KIND and ref.namespace == step.target.namespace for ref in self.world.items)
-            if used >= self.most_domains:
-                return Attempt(step, Outcome.REFUSED, _QUOTA.format(used=used, most=self.most_domains))
+        """A write of an operator: the webhooks are asked first, where they are registered for it."""
+        if not self._webhooks.concerns(step):
+            return self._store(step)
+        amended = self._webhooks.amended(step)
+        if isinstance(amended, Attempt):
+            return amended
+        return replace(self._store(amended), step=step)
+
+    def _store(self, step: Step) -> Attempt:
+        if isinstance(step.action, Make) and step.target.kind == DOMAIN_KIND:
+            refusal = self._refusal_of_domain(step.target)
+            if refusal:
+                return Attempt(step, Outcome.REFUSED, refusal)
         self._dirty = True
         answer = self.world.attempt(step)
         if answer.outcome is Outcome.DONE and isinstance(step.action, Apply) and self.gated:
             pod = self.world.pod(step.target)
             if pod is not None and pod.uid in self.gated and not pod.gated:
                 self.put_pod(replace(pod, gated=True))
+        if answer.outcome is Outcome.DONE and isinstance(step.action, Apply) and step.target.kind in _HANDED:
+            self._collect(step.target)
         return answer
+
+    def _refusal_of_domain(self, ref: Ref) -> str:
+        """Why a server would not make this one; empty where it would."""
+        if self.world.served.without_domains:
+            return _NOT_SERVED
+        used = sum(other.kind == DOMAIN_KIND and other.namespace == ref.namespace for other in self.world.items)
+        is_full = self.most_domains is not None and used >= self.most_domains
+        return _QUOTA.format(used=used, most=self.most_domains) if is_full else ""
+
+    def _collect(self, ref: Ref) -> None:
+        """What was handed to somebody who is gone is collected."""
+        item = self.world.items[ref]
+        if all(other.uid != item.owner_uid for other in self.world.items.values()):
+            self.world.delete(ref)
 
     def put_pod(self, pod: Pod) -> None:
         """Write a pod as somebody else than the operator."""
@@ -144,11 +175,11 @@ def image_of(cluster: Cluster, pod: Pod) -> str:
 
 
 def claims_channel(cluster: Cluster, pod: Pod) -> bool:
-    """Whether a pod claims a channel of a ComputeDomain, by its manifest."""
+    """Whether a pod claims a channel of a ComputeDomain, by its manifest; in either mode."""
     spec = cluster.world.manifests.get(pod.ref, FrozenMap({})).get("spec")
     claims = spec.get("resourceClaims") if isinstance(spec, FrozenMap) else None
     found = claims if isinstance(claims, tuple) else ()
-    return any(isinstance(claim, FrozenMap) and claim.get("name") == MNNVL_CLAIM for claim in found)
+    return any(isinstance(claim, FrozenMap) and claim.get("name") in _CHANNELS for claim in found)
 
 
 def is_live(pod: Pod) -> bool:

@@ -1,28 +1,29 @@
 """What users, autoscalers and hardware do."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from grove_core.admit import admit
-from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.resources.owned import Owned
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.owned import CLAIM_KIND, Owned
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.rounds import as_applied
+from grove_shell.simulator.admission import Admission
 from grove_shell.simulator.cluster import Cluster, is_live
-from grove_shell.simulator.events import ApplySet, Autoscale, CrashPod, DomainAt, Named, NodeAt, PodAt, Scale
+from grove_shell.simulator.events import ApplySet, Autoscale, ClaimAt, CrashPod, DomainAt, Named, NodeAt, PodAt, Scale
 from grove_shell.simulator.history import Actor, History, NoEffect, What
 from grove_shell.simulator.kubelet import Kubelet
 from grove_shell.simulator.spans import moment_of
 
 Manifest = Mapping[str, Any]
+Asked = Callable[[Manifest, Manifest | None, Manifest | Deny], None]
 
 
 @dataclass(slots=True)
@@ -32,6 +33,8 @@ class Users:
     Attributes:
         manifests: namespace and name -> the manifest of the set as it was admitted.
         served: how many sets of a name there were so far.
+        admission: who is asked about sets.
+        asked: is told of each write: the set, the one before, and what is stored or why it is refused.
     """
 
     cluster: Cluster
@@ -40,6 +43,8 @@ class Users:
     start: datetime
     manifests: dict[tuple[str, str], Manifest] = field(default_factory=dict)
     served: dict[tuple[str, str], int] = field(default_factory=dict)
+    admission: Admission = field(default_factory=Admission)
+    asked: Asked | None = None
 
     def apply(self, deed: ApplySet) -> None:
         """Apply a set, if admission lets it pass."""
@@ -93,23 +98,15 @@ class Users:
 
     def delete_set(self, deed: Named) -> None:
         """Delete a set, as ``kubectl delete`` does."""
-        item = self.cluster.named("PodCliqueSet", deed.name)
-        if item is None:
-            raise NoEffect(f"there is no PodCliqueSet {deed.name}")
-        if item.deleting:
-            raise NoEffect(f"PodCliqueSet {deed.name} is being deleted already")
-        self.history.note(self._now, Actor.USER, What.DELETED, item.ref)
-        self.cluster.delete(item.ref)
+        self._delete("PodCliqueSet", deed.name)
 
     def delete_domain(self, deed: DomainAt) -> None:
         """Delete a ComputeDomain, as ``kubectl delete`` does."""
-        item = self.cluster.named("ComputeDomain", deed.name)
-        if item is None:
-            raise NoEffect(f"there is no ComputeDomain {deed.name}")
-        if item.deleting:
-            raise NoEffect(f"ComputeDomain {deed.name} is being deleted already")
-        self.history.note(self._now, Actor.USER, What.DELETED, item.ref)
-        self.cluster.delete(item.ref)
+        self._delete(DOMAIN_KIND, deed.name)
+
+    def delete_claim(self, deed: ClaimAt) -> None:
+        """Delete a ResourceClaim in the same way."""
+        self._delete(CLAIM_KIND, deed.name)
 
     def delete_pod(self, deed: PodAt) -> None:
         """Delete a pod."""
@@ -144,6 +141,15 @@ class Users:
     def _now(self) -> int:
         return self.cluster.agenda.now
 
+    def _delete(self, kind: str, name: str) -> None:
+        item = self.cluster.named(kind, name)
+        if item is None:
+            raise NoEffect(f"there is no {kind} {name}")
+        if item.deleting:
+            raise NoEffect(f"{kind} {name} is being deleted already")
+        self.history.note(self._now, Actor.USER, What.DELETED, item.ref)
+        self.cluster.delete(item.ref)
+
     def _apply(self, manifest: Manifest, what: str = "") -> None:
         meta = manifest.get("metadata")
         key = (
@@ -151,13 +157,16 @@ class Users:
         )
         there = self.cluster.named("PodCliqueSet", "/".join(key))
         old = self.manifests.get(key) if there is not None else None
-        verdict = admit(manifest, old, configuration=self.cluster.world.configuration).verdict
-        if isinstance(verdict, Deny):
+        verdict = self.admission.of_set(manifest, old, self.cluster.world.configuration)
+        stored = verdict if isinstance(verdict, Deny) else self.admission.defaults(manifest)
+        if self.asked is not None:
+            self.asked(manifest, old, stored)
+        if isinstance(stored, Deny):
             self.history.refused += 1
-            objections = tuple(str(objection) for objection in verdict.objections)
+            objections = tuple(str(objection) for objection in stored.objections)
             self.history.note(self._now, Actor.USER, What.REFUSED, detail=f"PodCliqueSet {key[1]}", because=objections)
             return
-        self.admit(with_defaults(manifest))
+        self.admit(stored)
         found = self.cluster.named("PodCliqueSet", "/".join(key))
         if found is not None:
             self.history.note(self._now, Actor.USER, What.SCALED if what else What.APPLIED, found.ref, detail=what)

@@ -21,12 +21,14 @@ from grove_core.resources.names import (
     scaling_group_name,
     standalone_clique_name,
 )
+from grove_core.resources.owned import CLAIM_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.template import SetTemplate
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.simulator.events import (
     ApplySet,
     Autoscale,
+    ClaimAt,
     DomainAt,
     EditStatus,
     Event,
@@ -42,12 +44,13 @@ from grove_shell.simulator.events import (
 )
 from grove_shell.simulator.likeness import closest
 from grove_shell.simulator.scenario import Expectation, Scenario
+from grove_shell.simulator.shared_names import memberships_of
 from grove_shell.simulator.spans import span_text
 
 _AUTOSCALER: Final = "HorizontalPodAutoscaler"
 _NODE: Final = "node"
 _TEMPLATE: Final = "clique"
-_KINDS: Final = frozenset({"PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", DOMAIN_KIND})
+_KINDS: Final = frozenset({"PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", DOMAIN_KIND, CLAIM_KIND})
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,8 @@ def _named_by(event: Event) -> Iterator[tuple[str, str, str]]:
             yield f"{field}.name", "PodCliqueSet", name
         case DomainAt(name=name) | ForeignDomain(name=name):
             yield f"{field}.name", DOMAIN_KIND, name
+        case ClaimAt(name=name):
+            yield f"{field}.name", CLAIM_KIND, name
         case PodAt() | GateForeign() | EditStatus() | RemoveLabels():
             yield f"{field}.clique", "PodClique", deed.clique
         case NodeAt(of=PodAt(clique=name)):
@@ -201,8 +206,8 @@ class Directory:
         for owned in (item for found in dump.others_of.values() for item in found):
             if owned.ref.kind == _AUTOSCALER:
                 self._add(_AUTOSCALER, [f"{owned.ref.namespace}/{owned.ref.name}"])
-        for namespace, name in dump.domains:
-            self._add(DOMAIN_KIND, [f"{namespace}/{name}"])
+        for kind, held in ((DOMAIN_KIND, dump.domains), (CLAIM_KIND, dump.claims)):
+            self._add(kind, [f"{namespace}/{name}" for namespace, name in held])
         for group in (group for found in dump.groups_of.values() for group in found):
             self._ask("PodCliqueScalingGroup", group.ref.name, group.replicas)
         self._add(_NODE, sorted({pod.node for pods in dump.pods_of.values() for pod in pods if pod.node}))
@@ -237,7 +242,11 @@ class Directory:
             for replica in range(most):
                 yield "PodGang", replica_name(name, replica)
                 yield DOMAIN_KIND, domain_name(name, replica)
-                yield from self._parts_of_replica(root.spec.template, name, replica, spare=int(len(roots) > 1))
+                spare = int(len(roots) > 1)
+                yield from self._parts_of_replica(root.spec.template, name, replica, spare=spare)
+                for member in memberships_of(root, replica, self._asked, spare):
+                    yield DOMAIN_KIND, member.domain
+                    yield CLAIM_KIND, member.claim
 
     def _parts_of_replica(
         self, template: SetTemplate, name: str, replica: int, *, spare: int

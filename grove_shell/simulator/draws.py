@@ -11,6 +11,7 @@ from grove_shell.simulator.events import (
     ApplySet,
     Autoscale,
     ChangeHashes,
+    ClaimAt,
     CrashOperator,
     CrashPod,
     DomainAt,
@@ -67,6 +68,7 @@ def with_drawn_events(
     cast = cast_of(scenario, dump)
     absent = (frozenset() if cast.cliques else _OF_CLIQUES) | (frozenset() if cast.sets else _OF_SETS)
     absent |= frozenset() if cast.domains else _OF_DOMAINS
+    absent |= frozenset() if cast.claims else _OF_CLAIMS
     kinds = [name for name in _DRAWS if name not in without | absent]
     chosen = dice.sample(kinds, min(dice.randint(1, 4), len(kinds)))
     horizon = max((event.at for event in scenario.spec.events), default=0) + _HORIZON
@@ -262,6 +264,10 @@ def _delete_domain(dice: Random, cast: Cast, at: int) -> list[Event]:
     return [Event(at=at, delete_domain=DomainAt(name=dice.choice(cast.domains)))]
 
 
+def _delete_claim(dice: Random, cast: Cast, at: int) -> list[Event]:
+    return [Event(at=at, delete_claim=ClaimAt(name=dice.choice(cast.claims)))]
+
+
 def _foreign_domain(dice: Random, cast: Cast, at: int) -> list[Event]:
     """Often of an earlier set of the name, as it may outlive its set."""
     earlier = f"PodCliqueSet/{cast.sets[0]['metadata']['name']}" if cast.sets else None
@@ -286,8 +292,7 @@ def _late_domains(dice: Random, cast: Cast, horizon: int, kinds: list[str]) -> l
 
 
 def _reconfigure(dice: Random, cast: Cast, at: int) -> list[Event]:
-    del cast
-    told = MnnvlSettings(enabled=dice.random() < 0.5)  # noqa: PLR2004 - a coin
+    told = MnnvlSettings(enabled=dice.random() < 0.5, mode="annotations" if cast.claims else "operator")  # noqa: PLR2004 - a coin
     return [Event(at=at, reconfigure=Reconfigure(mnnvl=told, down=dice.choice((100, 5 * SECOND, 90 * SECOND))))]
 
 
@@ -317,6 +322,7 @@ _DRAWS: Final[Mapping[str, Drawn]] = {
     "remove_labels": _remove_labels,
     "permute_lists": _permute_lists,
     "delete_domain": _delete_domain,
+    "delete_claim": _delete_claim,
     "foreign_domain": _foreign_domain,
     "limit_domains": _limit_domains,
     "reconfigure": _reconfigure,
@@ -324,6 +330,7 @@ _DRAWS: Final[Mapping[str, Drawn]] = {
 _OF_CLIQUES: Final = frozenset(
     {"delete_pod", "fail_pod", "crash_pod", "hold_foreign", "gate_foreign", "edit_status", "remove_labels"}
 )
+_OF_CLAIMS: Final = frozenset({"delete_claim"})
 _OF_DOMAINS: Final = frozenset({"delete_domain", "foreign_domain", "limit_domains", "reconfigure"})
 _OF_SETS: Final = frozenset({"scale", "apply_set", "delete_set"})
 DRAWN: Final = tuple(_DRAWS)

@@ -8,6 +8,7 @@ from typing import Final
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DropFinalizer, Stage, Step
 from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.configuration import UNASKED
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.scenario import DriverSpec
@@ -16,11 +17,13 @@ FINALIZER: Final = "resource.nvidia.com/computeDomain"
 
 
 class Driver:
-    """Puts its finalizer on every domain, and takes it away a while after the deletion."""
+    """Is installed at its time, puts its finalizer on every domain, and takes it away a while after the deletion."""
 
     def __init__(self, cluster: Cluster, spec: DriverSpec) -> None:
         self.cluster = cluster
         self.spec = spec
+        if spec.installed:
+            cluster.agenda.at(spec.installed, self._install)
 
     def hear(self, changes: Iterable[Change]) -> None:
         """Domains that came, and domains that are to go."""
@@ -32,6 +35,9 @@ class Driver:
                 self.cluster.put(replace(item, finalizers=(*item.finalizers, FINALIZER)))
             elif item.deleting and isinstance(before, ComputeDomain) and not before.deleting:
                 self.cluster.agenda.after(self.spec.release, partial(self._release, item.ref, item.uid))
+
+    def _install(self) -> None:
+        self.cluster.world.served = UNASKED
 
     def _release(self, ref: Ref, uid: str) -> None:
         item = self.cluster.world.items.get(ref)

@@ -6,7 +6,7 @@ from pydantic import Field, StrictBool, StrictStr, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from grove_shell.simulator.fabric_spec import PlayedMnnvl
+from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.simulator.fields import Address, Amount, Count, Kind, Model, Name, Raw, Several, Span
 from grove_shell.simulator.spans import SECOND
 
@@ -46,6 +46,12 @@ class Named(Model):
 
 class DomainAt(Model):
     """A ComputeDomain, by its name."""
+
+    name: Name
+
+
+class ClaimAt(Model):
+    """A ResourceClaim that is shared by annotation, by its name."""
 
     name: Name
 
@@ -208,7 +214,7 @@ class RemoveLabels(Model):
 class Reconfigure(Model):
     """The operator's configuration and that of admission are changed; the operator begins anew with it (F13)."""
 
-    mnnvl: PlayedMnnvl
+    mnnvl: MnnvlSettings
     down: Span = 5 * SECOND
 
 
@@ -245,6 +251,7 @@ Deed: TypeAlias = (
     | Autoscale
     | Named
     | DomainAt
+    | ClaimAt
     | PodAt
     | CrashPod
     | NodePool
@@ -303,6 +310,7 @@ class Event(Model):
     remove_labels: RemoveLabels | None = None
     permute_lists: PermuteLists | None = None
     delete_domain: DomainAt | None = None
+    delete_claim: ClaimAt | None = None
     foreign_domain: ForeignDomain | None = None
     limit_domains: LimitDomains | None = None
     reconfigure: Reconfigure | None = None

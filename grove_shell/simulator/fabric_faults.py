@@ -6,8 +6,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.keys import NVIDIA
-from grove_core.resources.names import set_of_domain
+from grove_core.resources.dialects import dialect_of
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.events import CrashOperator, ForeignDomain, LimitDomains, Reconfigure
 from grove_shell.simulator.history import Actor, History, NoEffect, What
@@ -40,9 +39,10 @@ class FabricFaults:
         """F10."""
         namespace, _, name = fault.name.rpartition("/")
         if not namespace:
-            wanting = self.cluster.named("PodCliqueSet", set_of_domain(name))
-            namespace = wanting.ref.namespace if wanting is not None else "default"
-        ref = Ref(NVIDIA, DOMAIN_KIND, namespace, name)
+            wanting = [root.ref for root in self.cluster.sets() if name.startswith(f"{root.ref.name}-")]
+            namespace = max(wanting, key=lambda ref: len(ref.name)).namespace if wanting else "default"
+        world = self.cluster.world
+        ref = Ref(dialect_of(world.configuration, world.served).api_version, DOMAIN_KIND, namespace, name)
         if ref in self.cluster.world.items:
             raise NoEffect(f"there is a ComputeDomain {name} already")
         kind, _, owner = (fault.owner or "").partition("/")

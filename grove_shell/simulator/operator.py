@@ -6,11 +6,14 @@ from datetime import datetime
 from functools import partial
 from typing import Final, Protocol, TypeAlias
 
+from grove_core.areas.mnnvl.preflight import objection_to_start
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import let_go
+from grove_core.resources.configuration import Configuration, Served
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import acting
@@ -26,14 +29,20 @@ from grove_shell.simulator.violation import Violated, Violation
 from grove_shell.simulator.wire import Crash, Wire
 
 Decide: TypeAlias = Callable[[Snapshot], Plan]
+Preflight: TypeAlias = Callable[[Configuration, Served], Reason | None]
 _Work: TypeAlias = Generator[int, None, None]
 
 _PATIENCE: Final = SECOND
 _LONGEST_PATIENCE: Final = MINUTE
+_BACK_OFF: Final = 10 * SECOND
 
 
 class Following(Protocol):
     """Who follows what an operator does: the storyteller, and the checks."""
+
+    def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
+        """A process began, or ended before its first look because of an objection."""
+        ...
 
     def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
         """A plan was made, and will be tried now."""
@@ -66,6 +75,7 @@ class Operator:
         decide: Decide,
         *,
         actor: Actor = Actor.OPERATOR,
+        preflight: Preflight = objection_to_start,
         followers: Iterable[Following] = (),
     ) -> None:
         self.cluster = cluster
@@ -73,6 +83,7 @@ class Operator:
         self.spec = spec
         self.decide = decide
         self.actor = actor
+        self.preflight = preflight
         self.followers = tuple(followers)
         self.configuration = cluster.world.configuration
         self.informers = Informers(cluster, spec.watch)
@@ -90,6 +101,9 @@ class Operator:
         self._down_until = 0
         self._busy: _Work | None = None
         self._missed = False
+        if actor is Actor.OPERATOR and not self._may_start():
+            self._down_until = _BACK_OFF
+            cluster.agenda.at(_BACK_OFF, self._begin)
 
     # when it looks
 
@@ -150,9 +164,20 @@ class Operator:
     def _begin(self) -> None:
         if self.cluster.agenda.now == self._down_until:
             self.configuration = self.cluster.world.configuration
+            if not self._may_start():
+                self._down_until = self.cluster.agenda.now + _BACK_OFF
+                self.cluster.agenda.at(self._down_until, self._begin)
+                return
             self.informers.relist(0)
             self._arm()
             self.wake(self.cluster.agenda.now)
+
+    def _may_start(self) -> bool:
+        """Whether the process goes on after its preflight; one that ends there is started again after a while."""
+        objection = self.preflight(self.configuration, self.cluster.world.served)
+        for follower in self.followers:
+            follower.began(self.actor, self.configuration, objection)
+        return objection is None
 
     # what it does
 

@@ -8,7 +8,6 @@ from pydantic_core import PydanticCustomError
 
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.simulator.events import Event, NodePool
-from grove_shell.simulator.fabric_spec import PlayedMnnvl
 from grove_shell.simulator.fields import Address, Count, Counted, Model, Moment, Name, Raw, Span
 from grove_shell.simulator.spans import SECOND
 
@@ -56,7 +55,7 @@ class OperatorSpec(Model):
     round: Span = 100
     watch: Span = 200
     write: Span = 0
-    mnnvl: PlayedMnnvl = MnnvlSettings()
+    mnnvl: MnnvlSettings = MnnvlSettings()
 
 
 class DriverSpec(Model):
@@ -64,9 +63,11 @@ class DriverSpec(Model):
 
     Attributes:
         release: how long a deleted ComputeDomain stays, held by the driver's finalizer; 0 where it has none.
+        installed: when it is installed; before that the server has no ComputeDomains.
     """
 
     release: Span = 0
+    installed: Span = 0
 
 
 class Expectation(Model):

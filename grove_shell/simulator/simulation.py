@@ -1,15 +1,17 @@
 """One run: a world, its actors, what happens to them, until nothing more will happen."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from grove_core.areas.mnnvl.preflight import objection_to_start
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.reconcile import reconcile
-from grove_core.resources.configuration import Configuration
+from grove_core.resources.configuration import Configuration, Served
 from grove_core.snapshot.cluster import Cluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.simulator.acts import FAULTS, actor_of, acts_by_name
+from grove_shell.simulator.admission import Admission
 from grove_shell.simulator.agenda import Agenda
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.checks.checks import Checks
@@ -24,7 +26,7 @@ from grove_shell.simulator.kubelet import Kubelet
 from grove_shell.simulator.mischief import Mischief
 from grove_shell.simulator.node_controller import NodeController
 from grove_shell.simulator.nodes import Node, nodes_of
-from grove_shell.simulator.operator import Decide, Following, Operator
+from grove_shell.simulator.operator import Decide, Following, Operator, Preflight
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.scheduler import Scheduler
 from grove_shell.simulator.spans import MINUTE, moment_of
@@ -48,6 +50,8 @@ class Options:
         check: watch what may never happen.
         deaf: write no history.
         until: when to stop, in milliseconds; None for the scenario's own word.
+        admission: who admits sets, PodCliques and PodGangs.
+        preflight: whether an operator that begins may go on.
         followers: who else follows the operators.
         tick: called after each moment with it and with the first at which the run may end, both in milliseconds.
     """
@@ -56,6 +60,8 @@ class Options:
     check: bool = False
     deaf: bool = False
     until: int | None = None
+    admission: Admission = field(default_factory=Admission)
+    preflight: Preflight = objection_to_start
     followers: tuple[Following, ...] = ()
     tick: Callable[[int, int], None] | None = None
 
@@ -116,7 +122,8 @@ class Simulation:
         world.complete = EVERY_KIND
         world.configuration = Configuration(mnnvl=spec.operator.mnnvl.as_told)
         world.clock = lambda: moment_of(spec.start, self.agenda.now)
-        self.cluster = Cluster(world, self.agenda)
+        world.served = Served(without_domains=spec.driver.installed > 0)
+        self.cluster = Cluster(world, self.agenda, options.admission)
         self.nodes: dict[str, Node] = {node.name: node for pool in spec.nodes for node in nodes_of(pool)}
         for pod in self.cluster.pods():
             if pod.node and pod.node not in self.nodes:
@@ -128,8 +135,17 @@ class Simulation:
         self.checks = Checks(self.cluster, self.nodes, spec.start) if options.check else None
         watching = (self.checks,) if self.checks is not None else ()
         followers = (self.storyteller, *watching, *options.followers)
-        self.operator = Operator(self.cluster, spec.start, spec.operator, options.decide, followers=followers)
+        self.operator = Operator(
+            self.cluster,
+            spec.start,
+            spec.operator,
+            options.decide,
+            preflight=options.preflight,
+            followers=followers,
+        )
         self.users = Users(self.cluster, self.kubelet, self.history, spec.start)
+        self.users.admission = options.admission
+        self.users.asked = self.checks.asked if self.checks is not None else None
         self.users.manifests.update(manifests or {})
         self.mischief = Mischief(self.cluster, self.operator, self.history)
         self.fabric = FabricFaults(self.cluster, self.operator, self.history)

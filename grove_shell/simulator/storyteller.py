@@ -5,9 +5,11 @@ from collections.abc import Iterable
 from grove_core.areas.gang_termination.findings import TERMINATION
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.kernel.conditions import Condition
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Ensure, Outcome, SetStatus, Step
 from grove_core.plan.plan import Plan
+from grove_core.resources.configuration import Configuration
 from grove_core.resources.keys import DOMAINS_READY
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -101,6 +103,13 @@ class Storyteller:
             )
             return
         self.history.note(self.cluster.agenda.now, actor, _verb(step), step.target, clique=clique, because=because)
+
+    def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
+        """The process does not get as far as its first look; one that does is not worth a line."""
+        if objection is not None and not self.history.deaf:
+            word = f"the operator ends at its start: {objection.sentence}"
+            self.history.note(self.cluster.agenda.now, Actor.FAULT, What.FAULT, detail=word)
+        del actor, configuration
 
     def crashed(self, actor: Actor, writes: int) -> None:
         """The process ended."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from grove_core.explain import Tone, is_gated, toll_of
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Create, Delete, Ensure, Step
+from grove_core.kernel.steps import Apply, Delete, Make, Step
 from grove_core.plan.forecast import Forecast, Round
 from grove_shell.views.layout import INDENT, NAMES, STYLES, label
 from grove_shell.views.page import Page
@@ -72,7 +72,7 @@ def _alike(steps: Iterable[Step]) -> Iterator[list[Step]]:
 
 def created_by(steps: Iterable[Step]) -> Counter[str]:
     """Kind -> how many objects of it the steps create."""
-    return Counter(step.target.kind for step in steps if isinstance(step.action, Create | Ensure))
+    return Counter(step.target.kind for step in steps if isinstance(step.action, Make))
 
 
 def removed_by(steps: Iterable[Step]) -> list[Step]:

@@ -22,12 +22,14 @@ from grove_core.kernel.steps import (
     Delete,
     DropFinalizer,
     Ensure,
+    Make,
     Outcome,
     SetStatus,
     Stage,
     Step,
 )
 from grove_core.resources.applied import with_fields
+from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.keys import SET
@@ -74,6 +76,7 @@ class MemoryWorld:
         self.lingering = lingering
         self.claim_templates: dict[tuple[str, str], FrozenMap] = {}
         self.strangers: dict[tuple[str, str, str], str] = {}
+        self.topologies: dict[str, ClusterTopology] = {}
         self.not_collected: frozenset[str] = frozenset()
         self.complete: frozenset[str] | None = None
         self.configuration, self.served = Configuration(), Served()
@@ -90,6 +93,7 @@ class MemoryWorld:
             self.claim_templates |= snapshot.claim_templates
             self.configuration, self.served = snapshot.configuration, snapshot.served
             self.strangers |= snapshot.strangers
+            self.topologies |= snapshot.topologies
             items: tuple[Stored, ...] = (snapshot.root, *snapshot.groups, *snapshot.gangs, *snapshot.others)
             for item in (*items, *snapshot.named_domains.values(), *snapshot.named_claims.values()):
                 self.add(item)
@@ -139,6 +143,7 @@ class MemoryWorld:
             configuration=self.configuration,
             served=self.served,
             strangers=self.strangers,
+            topologies=dict(self.topologies),
         )
 
     def attempt(self, step: Step) -> Attempt:
@@ -176,7 +181,7 @@ class MemoryWorld:
             return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
         return Attempt(step, Outcome.DONE)
 
-    def _create(self, step: Step, action: Create | Ensure) -> Attempt:
+    def _create(self, step: Step, action: Make) -> Attempt:
         ref = step.target
         serial = self.made[ref] + 1
         try:

@@ -21,6 +21,7 @@ from grove_core.resources.keys import SET
 from grove_core.resources.meta import Resource
 from grove_core.resources.names import set_of_domain
 from grove_core.resources.owned import CLAIM_KIND, OWNED_KINDS, Owned, owned_of
+from grove_core.resources.ownership import controller_in
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
@@ -134,13 +135,13 @@ class Shelves:
             before is not None and before.uid == uid and version <= before.version
         ):
             return
-        home = self._home_of(kind, raw)
+        home = self.home_in(kind, raw)
         if home is None:
             if before is not None:
                 self._remove(address)
             return
         self._gone.pop(uid, None)  # newer than its end: it only was out of sight
-        shelf = _controller_of(raw) if kind == "Pod" else ""
+        shelf = controller_in(raw).uid if kind == "Pod" else ""
         if before is not None and (before.home, before.uid, before.shelf) != (home, uid, shelf):
             self._take_out(address, before)
         self._places[kind][address] = _Where(home, uid, version, shelf)
@@ -231,6 +232,26 @@ class Shelves:
         where = self._places[ref.kind].get((ref.kind, ref.namespace, ref.name))
         return None if where is None else where.home
 
+    def home_in(self, kind: str, raw: Mapping[str, Any]) -> Home | None:
+        """The set that an object belongs to: its owner, or where its owner lives, or whom its labels name."""
+        meta = raw["metadata"]
+        namespace = str(meta.get("namespace") or "default")
+        if kind == _SET_KIND:
+            return (namespace, str(meta["name"]))
+        owner_uid = ""
+        for owner in meta.get("ownerReferences") or ():
+            if owner.get("controller"):
+                if owner.get("kind") == _SET_KIND:
+                    return (namespace, str(owner["name"]))
+                owner_uid = str(owner.get("uid") or "")
+        if owner_uid in self._home_of_owner:
+            return self._home_of_owner[owner_uid]
+        labels = meta.get("labels") or {}
+        named = next((labels[key] for key in SET if key in labels), None)
+        if named:
+            return (namespace, str(named))
+        return (namespace, set_of_domain(str(meta["name"]))) if kind == DOMAIN_KIND else None
+
     def uid_of(self, home: Home) -> str:
         """Of the set that lives there; empty if none does."""
         house = self._houses.get(home)
@@ -295,25 +316,6 @@ class Shelves:
             _, namespace, name = _address_of(TEMPLATE_KIND, raw)
             self._templates[namespace, name] = FrozenMap.over(spec)
 
-    def _home_of(self, kind: str, raw: Mapping[str, Any]) -> Home | None:
-        """The set that an object belongs to: its owner, or whom its labels name, or where its owner lives."""
-        meta = raw["metadata"]
-        namespace = str(meta.get("namespace") or "default")
-        if kind == _SET_KIND:
-            return (namespace, str(meta["name"]))
-        owner_uid = ""
-        for owner in meta.get("ownerReferences") or ():
-            if owner.get("controller"):
-                if owner.get("kind") == _SET_KIND:
-                    return (namespace, str(owner["name"]))
-                owner_uid = str(owner.get("uid") or "")
-        labels = meta.get("labels") or {}
-        named = next((labels[key] for key in SET if key in labels), None)
-        if named:
-            return (namespace, str(named))
-        home = self._home_of_owner.get(owner_uid)
-        return (namespace, set_of_domain(str(meta["name"]))) if home is None and kind == DOMAIN_KIND else home
-
     def _file(self, house: _House, home: Home, address: Address, item: Stored) -> None:
         if isinstance(item, Pod):
             house.pods.setdefault(item.owner_uid, {})[item.name] = item
@@ -359,11 +361,6 @@ class Shelves:
         self._gone[uid] = version
         if len(self._gone) > _REMEMBERED:
             del self._gone[next(iter(self._gone))]
-
-
-def _controller_of(raw: Mapping[str, Any]) -> str:
-    owners = raw["metadata"].get("ownerReferences") or ()
-    return next((str(owner.get("uid") or "") for owner in owners if owner.get("controller")), "")
 
 
 def _address_of(kind: str, raw: Mapping[str, Any]) -> Address:

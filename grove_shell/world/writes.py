@@ -10,7 +10,18 @@ from typing import Any, Final, Protocol, assert_never
 
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Ensure, Outcome, SetStatus, Step
+from grove_core.kernel.steps import (
+    Apply,
+    Attempt,
+    Create,
+    Delete,
+    DropFinalizer,
+    Ensure,
+    Make,
+    Outcome,
+    SetStatus,
+    Step,
+)
 from grove_core.resources.fields import Fields
 from grove_core.resources.meta import Resource, read_identity
 from grove_core.resources.pod import Pod
@@ -109,7 +120,7 @@ class Writes:
             self._shelves.drop(step.target.kind, _stub(step.target, guard))
         return Attempt(step, *judged(answer))
 
-    async def _make(self, step: Step, action: Create | Ensure) -> Attempt:
+    async def _make(self, step: Step, action: Make) -> Attempt:
         if isinstance(action, Create):
             return await self._create(step, action)
         put = partial(self._shelves.put, step.target.kind)

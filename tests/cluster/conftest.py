@@ -7,9 +7,12 @@ from typing import Any, Final
 
 import pytest
 
+from grove_shell.manifests.domains import domain_definitions
 from grove_shell.manifests.installation import OPERATOR, Installation
+from grove_shell.manifests.roles import daemon_roles
 from tests.cluster import binaries
 from tests.cluster.binaries import APISERVER, CONTROLLERS, ETCD
+from tests.cluster.daemons import Domains
 from tests.cluster.installing import access_for, apply, remove_cluster_wide
 from tests.cluster.nvidia.definitions import installed, released
 from tests.cluster.nvidia.devices import device_classes
@@ -17,7 +20,10 @@ from tests.cluster.nvidia.driver import Driver
 from tests.cluster.operators import Operator, Starting, install_definitions, let
 from tests.cluster.plane import EVERYTHING, INSTALLED, OPERATORS, STORE, ControlPlane
 from tests.cluster.scenes import Scene
+from tests.cluster.sharing import SHARED, TOLD, Joining
+from tests.cluster.webhooks import Installed
 
+DAEMONS: Final = "viewer"
 QUIET: Final = (ETCD, APISERVER, CONTROLLERS)
 NEEDS: Final = {"api_server": STORE, "control_plane": EVERYTHING, "gang_plane": EVERYTHING, "quiet_plane": QUIET}
 
@@ -105,6 +111,27 @@ def driver(nvidia_plane: ControlPlane, namespace: str) -> Iterator[Driver]:
         yield driver
 
 
+@pytest.fixture(scope="module")
+def domain_plane(control_plane: ControlPlane) -> Iterator[ControlPlane]:
+    """The shared control plane with our definitions of both kinds, and a user with exactly the printed roles."""
+    api = control_plane.api()
+    with installed(control_plane, *domain_definitions()):
+        for role in daemon_roles():
+            api.create(role)
+            let(api, DAEMONS, role["metadata"]["name"])
+        yield control_plane
+        for name in ("grove-daemon", "grove-domain-controller"):
+            api.delete("clusterrolebindings", f"{DAEMONS}-{name}")
+            api.delete("clusterroles", name)
+
+
+@pytest.fixture
+def domains(domain_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Domains]:
+    made = Domains(domain_plane, namespace, DAEMONS, tmp_path)
+    yield made
+    made.close()
+
+
 @pytest.fixture
 def scene(grove_plane: ControlPlane, namespace: str) -> Iterator[Scene]:
     """Where sets of this test live."""
@@ -142,6 +169,35 @@ def is_denied(event: dict[str, Any], namespace: str) -> bool:
     """Whether the roles did not allow a request in this namespace; a quota forbids with the same code."""
     decision = event.get("annotations", {}).get("authorization.k8s.io/decision")
     return bool(decision == "forbid" and event.get("objectRef", {}).get("namespace") == namespace)
+
+
+@pytest.fixture
+def fabric(nvidia_plane: ControlPlane, namespace: str) -> Iterator[Driver]:
+    """NVIDIA's driver as the design of MNNVL by annotation has it: pods on many nodes share the device of a domain."""
+    with Driver(nvidia_plane, namespace, shared=True) as driver:
+        yield driver
+
+
+@pytest.fixture
+def joining(nvidia_plane: ControlPlane, grove_plane: ControlPlane, scene: Scene, tmp_path: Path) -> Iterator[Joining]:
+    """Webhooks that are called about the PodCliques of the namespace of the test; nothing may be denied to them."""
+    assert nvidia_plane is grove_plane
+    installed = Installed(grove_plane, scene.namespace, tmp_path, SHARED)
+    apply(scene.api, installed.objects)
+    found = Joining(installed, scene).start()
+    yield found
+    found.stop()
+    remove_cluster_wide(scene.api, installed.objects)
+    assert 403 not in {code for _, _, code in installed.asked()}
+
+
+@pytest.fixture
+def sharing(installed_operator: Operator, fabric: Driver, joining: Joining) -> Operator:
+    """An operator beside these webhooks that is told the same, and has yet to be started."""
+    assert fabric.daemons_ready
+    assert joining.runs
+    installed_operator.mnnvl = TOLD
+    return installed_operator
 
 
 @pytest.fixture

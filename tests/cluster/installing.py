@@ -40,18 +40,19 @@ def apply(api: Api, objects: Iterable[Json], **query: str) -> list[Json]:
 
 
 def _established(definition: Json) -> bool:
-    conditions = definition.get("status", {}).get("conditions", [])
+    conditions = definition.get("status", {}).get("conditions") or []
     return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
 
 
 def access_for(told: Installation, users: Mapping[str, str]) -> list[Json]:
-    """Accounts and roles as they are printed, bound to users: program -> user."""
-    objects = objects_of(told, ("rbac",))
-    for one in objects:
+    """Accounts and roles of some programs as they are printed, bound to users: program -> user."""
+    found = []
+    for one in objects_of(told, ("rbac",)):
         user = users.get(one["metadata"]["labels"]["app.kubernetes.io/name"])
-        if "subjects" in one and user is not None:
-            one["subjects"] = [{"apiGroup": RBAC, "kind": "User", "name": user}]
-    return objects
+        if user is not None:
+            bound = {"subjects": [{"apiGroup": RBAC, "kind": "User", "name": user}]} if "subjects" in one else {}
+            found.append({**one, **bound})
+    return found
 
 
 def remove_cluster_wide(api: Api, objects: Iterable[Json]) -> None:

@@ -22,7 +22,8 @@ from tests.cluster.toolchain import NotBuilt
 
 OPERATORS: Final = ("operator", "operator-2")
 INSTALLED: Final = "operator-installed"
-AUDITED: Final = (*OPERATORS, INSTALLED)
+REVIEWER: Final = "webhooks-installed"
+AUDITED: Final = (*OPERATORS, INSTALLED, REVIEWER)
 USERS: Final = (*AUDITED, "viewer", "nobody")
 STORE: Final = (ETCD, APISERVER)
 EVERYTHING: Final = (*STORE, CONTROLLERS, SCHEDULER, KUBELET)

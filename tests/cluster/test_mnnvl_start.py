@@ -6,13 +6,15 @@ from typing import Final
 import pytest
 import yaml
 
-from tests.cluster.api import wait_until
-from tests.cluster.fabrics import ON, annotated, failed, runs, templates
-from tests.cluster.nvidia.definitions import installed, released
+from grove_shell.manifests.installation import OPERATOR, Installation
+from tests.cluster.api import Json, wait_until
+from tests.cluster.fabrics import ON, annotated, domains, failed, runs, templates
+from tests.cluster.installing import access_for, apply, remove_cluster_wide
+from tests.cluster.nvidia.definitions import GROUP, installed, released
 from tests.cluster.nvidia.devices import device_classes
 from tests.cluster.nvidia.driver import Driver
-from tests.cluster.operators import READING, Operator, grove
-from tests.cluster.plane import ControlPlane
+from tests.cluster.operators import READING, Operator, Starting, grove
+from tests.cluster.plane import INSTALLED, ControlPlane
 from tests.cluster.scenes import Scene, clique
 
 SAYS: Final = "mnnvl is enabled and the server has no ComputeDomains: install NVIDIA's DRA driver, or turn mnnvl off"
@@ -120,3 +122,51 @@ class TestMN061:
             wait_until(lambda: failed(scene), lambda said: not said, "nothing fails any more", seconds=90)
             assert runs(scene) == before
             installed_operator.kill()
+
+
+def blinded(access: list[Json]) -> list[Json]:
+    """Roles without a look at ComputeDomains."""
+    for role in access:
+        for rule in role.get("rules", []):
+            if rule["apiGroups"] == [GROUP]:
+                rule["verbs"] = [verb for verb in rule["verbs"] if verb not in READING]
+    return access
+
+
+class TestMN016:
+    """An operator that may not list ComputeDomains."""
+
+    @pytest.mark.req("OP-045")
+    def test_mn016_it_says_on_the_set_what_it_waits_for(
+        self, grove_plane: ControlPlane, scene: Scene, starting: Starting
+    ) -> None:
+        told = Installation(home=scene.namespace, watched=scene.namespace)
+        roles = apply(scene.api, blinded(access_for(told, {OPERATOR: INSTALLED})))
+        with installed(grove_plane, *released()), device_classes(scene.api), Driver(grove_plane, scene.namespace):
+            operator = starting(INSTALLED, mnnvl=ON).start()
+            scene.api.create(scene.set_of(clique("worker"), replicas=2))
+            (event,) = wait_until(lambda: scene.events("DomainsNotCollected"), bool, "it is told")
+            assert (event["type"], event["regarding"]["name"]) == ("Warning", "llama")
+            for words in (
+                "ComputeDomain/llama-cd-0, and ",
+                f'cannot list resource "computedomains" in API group "{GROUP}"',
+            ):
+                assert words in event["note"]
+            held = operator.await_line("held back", target="PodClique/llama-0-worker")
+            assert held["because"][0]["requirement"] == "MN-016"
+            assert not scene.all_of("podcliques")
+            assert not domains(scene)
+            where = ("--live", "-n", scene.namespace, "--config", str(operator.config))
+            for asked in (("plan",), ("explain", "podclique/llama-0-worker")):
+                ran = grove(*asked, *where, kubeconfig=grove_plane.kubeconfig(INSTALLED))
+                assert "ComputeDomains were not collected: whether llama-cd-0 exists is unknown" in ran.stdout, ran
+            operator.stop()
+
+            apply(scene.api, access_for(told, {OPERATOR: INSTALLED}))
+            operator.start()
+            scene.await_ready(2)
+            assert sorted(domains(scene)) == ["llama-cd-0", "llama-cd-1"]
+            assert len(scene.events("DomainsNotCollected")) == 1
+            operator.await_rest()
+            operator.stop()
+        remove_cluster_wide(scene.api, roles)

@@ -15,6 +15,7 @@ from tests.cluster.api import Api, Json, wait_until
 from tests.cluster.installing import Program, access_for, apply, clique, grove_set, remove_cluster_wide
 from tests.cluster.nvidia.driver import Driver
 from tests.cluster.plane import STORE, ControlPlane
+from tests.cluster.sharing import shares
 
 USER: Final = "operator"
 SETS: Final = "podcliquesets"
@@ -22,7 +23,8 @@ DEVICES: Final[Json] = {"name": "x", "templateSpec": {"spec": {"devices": {}}}}
 
 _LOST: Final = "asked for by name only where the answer to a creation was lost, or the name is somebody else's"
 _HEALED: Final = "changed only where somebody else, or an update, makes it differ from the template"
-_HANDED_OVER: Final = "handed over to gangs in mode `annotations` alone; this operator is told the other one"
+_HANDED_OVER: Final = "handed over to gangs in mode `annotations` alone"
+_COLLECTED: Final = "in mode `annotations` they go with their gang"
 IDLE: Final = {
     **{
         (resource, "get"): _LOST
@@ -38,28 +40,31 @@ IDLE: Final = {
             "services",
         )
     },
-    ("computedomains", "patch"): _HANDED_OVER,
-    ("resourceclaims", "patch"): _HANDED_OVER,
     ("pods", "get"): "asked for only where a pod went, or lost its labels, in the moment before a gang is ended",
     ("podcliquescalinggroups", "get"): "asked for only where a whole scaling group is the cause of an end",
     ("horizontalpodautoscalers", "patch"): _HEALED,
     ("services", "patch"): _HEALED,
 }
-"""What this one life of a set does not show; tests/manifests/test_access.py has it asked for."""
+"""What this one life of a set does not show in any mode; tests/manifests/test_access.py has it asked for."""
+IDLE_IN: Final = {
+    "operator": {("computedomains", "patch"): _HANDED_OVER, ("resourceclaims", "patch"): _HANDED_OVER},
+    "annotations": {("computedomains", "delete"): _COLLECTED},
+}
 
 
 class Life:
-    """A set and its operator."""
+    """A set and its operator, in one mode of MNNVL."""
 
-    def __init__(self, plane: ControlPlane, namespace: str, folder: Path) -> None:
+    def __init__(self, plane: ControlPlane, namespace: str, folder: Path, mode: str) -> None:
         self.api: Api = plane.api()
         self.plane = plane
         self.namespace = namespace
+        self.mode = mode
         words = ["operator", "--kubeconfig", str(plane.kubeconfig(USER)), "-n", namespace]
         config = {
             "kind": "OperatorConfiguration",
             "leaderElection": {"namespace": namespace},
-            "mnnvl": {"enabled": True},
+            "mnnvl": {"enabled": True, "mode": mode},
         }
         self.program = Program(words, config, folder / "operator.log")
 
@@ -90,15 +95,15 @@ class Life:
         return [event for event in events if f"/namespaces/{self.namespace}/" in event["requestURI"]]
 
 
-@pytest.fixture
-def life(nvidia_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Life]:
-    found = Life(nvidia_plane, namespace, tmp_path)
+@pytest.fixture(params=IDLE_IN)
+def life(request: pytest.FixtureRequest, nvidia_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Life]:
+    found = Life(nvidia_plane, namespace, tmp_path, request.param)
     apply(found.api, objects_of(Installation(), ("crds",)))
     objects = access_for(Installation(home=namespace, watched=namespace), {"grove-operator": USER})
     apply(found.api, objects)
     # One node: Kubernetes 1.35 fails to score several for a pod with a new claim beside an allocated, shared one.
     found.api.add_nodes([f"{namespace}-0"], {"test": namespace}, **{"nvidia.com/gpu": "16"})
-    with Driver(nvidia_plane, namespace, channels=16):
+    with Driver(nvidia_plane, namespace, channels=16, shared=found.mode == "annotations"):
         yield found
     remove_cluster_wide(found.api, objects)
     found.api.request("DELETE", f"/api/v1/nodes?labelSelector=test%3D{namespace}")
@@ -113,7 +118,8 @@ def manifest(namespace: str) -> Json:
         clique("lone", 3, minAvailable=2, pod=pod, autoScalingConfig={"maxReplicas": 4, "minReplicas": 2}),
         clique("member", 1, pod=pod),
     ]
-    group = {"name": "pool", "cliqueNames": ["member"], "replicas": 2, "minAvailable": 1}
+    told = {"annotations": shares()}
+    group = {"name": "pool", "cliqueNames": ["member"], "replicas": 2, "minAvailable": 1, **told}
     sharing = [{"name": "x", "scope": "PerReplica"}]
     whole = grove_set(
         "llm",
@@ -124,7 +130,7 @@ def manifest(namespace: str) -> Json:
         resourceClaimTemplates=[DEVICES],
         resourceSharing=sharing,
     )
-    whole["metadata"]["finalizers"] = [SET_FINALIZER]
+    whole["metadata"] |= {"finalizers": [SET_FINALIZER], **told}
     return whole
 
 
@@ -175,7 +181,7 @@ def test_mf021_the_printed_role_is_enough_and_nothing_in_it_is_idle(life: Life) 
         (one.group, one.resource, verb)
         for one in OPERATOR
         for verb in one.verbs
-        if not one.unasked and (one.resource, verb) not in IDLE
+        if not one.unasked and (one.resource, verb) not in {**IDLE, **IDLE_IN[life.mode]}
     }
     assert seen - {(one.group, one.resource, verb) for one in OPERATOR for verb in one.verbs} == set()
     assert declared - seen == set()

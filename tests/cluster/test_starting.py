@@ -107,6 +107,24 @@ def test_wl073_trouble_is_told_and_waited_out(scene: Scene, operator: Operator, 
         assert process.wait(30) == 143
 
 
+def test_wl065_a_namespace_that_enforces_restricted_takes_its_pods(scene: Scene, operator: Operator) -> None:
+    enforced = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}
+    scene.api.patch("namespaces", scene.namespace, patch=enforced)
+    confined = {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "runAsNonRoot": True,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+    raw = ordered(scene)
+    for part in raw["spec"]["template"]["cliques"]:
+        for container in part["spec"]["podSpec"]["containers"]:
+            container["securityContext"] = confined
+    scene.api.create(raw)
+    scene.await_ready(3)
+    assert container_of(scene)["securityContext"].items() >= confined.items()
+
+
 def test_wl072_the_operator_names_its_own_image(scene: Scene, starting: Starting) -> None:
     starting(options=("--own-image", "example.com/grove:9")).start()
     scene.api.create(ordered(scene))

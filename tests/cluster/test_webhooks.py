@@ -6,70 +6,17 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Self
 
 import pytest
 
 from grove_shell.actions.manifests import objects_of
 from grove_shell.manifests.installation import Installation
-from tests.cluster.api import Api, ApiError, Json, wait_until
-from tests.cluster.installing import Program, access_for, apply, clique, free_port, grove_set, remove_cluster_wide
+from tests.cluster.api import ApiError, Json, wait_until
+from tests.cluster.installing import Program, apply, clique, remove_cluster_wide
 from tests.cluster.plane import ControlPlane
 from tests.cluster.programs import HOST
-
-USER: Final = "operator-2"
-SETS: Final = "podcliquesets"
-
-
-def on_loopback(registration: Json) -> Json:
-    """A registration for an address where nobody listens yet: a Service would be looked for outside this machine."""
-    (webhook,) = registration["webhooks"]
-    path = webhook["clientConfig"]["service"]["path"]
-    nowhere = {"url": f"https://{HOST}:{free_port()}{path}"}
-    return {**registration, "webhooks": [{**webhook, "clientConfig": nowhere}]}
-
-
-class Installed:
-    """Webhooks for one namespace."""
-
-    def __init__(self, plane: ControlPlane, namespace: str, folder: Path) -> None:
-        self.api: Api = plane.api()
-        self.plane = plane
-        self.namespace = namespace
-        self._folder = folder
-        told = Installation(home=namespace, watched=namespace)
-        self.registration = [one for one in objects_of(told, ("webhooks",)) if "webhooks" in one]
-        self.objects = [*access_for(told, {"grove-webhooks": USER}), *map(on_loopback, self.registration)]
-
-    def program(self, name: str = "webhooks", **certificates: Any) -> Program:
-        config = {
-            "kind": "WebhookConfiguration",
-            "certificates": {"checkEvery": "300ms", "settle": "1s", **certificates},
-            "listening": {"host": HOST, "port": 0},
-            "farewell": "300ms",
-        }
-        words = ["webhooks", "--kubeconfig", str(self.plane.kubeconfig(USER)), "-n", self.namespace]
-        words += ["--watch-namespace", self.namespace, "--url-host", HOST]
-        return Program(words, config, self._folder / f"{name}.log")
-
-    def create(self, manifest: Json) -> Json:
-        return self.api.create(manifest, self.namespace)
-
-    def set_of(self, name: str, *cliques: Json, **template: Any) -> Json:
-        return grove_set(name, self.namespace, *(cliques or (clique("a", 2),)), **template)
-
-    def is_called(self) -> None:
-        """Wait until the API server trusts us and calls: a set without thresholds comes back with one."""
-
-        def judged() -> str:
-            try:
-                path = self.api.resource(SETS).path(self.namespace)
-                said = self.api.request("POST", f"{path}?dryRun=All", self.set_of("probe"))
-            except ApiError as fault:
-                return str(fault)
-            return str(said["spec"]["template"]["cliques"][0]["spec"].get("minAvailable"))
-
-        wait_until(judged, lambda said: said == "2", "defaults are written")
+from tests.cluster.webhooks import SETS, Installed
 
 
 @pytest.fixture
@@ -302,15 +249,8 @@ def test_wh025_an_address_of_ours_takes_the_place_of_the_service(installed: Inst
 
 @pytest.mark.req("WH-020")
 def test_mf021_the_roles_of_the_webhooks_are_enough(installed: Installed, running: Program) -> None:
-    def seen() -> list[tuple[str, str, int]]:
-        return [
-            (event["verb"], event["objectRef"]["resource"], event["responseStatus"]["code"])
-            for event in installed.plane.audit(USER)
-            if installed.namespace in event["requestURI"]
-        ]
-
     found = wait_until(
-        seen, lambda found: ("patch", "mutatingwebhookconfigurations", 200) in found, "it is written down"
+        installed.asked, lambda found: ("patch", "mutatingwebhookconfigurations", 200) in found, "it is written down"
     )
     assert not [one for one in found if one[2] == 403]
     assert running.ready() == "ok"

@@ -143,7 +143,7 @@ def test_sm077_a_search_that_is_interrupted_tells_how_far_it_came(tmp_path: Path
         if said:
             break
     assert process.returncode == 130
-    assert b" worlds, 0 violations" in said
+    assert re.search(rb"\d+ worlds?, 0 violations", said)
     assert wrong.strip() == b"interrupted"
 
 

@@ -144,7 +144,7 @@ def test_in044_nearly_one_of_ours(
         ("apps/v1", "Deployment"),
         ("scheduling.run.ai/v2alpha2", "PodGroup"),
         ("serving.knative.dev/v1", "PodClique"),
-        ("grove.io/v1alpha1", "ClusterTopology"),
+        ("grove.io/v1alpha1", "ClusterTopologyBinding"),
         ("apps/v1", "ReplicaSet"),
     ],
 )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Ensure, Outcome, SetStatus, Step
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Make, Outcome, SetStatus, Step
 from grove_core.resources.pod import Pod
 from grove_shell.world.memory import FOUND, MemoryWorld, Stored
 
@@ -58,7 +58,7 @@ class LooksAtNoGuard(Lingering):
 
     def attempt(self, step: Step) -> Attempt:
         item = self.found(step.target)
-        if item is None or isinstance(step.action, Create | Ensure):
+        if item is None or isinstance(step.action, Make):
             return super().attempt(step)
         return super().attempt(replace(step, action=replace(step.action, guard=item.guard)))
 

@@ -221,7 +221,7 @@ def test_mf007_subresources_and_names() -> None:
     for definition in definitions():
         spec = definition["spec"]
         version = spec["versions"][0]
-        names, subresources = spec["names"], version["subresources"]
+        names, subresources = spec["names"], version.get("subresources", {})
         assert definition["metadata"]["name"] == f"{names['plural']}.{spec['group']}"
         scale = subresources.get("scale", {}).get("labelSelectorPath")
         found[names["kind"]] = (spec["group"], names["plural"], names["shortNames"], scale, "status" in subresources)
@@ -240,6 +240,7 @@ def test_mf007_subresources_and_names() -> None:
         "PodClique": ("grove.io", "podcliques", ["pclq"], ".status.hpaPodSelector", True),
         "PodCliqueScalingGroup": ("grove.io", "podcliquescalinggroups", ["pcsg"], ".status.selector", True),
         "PodGang": ("scheduler.grove.io", "podgangs", ["pg"], None, True),
+        "ClusterTopology": ("grove.io", "clustertopologies", ["ct"], None, False),
     }
 
 
@@ -286,5 +287,5 @@ def test_cl014_parts_and_formats_say_the_same(capsys: pytest.CaptureFixture[str]
     assert document["kind"] == "List"
     assert list(yaml.safe_load_all(text)) == document["items"]
     assert run(["manifests", "-o", "json", "--only", "crds"], "grove") == 0
-    assert json.loads(capsys.readouterr().out)["items"] == list(definitions()) == document["items"][:4]
+    assert json.loads(capsys.readouterr().out)["items"] == list(definitions()) == document["items"][:5]
     assert run(["manifests", "--only", "everything"], "grove") == 64

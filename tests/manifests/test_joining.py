@@ -48,7 +48,9 @@ def test_ms095_podcliques_and_podgangs_are_registered(tmp_path: Path, capsys: py
     (rule,) = joining["rules"]
     assert (rule["operations"], rule["resources"], rule["apiGroups"]) == (["CREATE"], ["podcliques"], ["grove.io"])
     assert (joining["sideEffects"], joining["failurePolicy"]) == ("NoneOnDryRun", "Fail")
-    assert "'grove.io/mnnvl-enabled' in object.metadata.annotations" in joining["matchConditions"][0]["expression"]
+    (condition,) = joining["matchConditions"]
+    assert "'grove.io/mnnvl-enabled' in object.metadata.annotations" in condition["expression"]
+    assert condition["expression"].endswith("object.metadata.annotations['grove.io/mnnvl-enabled'] != 'false'")
     (rule,) = stamping["rules"]
     assert (rule["resources"], rule["apiGroups"]) == (["podgangs"], ["scheduler.grove.io"])
     assert (stamping["sideEffects"], stamping["failurePolicy"]) == ("None", "Ignore")

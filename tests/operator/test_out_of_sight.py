@@ -10,7 +10,7 @@ from aiohttp import web
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
-from grove_core.resources.keys import CORE, MANAGED_BY, OPERATOR, SET
+from grove_core.resources.keys import CORE, MANAGED_BY, OPERATOR, SET, SET_REPLICA
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import Connection
 from grove_shell.operator.acting import ClusterActing
@@ -37,8 +37,22 @@ def a_pod(version: str, labels: Json) -> Json:
     }
 
 
+CLIQUE: Final[Json] = {
+    "apiVersion": "grove.io/v1alpha1",
+    "kind": "PodClique",
+    "metadata": {
+        "name": "llm-0-a",
+        "namespace": "ml",
+        "uid": "a",
+        "resourceVersion": "6",
+        "labels": {SET[0]: "llm", SET_REPLICA[0]: "0"},
+    },
+    "spec": {"replicas": 1},
+}
+
+
 class Server:
-    """It has one pod, and writes down who patches it."""
+    """It has one pod and its clique, lists what a selector asks for, and writes down who patches it."""
 
     def __init__(self, *, forbids: bool = False) -> None:
         self.pod = a_pod("8", {SET[0]: "llm"})
@@ -54,7 +68,9 @@ class Server:
                 return web.json_response({"kind": "Status", "message": "no labels here"}, status=403)
             self.pod = a_pod("9", {**self.pod["metadata"]["labels"], **self.patches[-1]["metadata"]["labels"]})
         if request.path.endswith(("/pods", "/podcliques", "/podcliquescalinggroups")):
-            items = [self.pod] if request.path.endswith("/pods") else []
+            items = {"/pods": [self.pod], "/podcliques": [CLIQUE]}.get(request.path[request.path.rindex("/") :], [])
+            key, _, text = request.query.get("labelSelector", "").partition("=")
+            items = [item for item in items if not key or item["metadata"]["labels"].get(key) == text]
             return web.json_response({"metadata": {"resourceVersion": "8"}, "items": items})
         if request.path.endswith(REF.name):
             return web.json_response(self.pod)
@@ -64,6 +80,7 @@ class Server:
 def out_of_sight() -> Shelves:
     """The pod was there, and then the watch told that it went: in the version in which it lost its label."""
     shelves = Shelves()
+    shelves.put("PodClique", CLIQUE)
     shelves.put("Pod", a_pod("7", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
     shelves.drop("Pod", a_pod("8", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
     assert shelves.find(REF) is None
@@ -114,6 +131,17 @@ def test_op018_a_refusal_is_told() -> None:
     assert (attempt.outcome, attempt.detail) == (Outcome.REFUSED, "no labels here")
 
 
-def test_op019_nothing_is_ended_while_it_is_there() -> None:
+@pytest.mark.parametrize("labels", [{SET[0]: "llm"}, {}, {SET[0]: "another"}], ids=str)
+def test_op019_nothing_is_ended_while_it_is_there(labels: Json) -> None:
+    server = Server()
+    server.pod = a_pod("8", labels)
     with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server has it"):
-        asked(Server(), out_of_sight(), refresh)
+        asked(server, out_of_sight(), refresh)
+
+
+def test_op013_pods_of_nobody_are_none_of_its_business() -> None:
+    server, shelves = Server(), out_of_sight()
+    server.pod = a_pod("8", {})
+    server.pod["metadata"]["ownerReferences"] = []
+    asked(server, shelves, refresh)
+    assert shelves.find(REF) is None

@@ -17,7 +17,7 @@ from grove_core.resources.configuration import Configuration, Mnnvl
 from grove_core.resources.domain_condition import REASON, Failure
 from grove_core.resources.keys import DOMAINS_READY
 from grove_shell.client.bucket import Bucket
-from grove_shell.controller.act import act_at_once
+from grove_shell.controller.act_at_once import act_at_once
 from grove_shell.settings.operator import OperatorSettings, settings_of
 from tests.property.strategies.worlds import World, worlds
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw

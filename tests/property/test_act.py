@@ -1,6 +1,8 @@
-"""Trying the steps of a plan (PL-014, PL-021)."""
+"""Trying the steps of a plan (PL-014, PL-021, PL-023)."""
 
+import asyncio
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -8,10 +10,17 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, SetStatus, Stage, Step, rest_on_one_cause
+from grove_core.kernel.steps import Apply, Attempt, Create, Ensure, Outcome, SetStatus, Stage, Step, rest_on_one_cause
 from grove_core.reconcile import reconcile
+from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
+from grove_core.resources.membership import joined_claim
 from grove_shell.controller.act import act
+from grove_shell.controller.act_at_once import act_at_once
 from tests.property.strategies.worlds import World, worlds
+from tests.property.workload.sets import applied, clique_raw, set_raw
+
+SCOPED: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+REPLICAS: Final = 4
 
 
 @dataclass
@@ -55,3 +64,52 @@ def test_pl021_nothing_is_made_after_a_status_that_was_not_written(failing: set[
     recorder = Recorder(failing)
     act(recorder, steps)
     assert recorder.tried == [step for step in steps if failing != {1} or step.target.kind != "PodClique"]
+
+
+def shared_claim(step: Step) -> str:
+    """The claim that a PodClique is made with; empty for any other step."""
+    if step.target.kind != "PodClique" or not isinstance(step.action, Create):
+        return ""
+    spec = step.action.manifest["spec"]
+    assert isinstance(spec, FrozenMap)
+    pod_spec = spec["podSpec"]
+    assert isinstance(pod_spec, FrozenMap)
+    claim = joined_claim(pod_spec)
+    return str(claim["resourceClaimName"]) if claim is not None else ""
+
+
+@given(
+    st.sets(st.integers(min_value=0, max_value=2 * REPLICAS - 1)),
+    st.sampled_from([Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE]),
+    st.booleans(),
+)
+def test_pl023_nothing_is_made_on_what_could_not_be_ensured(failing: set[int], outcome: Outcome, at_once: bool) -> None:
+    """Whoever shares something that is there is made all the same, and who shares nothing anyway."""
+    apart = {**clique_raw("router"), "annotations": {"grove.io/mnnvl-enabled": "false"}}
+    raw = set_raw(clique_raw("worker"), apart, replicas=REPLICAS)
+    raw["metadata"]["annotations"] = {"grove.io/mnnvl-enabled": "true"}
+    steps = reconcile(replace(applied(raw), configuration=SCOPED)).steps
+    ensured = [step for step in steps if isinstance(step.action, Ensure)]
+    assert len(ensured) == 2 * REPLICAS
+    lost = {ensured[place].target for place in failing}
+    tried: list[Step] = []
+
+    def answer(step: Step) -> Attempt:
+        tried.append(step)
+        return Attempt(step, outcome if step.target in lost else Outcome.DONE)
+
+    class Recording:
+        def attempt(self, step: Step) -> Attempt:
+            return answer(step)
+
+    async def answer_at_once(step: Step) -> Attempt:
+        return answer(step)
+
+    attempts = asyncio.run(act_at_once(answer_at_once, steps)) if at_once else act(Recording(), steps)
+    there = {attempt.step.target.name for attempt in attempts if attempt.outcome is Outcome.DONE}
+    made = {step.target.name for step in tried if step.target.kind == "PodClique"}
+    assert {f"llm-{replica}-router" for replica in range(REPLICAS)} <= made
+    for replica in range(REPLICAS):
+        stem = f"llm-{replica}"
+        assert (f"{stem}-worker" in made) == ({f"{stem}-cd", f"{stem}-mnnvl-claim"} <= there)
+    assert {claim for step in tried if (claim := shared_claim(step))} <= there

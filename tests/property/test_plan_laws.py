@@ -17,10 +17,9 @@ from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap, canonical, thaw
 from grove_core.kernel.steps import (
     Attempt,
-    Create,
     Delete,
     DropFinalizer,
-    Ensure,
+    Make,
     Outcome,
     SetStatus,
     Stage,
@@ -172,7 +171,7 @@ class TestLegality:
 
 def spoiled(plan: Plan, crime: str) -> Plan:
     first, *rest = plan.steps
-    assert not isinstance(first.action, Create | Ensure)
+    assert not isinstance(first.action, Make)
     match crime:
         case "twice":
             return replace(plan, steps=(first, first, *rest))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.steps import Apply, Create, Delete, Outcome, SetStatus, Stage, Step
 from grove_core.plan.plan import Plan
@@ -14,7 +15,6 @@ from grove_core.resources.keys import DOMAIN_TEMPLATE, DOMAINS_READY, SET
 from grove_core.resources.names import domain_claim_template_name, domain_name, index_from
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import REMOVED
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.operator import Decide
 from tests.simulation.mutants import created, step_of, with_steps

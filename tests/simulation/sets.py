@@ -55,17 +55,51 @@ def scenario_of(manifest: Json, nodes: int = 6, gpus: int = 2, *, seed: int = 0)
     )
 
 
-def random_scenario(seed: int, *, fabric: bool | None = None) -> Scenario:
+def random_scenario(seed: int, *, fabric: bool | None = None, mode: str | None = None) -> Scenario:
     """One of very many small worlds.
 
     Args:
         fabric: whether MNNVL is on at some time; None for as it comes, in every third world.
+        mode: of MNNVL; None for as it comes, in every second world with MNNVL by annotation.
     """
     bare = _bare_scenario(seed)
     dice = Random(f"fabric {seed}")
     if fabric is None:
         fabric = dice.random() < 1 / 3
-    return _with_fabric(bare, dice) if fabric else bare
+    if not fabric:
+        return bare
+    if mode is None:
+        mode = Random(f"mode {seed}").choice(("operator", "annotations"))
+    whole = _with_fabric(bare, dice)
+    return _with_scopes(whole, Random(f"scopes {seed}")) if mode == "annotations" else whole
+
+
+def _with_scopes(scenario: Scenario, dice: Random) -> Scenario:
+    """The world with MNNVL by annotation; where that is off at first, some annotations cannot be meant."""
+    raw = scenario.as_json
+    (manifest,) = raw["spec"]["sets"]
+    template, mnnvl = manifest["spec"]["template"], raw["spec"]["operator"]["mnnvl"]
+    odd = not mnnvl.get("enabled") and dice.random() < 0.4
+    mnnvl["mode"] = "annotations"
+    manifest["metadata"].pop("annotations", None)
+    places: list[tuple[Json, tuple[str, ...]]] = [(manifest["metadata"], ("replica",))]
+    places += [(clique, ("replica", "clique")) for clique in template["cliques"]]
+    places += [(group, ("replica", "scalingGroupReplica")) for group in template["podCliqueScalingGroups"]]
+    for place, scopes in places:
+        told: Json = {}
+        if dice.random() < 0.6:
+            told["grove.io/mnnvl-enabled"] = dice.choice(("true", "true", "true", "false"))
+        if dice.random() < 0.5:
+            told["grove.io/mnnvl-scope"] = "node" if odd and dice.random() < 0.3 else dice.choice(scopes)
+        if dice.random() < 0.1:
+            told["grove.io/mnnvl-device-class"] = "channel.example.com"
+        if odd and place is not manifest["metadata"] and dice.random() < 0.3:
+            told["grove.io/mnnvl-enabled"] = "yes"
+        if told:
+            place["annotations"] = told
+    if dice.random() < 0.2:
+        raw["spec"].setdefault("driver", {})["installed"] = dice.choice(("5s", "45s"))
+    return Scenario.model_validate(raw, context=WRITTEN)
 
 
 def _with_fabric(scenario: Scenario, dice: Random) -> Scenario:

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.plan.plan import Plan
+from grove_core.resources.configuration import Configuration
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.changes import Change
@@ -267,6 +269,9 @@ class Watching:
 
     def wrote(self, _actor: Actor, _snapshot: Snapshot, attempt: Attempt) -> None:
         self.answers.append(attempt)
+
+    def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
+        pass
 
     def crashed(self, actor: Actor, writes: int) -> None:
         pass

@@ -166,14 +166,14 @@ def test_sm006_names_of_domains_are_known(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("SM-008")
-def test_sm037_only_mode_operator_is_played(tmp_path: Path) -> None:
+def test_sm001_settings_of_mnnvl_are_read_strictly(tmp_path: Path) -> None:
     spec: Json = {
         "sets": [set_raw(clique_raw("a", 1, 1))],
-        "operator": {"mnnvl": {"enabled": True, "mode": "annotations"}},
+        "operator": {"mnnvl": {"enabled": True, "mode": "annotation"}},
         "events": [{"at": "1s", "reconfigure": {"mnnvl": {"enabeld": True}}}],
     }
     found = faults(read(tmp_path, spec))
-    assert found["spec.operator.mnnvl"][0].startswith("mode: operator")
+    assert "annotations" in found["spec.operator.mnnvl.mode"][0]
     assert found["spec.events[0].reconfigure.mnnvl.enabeld"][0].startswith("another field here; known: enabled")
 
 

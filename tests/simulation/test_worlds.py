@@ -10,8 +10,10 @@ from grove_shell.simulator.draws import DRAWN
 from grove_shell.simulator.events import Event
 from grove_shell.simulator.operator import Decide
 from grove_shell.simulator.scenario import Scenario
+from grove_shell.simulator.simulation import Options, Simulation
 from tests.simulation.fabric_mutants import FABRIC_MUTANTS
 from tests.simulation.mutants import MUTANTS, terminates_at_once
+from tests.simulation.scope_mutants import SCOPE_MUTANTS, switched_on
 from tests.simulation.sets import random_scenario
 from tests.simulation.worlds import CHUNK, Tally, chunk, lines_of, main, played, smallest, world
 
@@ -40,8 +42,16 @@ def test_sm061_every_known_mistake_is_found(make: Callable[[], Decide], codes: f
 @pytest.mark.parametrize(("make", "codes"), FABRIC_MUTANTS.values(), ids=FABRIC_MUTANTS)
 @pytest.mark.req("SM-066")
 def test_sm061_every_known_mistake_about_domains_is_found(make: Callable[[], Decide], codes: frozenset[str]) -> None:
-    worlds = (world(seed, fabric=True) for seed in range(WORLDS))
+    worlds = (world(seed, fabric=True, mode="operator") for seed in range(WORLDS))
     found = (run.violation.code for scenario in worlds if (run := played(scenario, make())).violation is not None)
+    assert any(code in codes for code in found)
+
+
+@pytest.mark.parametrize(("make", "codes"), SCOPE_MUTANTS.values(), ids=SCOPE_MUTANTS)
+@pytest.mark.req("SM-087")
+def test_sm061_every_known_mistake_about_sharing_is_found(make: Callable[[], Options], codes: frozenset[str]) -> None:
+    worlds = (switched_on(world(seed, fabric=True, mode="annotations")) for seed in range(WORLDS))
+    found = (found.code for scenario in worlds if (found := Simulation(scenario, make()).run().violation) is not None)
     assert any(code in codes for code in found)
 
 
@@ -87,7 +97,7 @@ def test_sm064_volume_adds_up(tmp_path: object, capsys: pytest.CaptureFixture[st
     assert main(["--seeds", "4", "--without", quiet, "--state", state]) == 0
     assert main(["--seeds", "8", "--without", quiet, "--state", state]) == 0
     assert "8 worlds, 0 violations" in capsys.readouterr().out
-    tally = chunk((0, 2, frozenset(DRAWN[3:]), None))
+    tally = chunk((0, 2, frozenset(DRAWN[3:]), None, None))
     assert Tally.of(tally.as_json) == tally
     assert CHUNK > 0
     assert any("GT-011" in line for line in lines_of(tally))

@@ -17,8 +17,10 @@ from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, Final
 
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
+from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.simulator.draws import with_drawn_events
@@ -33,9 +35,11 @@ from tests.simulation.sets import random_scenario
 CHUNK: Final = 50
 
 
-def world(seed: int, *, without: frozenset[str] = frozenset(), fabric: bool | None = None) -> Scenario:
-    """The world of a seed; with MNNVL, without, or as it comes."""
-    return with_drawn_events(random_scenario(seed, fabric=fabric), seed, without=without)
+def world(
+    seed: int, *, without: frozenset[str] = frozenset(), fabric: bool | None = None, mode: str | None = None
+) -> Scenario:
+    """The world of a seed; with MNNVL in a mode, without, or as it comes."""
+    return with_drawn_events(random_scenario(seed, fabric=fabric, mode=mode), seed, without=without)
 
 
 def played(scenario: Scenario, decide: Decide | None = None, *, rows: "Rows | None" = None) -> Run:
@@ -72,6 +76,9 @@ class Rows:
             self.hit.update(f"{why.rule.requirement} {why.rule.code}" for why in because)
 
     def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+        pass
+
+    def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
         pass
 
     def crashed(self, actor: Actor, writes: int) -> None:
@@ -114,13 +121,13 @@ class Tally:
         return cls(**raw, kinds=kinds, rows=rows, violations=violations)
 
 
-def chunk(job: tuple[int, int, frozenset[str], bool | None]) -> Tally:
+def chunk(job: tuple[int, int, frozenset[str], bool | None, str | None]) -> Tally:
     """Some worlds, one after the other."""
-    first, count, without, fabric = job
+    first, count, without, fabric, mode = job
     tally, start = Tally(), time.process_time()
     gc.disable()
     for seed in range(first, first + count):
-        scenario, rows = world(seed, without=without, fabric=fabric), Rows()
+        scenario, rows = world(seed, without=without, fabric=fabric, mode=mode), Rows()
         run = played(scenario, rows=rows)
         tally.worlds += 1
         tally.terminations += run.history.terminations
@@ -157,6 +164,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--state", type=Path, help="file that remembers what was played; go on from it")
     parser.add_argument("--shrink", action="store_true", help="print the smallest world of the first violation")
     parser.add_argument("--mnnvl", action="store_true", help="MNNVL in every world, and not in every third")
+    parser.add_argument("--mode", choices=("operator", "annotations"), help="of MNNVL, in every world that has it")
     options = parser.parse_args(arguments)
     tally = Tally()
     if options.state is not None and options.state.exists():
@@ -164,7 +172,7 @@ def main(arguments: list[str]) -> int:
     without = frozenset(filter(None, options.without.split(",")))
     first, end = options.first + tally.worlds, options.first + options.seeds
     fabric = True if options.mnnvl else None
-    jobs = [(seed, min(CHUNK, end - seed), without, fabric) for seed in range(first, end, CHUNK)]
+    jobs = [(seed, min(CHUNK, end - seed), without, fabric, options.mode) for seed in range(first, end, CHUNK)]
     with Pool(options.jobs) as pool:
         for done in pool.imap(chunk, jobs):
             tally.add(done)
@@ -173,7 +181,8 @@ def main(arguments: list[str]) -> int:
     sys.stdout.write("".join(f"{line}\n" for line in lines_of(tally)))
     if tally.violations and options.shrink:
         seed = min(tally.violations)
-        small = smallest(world(seed, without=without, fabric=fabric), tally.violations[seed].partition(" ")[0])
+        one = world(seed, without=without, fabric=fabric, mode=options.mode)
+        small = smallest(one, tally.violations[seed].partition(" ")[0])
         sys.stdout.write(as_text(small.as_json, "yaml"))
     return 3 if tally.violations else 0
 

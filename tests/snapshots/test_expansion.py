@@ -21,6 +21,7 @@ DIFFERENCES: Final = {
     "a label in another family of keys": "decision D3: what one label says is said in every family (WL-033)",
     "the hash of a pod template": "both are opaque, and that operator's depends on its build (WL-040)",
     "the program of the init container": "ours is our own, a command of the image of the operator (WL-072)",
+    "the confinement of the init container": "namespaces may enforce the restricted standard (WL-065)",
     "the name of a pod": "a function of clique and index, theirs is random (WL-085)",
 }
 OTHER_FAMILIES: Final = (
@@ -106,6 +107,8 @@ def known(path: str) -> str:
         return "the hash of a pod template"
     if path.startswith((".spec.initContainers[0].image:", ".spec.initContainers[0].command:")):
         return "the program of the init container"
+    if path == ".spec.initContainers[0].securityContext: only ours":
+        return "the confinement of the init container"
     if path.startswith(".metadata.name:") or ".podReferences[" in path:
         return "the name of a pod"
     return path

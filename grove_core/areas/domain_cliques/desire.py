@@ -7,8 +7,9 @@ from grove_core.areas.domain_cliques.entries import Fate, Judged, judge_entries
 from grove_core.areas.domain_cliques.moment import DomainMoment
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.summary import Summary, summary_of
-from grove_core.areas.domain_cliques.writing import frozen, place_of, without
+from grove_core.areas.domain_cliques.writing import place_of, without
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.frozen import frozen
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Applied, Desired, HeldBack, Status, Want
 from grove_core.resources.compute_domain import NODE_NAME

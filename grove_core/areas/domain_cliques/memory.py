@@ -14,6 +14,7 @@ from grove_core.areas.domain_cliques.situation import Daemon, Glimpse, Memory
 from grove_core.areas.domain_cliques.verdicts import (
     Answer,
     Apply,
+    Clear,
     Label,
     ListPods,
     Put,
@@ -75,13 +76,15 @@ def after_answer(
             return replace(memory, must_force=True, not_before=None)
         case Reply.BUSY:
             return replace(memory, patient_until=now + (answer.retry_after or _BUSY))
-        case Reply.GONE if isinstance(request, Read):
+        case Reply.GONE if isinstance(request, Read | Clear):
             return replace(memory, other=None, other_read_at=now, failures=0, failure="", not_before=None)
         case Reply.GONE:
             memory = _failed(memory, setup, answer, now, jitter)
             return _checked(_gone(memory, request), me, now)
         case Reply.REFUSED if isinstance(request, Remove) and isinstance(request.write, Apply):
             return replace(_failed(memory, setup, answer, now, jitter), by_put=True)
+        case _ if isinstance(request, Clear):
+            return replace(_failed(memory, setup, answer, now, jitter), other_read_at=None)
         case _:
             return _failed(memory, setup, answer, now, jitter)
 
@@ -114,7 +117,7 @@ def _taken_in(memory: Memory, me: Daemon, setup: Setup, request: Request, answer
             return replace(memory, labelled=True)
         case ListPods(address):
             return replace(memory, pods=answer.pods, pods_listed_for=address, pods_listed_at=now)
-        case Read():
+        case Read() | Clear():
             foreign = isinstance(answer.register, ComputeDomain) and answer.register.uid != me.domain_uid
             return replace(memory, other=None if foreign else answer.register, other_read_at=now)
         case Remove():

@@ -66,6 +66,8 @@ class Why(Rule):
     NO_FABRIC = Clause("DC-060", "its node has no fabric, so it registers nowhere")
     OTHER_SOURCE_UNREAD = Clause("DC-065", "daemons of its clique may be registered in {register}, too")
 
+    LEFT_BEHIND = Clause("DC-067", "{register} has an entry of its node with its own address, which nobody looks after")
+
     ENTRY_STALE = Clause("DC-070", "no pod of this domain and clique {clique} is on {node}")
     POD_ON_NODE = Clause("DC-071", "pod {pod} is on {node}, so the entry stays until it is taken over")
     PODS_NOT_AS_NEW = Clause(

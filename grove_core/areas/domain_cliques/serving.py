@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from grove_core.areas.domain_cliques.clique_view import CliqueView, chosen, view_of
-from grove_core.areas.domain_cliques.other_source import next_reading, reading
+from grove_core.areas.domain_cliques.other_source import attending, next_reading, reading
 from grove_core.areas.domain_cliques.registering import registered, withdraw, written
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.situation import Situation
@@ -40,9 +40,10 @@ def serve(situation: Situation, view: CliqueView, mine: DaemonEntry, index: int)
         )
     if isinstance(situation.register, ComputeDomainClique) and me.pod_uid not in situation.register.owners:
         return written(situation, entry, Why.REFERENCE_MISSING.because(me.pod_ref))
+    elsewhere = attending(situation, view)
+    if elsewhere is not None:
+        return elsewhere
     until = next_reading(situation)
-    if until is not None and situation.now >= until:
-        return reading(situation)
     if shared is not None:
         return _held_up(situation, view, index, shared, until)
     peers = len(view.peers(setup.limit).addresses)

@@ -66,6 +66,13 @@ class Remove:
 
 
 @dataclass(frozen=True, slots=True)
+class Clear:
+    """Take the entry of its node out of the object of the other gate, by this write."""
+
+    write: Put
+
+
+@dataclass(frozen=True, slots=True)
 class Label:
     """Merge these labels into those of the own pod."""
 
@@ -135,10 +142,10 @@ class Done:
     """It has stopped: nothing more will be written."""
 
 
-Request: TypeAlias = Apply | Put | Post | Remove | Label | ListPods | Read
+Request: TypeAlias = Apply | Put | Post | Remove | Clear | Label | ListPods | Read
 Local: TypeAlias = Start | Push | Restart
 Deed: TypeAlias = Request | Local | Wait | Yield | Rest | Done
-REQUESTS: Final = (Apply, Put, Post, Remove, Label, ListPods, Read)
+REQUESTS: Final = (Apply, Put, Post, Remove, Clear, Label, ListPods, Read)
 
 
 @unique

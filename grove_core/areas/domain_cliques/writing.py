@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from grove_core.areas.domain_cliques.situation import Situation
-from grove_core.areas.domain_cliques.verdicts import Apply, Post, Put, Register, Remove
-from grove_core.kernel.frozen import FrozenMap, Json, freeze
+from grove_core.areas.domain_cliques.verdicts import Apply, Clear, Post, Put, Register, Remove
+from grove_core.kernel.frozen import FrozenMap, Json, frozen
 from grove_core.resources.compute_domain import NODE_NAME
-from grove_core.resources.compute_domain_clique import DAEMON_NODE_NAME
+from grove_core.resources.compute_domain_clique import DAEMON_NODE_NAME, ComputeDomainClique
 from grove_core.resources.daemon_entry import DaemonEntry
 from grove_core.resources.keys import CORE, DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.meta import NO_TEXTS
@@ -60,6 +60,16 @@ def entry_removed(situation: Situation, register: Register) -> Remove:
     return Remove(_put(situation, place, register, None))
 
 
+def entry_cleared(situation: Situation, other: Register) -> Clear:
+    """The request that takes the node's entry out of the object of the other gate, whole and aimed (DC-055, DC-067)."""
+    place = place_of(sharded=isinstance(other, ComputeDomainClique))
+    left = {place.key: without(other, place, [situation.me.node])}
+    whole: dict[str, Any] = dict(other.stored)
+    whole |= {place.above: {**(whole.get(place.above) or NO_TEXTS), **left}} if place.above else left
+    manager = manager_of(situation)
+    return Clear(Put(target=other.ref, subresource=place.subresource, manager=manager, manifest=frozen(whole)))
+
+
 def manager_of(situation: Situation) -> str:
     """The field manager: one for each node where fields are applied (DC-004, DC-031)."""
     protocol = situation.setup.protocol
@@ -75,12 +85,6 @@ def without(register: Register, place: Place, nodes: Iterable[str]) -> tuple[Jso
 def node_of(item: Json, place: Place) -> str:
     """Whose entry it is."""
     return str(item.get(place.node, "")) if isinstance(item, Mapping) else ""
-
-
-def frozen(value: Any) -> FrozenMap:  # noqa: ANN401 - a JSON object of any shape
-    """A JSON object as requests carry it."""
-    made = freeze(value)
-    return made if isinstance(made, FrozenMap) else NO_TEXTS
 
 
 def _applied(situation: Situation, place: Place, entries: tuple[FrozenMap, ...], *, version: str, force: bool) -> Apply:

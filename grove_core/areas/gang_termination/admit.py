@@ -2,43 +2,35 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from typing import Final
 
 from grove_core.areas.gang_termination.rules import Refuse
 from grove_core.kernel.admission import Objection
-from grove_core.kernel.durations import short_duration
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
-from grove_core.resources.fields import shown
+from grove_core.resources.found import Found
 from grove_core.resources.names import listed
+from grove_core.resources.places import CLIQUES, GROUPS, TEMPLATE
 from grove_core.resources.template import CliqueTemplate, GroupTemplate, SetSpec
-
-TEMPLATE: Final = "spec.template"
-GROUPS: Final = f"{TEMPLATE}.podCliqueScalingGroups"
 
 
 def objections_to(subject: Ref, new: SetSpec, old: SetSpec | None) -> Iterator[Objection]:
     """Every objection to a set, and, where there is an old one, to the change (GT-101)."""
-    for path, got, rule, facts in (*_to_spec(new), *(_to_change(old, new) if old is not None else ())):
-        text = short_duration(got) if isinstance(got, timedelta) else shown(got)
-        yield Objection(path, text, rule.because(subject, **facts))
+    for found in (*_to_spec(new), *(_to_change(old, new) if old is not None else ())):
+        yield found.objection(subject)
 
 
-_Found = tuple[str, object, Refuse, dict[str, Fact]]
-
-
-def _to_spec(spec: SetSpec) -> Iterator[_Found]:
+def _to_spec(spec: SetSpec) -> Iterator[Found]:
     template, zero = spec.template, timedelta()
     if spec.replicas < 0:
-        yield "spec.replicas", spec.replicas, Refuse.COUNT_OUT_OF_RANGE, {"least": 0}
+        yield Found("spec.replicas", spec.replicas, Refuse.COUNT_OUT_OF_RANGE, {"least": 0})
     delay = template.termination_delay
     if delay is not None and delay <= zero:
-        yield f"{TEMPLATE}.terminationDelay", delay, Refuse.DELAY_NOT_POSITIVE, {}
+        yield Found(f"{TEMPLATE}.terminationDelay", delay, Refuse.DELAY_NOT_POSITIVE, {})
     if not template.cliques:
-        yield f"{TEMPLATE}.cliques", [], Refuse.NO_CLIQUES, {}
+        yield Found(CLIQUES, [], Refuse.NO_CLIQUES, {})
     names: set[str] = set()
     for index, clique in enumerate(template.cliques):
-        yield from _to_clique(clique, f"{TEMPLATE}.cliques[{index}]", names)
+        yield from _to_clique(clique, f"{CLIQUES}[{index}]", names)
         names.add(clique.name)
     known = listed(names)
     group_names: set[str] = set()
@@ -46,62 +38,62 @@ def _to_spec(spec: SetSpec) -> Iterator[_Found]:
     for index, group in enumerate(template.pod_clique_scaling_groups):
         path = f"{GROUPS}[{index}]"
         if group.name in group_names:
-            yield f"{path}.name", group.name, Refuse.NAME_REPEATED, {}
+            yield Found(f"{path}.name", group.name, Refuse.NAME_REPEATED, {})
         group_names.add(group.name)
         yield from _to_group(group, path, delay)
         yield from _to_membership(group, path, names, known, homes)
 
 
-def _to_clique(clique: CliqueTemplate, path: str, names: set[str]) -> Iterator[_Found]:
+def _to_clique(clique: CliqueTemplate, path: str, names: set[str]) -> Iterator[Found]:
     if clique.name in names:
-        yield f"{path}.name", clique.name, Refuse.NAME_REPEATED, {}
+        yield Found(f"{path}.name", clique.name, Refuse.NAME_REPEATED, {})
     replicas = clique.spec.replicas
     if replicas < 1:
-        yield f"{path}.spec.replicas", replicas, Refuse.COUNT_OUT_OF_RANGE, {"least": 1}
+        yield Found(f"{path}.spec.replicas", replicas, Refuse.COUNT_OUT_OF_RANGE, {"least": 1})
     needed = clique.spec.min_available
     if needed is not None and not 1 <= needed <= replicas:
-        yield f"{path}.spec.minAvailable", needed, Refuse.CLIQUE_THRESHOLD_OUT_OF_RANGE, {"replicas": replicas}
+        yield Found(f"{path}.spec.minAvailable", needed, Refuse.CLIQUE_THRESHOLD_OUT_OF_RANGE, {"replicas": replicas})
 
 
-def _to_group(group: GroupTemplate, path: str, delay: timedelta | None) -> Iterator[_Found]:
+def _to_group(group: GroupTemplate, path: str, delay: timedelta | None) -> Iterator[Found]:
     if group.replicas < 1:
-        yield f"{path}.replicas", group.replicas, Refuse.COUNT_OUT_OF_RANGE, {"least": 1}
+        yield Found(f"{path}.replicas", group.replicas, Refuse.COUNT_OUT_OF_RANGE, {"least": 1})
     if not 1 <= group.min_available <= group.replicas:
         facts: dict[str, Fact] = {"replicas": group.replicas}
-        yield f"{path}.minAvailable", group.min_available, Refuse.GROUP_THRESHOLD_OUT_OF_RANGE, facts
+        yield Found(f"{path}.minAvailable", group.min_available, Refuse.GROUP_THRESHOLD_OUT_OF_RANGE, facts)
     own = group.termination_delay
     if own is not None and delay is None:
-        yield f"{path}.terminationDelay", own, Refuse.OVERRIDE_WITHOUT_DELAY, {}
+        yield Found(f"{path}.terminationDelay", own, Refuse.OVERRIDE_WITHOUT_DELAY, {})
     if own is not None and own <= timedelta():
-        yield f"{path}.terminationDelay", own, Refuse.OVERRIDE_NOT_POSITIVE, {}
+        yield Found(f"{path}.terminationDelay", own, Refuse.OVERRIDE_NOT_POSITIVE, {})
 
 
 def _to_membership(
     group: GroupTemplate, path: str, names: set[str], known: str, homes: dict[str, str]
-) -> Iterator[_Found]:
+) -> Iterator[Found]:
     for position, name in enumerate(group.clique_names):
         place = f"{path}.cliqueNames[{position}]"
         if name not in names:
-            yield place, name, Refuse.CLIQUE_UNKNOWN, {"known": known}
+            yield Found(place, name, Refuse.CLIQUE_UNKNOWN, {"known": known})
         elif name in homes:
-            yield place, name, Refuse.CLIQUE_IN_TWO_GROUPS, {"group": homes[name]}
+            yield Found(place, name, Refuse.CLIQUE_IN_TWO_GROUPS, {"group": homes[name]})
         homes.setdefault(name, group.name)
 
 
-def _to_change(old: SetSpec, new: SetSpec) -> Iterator[_Found]:
+def _to_change(old: SetSpec, new: SetSpec) -> Iterator[Found]:
     before = {clique.name: clique for clique in old.template.cliques}
     after = {clique.name for clique in new.template.cliques}
     if before.keys() != after:
-        yield f"{TEMPLATE}.cliques", _names(after), Refuse.IMMUTABLE, {"before": _names(before)}
+        yield Found(CLIQUES, _names(after), Refuse.IMMUTABLE, {"before": _names(before)})
     for index, clique in enumerate(new.template.cliques):
         was = before.get(clique.name)
         if was is not None and was.min_available != clique.min_available:
-            path = f"{TEMPLATE}.cliques[{index}].spec.minAvailable"
-            yield path, clique.min_available, Refuse.IMMUTABLE, {"before": was.min_available}
+            path = f"{CLIQUES}[{index}].spec.minAvailable"
+            yield Found(path, clique.min_available, Refuse.IMMUTABLE, {"before": was.min_available})
     groups = {group.name: group for group in old.template.pod_clique_scaling_groups}
     kept = {group.name for group in new.template.pod_clique_scaling_groups}
     if groups.keys() != kept:
-        yield GROUPS, _names(kept), Refuse.IMMUTABLE, {"before": _names(groups)}
+        yield Found(GROUPS, _names(kept), Refuse.IMMUTABLE, {"before": _names(groups)})
     for index, group in enumerate(new.template.pod_clique_scaling_groups):
         held = groups.get(group.name)
         if held is None:
@@ -109,10 +101,10 @@ def _to_change(old: SetSpec, new: SetSpec) -> Iterator[_Found]:
         path = f"{GROUPS}[{index}]"
         if held.min_available != group.min_available:
             facts: dict[str, Fact] = {"before": held.min_available}
-            yield f"{path}.minAvailable", group.min_available, Refuse.IMMUTABLE, facts
+            yield Found(f"{path}.minAvailable", group.min_available, Refuse.IMMUTABLE, facts)
         if held.clique_names != group.clique_names:
             facts = {"before": ", ".join(held.clique_names)}
-            yield f"{path}.cliqueNames", ", ".join(group.clique_names), Refuse.IMMUTABLE, facts
+            yield Found(f"{path}.cliqueNames", ", ".join(group.clique_names), Refuse.IMMUTABLE, facts)
 
 
 def _names(names: Iterable[str]) -> str:

@@ -1,16 +1,16 @@
 """Admission of what a set says of MNNVL (MN-070 to MN-077)."""
 
-from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final
 
 from grove_core.areas.mnnvl.rules import Refuse, Warn
 from grove_core.kernel.admission import Caution, Objection
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.fields import shown
-from grove_core.resources.gpus import GPU, asks_for_gpus, containers_in, gpus_of
+from grove_core.resources.found import Found, new_in
+from grove_core.resources.gpus import CONTAINER_LISTS, GPU, asks_for_gpus, containers_in, gpus_of
 from grove_core.resources.keys import (
     DOMAIN_TEMPLATE,
     MNNVL_CLAIM,
@@ -19,94 +19,65 @@ from grove_core.resources.keys import (
     MNNVL_SCOPE,
 )
 from grove_core.resources.manifest import Manifest
+from grove_core.resources.places import CLIQUES, METADATA, places_of, set_place, template_places
 from grove_core.resources.template import CliqueTemplate
 
 CHOICES: Final = ("true", "false")
 HOSTNAME: Final = "kubernetes.io/hostname"
-_CLIQUES: Final = "spec.template.cliques"
-_GROUPS: Final = "spec.template.podCliqueScalingGroups"
 _OF_SCOPES: Final = (MNNVL_SCOPE, MNNVL_DEVICE_CLASS)
 _WHOLE_NODE: Final = 4  # GPUs of the smallest node that is part of a multi-node NVLink system
 _MIG: Final = "nvidia.com/mig-"
 
 
-class _Found(NamedTuple):
-    path: str
-    got: object
-    rule: Refuse | Warn
-    facts: Mapping[str, Fact]
-
-
 def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Objection]:
     """Every objection to what a set says of MNNVL, in any mode; what stood there before is not held against it."""
-    known = {(found.rule, found.got) for found in _faults(old)} if old is not None else set()
-    for found in _faults(new):
-        if (found.rule, found.got) not in known:
-            yield Objection(found.path, shown(found.got), found.rule.because(subject, **found.facts))
+    for found in new_in(_faults(new), _faults(old) if old is not None else ()):
+        yield found.objection(subject)
     if old is not None and old.annotations.get(MNNVL_ENABLED) != new.annotations.get(MNNVL_ENABLED):
         before, now = (one.annotations.get(MNNVL_ENABLED) for one in (old, new))
         facts = {"before": shown(before) if before is not None else "absent"}
-        because = Refuse.MNNVL_IMMUTABLE.because(subject, **facts)
-        yield Objection(
-            _of_annotation("metadata", MNNVL_ENABLED), shown(now) if now is not None else "nothing", because
-        )
+        yield Found(set_place(new).at(MNNVL_ENABLED), now, Refuse.MNNVL_IMMUTABLE, facts).objection(subject)
 
 
 def warnings_to(subject: Ref, new: Manifest, configuration: Configuration) -> Iterator[Caution]:
     """What is probably not meant, given what the operator is told."""
     found = (_ignored(new, configuration), _in_vain(new, configuration), _on_one_node(new, configuration))
     for warnings in found:
-        for one in warnings:
-            yield Caution(one.path, shown(one.got), one.rule.because(subject, **one.facts))
+        yield from (one.caution(subject) for one in warnings)
 
 
-def _faults(manifest: Manifest) -> Iterator[_Found]:
+def _faults(manifest: Manifest) -> Iterator[Found]:
     """MN-070, MN-072, MN-073."""
     choice = manifest.annotations.get(MNNVL_ENABLED)
     if choice is not None and choice not in CHOICES:
-        yield _Found(_of_annotation("metadata", MNNVL_ENABLED), choice, Refuse.MNNVL_VALUE_INVALID, {})
-    for path, annotations in _annotated(manifest):
-        if DOMAIN_TEMPLATE in annotations:
-            facts = {"key": DOMAIN_TEMPLATE}
-            where = _of_annotation(path, DOMAIN_TEMPLATE)
-            yield _Found(where, annotations[DOMAIN_TEMPLATE], Refuse.ANNOTATION_RESERVED, facts)
+        yield Found(set_place(manifest).at(MNNVL_ENABLED), choice, Refuse.MNNVL_VALUE_INVALID, {})
+    for place in template_places(manifest):
+        if DOMAIN_TEMPLATE in place.annotations:
+            got, facts = place.annotations[DOMAIN_TEMPLATE], {"key": DOMAIN_TEMPLATE}
+            yield Found(place.at(DOMAIN_TEMPLATE), got, Refuse.ANNOTATION_RESERVED, facts)
     for index, clique in enumerate(manifest.spec.template.cliques):
         claims = clique.spec.pod_spec.get("resourceClaims")
-        for place, claim in enumerate(claims if isinstance(claims, tuple) else ()):
+        for position, claim in enumerate(claims if isinstance(claims, tuple) else ()):
             if isinstance(claim, FrozenMap) and claim.get("name") == MNNVL_CLAIM:
-                path = f"{_CLIQUES}[{index}].spec.podSpec.resourceClaims[{place}].name"
-                yield _Found(path, MNNVL_CLAIM, Refuse.CLAIM_NAME_RESERVED, {"name": MNNVL_CLAIM})
+                path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{position}].name"
+                yield Found(path, MNNVL_CLAIM, Refuse.CLAIM_NAME_RESERVED, {"name": MNNVL_CLAIM})
 
 
-def _annotated(manifest: Manifest) -> Iterator[tuple[str, FrozenMap]]:
-    """Where a template may be annotated, and with what."""
-    template = manifest.spec.template
-    for index, clique in enumerate(template.cliques):
-        yield f"{_CLIQUES}[{index}]", clique.annotations
-    for index, group in enumerate(template.pod_clique_scaling_groups):
-        yield f"{_GROUPS}[{index}]", group.annotations
-
-
-def _of_annotation(path: str, key: str) -> str:
-    return f"{path}.annotations[{key}]"
-
-
-def _ignored(manifest: Manifest, configuration: Configuration) -> Iterator[_Found]:
+def _ignored(manifest: Manifest, configuration: Configuration) -> Iterator[Found]:
     """MN-074: annotations that this operator does not look at."""
     told = configuration.mnnvl
     if told.in_mode(MnnvlMode.ANNOTATIONS):
         return
     why = "the operator makes one ComputeDomain for each replica (mnnvl.mode: operator)"
-    places = [("metadata", manifest.annotations), *_annotated(manifest)]
-    for path, annotations in places:
-        for key in (MNNVL_ENABLED, *_OF_SCOPES):
-            is_read = told.enabled and path == "metadata" and key == MNNVL_ENABLED
-            if key in annotations and not is_read and not (annotations[key] == "false" and not told.enabled):
+    for place in places_of(manifest):
+        for key, value in ((key, place.annotations.get(key)) for key in (MNNVL_ENABLED, *_OF_SCOPES)):
+            is_read = told.enabled and place.level == METADATA and key == MNNVL_ENABLED
+            if value is not None and not is_read and not (value == "false" and not told.enabled):
                 facts = {"why": why if told.enabled else "MNNVL is off in the operator's configuration"}
-                yield _Found(_of_annotation(path, key), annotations[key], Warn.ANNOTATION_IGNORED, facts)
+                yield Found(place.at(key), value, Warn.ANNOTATION_IGNORED, facts)
 
 
-def _in_vain(manifest: Manifest, configuration: Configuration) -> Iterator[_Found]:
+def _in_vain(manifest: Manifest, configuration: Configuration) -> Iterator[Found]:
     """MN-075, MN-077: who wants a ComputeDomain and asks for no GPUs that count."""
     if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or manifest.annotations.get(MNNVL_ENABLED) == "false":
         return
@@ -114,15 +85,15 @@ def _in_vain(manifest: Manifest, configuration: Configuration) -> Iterator[_Foun
     if any(asks_for_gpus(clique.spec.pod_spec) for clique in cliques):
         return
     if MNNVL_ENABLED in manifest.annotations:
-        path = _of_annotation("metadata", MNNVL_ENABLED)
-        yield _Found(path, manifest.annotations[MNNVL_ENABLED], Warn.NO_GPUS, {"resource": GPU})
+        path = set_place(manifest).at(MNNVL_ENABLED)
+        yield Found(path, manifest.annotations[MNNVL_ENABLED], Warn.NO_GPUS, {"resource": GPU})
     for index, clique in enumerate(cliques):
-        for key in ("initContainers", "containers"):
+        for key in CONTAINER_LISTS:
             for place, container in enumerate(containers_in(clique.spec.pod_spec, key)):
                 how = _other_gpus(container)
                 if how:
-                    path = f"{_CLIQUES}[{index}].spec.podSpec.{key}[{place}].resources"
-                    yield _Found(path, how, Warn.OTHER_GPUS, {"how": how, "resource": GPU})
+                    path = f"{CLIQUES}[{index}].spec.podSpec.{key}[{place}].resources"
+                    yield Found(path, how, Warn.OTHER_GPUS, {"how": how, "resource": GPU})
 
 
 def _other_gpus(container: FrozenMap) -> str:
@@ -136,7 +107,7 @@ def _other_gpus(container: FrozenMap) -> str:
     return slices[0] if slices else "a claim" if resources.get("claims") else ""
 
 
-def _on_one_node(manifest: Manifest, configuration: Configuration) -> Iterator[_Found]:
+def _on_one_node(manifest: Manifest, configuration: Configuration) -> Iterator[Found]:
     """MN-076: pods that need less than a node, and that nothing keeps off the node of another pod of their domain."""
     if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or manifest.annotations.get(MNNVL_ENABLED) == "false":
         return
@@ -146,8 +117,8 @@ def _on_one_node(manifest: Manifest, configuration: Configuration) -> Iterator[_
     for index, clique in enumerate(cliques):
         gpus = gpus_of(clique.spec.pod_spec)
         if gpus < _WHOLE_NODE and not _keeps_apart(clique):
-            path = f"{_CLIQUES}[{index}].spec.podSpec.affinity"
-            yield _Found(path, f"{gpus} GPUs for each pod", Warn.SHARED_NODE, {"topology": HOSTNAME})
+            path = f"{CLIQUES}[{index}].spec.podSpec.affinity"
+            yield Found(path, f"{gpus} GPUs for each pod", Warn.SHARED_NODE, {"topology": HOSTNAME})
 
 
 def _pods_of_a_replica(manifest: Manifest) -> int:

@@ -9,29 +9,25 @@ from typing import Final
 from grove_core.areas.mnnvl.judge import address_of, is_ours
 from grove_core.areas.mnnvl.rules import Why
 from grove_core.areas.mnnvl.verdicts import FabricJudgement, Fate, ReplicaFabric
-from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
+from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
 from grove_core.kernel.decisions import Finding
-from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Absent, Desired, HeldBack, Present, Status
+from grove_core.resources.blank import Blank
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.dialects import dialect_of
 from grove_core.resources.domain_condition import REASON, Failure
 from grove_core.resources.keys import (
-    COMPONENT,
     DOMAIN_TEMPLATE,
     DOMAINS_READY,
-    MANAGED_BY,
-    NAME,
-    OPERATOR,
-    SET,
     SET_REPLICA,
 )
+from grove_core.resources.labels import labels_of, labels_of_replica
 from grove_core.resources.membership import is_managed
 from grove_core.resources.names import domain_claim_template_name, index_from, replica_name, scaling_group_name
-from grove_core.resources.ownership import reference_to
-from grove_core.resources.statuses import REMOVED, status_change
+from grove_core.resources.statuses import status_change
 from grove_core.snapshot.snapshot import Snapshot
 
 QUESTION: Final = "computeDomain"
@@ -82,7 +78,7 @@ def _wish_for(snapshot: Snapshot, one: ReplicaFabric) -> Present | HeldBack | No
             return _domain_for(snapshot, one, Why.DOMAIN_OF_REPLICA.because(snapshot.root.ref, replica=one.index))
         case Fate.RESTORED:
             return _domain_for(snapshot, one, reason)
-        case Fate.FAILED if reason.rule in {Why.RUNS_WITHOUT_DOMAIN, Why.TRIED_AGAIN}:
+        case Fate.FAILED if not one.is_taken:
             return _domain_for(snapshot, one, reason)
         case Fate.FAILED | Fate.LEAVING | Fate.MISSED | Fate.UNKNOWN:
             return HeldBack(address_of(snapshot, one.index), one.because)
@@ -93,31 +89,17 @@ def _wish_for(snapshot: Snapshot, one: ReplicaFabric) -> Present | HeldBack | No
 def _domain_for(snapshot: Snapshot, one: ReplicaFabric, because: Reason) -> Present:
     """The domain of a replica (MN-005); one that failed is not waited for any more (OP-029)."""
     root, ref = snapshot.root, address_of(snapshot, one.index)
-    labels = {
-        MANAGED_BY: OPERATOR,
-        NAME: ref.name,
-        COMPONENT: "pcs-computedomain",
-        **dict.fromkeys(SET, root.ref.name),
-        **dict.fromkeys(SET_REPLICA, str(one.index)),
-    }
+    blank = Blank(
+        api_version=ref.api_version,
+        kind=ref.kind,
+        name=ref.name,
+        owner=root,
+        labels=labels_of(root.ref.name, ref.name, "pcs-computedomain") | labels_of_replica(one.index),
+    )
     spec = dialect_of(snapshot.configuration, snapshot.served).spec_for(
         domain_claim_template_name(root.ref.name, one.index)
     )
-    manifest = freeze(
-        {
-            "apiVersion": ref.api_version,
-            "kind": ref.kind,
-            "metadata": {
-                "name": ref.name,
-                "namespace": ref.namespace,
-                "labels": dict(sorted(labels.items())),
-                "ownerReferences": [reference_to(root)],
-            },
-            "spec": spec,
-        }
-    )
-    assert isinstance(manifest, FrozenMap)  # noqa: S101 - mypy cannot see that an object freezes to one
-    return Present(ref, manifest, (because,), is_foundation=one.fate is not Fate.FAILED)
+    return Present(ref, blank.filled({"spec": spec}), (because,), is_foundation=one.fate is not Fate.FAILED)
 
 
 def _surplus(snapshot: Snapshot) -> Iterator[Absent | HeldBack]:

@@ -84,9 +84,13 @@ class _Place(NamedTuple):
     found: ComputeDomain | None
     kin: Kin
 
-    def is_so(self, fate: Fate, *because: Reason, until: datetime | None = None) -> ReplicaFabric:
-        """The answer about it."""
-        return ReplicaFabric(self.index, self.kin, fate, because, until)
+    def is_so(self, fate: Fate, because: Reason, *, error: str = "") -> ReplicaFabric:
+        """The answer about it, where nobody else holds the domain's name."""
+        return ReplicaFabric(self.index, self.kin, fate, (because,), error=error)
+
+    def is_taken(self, fate: Fate, because: Reason, *, until: datetime | None = None, error: str = "") -> ReplicaFabric:
+        """The answer about it, where somebody does."""
+        return ReplicaFabric(self.index, self.kin, fate, (because,), until, is_taken=True, error=error)
 
 
 class _Scene:
@@ -143,15 +147,16 @@ class _Scene:
         failed = [one for one in replicas if one.fate is Fate.FAILED]
         if not failed:
             return Failure()
-        words = next(filter(None, map(_words_of, failed)), self._before.error)
-        return Failure(tuple(one.index for one in failed), words)
+        error = next((one.error for one in failed if one.error), self._before.error)
+        return Failure(tuple(one.index for one in failed), error)
 
     def _missing(self, place: _Place) -> ReplicaFabric:
         """Of a domain that should be there, where nobody holds its name."""
         ref = place.ref
         if ref.name in self._refused:
             error = self._refused[ref.name]
-            return place.is_so(Fate.FAILED, Why.RUNS_WITHOUT_DOMAIN.because(ref, domain=ref.name, error=error))
+            because = Why.RUNS_WITHOUT_DOMAIN.because(ref, domain=ref.name, error=error)
+            return place.is_so(Fate.FAILED, because, error=error)
         match place.kin:
             case Kin.NONE:
                 return place.is_so(Fate.AWAITED, Why.WAITS_FOR_DOMAIN.because(ref, domain=ref.name))
@@ -167,13 +172,14 @@ class _Scene:
         until = self._leaves_by(found)
         if until is not None and self._snapshot.now < until:
             because = Why.EARLIER_DOMAIN.because(found.ref, domain=found.ref.name, until=format_time(until))
-            return place.is_so(Fate.FAILED if place.kin is Kin.WITHOUT else Fate.LEAVING, because, until=until)
+            return place.is_taken(Fate.FAILED if place.kin is Kin.WITHOUT else Fate.LEAVING, because, until=until)
         holder = f"{found.owner_kind} {found.owner_name}" if found.owner_uid else "somebody else; it has no controller"
         if found.deleting:
             holder = f"{holder}, is being deleted, and does not go"
         elif until is not None:
             holder = f"an earlier {holder}, and does not go"
-        return place.is_so(Fate.FAILED, Why.NAME_IS_TAKEN.because(found.ref, domain=found.ref.name, holder=holder))
+        because = Why.NAME_IS_TAKEN.because(found.ref, domain=found.ref.name, holder=holder)
+        return place.is_taken(Fate.FAILED, because, error=because.sentence)
 
     def _without(self, place: _Place) -> ReplicaFabric:
         subject = self._root.ref.at_replica(place.index)
@@ -187,11 +193,3 @@ class _Scene:
         if of_name and found.owner_uid != self._root.uid:
             return (self._root.created_at or self._snapshot.now) + PATIENCE
         return None
-
-
-def _words_of(failed: ReplicaFabric) -> str:
-    """Why a domain failed, if somebody says so at this moment."""
-    reason = failed.because[0]
-    if reason.rule is Why.RUNS_WITHOUT_DOMAIN:
-        return str(dict(reason.facts)["error"])
-    return reason.sentence if reason.rule is Why.NAME_IS_TAKEN else ""

@@ -64,4 +64,9 @@ class Warn(Rule):
         "two of its pods may share a node, and a ComputeDomain has one channel for each node; "
         "a required podAntiAffinity on {topology} keeps them apart",
     )
+    CLAIMS_IN_COMPANY = Clause(
+        "MN-078",
+        "pods of {cliques} have claims to ComputeDomains beside it, and not the same pods share both: the scheduler of "
+        "Kubernetes 1.35 leaves a pod with a new claim beside an allocated one pending where several nodes fit",
+    )
     OTHER_GPUS = Clause("MN-077", "asks for GPUs by {how}, which does not count: only {resource} does")

@@ -48,6 +48,8 @@ class ReplicaFabric(NamedTuple):
     Attributes:
         index: of the replica.
         until: when waiting ends by itself; None where it does not.
+        is_taken: whether its name is somebody else's, or that of one which goes.
+        error: why it failed, if somebody says so at this moment.
     """
 
     index: int  # type: ignore[assignment]  # hides tuple.index, which nobody looks for here
@@ -55,6 +57,8 @@ class ReplicaFabric(NamedTuple):
     fate: Fate
     because: tuple[Reason, ...]
     until: datetime | None = None
+    is_taken: bool = False
+    error: str = ""
 
     @property
     def is_used(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from grove_core.areas.mnnvl_scopes.crowd import crowds_of
 from grove_core.areas.mnnvl_scopes.rules import Refuse
@@ -12,15 +12,14 @@ from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.fields import shown
+from grove_core.resources.found import Found, new_in
 from grove_core.resources.keys import MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.membership import CLAIM_SUFFIX, KEYS, SCOPES, Scope
 from grove_core.resources.names import index_from
+from grove_core.resources.places import CLIQUES, GROUPS, METADATA, Place, places_of
 from grove_core.resources.syntax import LONGEST_LABEL
 
-CLIQUES: Final = "spec.template.cliques"
-GROUPS: Final = "spec.template.podCliqueScalingGroups"
-METADATA: Final = "metadata"
 _CHOICES: Final = ("true", "false")
 _ALLOWED: Final[Mapping[str, tuple[Scope, ...]]] = MappingProxyType(
     {
@@ -34,58 +33,18 @@ _PLACES: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-class Place(NamedTuple):
-    """Where a set may be annotated.
-
-    Attributes:
-        path: of the object that has the annotations.
-        name: of the clique or group; empty for the set.
-        level: one of the three.
-    """
-
-    path: str
-    name: str
-    level: str
-    annotations: FrozenMap
-
-    def at(self, key: str) -> str:
-        """Path of one annotation."""
-        return f"{self.path}.annotations[{key}]"
-
-
-class _Found(NamedTuple):
-    path: str
-    got: object
-    rule: Refuse
-    facts: Mapping[str, Fact]
-
-
 def objections_to(
     subject: Ref, new: Manifest, old: Manifest | None, configuration: Configuration
 ) -> Iterator[Objection]:
     """Every objection of this mode; what stood there before is not held against a set."""
     if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return
-    known = {(found.rule, found.got) for found in _faults(old)} if old is not None else set()
-    for found in _faults(new):
-        if (found.rule, found.got) not in known:
-            yield Objection(found.path, shown(found.got), found.rule.because(subject, **found.facts))
-    if old is not None:
-        for found in _changes(new, old):
-            yield Objection(found.path, str(found.got), found.rule.because(subject, **found.facts))
+    faults = new_in(_faults(new), _faults(old) if old is not None else ())
+    for found in (*faults, *(_changes(new, old) if old is not None else ())):
+        yield found.objection(subject)
 
 
-def places_of(manifest: Manifest) -> Iterator[Place]:
-    """The set, its cliques, its groups."""
-    template = manifest.spec.template
-    yield Place(METADATA, "", METADATA, manifest.annotations)
-    for index, clique in enumerate(template.cliques):
-        yield Place(f"{CLIQUES}[{index}]", clique.name, CLIQUES, clique.annotations)
-    for index, group in enumerate(template.pod_clique_scaling_groups):
-        yield Place(f"{GROUPS}[{index}]", group.name, GROUPS, group.annotations)
-
-
-def _faults(manifest: Manifest) -> Iterator[_Found]:
+def _faults(manifest: Manifest) -> Iterator[Found]:
     for place in places_of(manifest):
         yield from _values(place)
     yield from _claim_names(manifest)
@@ -94,23 +53,23 @@ def _faults(manifest: Manifest) -> Iterator[_Found]:
         yield from _doubles(manifest)
 
 
-def _values(place: Place) -> Iterator[_Found]:
+def _values(place: Place) -> Iterator[Found]:
     """MS-070 to MS-073."""
     told = place.annotations
     choice, scope = told.get(MNNVL_ENABLED), told.get(MNNVL_SCOPE)
     if choice is not None and choice not in _CHOICES and place.level != METADATA:  # of the set in any mode: MN-070
-        yield _Found(place.at(MNNVL_ENABLED), choice, Refuse.SCOPED_VALUE_INVALID, {})
+        yield Found(place.at(MNNVL_ENABLED), choice, Refuse.SCOPED_VALUE_INVALID, {})
     allowed = [one.value for one in _ALLOWED[place.level]]
     if scope is not None and scope not in SCOPES:
-        yield _Found(place.at(MNNVL_SCOPE), scope, Refuse.MNNVL_SCOPE_UNKNOWN, {"known": ", ".join(SCOPES)})
+        yield Found(place.at(MNNVL_SCOPE), scope, Refuse.MNNVL_SCOPE_UNKNOWN, {"known": ", ".join(SCOPES)})
     elif scope is not None and scope not in allowed:
         facts = {"allowed": ", ".join(allowed), "place": _PLACES[place.level]}
-        yield _Found(place.at(MNNVL_SCOPE), scope, Refuse.MNNVL_SCOPE_MISPLACED, facts)
+        yield Found(place.at(MNNVL_SCOPE), scope, Refuse.MNNVL_SCOPE_MISPLACED, facts)
     if told.get(MNNVL_DEVICE_CLASS) == "":
-        yield _Found(place.at(MNNVL_DEVICE_CLASS), "", Refuse.DEVICE_CLASS_EMPTY, {})
+        yield Found(place.at(MNNVL_DEVICE_CLASS), "", Refuse.DEVICE_CLASS_EMPTY, {})
 
 
-def _claim_names(manifest: Manifest) -> Iterator[_Found]:
+def _claim_names(manifest: Manifest) -> Iterator[Found]:
     """MS-074."""
     joined = {index for crowd in crowds_of(manifest) for index in crowd.cliques}
     for index in sorted(joined):
@@ -118,20 +77,20 @@ def _claim_names(manifest: Manifest) -> Iterator[_Found]:
         for place, claim in enumerate(claims if isinstance(claims, tuple) else ()):
             if isinstance(claim, FrozenMap) and claim.get("name") == SHARED_CLAIM:
                 path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{place}].name"
-                yield _Found(path, SHARED_CLAIM, Refuse.SHARED_CLAIM_RESERVED, {"name": SHARED_CLAIM})
+                yield Found(path, SHARED_CLAIM, Refuse.SHARED_CLAIM_RESERVED, {"name": SHARED_CLAIM})
 
 
-def _lengths(manifest: Manifest) -> Iterator[_Found]:
+def _lengths(manifest: Manifest) -> Iterator[Found]:
     """MS-076: by the largest index that there is."""
     for crowd in crowds_of(manifest):
         made = crowd.highest + CLAIM_SUFFIX
         excess = len(made) - LONGEST_LABEL
         if excess > 0:
             facts: dict[str, Fact] = {"excess": excess, "made": made, "most": LONGEST_LABEL}
-            yield _Found(f"{crowd.path}.name", crowd.name or manifest.name, Refuse.SHARED_NAME_TOO_LONG, facts)
+            yield Found(f"{crowd.path}.name", crowd.name or manifest.name, Refuse.SHARED_NAME_TOO_LONG, facts)
 
 
-def _doubles(manifest: Manifest) -> Iterator[_Found]:
+def _doubles(manifest: Manifest) -> Iterator[Found]:
     """MS-077 within a set: a clique that is called like a replica of a group. Other names of a set cannot meet."""
     crowds = [crowd for crowd in crowds_of(manifest) if crowd.scope is not Scope.REPLICA]
     groups = {crowd.name: crowd for crowd in crowds if crowd.scope is Scope.GROUP_REPLICA}
@@ -142,10 +101,10 @@ def _doubles(manifest: Manifest) -> Iterator[_Found]:
             if group is not None and index is not None and str(index) == tail and index < group.most:
                 made = f"{manifest.name}-0-{head}-{tail}-cd"
                 facts = {"made": made, "other": f"replica {tail} of group {head}"}
-                yield _Found(f"{crowd.path}.name", crowd.name, Refuse.SHARED_NAME_TWICE, facts)
+                yield Found(f"{crowd.path}.name", crowd.name, Refuse.SHARED_NAME_TWICE, facts)
 
 
-def _changes(new: Manifest, old: Manifest) -> Iterator[_Found]:
+def _changes(new: Manifest, old: Manifest) -> Iterator[Found]:
     """MS-075."""
     before = {(place.level, place.name): place.annotations for place in places_of(old)}
     for place in places_of(new):
@@ -154,5 +113,4 @@ def _changes(new: Manifest, old: Manifest) -> Iterator[_Found]:
             is_told_elsewhere = place.level == METADATA and key == MNNVL_ENABLED  # MN-071
             if told is not None and told.get(key) != place.annotations.get(key) and not is_told_elsewhere:
                 facts = {"before": shown(told[key]) if key in told else "absent"}
-                got = shown(place.annotations[key]) if key in place.annotations else "nothing"
-                yield _Found(place.at(key), got, Refuse.SCOPES_IMMUTABLE, facts)
+                yield Found(place.at(key), place.annotations.get(key), Refuse.SCOPES_IMMUTABLE, facts)

@@ -1,19 +1,19 @@
 """Admission of what a set says of MNNVL in this mode: what is probably not meant (MS-080 to MS-084)."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
-from grove_core.areas.mnnvl_scopes.admit import CLIQUES, GROUPS, Place, places_of
 from grove_core.areas.mnnvl_scopes.crowd import Crowd, crowds_of
 from grove_core.areas.mnnvl_scopes.rules import Warn
 from grove_core.kernel.admission import Caution
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, MnnvlMode
-from grove_core.resources.fields import shown
+from grove_core.resources.found import Found
 from grove_core.resources.gpus import GPU, asks_for_gpus
 from grove_core.resources.keys import MNNVL_DEVICE_CLASS, MNNVL_ENABLED
 from grove_core.resources.manifest import Manifest
+from grove_core.resources.places import CLIQUES, GROUPS, Place, places_of
 from grove_core.resources.template import CliqueTemplate
 
 MOST_RESERVED: Final = 256
@@ -28,13 +28,6 @@ NODE_LOCAL: Final = frozenset(
     }
 )
 """Classes of NVIDIA's driver whose devices each node offers for itself."""
-
-
-class _Found(NamedTuple):
-    path: str
-    got: object
-    rule: Warn
-    facts: Mapping[str, Fact]
 
 
 def warnings_to(
@@ -52,11 +45,10 @@ def warnings_to(
         return
     crowds = tuple(crowds_of(new))
     for warnings in (_out_of_reach(new), _in_vain(new), _crowded(new, crowds), _classes(new, crowds, classes)):
-        for found in warnings:
-            yield Caution(found.path, shown(found.got), found.rule.because(subject, **found.facts))
+        yield from (found.caution(subject) for found in warnings)
 
 
-def _out_of_reach(manifest: Manifest) -> Iterator[_Found]:
+def _out_of_reach(manifest: Manifest) -> Iterator[Found]:
     """MS-080."""
     if manifest.annotations.get(MNNVL_ENABLED) != "true":
         return
@@ -67,10 +59,10 @@ def _out_of_reach(manifest: Manifest) -> Iterator[_Found]:
             continue
         if MNNVL_ENABLED not in group.annotations and MNNVL_ENABLED not in clique.annotations:
             facts = {"annotation": MNNVL_ENABLED, "group": group.name}
-            yield _Found(f"{CLIQUES}[{index}]", clique.name, Warn.OUT_OF_REACH, facts)
+            yield Found(f"{CLIQUES}[{index}]", clique.name, Warn.OUT_OF_REACH, facts)
 
 
-def _in_vain(manifest: Manifest) -> Iterator[_Found]:
+def _in_vain(manifest: Manifest) -> Iterator[Found]:
     """MS-081: who says "true" for itself, and of whose cliques none asks for GPUs."""
     template = manifest.spec.template
     by_name = {clique.name: clique for clique in template.cliques}
@@ -82,7 +74,7 @@ def _in_vain(manifest: Manifest) -> Iterator[_Found]:
         if not any(asks_for_gpus(clique.spec.pod_spec) for clique in of_whom):
             whom = {CLIQUES: "the clique", GROUPS: "no clique of the group"}.get(place.level, "no standalone clique")
             facts = {"whom": f"{whom} never" if place.level == CLIQUES else whom, "resource": GPU}
-            yield _Found(place.at(MNNVL_ENABLED), "true", Warn.NO_GPUS_IN_SCOPE, facts)
+            yield Found(place.at(MNNVL_ENABLED), "true", Warn.NO_GPUS_IN_SCOPE, facts)
 
 
 def _concerned(
@@ -96,22 +88,22 @@ def _concerned(
     return list(manifest.spec.standalone_cliques)
 
 
-def _crowded(manifest: Manifest, crowds: tuple[Crowd, ...]) -> Iterator[_Found]:
+def _crowded(manifest: Manifest, crowds: tuple[Crowd, ...]) -> Iterator[Found]:
     """MS-082."""
     for crowd in crowds:
         if crowd.pods > MOST_RESERVED:
             facts: dict[str, Fact] = {"pods": crowd.pods, "most": MOST_RESERVED}
-            yield _Found(_said_at(manifest, crowd, MNNVL_ENABLED), "true", Warn.TOO_MANY_SHARE, facts)
+            yield Found(_said_at(manifest, crowd, MNNVL_ENABLED), "true", Warn.TOO_MANY_SHARE, facts)
 
 
-def _classes(manifest: Manifest, crowds: tuple[Crowd, ...], classes: Collection[str] | None) -> Iterator[_Found]:
+def _classes(manifest: Manifest, crowds: tuple[Crowd, ...], classes: Collection[str] | None) -> Iterator[Found]:
     """MS-083, MS-084."""
     for crowd in crowds:
         path, got = _said_at(manifest, crowd, MNNVL_DEVICE_CLASS), crowd.device_class
         if got in NODE_LOCAL and crowd.pods > 1:
-            yield _Found(path, got, Warn.NODE_LOCAL, {"pods": crowd.pods})
+            yield Found(path, got, Warn.NODE_LOCAL, {"pods": crowd.pods})
         if classes is not None and got not in classes:
-            yield _Found(path, got, Warn.CLASS_UNKNOWN, {})
+            yield Found(path, got, Warn.CLASS_UNKNOWN, {})
 
 
 def _said_at(manifest: Manifest, crowd: Crowd, key: str) -> str:

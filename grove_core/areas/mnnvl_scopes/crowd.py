@@ -1,7 +1,7 @@
 """Who shares what by a manifest alone: one crowd for all users of a kind, whatever their number."""
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.membership import (
@@ -11,10 +11,8 @@ from grove_core.resources.membership import (
     membership_of,
     seat_for,
 )
-from grove_core.resources.template import CliqueTemplate, GroupTemplate
-
-_CLIQUES: Final = "spec.template.cliques"
-_GROUPS: Final = "spec.template.podCliqueScalingGroups"
+from grove_core.resources.places import CLIQUES, GROUPS, METADATA
+from grove_core.resources.template import CliqueTemplate, GroupTemplate, most_replicas
 
 
 class Crowd(NamedTuple):
@@ -56,11 +54,11 @@ def crowds_of(manifest: Manifest) -> Iterator[Crowd]:
         member = _member(manifest, clique, group, last, most - 1)
         if member is None:
             continue
-        path, name = "metadata", ""
+        path, name = METADATA, ""
         if member.scope is Scope.CLIQUE:
-            path, name = f"{_CLIQUES}[{index}]", clique.name
+            path, name = f"{CLIQUES}[{index}]", clique.name
         elif member.scope is Scope.GROUP_REPLICA and group is not None:
-            path, name = f"{_GROUPS}[{place}]", group.name
+            path, name = f"{GROUPS}[{place}]", group.name
         times = group.replicas if group is not None and member.scope is Scope.REPLICA else 1
         first = _member(manifest, clique, group, 0, 0)
         key = (member.scope, path)
@@ -83,7 +81,7 @@ def most_of(group: GroupTemplate | None) -> int:
     """How many replicas of a group there may come to be; 1 where there is no group."""
     if group is None:
         return 1
-    return max(1, group.replicas, group.scale_config.max_replicas if group.scale_config is not None else 1)
+    return most_replicas(group.replicas, group.scale_config)
 
 
 def _member(

@@ -1,23 +1,22 @@
 """What MNNVL by annotation wishes: what is shared is there and belongs to the gang, and goes when nobody uses it."""
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from grove_core.areas.mnnvl_scopes.entry import Joins, Passes, Surroundings, Waits, judge_entry, member_in, opted_in
-from grove_core.areas.mnnvl_scopes.manifests import Maker
+from grove_core.areas.mnnvl_scopes.manifests import Maker, is_waited_for_by
 from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.areas.mnnvl_scopes.verdicts import Lot, ScopeJudgement
 from grove_core.kernel.decisions import Finding
-from grove_core.kernel.frozen import FrozenMap, freeze, thaw
+from grove_core.kernel.frozen import FrozenMap, part_of
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Ensure, Outcome
 from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, HeldBack, Present, Want
 from grove_core.resources.configuration import MnnvlMode
-from grove_core.resources.keys import MNNVL_ADOPTED
-from grove_core.resources.membership import joined_claim, scope_of
-from grove_core.resources.names import listed
+from grove_core.resources.keys import MNNVL_ADOPTED, SET_REPLICA
+from grove_core.resources.membership import Labelled, joined_claim, scope_of
+from grove_core.resources.names import index_from, listed
 from grove_core.resources.ownership import reference_to
-from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.snapshot.snapshot import Snapshot
 
 QUESTION: Final = "computeDomain"
@@ -34,7 +33,7 @@ def wants_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement) -> Desired:
             maker = Maker(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
             wants.append(maker.ensured(fate.kind, fate.member, fate.owner, fate.because))
         elif found is not None and fate.lot is Lot.HANDED_OVER:
-            owners = freeze([reference_to(fate.owner)])
+            owners = (reference_to(fate.owner, blocks=is_waited_for_by(fate.owner)),)
             fields = FrozenMap({"metadata": FrozenMap({"ownerReferences": owners})})
             wants.append(Applied(found.ref, found.guard, fields, (fate.because,)))
         elif found is not None and fate.lot is Lot.SURPLUS:
@@ -63,14 +62,14 @@ def as_admitted(snapshot: Snapshot, desired: Desired) -> Desired:
         elif want.target.kind == "PodGang":
             wants.append(Present(want.target, stamped(want.manifest), want.because, want.is_foundation))
         elif want.target.kind == "PodClique":
-            entry = judge_entry(_made_of(want.manifest), around, taken)
+            entry = judge_entry(_newcomer(want), around, taken)
             if isinstance(entry, Waits):
                 held.append(HeldBack(want.target, (entry.because, *want.because)))
             elif isinstance(entry, Joins):
                 ensures += entry.ensures
                 taken.update(one.target for one in entry.ensures)
                 because = (*want.because, entry.because)
-                wants.append(Present(want.target, with_pod_spec(want.manifest, entry.pod_spec), because))
+                wants.append(Present(want.target, _with_pod_spec(want.manifest, entry.pod_spec), because))
             else:
                 wants.append(want)
         else:
@@ -78,30 +77,33 @@ def as_admitted(snapshot: Snapshot, desired: Desired) -> Desired:
     return Desired((*ensures, *wants), tuple(held))
 
 
-def _made_of(manifest: FrozenMap) -> PodClique:
-    """A PodClique that is wished for, as far as admission looks at it: its pod spec is not copied."""
-    spec = manifest["spec"]
-    assert isinstance(spec, FrozenMap)  # noqa: S101 - the workload area writes one
-    pod_spec = spec["podSpec"]
-    assert isinstance(pod_spec, FrozenMap)  # noqa: S101 - as above
-    counts = {key: spec[key] for key in ("replicas", "minAvailable") if key in spec}
-    clique = podclique_of({"metadata": thaw(manifest["metadata"]), "spec": counts})
-    return replace(clique, pod_spec=pod_spec)
+class _Newcomer(NamedTuple):
+    """A PodClique that is to be made, as admission looks at it."""
+
+    ref: Ref
+    replica_index: int
+    labels: FrozenMap
+    annotations: FrozenMap
+    pod_spec: FrozenMap
 
 
-def with_pod_spec(manifest: FrozenMap, pod_spec: FrozenMap) -> FrozenMap:
+def _newcomer(want: Present) -> _Newcomer:
+    metadata = part_of(want.manifest, "metadata")
+    labels = part_of(metadata, "labels")
+    index = index_from(str(labels.get(SET_REPLICA[0], "")))
+    pod_spec = part_of(part_of(want.manifest, "spec"), "podSpec")
+    return _Newcomer(want.target, -1 if index is None else index, labels, part_of(metadata, "annotations"), pod_spec)
+
+
+def _with_pod_spec(manifest: FrozenMap, pod_spec: FrozenMap) -> FrozenMap:
     """A PodClique with another pod spec."""
-    spec = manifest["spec"]
-    assert isinstance(spec, FrozenMap)  # noqa: S101 - a PodClique that reads has one
-    return FrozenMap({**manifest, "spec": FrozenMap({**spec, "podSpec": pod_spec})})
+    return FrozenMap({**manifest, "spec": FrozenMap({**part_of(manifest, "spec"), "podSpec": pod_spec})})
 
 
 def stamped(manifest: FrozenMap) -> FrozenMap:
     """A PodGang with the word that it adopts what its members share (MS-044)."""
-    metadata = manifest["metadata"]
-    assert isinstance(metadata, FrozenMap)  # noqa: S101 - every object has one
-    told = metadata.get("annotations")
-    annotations = FrozenMap({**(told if isinstance(told, FrozenMap) else {}), MNNVL_ADOPTED: "true"})
+    metadata = part_of(manifest, "metadata")
+    annotations = FrozenMap({**part_of(metadata, "annotations"), MNNVL_ADOPTED: "true"})
     return FrozenMap({**manifest, "metadata": FrozenMap({**metadata, "annotations": annotations})})
 
 
@@ -127,15 +129,10 @@ def findings_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement, desired: D
         if isinstance(want, Ensured) and want.target not in again:
             yield Finding(want.target, QUESTION, "Ensured", want.because)
         elif isinstance(want, Present) and want.target.kind == "PodClique":
-            shares = want.because[-1].rule is Why.OPTED_IN
-            yield (
-                Finding(want.target, QUESTION, "Joins", want.because[-1:])
-                if shares
-                else _of_clique(_made_of(want.manifest))
-            )
+            yield _of_clique(_newcomer(want))
 
 
-def _of_clique(clique: PodClique) -> Finding:
+def _of_clique(clique: Labelled) -> Finding:
     """What a PodClique shares, by what it holds."""
     member = member_in(clique)
     if isinstance(member, Passes):

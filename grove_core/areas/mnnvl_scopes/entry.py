@@ -20,10 +20,9 @@ from grove_core.resources.configuration import Configuration, MnnvlMode, Served
 from grove_core.resources.fields import shown
 from grove_core.resources.injection import with_gpu_claim
 from grove_core.resources.keys import MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
-from grove_core.resources.membership import SCOPES, Membership, Scope, membership_of, seat_of, user_of
+from grove_core.resources.membership import SCOPES, Labelled, Membership, Scope, membership_of, seat_of, user_of
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import CLAIM_KIND, Owned
-from grove_core.resources.podclique import PodClique
 
 Named: TypeAlias = Mapping[tuple[str, str], Resource]
 SHARED_KINDS = (DOMAIN_KIND, CLAIM_KIND)
@@ -82,7 +81,7 @@ class Waits(NamedTuple):
 Entry: TypeAlias = Joins | Passes | Waits
 
 
-def judge_entry(clique: PodClique, around: Surroundings, ensured: AbstractSet[Ref] = frozenset()) -> Entry:
+def judge_entry(clique: Labelled, around: Surroundings, ensured: AbstractSet[Ref] = frozenset()) -> Entry:
     """What the admission of a new PodClique decides. The same again for what it leads to: idempotent (MS-033).
 
     Args:
@@ -112,13 +111,13 @@ def judge_entry(clique: PodClique, around: Surroundings, ensured: AbstractSet[Re
     return Joins(member, with_gpu_claim(clique.pod_spec, entry), tuple(ensures), opted_in(clique, member))
 
 
-def opted_in(clique: PodClique, member: Membership) -> Reason:
+def opted_in(clique: Labelled, member: Membership) -> Reason:
     """Why a PodClique shares something."""
     facts = {"scope": member.scope.value, "domain": member.domain, "user": str(member.user)}
     return Why.OPTED_IN.because(clique.ref, **facts)
 
 
-def member_in(clique: PodClique) -> Membership | Passes:
+def member_in(clique: Labelled) -> Membership | Passes:
     """What a PodClique shares by its annotations and labels; or why nothing (MS-002, MS-003)."""
     said = clique.annotations.get(MNNVL_ENABLED)
     if said in {None, "false"}:
@@ -163,7 +162,7 @@ def _obstacle(
     return None
 
 
-def _odd(clique: PodClique, annotation: str, trouble: str) -> Passes:
+def _odd(clique: Labelled, annotation: str, trouble: str) -> Passes:
     got = shown(clique.annotations[annotation]) if annotation in clique.annotations else "nothing"
     because = Why.ODD_ANNOTATION.because(clique.ref, annotation=annotation, trouble=trouble, got=got)
     return Passes(because, (annotation, trouble))

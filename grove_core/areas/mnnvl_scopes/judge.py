@@ -1,6 +1,8 @@
 """What is shared by annotation, by whom, and whose it should be (MS-040 to MS-060). Linear in a set's parts."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from grove_core.areas.mnnvl_scopes.entry import SHARED_KINDS, holder_of, member_in, serves
@@ -15,16 +17,18 @@ from grove_core.resources.keys import BASE_GANG, POD_GANG
 from grove_core.resources.membership import (
     Membership,
     Scope,
+    Seat,
     User,
     effective_annotations,
     is_managed,
     joined_claim,
     membership_of,
     seat_for,
+    seat_of,
     user_of,
 )
 from grove_core.resources.meta import Resource
-from grove_core.resources.names import index_from, scaling_group_name
+from grove_core.resources.names import index_from, replica_name, scaled_gang_name, scaling_group_name
 from grove_core.resources.owned import CLAIM_KIND, Owned
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -74,24 +78,32 @@ class _Use(NamedTuple):
 def _uses(snapshot: Snapshot) -> Iterator[_Use]:
     """By what their PodCliques hold, not by what annotations say: whoever was let in without a claim uses none."""
     found: dict[str, _Use] = {}
+    places: dict[str, _Place] = {}
     for clique in snapshot.cliques:
-        member = None if clique.deleting else _membership(clique)
-        if member is None:
+        claim = None if clique.deleting else joined_claim(clique.pod_spec)
+        if claim is None:
             continue
-        gang = str(clique.labels.get(POD_GANG, ""))
-        if member.scope is Scope.REPLICA:
-            gang = str(clique.labels.get(BASE_GANG, gang))
-        use = found.setdefault(member.stem, _Use(member, gang))
-        if gang and (gang < use.gang or not use.gang):
-            found[member.stem] = use._replace(gang=gang)
+        if seat_of(clique) is None:  # somebody took its labels away; what it is called still tells
+            places = places or {place.seat.name: place for place in _places(snapshot)}
+        mine = _use_of(clique, places.get(clique.ref.name))
+        if mine is None or claim["resourceClaimName"] != mine.member.claim:
+            continue
+        use = found.setdefault(mine.member.stem, mine)
+        if mine.gang and (mine.gang < use.gang or not use.gang):
+            found[mine.member.stem] = use._replace(gang=mine.gang)
     yield from found.values()
 
 
-def _membership(clique: PodClique) -> Membership | None:
-    """What a PodClique shares, if it holds the claim to it."""
-    claim = joined_claim(clique.pod_spec)
-    member = member_in(clique) if claim is not None else None
-    return member if isinstance(member, Membership) and claim and claim["resourceClaimName"] == member.claim else None
+def _use_of(clique: PodClique, place: "_Place | None") -> _Use | None:
+    """What a PodClique shares by its labels, or by its place among the parts of its set where it has lost them."""
+    member = member_in(clique)
+    if isinstance(member, Membership):
+        gang = str(clique.labels.get(POD_GANG, ""))
+        return _Use(member, str(clique.labels.get(BASE_GANG, gang)) if member.scope is Scope.REPLICA else gang)
+    if place is None or seat_of(clique) is not None:
+        return None
+    known = membership_of(place.seat, clique.annotations)
+    return known and _Use(known, place.base_gang if known.scope is Scope.REPLICA else place.gang)
 
 
 def _fate(snapshot: Snapshot, kind: str, use: _Use, owner: Resource) -> SharedFate:
@@ -129,7 +141,7 @@ def _named(snapshot: Snapshot, ref: Ref) -> ComputeDomain | Owned | None:
 
 
 def _left_behind(snapshot: Snapshot) -> Iterator[SharedFate]:
-    """What the set still owns and whose user is gone (MS-050, MS-051); what a gang owned goes with the gang."""
+    """What the set still owns and whose user is gone (MS-050, MS-051, MS-054); what a gang owned goes with the gang."""
     root = snapshot.root
     items: Iterable[ComputeDomain | Owned] = (
         *snapshot.domains,
@@ -143,10 +155,14 @@ def _left_behind(snapshot: Snapshot) -> Iterator[SharedFate]:
         if user is not None and not _is_wanted(snapshot, root, user)
     ]
     users = _holders(snapshot) if surplus else {}
+    outliving = _outliving(snapshot, {user.replica for _, user in surplus})
     for item, user in surplus:
         stem = item.ref.name.removesuffix("-cd").removesuffix("-mnnvl-claim")
         if stem in users:
             because = Why.STILL_SHARED.because(item.ref, user=str(user), cliques=users[stem])
+            yield SharedFate(item.ref.kind, None, item, root, Lot.KEPT, because)
+        elif outliving[user.replica]:
+            because = Why.PODS_OUTLIVE.because(item.ref, user=str(user), pods=outliving[user.replica])
             yield SharedFate(item.ref.kind, None, item, root, Lot.KEPT, because)
         else:
             because = Why.USER_IS_GONE.because(item.ref, user=str(user))
@@ -161,6 +177,28 @@ def _holders(snapshot: Snapshot) -> dict[str, int]:
         if claim is not None:
             stem = str(claim["resourceClaimName"]).removesuffix("-mnnvl-claim")
             found[stem] = found.get(stem, 0) + 1
+    return found
+
+
+def _outliving(snapshot: Snapshot, replicas: AbstractSet[str]) -> Counter[str]:
+    """Replica -> how many of its pods outlive their PodClique; the gang's name tells the replica (MS-054)."""
+    found: Counter[str] = Counter()
+    if not replicas:
+        return found
+    root, own = snapshot.root, {clique.uid for clique in snapshot.cliques}
+    groups = root.spec.template.pod_clique_scaling_groups
+    numbered = {index: number for index in replicas if (number := index_from(index)) is not None}
+    gangs = {replica_name(root.ref.name, number): index for index, number in numbered.items()}
+    scaled = {
+        scaling_group_name(root.ref.name, number, group.name): index
+        for index, number in numbered.items()
+        for group in groups
+    }
+    for uid, pods in snapshot.pods_of.items():
+        for pod in () if uid in own else pods:
+            replica = gangs.get(pod.gang, scaled.get(pod.gang.rpartition("-")[0]))
+            if replica is not None and pod.namespace == root.ref.namespace:
+                found[replica] += 1
     return found
 
 
@@ -192,15 +230,37 @@ def shared_domain(snapshot: Snapshot, name: str) -> Ref | None:
 
 def _expected(snapshot: Snapshot) -> Iterator[Membership]:
     """What PodCliques of the set share, by its template; linear in what it consists of."""
-    root, template, told = snapshot.root, snapshot.root.spec.template, annotations_for(snapshot)
+    told = annotations_for(snapshot)
+    members = (membership_of(place.seat, told[place.seat.clique]) for place in _places(snapshot))
+    return (member for member in members if member is not None)
+
+
+class _Place(NamedTuple):
+    """Where a PodClique of the set belongs by the template.
+
+    Attributes:
+        gang, base_gang: that its pods are of, and that its replica has.
+    """
+
+    seat: Seat
+    gang: str
+    base_gang: str
+
+
+def _places(snapshot: Snapshot) -> Iterator[_Place]:
+    """Every PodClique that the set consists of; linear in their number."""
+    root, template = snapshot.root, snapshot.root.spec.template
     homes = {name: group for group in template.pod_clique_scaling_groups for name in group.clique_names}
     live = {group.ref.name: group.replicas for group in snapshot.groups}
     for replica in range(max(root.spec.replicas, 0)):
+        base = replica_name(root.ref.name, replica)
         for clique in template.cliques:
             group = homes.get(clique.name)
-            times = live.get(scaling_group_name(root.ref.name, replica, group.name), group.replicas) if group else 1
-            for index in range(times):
-                where = (group.name, index) if group else ("", -1)
-                member = membership_of(seat_for(root.ref.name, replica, clique.name, *where), told[clique.name])
-                if member is not None:
-                    yield member
+            if group is None:
+                yield _Place(seat_for(root.ref.name, replica, clique.name), base, base)
+                continue
+            full = scaling_group_name(root.ref.name, replica, group.name)
+            for index in range(live.get(full, group.replicas)):
+                beyond = index - group.min_available
+                gang = base if beyond < 0 else scaled_gang_name(full, beyond)
+                yield _Place(seat_for(root.ref.name, replica, clique.name, group.name, index), gang, base)

@@ -1,16 +1,16 @@
 """Manifests of the ComputeDomains and ResourceClaims that are shared by annotation (MS-020 to MS-023)."""
 
 from grove_core.areas.mnnvl_scopes.rules import Why
-from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.frozen import frozen
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Ensured
+from grove_core.resources.blank import Blank
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.dialects import claim_dialect_of, dialect_of
 from grove_core.resources.membership import Membership
 from grove_core.resources.meta import Resource
-from grove_core.resources.ownership import reference_to
 
 _REQUEST = "mnnvl"
 _SELECTOR = 'device.attributes["compute-domain.nvidia.com"].name == "{}"'
@@ -53,21 +53,20 @@ class Maker:
                 "deviceClassName": member.device_class,
                 "selectors": [{"cel": {"expression": _SELECTOR.format(member.domain)}}],
             }
-            spec = self._claims.spec_for(_REQUEST, FrozenMap({key: freeze(part) for key, part in request.items()}))
+            spec = self._claims.spec_for(_REQUEST, frozen(request))
             why = because or Why.CLAIM_SHARED.because(owner.ref, user=user, domain=member.domain)
         ref = self.address_of(kind, member)
-        manifest = freeze(
-            {
-                "apiVersion": ref.api_version,
-                "kind": kind,
-                "metadata": {
-                    "name": ref.name,
-                    "namespace": ref.namespace,
-                    "labels": member.labels,
-                    "ownerReferences": [reference_to(owner)],
-                },
-                "spec": spec,
-            }
+        blank = Blank(
+            api_version=ref.api_version,
+            kind=kind,
+            name=ref.name,
+            owner=owner,
+            labels=member.labels,
+            blocks=is_waited_for_by(owner),
         )
-        assert isinstance(manifest, FrozenMap)  # noqa: S101 - mypy cannot see that an object freezes to one
-        return Ensured(ref, manifest, (why,))
+        return Ensured(ref, blank.filled({"spec": spec}), (why,))
+
+
+def is_waited_for_by(owner: Resource) -> bool:
+    """Whether what is shared blocks the deletion of its owner: that of a gang, and not that of the set (MS-045)."""
+    return owner.ref.kind == "PodGang"

@@ -31,6 +31,7 @@ class Why(Rule):
 
     USER_IS_GONE = Clause("MS-050", "{user} is gone")
     STILL_SHARED = Clause("MS-051", "{user} is gone; PodCliques that still hold the claim: {cliques}")
+    PODS_OUTLIVE = Clause("MS-054", "{user} is gone; pods of its replica that outlive their PodCliques: {pods}")
     ENSURED_AGAIN = Clause("MS-052", "{user} needs it, and it is gone")
     LET_IN_WITHOUT = Clause("MS-061", "it was made while MNNVL by annotation was off, and stays without a claim")
     SWITCHED_OFF = Clause("MS-060", "{user} uses it, and MNNVL by annotation is off: it stays as it is")

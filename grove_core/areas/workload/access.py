@@ -5,11 +5,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from grove_core.areas.workload.manifests import Blank, Json, labels_of, labels_of_replica, wanted
+from grove_core.areas.workload.manifests import wanted
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.wants import Present
+from grove_core.resources.blank import Blank, Body
 from grove_core.resources.keys import CORE, MANAGED_BY, OPERATOR, RBAC, SET, SET_REPLICA
+from grove_core.resources.labels import labels_of, labels_of_replica
 from grove_core.resources.names import replica_name, role_name, token_secret_name
 from grove_core.resources.podcliqueset import PodCliqueSet
 
@@ -60,7 +62,7 @@ def _blank(root: PodCliqueSet, api_version: str, kind: str, name: str, component
     return Blank(api_version=api_version, kind=kind, name=name, owner=root, labels=labels)
 
 
-def _wanted(root: PodCliqueSet, blank: Blank, body: Json, *, is_foundation: bool = False) -> Present:
+def _wanted(root: PodCliqueSet, blank: Blank, body: Body, *, is_foundation: bool = False) -> Present:
     """The account and the role come first: a binding to no role is refused, a token of no account deleted (WL-077)."""
     return wanted(blank, body, (Why.POD_ACCESS.because(root.ref),), is_foundation=is_foundation)
 

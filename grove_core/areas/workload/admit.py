@@ -1,9 +1,8 @@
 """Admission of a set, all of it but gang termination: WL-100 to WL-156, and the warnings."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from grove_core.areas.workload.admit_change import change_faults, change_warnings
-from grove_core.areas.workload.admit_found import Found
 from grove_core.areas.workload.admit_metadata import metadata_faults
 from grove_core.areas.workload.admit_names import derived_faults, length_faults
 from grove_core.areas.workload.admit_pods import placement_faults, pod_faults, pod_warnings
@@ -15,6 +14,7 @@ from grove_core.areas.workload.startup import startup_faults, startup_warnings
 from grove_core.kernel.admission import Caution, Objection
 from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import shown
+from grove_core.resources.found import Found
 from grove_core.resources.manifest import Manifest
 
 
@@ -31,15 +31,24 @@ def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator
         placement_faults(new) if old is None else change_faults(old, new),
     )
     for faults in found:
-        for fault in faults:
-            yield Objection(fault.path, shown(fault.got), fault.rule.because(subject, **fault.facts))
+        yield from (fault.objection(subject) for fault in faults)
 
 
-def collisions_of(subject: Ref, new: Manifest, old: Manifest | None, neighbours: Neighbours) -> Iterator[Objection]:
-    """Objects that another set would have too (WL-117), unless it had them before the change (WL-116)."""
+def collisions_of(
+    subject: Ref, new: Manifest, old: Manifest | None, neighbours: Neighbours, *, unmade: Collection[str] = ()
+) -> Iterator[Objection]:
+    """Objects that another set would have too (WL-117), unless it had them before the change (WL-116).
+
+    Args:
+        subject: the set.
+        new: the set.
+        old: what it was before.
+        neighbours: who else uses names.
+        unmade: kinds of which no set has any.
+    """
     known = {(found.kind, found.other) for found in neighbours.collisions(old)} if old is not None else set()
     for found in neighbours.collisions(new):
-        if (found.kind, found.other) not in known:
+        if found.kind not in unmade and (found.kind, found.other) not in known:
             facts = {"kind": found.kind, "name": found.name, "other": found.other}
             yield Objection("metadata.name", shown(new.name), Refuse.SETS_COLLIDE.because(subject, **facts))
 
@@ -48,8 +57,7 @@ def warnings_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[C
     """Every warning about a set and, where there is an old one, about the change."""
     of_change = change_warnings(old, new) if old is not None else ()
     for found in (pod_warnings(new), startup_warnings(new.spec), of_change):
-        for fault in found:
-            yield Caution(fault.path, shown(fault.got), fault.rule.because(subject, **fault.facts))
+        yield from (fault.caution(subject) for fault in found)
 
 
 def _newly_derived(new: Manifest, old: Manifest | None) -> Iterator[Found]:

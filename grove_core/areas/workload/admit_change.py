@@ -8,10 +8,11 @@ Cliques and scaling groups are compared by name: who comes or goes is reported o
 from collections.abc import Iterator
 from typing import Final
 
-from grove_core.areas.workload.admit_found import CLIQUES, GROUPS, TEMPLATE, Found
 from grove_core.areas.workload.rules import Refuse, Warn
 from grove_core.resources.fields import shown
+from grove_core.resources.found import Found
 from grove_core.resources.manifest import Manifest
+from grove_core.resources.places import CLIQUES, GROUPS, TEMPLATE
 from grove_core.resources.template import EXPLICIT, IN_ORDER, CliqueTemplate, ResourceSharing, SetTemplate
 
 _ORDERED: Final = frozenset({IN_ORDER, EXPLICIT})

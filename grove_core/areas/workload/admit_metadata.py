@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from grove_core.areas.workload.admit_found import CLIQUES, GROUPS, Found
 from grove_core.areas.workload.rules import Refuse
 from grove_core.resources.fields import shown
+from grove_core.resources.found import Found
 from grove_core.resources.manifest import Manifest
+from grove_core.resources.places import CLIQUES, GROUPS
 from grove_core.resources.syntax import (
     MOST_ANNOTATION_BYTES,
     annotation_bytes,

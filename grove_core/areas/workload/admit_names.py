@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from grove_core.areas.workload.admit_found import CLIQUES, GROUPS, TEMPLATE, Found, most_replicas
 from grove_core.areas.workload.rules import Refuse
 from grove_core.kernel.reasons import Fact
 from grove_core.resources.fields import shown
+from grove_core.resources.found import Found
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.names import (
     claim_name,
@@ -22,8 +22,9 @@ from grove_core.resources.names import (
     scaling_group_name,
     standalone_clique_name,
 )
+from grove_core.resources.places import CLIQUES, GROUPS, TEMPLATE
 from grove_core.resources.syntax import LONGEST_LABEL, is_dns_label, is_dns_subdomain
-from grove_core.resources.template import PER_REPLICA, CliqueTemplate, GroupTemplate, ResourceSharing
+from grove_core.resources.template import PER_REPLICA, CliqueTemplate, GroupTemplate, ResourceSharing, most_replicas
 
 MOST_TOGETHER: Final = 45
 """What the existing operator leaves for the names of set, group and clique."""

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from grove_core.areas.workload.admit_found import CLIQUES, Found
 from grove_core.areas.workload.rules import Refuse, Warn
+from grove_core.resources.found import Found
 from grove_core.resources.manifest import Manifest
+from grove_core.resources.places import CLIQUES
 from grove_core.resources.pod_template import Container
 from grove_core.resources.syntax import is_variable_name
 

@@ -1,12 +1,24 @@
 """Shared ResourceClaims and the templates they are made of (WL-140 to WL-149)."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from grove_core.areas.workload.admit_found import TEMPLATE, Found, Sharers, sharers_in
 from grove_core.areas.workload.rules import Refuse
+from grove_core.resources.found import Found
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.names import listed
-from grove_core.resources.template import SCOPES, SharingFilter
+from grove_core.resources.places import CLIQUES, GROUPS, TEMPLATE
+from grove_core.resources.template import SCOPES, ResourceSharing, SharingFilter
+
+
+class _Sharers(NamedTuple):
+    """One list of ``resourceSharing``, at one of the three levels."""
+
+    path: str
+    entries: tuple[ResourceSharing, ...]
+    cliques: frozenset[str] | None
+    """Who may be named in the filter; None where there is no filter at this level."""
+    groups: frozenset[str] | None
 
 
 def sharing_faults(manifest: Manifest) -> Iterator[Found]:
@@ -21,11 +33,28 @@ def sharing_faults(manifest: Manifest) -> Iterator[Found]:
         inline.add(template.name)
         if not manifest.device_requests[index]:
             yield Found(f"{path}.templateSpec.spec.devices.requests", (), Refuse.CLAIM_TEMPLATE_EMPTY, {})
-    for sharers in sharers_in(manifest):
+    for sharers in _sharers_in(manifest):
         yield from _entries(sharers, inline)
 
 
-def _entries(sharers: Sharers, inline: set[str]) -> Iterator[Found]:
+def _sharers_in(manifest: Manifest) -> Iterator[_Sharers]:
+    """Every list of ``resourceSharing``: of the template, of its cliques, of its scaling groups.
+
+    Cost: linear; the sets of names are built once for the template and once for each group.
+    """
+    template = manifest.spec.template
+    cliques = frozenset(clique.name for clique in template.cliques)
+    groups = frozenset(group.name for group in template.pod_clique_scaling_groups)
+    yield _Sharers(f"{TEMPLATE}.resourceSharing", template.resource_sharing, cliques, groups)
+    for index, clique in enumerate(template.cliques):
+        yield _Sharers(f"{CLIQUES}[{index}].resourceSharing", clique.resource_sharing, None, None)
+    for index, group in enumerate(template.pod_clique_scaling_groups):
+        yield _Sharers(
+            f"{GROUPS}[{index}].resourceSharing", group.resource_sharing, frozenset(group.clique_names), None
+        )
+
+
+def _entries(sharers: _Sharers, inline: set[str]) -> Iterator[Found]:
     seen: set[str] = set()
     for index, entry in enumerate(sharers.entries):
         path = f"{sharers.path}[{index}]"
@@ -42,7 +71,7 @@ def _entries(sharers: Sharers, inline: set[str]) -> Iterator[Found]:
             yield from _filter(entry.filter, f"{path}.filter", sharers)
 
 
-def _filter(chosen: SharingFilter, path: str, sharers: Sharers) -> Iterator[Found]:
+def _filter(chosen: SharingFilter, path: str, sharers: _Sharers) -> Iterator[Found]:
     if sharers.cliques is None:
         yield Found(path, chosen.model_dump(exclude_unset=True), Refuse.FILTER_OUT_OF_PLACE, {})
         return

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from grove_core.areas.workload.admit_found import CLIQUES, GROUPS, TEMPLATE, Found
 from grove_core.areas.workload.rules import Refuse
+from grove_core.resources.found import Found
 from grove_core.resources.manifest import Manifest
+from grove_core.resources.places import CLIQUES, GROUPS, TEMPLATE
 from grove_core.resources.template import STARTUP_TYPES, UPDATE_STRATEGIES, AutoScaling, CliqueTemplate, GroupTemplate
 
 

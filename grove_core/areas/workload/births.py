@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from grove_core.areas.workload.blueprint import CliquePart, GangPart
 from grove_core.areas.workload.crew import Place, free_places, is_full, living
 from grove_core.areas.workload.gates import GangState
-from grove_core.areas.workload.pods import name_of
+from grove_core.areas.workload.pods import names_of
 from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.steps import Create, Outcome
 from grove_core.resources.podclique import PodClique
@@ -46,8 +46,8 @@ class Births:
         awaited = self._awaited(part)
         waits = bool(part.base_gang) and not self._is_placed(part.base_gang)
         open_ones = frozenset[str]() if waits else self._open_in(part.gang)
-        for place in places:
-            name = name_of(clique, part, place)
+        pods = self._scene.snapshot.pods_of.get(clique.uid, ())
+        for name, place in zip(names_of(clique, part, places, pods), places, strict=True):
             if name in referred or name not in awaited:
                 yield name, place, name not in open_ones
 
@@ -79,7 +79,7 @@ class Births:
             return []
         if self._scene.snapshot.pods_of.get(clique.uid):
             return []
-        return [name_of(clique, part, place) for place in self.places(part, clique)]
+        return names_of(clique, part, self.places(part, clique), ())
 
     def _awaited(self, part: CliquePart) -> AbstractSet[str]:
         """The first pods of a clique, which its gang is to refer to; none where there will be no such gang."""

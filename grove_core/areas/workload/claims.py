@@ -5,14 +5,16 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from grove_core.areas.workload.blueprint import CliquePart, GroupPart
-from grove_core.areas.workload.environment import in_containers
-from grove_core.areas.workload.manifests import Blank, labels_of_replica, labels_of_set, wanted
+from grove_core.areas.workload.manifests import wanted
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import HeldBack, Present
+from grove_core.resources.blank import Blank
+from grove_core.resources.injection import in_containers
 from grove_core.resources.keys import CLAIMS, CLIQUE, COMPONENT, GROUP, GROUP_REPLICA, POD_INDEX, SET_REPLICA
+from grove_core.resources.labels import labels_of_replica, labels_of_set
 from grove_core.resources.meta import Resource
 from grove_core.resources.names import claim_name
 from grove_core.resources.podclique import PodClique
@@ -90,13 +92,8 @@ def _claims_of_pod(root: PodCliqueSet, part: CliquePart, pod_index: int) -> Iter
     for owner, index, entries in levels:
         for scope in SCOPES:
             for entry in entries:
-                if entry.scope == scope and _is_for(entry, short, group.name if group else ""):
+                if entry.scope == scope and entry.concerns(short, group.name if group else ""):
                     yield claim_name(owner, None if scope == ALL_REPLICAS else index, entry.name)
-
-
-def _is_for(entry: ResourceSharing, clique: str, group: str) -> bool:
-    chosen = entry.filter
-    return chosen is None or clique in chosen.child_clique_names or group in chosen.child_scaling_group_names
 
 
 def _claims(

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from grove_core.areas.workload.blueprint import CliquePart, GroupPart
-from grove_core.areas.workload.manifests import Blank, labels_of, labels_of_clique, labels_of_replica, wanted
+from grove_core.areas.workload.manifests import labels_of_clique, wanted
 from grove_core.areas.workload.ordering import Ordering
 from grove_core.areas.workload.revision import Revision, wanted_annotations, wanted_pod_spec
 from grove_core.areas.workload.rules import Why
@@ -12,8 +12,10 @@ from grove_core.areas.workload.scalers import bounds_of
 from grove_core.areas.workload.template_hash import is_ours
 from grove_core.kernel.frozen import FrozenMap, Json, freeze
 from grove_core.kernel.wants import Present
+from grove_core.resources.blank import Blank
 from grove_core.resources.injection import with_gpu_claim
 from grove_core.resources.keys import CLIQUE_FINALIZER, DOMAIN_TEMPLATE, GROUP_FINALIZER, GROVE, PREFIX, TEMPLATE_HASH
+from grove_core.resources.labels import labels_of, labels_of_replica
 from grove_core.resources.membership import KEYS as MNNVL_KEYS
 from grove_core.resources.membership import joined_claim
 from grove_core.resources.meta import NO_TEXTS

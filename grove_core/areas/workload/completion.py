@@ -4,6 +4,7 @@ from typing import Final
 
 from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.areas.mnnvl.verdicts import Fabric
+from grove_core.areas.topology.verdicts import Placing
 from grove_core.areas.workload.blueprint import blueprint_of, size_of
 from grove_core.areas.workload.desire import Completion
 from grove_core.areas.workload.expansion import Midst, wants_of_expansion
@@ -19,13 +20,14 @@ from grove_core.snapshot.snapshot import Snapshot
 MOST: Final = 1_000_000
 
 
-def complete(snapshot: Snapshot, ending: Ending, fabric: Fabric) -> Completion:
+def complete(snapshot: Snapshot, ending: Ending, fabric: Fabric, placing: Placing) -> Completion:
     """What goes, what is rolled, what comes, and what statuses say; linear in what the set consists of (WL-024).
 
     Args:
         snapshot: of a set that is not being deleted, with all its cliques.
         ending: where nothing is made, because it is being ended (WL-076).
         fabric: which replicas wait for a ComputeDomain, and which join one.
+        placing: what gangs are told of their topology.
     """
     size = size_of(snapshot)
     if size > MOST:
@@ -37,7 +39,7 @@ def complete(snapshot: Snapshot, ending: Ending, fabric: Fabric) -> Completion:
         return Completion(
             (
                 Desired(tuple(wants_of_surplus(scene, frozenset()))),
-                wants_of_expansion(scene, replicas, Midst(ending, fabric)),
+                wants_of_expansion(scene, replicas, Midst(ending, fabric, placing)),
             )
         )
     rollout = judge_rollout(scene, replicas)
@@ -45,7 +47,7 @@ def complete(snapshot: Snapshot, ending: Ending, fabric: Fabric) -> Completion:
         replicas = blueprint_of(snapshot, rollout.surge)
     wants = (
         Desired(tuple(wants_of_surplus(scene, rollout.surge))),
-        wants_of_expansion(scene, replicas, Midst(ending, fabric, rollout.written)),
+        wants_of_expansion(scene, replicas, Midst(ending, fabric, placing, rollout.written)),
         rollout.desired,
         Desired(tuple(statuses_of(scene, rollout))),
     )

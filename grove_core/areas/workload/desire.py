@@ -4,6 +4,7 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.areas.mnnvl.verdicts import NO_FABRIC, Fabric
+from grove_core.areas.topology.verdicts import NO_PLACING, Placing
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.wants import Desired
 from grove_core.snapshot.snapshot import Snapshot
@@ -23,17 +24,20 @@ class Completion(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def judge_completion(snapshot: Snapshot, ending: Ending, fabric: Fabric = NO_FABRIC) -> Completion:
+def judge_completion(
+    snapshot: Snapshot, ending: Ending, fabric: Fabric = NO_FABRIC, placing: Placing = NO_PLACING
+) -> Completion:
     """What becomes of a set, as far as the source has everything: what was left out is unknown, not absent (WL-010).
 
     Args:
         snapshot: of the set.
         ending: what gang termination ends; nothing is made there meanwhile (WL-076).
         fabric: of which replicas the parts wait, and which of them join a ComputeDomain (MN-010, MN-020).
+        placing: what gangs are told of their topology (TP-020).
     """
     if snapshot.root.deleting or not snapshot.root.uid or _NEEDED not in snapshot.complete:
         return Completion()
     # A dozen modules that a file without cliques does not need.
     from grove_core.areas.workload.completion import complete  # noqa: PLC0415
 
-    return complete(snapshot, ending, fabric)
+    return complete(snapshot, ending, fabric, placing)

@@ -1,10 +1,11 @@
 """Environment variables that Grove puts before those of the user; one of the same name gives way (WL-060, WL-061)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from grove_core.areas.workload.blueprint import CliquePart
-from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.frozen import FrozenMap, Json, frozen
+from grove_core.resources.injection import in_containers
 from grove_core.resources.keys import GROUP, GROUP_REPLICA, POD_INDEX
 from grove_core.resources.names import replica_name
 
@@ -57,20 +58,6 @@ def _with_variables(pod_spec: FrozenMap, variables: Iterable[Variable]) -> Froze
             for variable in (own if isinstance(own, tuple) else ())
             if not (isinstance(variable, FrozenMap) and variable.get("name") in names)
         ]
-        return FrozenMap({**container, "env": (*map(_frozen, given), *kept)})
+        return FrozenMap({**container, "env": (*map(frozen, given), *kept)})
 
     return in_containers(pod_spec, filled)
-
-
-def _frozen(variable: Variable) -> Json:
-    return FrozenMap({key: _frozen(item) if isinstance(item, dict) else item for key, item in variable.items()})
-
-
-def in_containers(pod_spec: FrozenMap, change: Callable[[FrozenMap], Json]) -> FrozenMap:
-    """The pod spec with every container and init container changed; what is no container stays as it is."""
-    changed = dict(pod_spec)
-    for key in ("initContainers", "containers"):
-        containers = pod_spec.get(key)
-        if isinstance(containers, tuple):
-            changed[key] = tuple(change(item) if isinstance(item, FrozenMap) else item for item in containers)
-    return FrozenMap(changed)

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.areas.mnnvl.verdicts import Fabric
+from grove_core.areas.topology.verdicts import Placing
 from grove_core.areas.workload.access import access_for, service_for, service_spec
 from grove_core.areas.workload.births import Births
 from grove_core.areas.workload.blueprint import CliquePart, GangPart, GroupPart, ReplicaPart
@@ -23,8 +24,9 @@ from grove_core.areas.workload.cliques import (
     scaling_group_for,
 )
 from grove_core.areas.workload.crew import Place, doubles, excess, has_ended, living
-from grove_core.areas.workload.gangs import change_of_podgang, podgang_for
+from grove_core.areas.workload.gangs import Move, change_of_podgang, podgang_for
 from grove_core.areas.workload.ordering import Ordering
+from grove_core.areas.workload.placing import placement_of
 from grove_core.areas.workload.pods import pod_for
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scalers import autoscaler_for
@@ -42,6 +44,7 @@ from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 
 _FOLLOWING: Final = frozenset({"Service", "HorizontalPodAutoscaler"})  # the template may change what they say
@@ -54,11 +57,13 @@ class Midst(NamedTuple):
     Attributes:
         ending: where no clique and no pod is made (WL-076).
         fabric: where no clique and no group is made yet (MN-010), and what new ones are annotated with (MN-020).
+        placing: what gangs are told of their topology (TP-020), or why none is made (TP-010).
         written: names of the cliques that take over another template in this round; their pods wait for that (WL-086).
     """
 
     ending: Ending
     fabric: Fabric
+    placing: Placing
     written: AbstractSet[str] = frozenset()
 
 
@@ -79,7 +84,7 @@ def wants_of_expansion(scene: Scene, replicas: Sequence[ReplicaPart], midst: Mid
     taken: dict[tuple[str, str], _Sketch] = {}
     ends = _names_in(replicas, midst.ending)
     waiting = _waiting_in(replicas, midst.fabric)
-    for item in _Expansion(scene, midst.written | ends, midst.fabric).everything(replicas):
+    for item in _Expansion(scene, midst.written | ends, midst).everything(replicas):
         if isinstance(item, HeldBack):
             held.append(item)
         elif isinstance(item, Applied | Absent):
@@ -174,10 +179,11 @@ class _Sketch(NamedTuple):
 class _Expansion:
     """One walk over everything a set should consist of."""
 
-    def __init__(self, scene: Scene, closed: AbstractSet[str], fabric: Fabric) -> None:
+    def __init__(self, scene: Scene, closed: AbstractSet[str], midst: Midst) -> None:
         self._scene = scene
-        self._templates = fabric.templates
-        self._annotations = fabric.annotations
+        self._templates = midst.fabric.templates
+        self._annotations = midst.fabric.annotations
+        self._placing = midst.placing
         self._root = scene.root
         self._complete = scene.snapshot.complete
         self._ordering = Ordering(scene.root)
@@ -249,14 +255,35 @@ class _Expansion:
                 self._lacking[part.name] = missing
                 ref = Ref(SCHEDULER, "PodGang", self._root.ref.namespace, part.name)
                 yield HeldBack(ref, (Why.GANG_LACKS_CLIQUE.because(ref, gang=part.name, missing=missing),))
+            elif self._placing.waiting and "PodGang" in self._complete:
+                ref = Ref(SCHEDULER, "PodGang", self._root.ref.namespace, part.name)
+                yield HeldBack(ref, self._placing.waiting)
             elif all(self._scene.clique_of(clique) is not None for clique in part.cliques):
-                yield _Sketch("PodGang", part.name, partial(podgang_for, self._root, part, self._births.named(part)))
+                placement = placement_of(self._root, part, self._placing)
+                make = partial(podgang_for, self._root, part, self._births.named(part), placement)
+                yield _Sketch("PodGang", part.name, make)
             return
         yield _Sketch("PodGang", part.name, partial(podgang_for, self._root, part, {}))
         if "Pod" in self._complete:
-            change = change_of_podgang(self._root, gang, part, self._births.named(part))
+            move = self._move_of(gang, part)
+            if isinstance(move, HeldBack):
+                yield move
+                move = None
+            change = change_of_podgang(self._root, gang, part, self._births.named(part), move)
             if change is not None:
                 yield change
+
+    def _move_of(self, gang: PodGang, part: GangPart) -> Move | HeldBack | None:
+        """What becomes of a gang that says otherwise than its topology; what was said stays where none applies."""
+        placing = self._placing
+        if not placing.topology:
+            return None
+        wanted = placement_of(self._root, part, placing)
+        if wanted == gang.placement:
+            return None
+        if placing.follows is not None:
+            return Move(wanted, placing.follows)
+        return HeldBack(gang.ref, (placing.locked,)) if placing.locked is not None else None
 
     def _unmakeable(self, part: CliquePart) -> str:
         """What of a gang is not there and will not be: a clique, or the scaling group that would own it; or empty."""
@@ -284,7 +311,7 @@ class _Expansion:
             yield HeldBack(clique.ref, (lacks,))
         image = self._scene.snapshot.configuration.init_image
         for name, place, gated in self._births.of(part, clique, places):
-            pod = pod_for(self._root, clique, part, place, self._ordering, gated=gated, image=image)
+            pod = pod_for(self._root, clique, part, place, name, self._ordering, gated=gated, image=image)
             yield _Sketch("Pod", name, partial(_the_same, pod))
 
 

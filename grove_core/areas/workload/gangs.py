@@ -1,32 +1,45 @@
 """Manifests of PodGangs: which cliques the scheduler places as one, and which of their pods exist."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from grove_core.areas.workload.blueprint import GangPart
-from grove_core.areas.workload.manifests import Blank, labels_of_set, wanted
+from grove_core.areas.workload.manifests import wanted
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap, Json, freeze
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Applied, Present
-from grove_core.resources.keys import COMPONENT, PREFIX, SCHEDULER, SCHEDULER_NAME
-from grove_core.resources.overlay import differing
+from grove_core.resources.blank import Blank
+from grove_core.resources.keys import COMPONENT, PREFIX, SCHEDULER, SCHEDULER_NAME, TOPOLOGY_NAME
+from grove_core.resources.labels import labels_of_set
+from grove_core.resources.overlay import differing, replacing
+from grove_core.resources.placement import NOWHERE, Placement
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang, PodGroup
 
 _DEFAULT_SCHEDULER: Final = "default-scheduler"
 
 
-def podgang_for(root: PodCliqueSet, part: GangPart, pods: Mapping[str, Sequence[str]]) -> Present:
-    """A PodGang (WL-016, WL-017).
+class Move(NamedTuple):
+    """Where a gang is to be put instead, and why."""
+
+    to: Placement
+    because: Reason
+
+
+def podgang_for(
+    root: PodCliqueSet, part: GangPart, pods: Mapping[str, Sequence[str]], placement: Placement = NOWHERE
+) -> Present:
+    """A PodGang (WL-016, WL-017, TP-020 to TP-024).
 
     Args:
         root: its set; labels and annotations that are not Grove's are mirrored.
         part: the gang.
         pods: name of a clique -> names of its pods that carry the gang's label and are not being deleted, sorted.
+        placement: where the scheduler is to put it.
     """
     template = root.spec.template
-    spec: dict[str, Any] = {"podgroups": _pod_groups(root, part, pods)}
+    spec: dict[str, Any] = {"podgroups": _pod_groups(root, part, pods, placement), **placement.of_gang}
     if template.priority_class_name:
         spec["priorityClassName"] = template.priority_class_name
     labels = {
@@ -41,7 +54,7 @@ def podgang_for(root: PodCliqueSet, part: GangPart, pods: Mapping[str, Sequence[
         name=part.name,
         owner=root,
         labels=labels,
-        annotations=_foreign(root.annotations),
+        annotations=FrozenMap({**_foreign(root.annotations), **_annotation(placement)}),
     )
     if part.group:
         because = Why.SCALED_GANG.because(root.ref, replica=part.group_replica, group=part.group)
@@ -51,9 +64,16 @@ def podgang_for(root: PodCliqueSet, part: GangPart, pods: Mapping[str, Sequence[
 
 
 def change_of_podgang(
-    root: PodCliqueSet, gang: PodGang, part: GangPart, pods: Mapping[str, Sequence[str]]
+    root: PodCliqueSet, gang: PodGang, part: GangPart, pods: Mapping[str, Sequence[str]], move: Move | None = None
 ) -> Applied | None:
-    """What an existing gang should say otherwise; None where nothing (WL-023, WL-026)."""
+    """What an existing gang should say otherwise; None where nothing (WL-023, WL-026, TP-025).
+
+    Args:
+        root, part, pods: as for a new one.
+        gang: as it is.
+        move: where it is to be put instead; None where that is not to change.
+    """
+    placement = move.to if move is not None else gang.placement
     wanted_groups = tuple(
         PodGroup(clique.name, clique.template.min_available, tuple(pods.get(clique.name, ())))
         for clique in part.cliques
@@ -61,9 +81,13 @@ def change_of_podgang(
     because: list[Reason] = []
     fields: dict[str, Json] = {}
     spec: dict[str, Json] = {}
+    if move is not None:
+        because.append(move.because)
+        spec |= dict(replacing(FrozenMap(placement.of_gang), FrozenMap(gang.placement.of_gang)))
     if gang.groups != wanted_groups:
         because.append(Why.GANG_FOLLOWS_PODS.because(gang.ref, pods=sum(len(group.pods) for group in wanted_groups)))
-        spec["podgroups"] = freeze(_pod_groups(root, part, pods))
+    if move is not None or gang.groups != wanted_groups:
+        spec["podgroups"] = freeze(_pod_groups(root, part, pods, placement))
     priority = root.spec.template.priority_class_name
     if gang.priority != priority:
         spec["priorityClassName"] = priority or None
@@ -77,21 +101,33 @@ def change_of_podgang(
         )
         if (change := differing(_foreign(of_set), stored))
     }
+    follows = bool(metadata) or "priorityClassName" in spec
+    if placement.topology != gang.placement.topology:
+        told = metadata.get("annotations", FrozenMap({}))
+        metadata["annotations"] = FrozenMap({**told, **_annotation(placement)})
     if metadata:
         fields["metadata"] = FrozenMap(metadata)
     if not fields:
         return None
-    if metadata or "priorityClassName" in spec:
+    if follows:
         because.append(Why.GANG_FOLLOWS_SET.because(gang.ref))
     return Applied(gang.ref, gang.guard, FrozenMap(fields), tuple(because))
 
 
-def _pod_groups(root: PodCliqueSet, part: GangPart, pods: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
+def _annotation(placement: Placement) -> dict[str, str]:
+    return {TOPOLOGY_NAME: placement.topology} if placement.topology else {}
+
+
+def _pod_groups(
+    root: PodCliqueSet, part: GangPart, pods: Mapping[str, Sequence[str]], placement: Placement
+) -> list[dict[str, Any]]:
+    packs = dict(placement.cliques)
     return [
         {
             "name": clique.name,
             "minReplicas": clique.template.min_available,
             "podReferences": [{"namespace": root.ref.namespace, "name": name} for name in pods.get(clique.name, ())],
+            **({"topologyConstraint": packs[clique.name].as_json} if clique.name in packs else {}),
         }
         for clique in part.cliques
     ]

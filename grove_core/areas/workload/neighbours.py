@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
-from grove_core.areas.workload.admit_found import most_replicas
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.membership import Scope, effective_annotations, scope_of
-from grove_core.resources.template import PER_REPLICA, CliqueTemplate, GroupTemplate, ResourceSharing
+from grove_core.resources.template import PER_REPLICA, CliqueTemplate, GroupTemplate, ResourceSharing, most_replicas
 
 Word: TypeAlias = str | int
 """A word as it stands there, or how many indices may stand there."""

@@ -8,10 +8,11 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from grove_core.areas.workload.blueprint import CliquePart
-from grove_core.areas.workload.environment import in_containers, with_group_variables
+from grove_core.areas.workload.environment import with_group_variables
 from grove_core.areas.workload.template_hash import generation_of, hash_of, is_ours, template_hash
 from grove_core.areas.workload.typed import typed
 from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.resources.injection import in_containers
 from grove_core.resources.keys import (
     COMPONENT,
     DOMAIN_TEMPLATE,
@@ -83,9 +84,12 @@ class Revision:
             return False
         specs = (part.template.spec.pod_spec, clique.pod_spec)
         put_in = {MNNVL_CLAIM} if joined_claim(clique.pod_spec) is None else {MNNVL_CLAIM, SHARED_CLAIM}
-        wanted, stored = (typed(_users_own_spec(spec, put_in)) for spec in specs)
+        wanted, stored = (_users_own_spec(spec, put_in) for spec in specs)
         if wanted == stored:
-            return True  # the usual case, and cheaper than to look into the order of lists
+            return True  # cheaper than to look into what means the same
+        wanted, stored = typed(wanted), typed(stored)
+        if wanted == stored:
+            return True  # cheaper than to look into the order of lists
         nothing = FrozenMap({})
         return hash_of(nothing, nothing, wanted, self._priority) == hash_of(nothing, nothing, stored, self._priority)
 

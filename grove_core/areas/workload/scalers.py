@@ -1,9 +1,13 @@
 """Manifests of HorizontalPodAutoscalers: they scale a PodClique or a scaling group through its scale subresource."""
 
-from grove_core.areas.workload.manifests import Blank, Json, labels_of, wanted
+from typing import Any
+
+from grove_core.areas.workload.manifests import wanted
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.wants import Present
+from grove_core.resources.blank import Blank
 from grove_core.resources.keys import AUTOSCALING, GROVE
+from grove_core.resources.labels import labels_of
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import AutoScaling
 
@@ -32,9 +36,9 @@ def autoscaler_for(root: PodCliqueSet, kind: str, name: str, scaling: AutoScalin
     return wanted(blank, {"spec": spec}, (because,))
 
 
-def bounds_of(scaling: AutoScaling, replicas: int) -> Json:
+def bounds_of(scaling: AutoScaling, replicas: int) -> dict[str, Any]:
     """What an autoscaler works with, as PodCliques and autoscalers say it; ``replicas`` is the template's."""
-    bounds: Json = {
+    bounds: dict[str, Any] = {
         "minReplicas": replicas if scaling.min_replicas is None else scaling.min_replicas,
         "maxReplicas": scaling.max_replicas,
     }

@@ -5,9 +5,10 @@ Rule for this file: every function is linear in the cliques and the names they w
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from grove_core.areas.workload.admit_found import CLIQUES, Found
 from grove_core.areas.workload.rules import Refuse, Warn
+from grove_core.resources.found import Found
 from grove_core.resources.names import listed
+from grove_core.resources.places import CLIQUES
 from grove_core.resources.template import ANY_ORDER, EXPLICIT, IN_ORDER, CliqueTemplate, SetSpec
 
 Waits = Mapping[str, Sequence[str]]

@@ -4,10 +4,12 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Any, Final, TypeAlias
 
+from grove_core.kernel.admission import Deny
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
+from grove_core.resources.configuration import Configuration
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -20,6 +22,7 @@ from grove_shell.simulator.nodes import Node
 from grove_shell.simulator.violation import Violated, Violation
 
 _PLANS: Final = 8
+Manifest: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -109,6 +112,12 @@ class Check:
 
     def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """An operator tried a step."""
+
+    def began(self, actor: Actor, configuration: Configuration, *, goes_on: bool) -> None:
+        """An operator process began, and goes on or ended at once."""
+
+    def asked(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
+        """A user wrote a set; it is stored so, or refused."""
 
     def at_rest(self) -> None:
         """Nothing is left to happen."""

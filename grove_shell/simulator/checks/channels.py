@@ -4,12 +4,14 @@ from typing import Any
 
 from grove_core.kernel.frozen import thaw
 from grove_core.resources.configuration import Configuration
+from grove_core.resources.names import index_from
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.checks.base import Check
 from grove_shell.simulator.checks.domains import Domains
 from grove_shell.simulator.checks.fabric import CLAIM, TEMPLATE, containers_of, failed_in, is_wanted, wants_gpu
+from grove_shell.simulator.checks.scopes import ENTRY, claim_in
 
 
 class Channels(Check):
@@ -23,16 +25,19 @@ class Channels(Check):
                 clique = self.truth.cliques.get(pod.owner_uid)
                 manifest = self.truth.cluster.world.manifests.get(pod.ref)
                 if clique is not None and manifest is not None:
-                    self._look(pod, clique.annotations.get(TEMPLATE), thaw(manifest)["spec"])
+                    spec = thaw(manifest)["spec"]
+                    template, claim = clique.annotations.get(TEMPLATE), claim_in(clique.pod_spec)
+                    own = [] if template is None else [{"name": CLAIM, "resourceClaimTemplateName": template}]
+                    self._look(pod, CLAIM, own, spec)
+                    self._look(pod, ENTRY, [] if claim is None else [{"name": ENTRY, "resourceClaimName": claim}], spec)
 
-    def _look(self, pod: Pod, template: object, spec: dict[str, Any]) -> None:
-        claims = [one for one in spec.get("resourceClaims", ()) if one["name"] == CLAIM]
-        wanted = [] if template is None else [{"name": CLAIM, "resourceClaimTemplateName": template}]
+    def _look(self, pod: Pod, name: str, wanted: list[dict[str, Any]], spec: dict[str, Any]) -> None:
+        claims = [one for one in spec.get("resourceClaims", ()) if one["name"] == name]
         if claims != wanted:
             self.truth.fail("CD4", f"{pod.name} claims {claims} and should claim {wanted}", pod.ref.short)
         for container in containers_of(spec):
-            listed = [one["name"] for one in container.get("resources", {}).get("claims", ()) if one["name"] == CLAIM]
-            if listed != ([CLAIM] if wanted and wants_gpu(container) else []):
+            listed = [one["name"] for one in container.get("resources", {}).get("claims", ()) if one["name"] == name]
+            if listed != ([name] if wanted and wants_gpu(container) else []):
                 says = f"container {container['name']} of {pod.name} lists {listed or 'no channel'}"
                 self.truth.fail("CD4", says, pod.ref.short)
 
@@ -63,7 +68,7 @@ def _judge(domains: Domains, root: PodCliqueSet, *, wanted: bool) -> None:
     if list(failed_in(root) or ()) != failing:
         truth.fail("CD3", f"{short} says that domains failed for {failed_in(root)}, and they did for {failing}", short)
     for domain in truth.cluster.world.items.values():
-        last = domain.ref.name.rpartition("-cd-")[2]
+        number = index_from(domain.ref.name.rpartition("-cd-")[2])
         ours = domain.ref.kind == "ComputeDomain" and domain.owner_uid == root.uid
-        if ours and int(last) >= root.spec.replicas and not domain.deleting:
+        if ours and number is not None and number >= root.spec.replicas and not domain.deleting:
             truth.fail("CD1", f"{domain.ref.short} is left of a replica that is gone", domain.ref.short)

@@ -3,15 +3,20 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from grove_core.kernel.admission import Deny
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
+from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.changes import Change
-from grove_shell.simulator.checks.base import Check, Truth
+from grove_shell.simulator.checks.admitted import Admitted
+from grove_shell.simulator.checks.base import Check, Manifest, Truth
 from grove_shell.simulator.checks.channels import Channels, look_at_rest
 from grove_shell.simulator.checks.domains import Domains
 from grove_shell.simulator.checks.pods import CountOfPods, Deletions, Gates
 from grove_shell.simulator.checks.rest import NothingLeft, Whole
+from grove_shell.simulator.checks.sharing import Sharing
 from grove_shell.simulator.checks.termination import Terminations
 from grove_shell.simulator.checks.writes import Writes
 from grove_shell.simulator.cluster import Cluster
@@ -21,7 +26,7 @@ from grove_shell.simulator.nodes import Node
 from grove_shell.simulator.operator import Operator
 from grove_shell.simulator.spans import moment_of
 
-_CHECKS = (CountOfPods, Deletions, Gates, Channels, Writes, Terminations, NothingLeft, Whole)
+_CHECKS = (CountOfPods, Deletions, Gates, Channels, Sharing, Admitted, Writes, Terminations, NothingLeft, Whole)
 
 
 class Checks:
@@ -49,6 +54,16 @@ class Checks:
         """A step was tried."""
         for check in self.checks:
             check.wrote(actor, snapshot, attempt)
+
+    def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
+        """An operator process began, or ended before its first look."""
+        for check in self.checks:
+            check.began(actor, configuration, goes_on=objection is None)
+
+    def asked(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
+        """A user wrote a set."""
+        for check in self.checks:
+            check.asked(new, old, stored)
 
     def crashed(self, actor: Actor, writes: int) -> None:
         """An operator ended; that is allowed."""

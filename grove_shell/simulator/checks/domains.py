@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from grove_core.areas.mnnvl.rules import Why
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, SetStatus
+from grove_core.kernel.steps import Attempt, Create, Delete, Make, Outcome, SetStatus, Step
 from grove_core.plan.plan import Plan
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.names import index_from
@@ -20,6 +20,7 @@ from grove_shell.simulator.checks.fabric import (
     Part,
     Places,
     failed_in,
+    is_shared,
     is_wanted,
     template_in,
 )
@@ -144,14 +145,20 @@ class Domains(Check):
                 self._was_due(snapshot, made)
         elif attempt.outcome is not Outcome.DONE:
             return
-        elif step.target.kind == DOMAIN_KIND and not isinstance(step.action, Create):
-            found = snapshot.named_domains.get((step.target.namespace, step.target.name))
-            if found is None or found.owner_uid != snapshot.root.uid:
-                self.truth.fail("CD6", f"{step.target.short} is somebody else's", step.target.short)
-            elif isinstance(step.action, Delete):
-                self._may_go(snapshot, found)
+        elif step.target.kind == DOMAIN_KIND and not isinstance(step.action, Make):
+            self._is_ours(snapshot, step)
         elif isinstance(step.action, SetStatus) and step.target == snapshot.root.ref:
             self._says_so(snapshot)
+
+    def _is_ours(self, snapshot: Snapshot, step: Step) -> None:
+        """Domains that are shared by annotation are looked at elsewhere (checks/sharing.py)."""
+        found = snapshot.named_domains.get((step.target.namespace, step.target.name))
+        if found is not None and is_shared(found):
+            return
+        if found is None or found.owner_uid != snapshot.root.uid:
+            self.truth.fail("CD6", f"{step.target.short} is somebody else's", step.target.short)
+        elif isinstance(step.action, Delete):
+            self._may_go(snapshot, found)
 
     def _was_due(self, snapshot: Snapshot, part: Part) -> None:
         """A part of a set that is to have domains does without only where the set says why, or its siblings do."""

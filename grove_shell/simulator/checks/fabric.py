@@ -7,6 +7,7 @@ from typing import Any, Final
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, MnnvlMode
+from grove_core.resources.owned import Owned
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
@@ -32,6 +33,11 @@ def is_wanted(root: PodCliqueSet, configuration: Configuration) -> bool:
         and root.annotations.get(_OPTED_OUT, "true") == "true"
         and any(any(wants_gpu(one) for one in containers_of(clique.spec.pod_spec)) for clique in cliques)
     )
+
+
+def is_shared(item: ComputeDomain | Owned) -> bool:
+    """Whether a domain or claim was made for those who share it by annotation."""
+    return item.labels.get("grove.io/mnnvl-managed") == "true"
 
 
 def containers_of(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

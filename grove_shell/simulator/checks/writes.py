@@ -4,7 +4,7 @@ from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Create, DropFinalizer, Ensure, Outcome, SetStatus
+from grove_core.kernel.steps import Attempt, DropFinalizer, Make, Outcome, SetStatus
 from grove_core.plan.plan import Plan
 from grove_core.resources.meta import Resource
 from grove_core.resources.podclique import PodClique
@@ -59,7 +59,7 @@ class Writes(Check):
         elif isinstance(action, DropFinalizer) and not action.finalizer.startswith(_OURS):
             says = f"the finalizer {action.finalizer} of {step.target.short} is somebody else's"
             self.truth.fail("O8", says, step.target.short)
-        elif isinstance(action, Create | Ensure):
+        elif isinstance(action, Make):
             root = self.truth.root_of.get(_owner_of(action), "")
             if root and root != snapshot.root.uid:
                 self.truth.fail("O8", f"{step.target.short} was created for another set", step.target.short)
@@ -83,7 +83,7 @@ class Writes(Check):
             self.truth.fail("RS8", f"the status of {target.short} was written, and nothing in it changed", target.short)
 
 
-def _owner_of(action: Create | Ensure) -> str:
+def _owner_of(action: Make) -> str:
     """Uid of the first owner in a manifest; empty where it has none."""
     meta = action.manifest.get("metadata")
     owners = meta.get("ownerReferences") if isinstance(meta, FrozenMap) else None

@@ -38,15 +38,18 @@ class Driver:
 
     Args:
         channels: how many pods with claims of their own a node takes; as released, one.
+        shared: whether every domain brings a device that pods on many nodes share. Only a design document has it so;
+            the driver as released makes none, whatever the shape of the domain.
 
     Raises:
         Exception: at the end of the block, whatever stopped it before.
     """
 
-    def __init__(self, plane: ControlPlane, namespace: str, *, channels: int = 1) -> None:
+    def __init__(self, plane: ControlPlane, namespace: str, *, channels: int = 1, shared: bool = False) -> None:
         self._api = plane.api()
         self._namespace = namespace
         self._channels = channels
+        self._shared = shared
         self._over = threading.Event()
         self._broken: Exception | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -81,7 +84,8 @@ class Driver:
         claims = self._api.all_of("resourceclaims", self._namespace)
         living = [each for each in domains if "deletionTimestamp" not in each["metadata"]]
         devices = [slice_of_node(node, self._channels) for node in nodes]
-        devices += [slice_of_domain(each, {"test": self._namespace}) for each in living if _channel_of(each) is None]
+        sharing = [each for each in living if self._shared or _channel_of(each) is None]
+        devices += [slice_of_domain(each, {"test": self._namespace}) for each in sharing]
         for each in devices:
             if each["metadata"]["name"] not in known:
                 with _another_time():

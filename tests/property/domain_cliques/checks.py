@@ -13,6 +13,8 @@ from grove_core.plan.plan import Plan
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND
 from grove_core.resources.daemon_entry import NOT_READY, READY
+from grove_core.resources.daemon_pod import DaemonPod
+from grove_shell.world.object_server import Address
 from tests.property.domain_cliques.world import Commit, Process, World
 
 Json = dict[str, Any]
@@ -33,7 +35,8 @@ class Judge:
     def __init__(self) -> None:
         self.sources: set[Protocol] = set()
         self.pods_version = 0
-        self.addresses = frozenset[str]()
+        self.registered: set[tuple[str, str]] = set()
+        self.addresses: dict[str, frozenset[str]] = {}
 
     def decided(self, world: World, process: Process, situation: Situation, deed: Deed) -> None:
         self.sources.add(process.setup.protocol)
@@ -112,10 +115,11 @@ class Judge:
                 other.disturbed = True
 
     def recovered(self, world: World, process: Process) -> None:
-        """Who was disturbed is so no more when what is stored of it is what it runs with, and its alone."""
+        """Who was disturbed is so no more when what is stored of it is what it runs with, its alone, and it knows."""
         stored = dict(all_entries(world))
         own = own_entry(stored, process)
-        if own is not None and (process.fabric is None or process.fabric.index == own.get("index")):
+        answered = own is not None and process.memory.settled == own.get("index")
+        if own is not None and answered and (process.fabric is None or process.fabric.index == own.get("index")):
             place = (own["cliqueID"], own.get("index"))
             held = [node for (_, node), item in stored.items() if (item["cliqueID"], item.get("index")) == place]
             process.disturbed = process.disturbed and any(node != process.me.node for node in held)
@@ -133,6 +137,8 @@ class Judge:
         elif new is not None and me.node in changed:
             expect(new.keys() >= FIELDS, "5", f"{me.node} stored only {sorted(new)}")
         removes = isinstance(commit.request, Remove)
+        if isinstance(commit.request, Apply | Put | Post):
+            self.registered.add((me.pod_uid, commit.address.name))
         if new and old and not removes and old.get("index") != new.get("index") and old["ipAddress"] == me.ip:
             by.moves += 1
             frozen = by.fabric is not None and not by.disturbed
@@ -149,13 +155,20 @@ class Judge:
             expect(new is None, "11", f"the controller changed the entry of {node}")
             assert old is not None
             version = int((commit.before or {})["metadata"]["resourceVersion"])
-            moved = any(pod.ip in self.addresses for pod in world.pods() if pod.node == node)
+            moved = self.registered_elsewhere(world, commit, node)
             for pod in world.pods():
                 mine = pod.node == node and pod.domain_uid == self.domain_of(commit, world)
                 known = made_at(world, pod.uid) <= max(version, self.pods_version)
                 fits = mine and pod.clique in {None, old["cliqueID"]} and known
                 if fits and (pod.ip == old["ipAddress"] or not moved):
                     raise Broken("6", f"the controller removed the entry of {node}, where {pod.ref.name} is")
+
+    def registered_elsewhere(self, world: World, commit: Commit, node: str) -> bool:
+        """Whether, as the controller saw it, a living pod on the node stood in another object (DC-074)."""
+        uid = self.domain_of(commit, world)
+        elsewhere = [held for name, held in self.addresses.items() if name != commit.address.name]
+        pods = (pod for pod in pods_at(world, self.pods_version) if (pod.node, pod.domain_uid) == (node, uid))
+        return any(pod.living and any(pod.ip in held for held in elsewhere) for pod in pods)
 
     def domain_of(self, commit: Commit, world: World) -> str:
         body = commit.after or commit.before or {}
@@ -180,12 +193,16 @@ class Judge:
             uids = {owner["uid"] for owner in owners}
             for pod in world.pods():
                 entry = next((entry for entry in found if entry.node == pod.node and entry.ip == pod.ip), None)
-                expect(entry is None or pod.uid in uids, "14", f"{pod.ref.name} is registered and no owner")
+                known = (pod.uid, commit.address.name) in self.registered  # its address may be that of an earlier pod
+                outside = entry is None or not known
+                expect(outside or pod.uid in uids, "14", f"{pod.ref.name} is registered and no owner")
 
     def planned(self, world: World, moment: DomainMoment, plan: Plan) -> None:
         self.pods_version = moment.pods_version
         registers: tuple[Register, ...] = (moment.domain, *moment.cliques)
-        self.addresses = frozenset(entry.ip for register in registers for entry in register.entries)
+        self.addresses = {
+            register.ref.name: frozenset(entry.ip for entry in register.entries) for register in registers
+        }
         for step in plan.steps:
             if step.target.kind == DOMAIN_KIND and getattr(step.action, "fields", {}).get("status") == READY:
                 pods = {(pod.node, pod.clique) for pod in moment.pods}
@@ -221,6 +238,17 @@ def newest_of(world: World, uid: str) -> dict[str, Process]:
     return {process.me.node: process for process in sorted(own, key=lambda process: pods[process.me.pod_uid])}
 
 
+def pods_at(world: World, version: int) -> list[DaemonPod]:
+    """The pods that the store held at a version, as they were."""
+    found: dict[Address, Json] = {}
+    for event in world.server.history:
+        if event.address.kind == "Pod" and event.version <= version:
+            found.pop(event.address, None)
+            if event.body is not None:
+                found[event.address] = event.body
+    return [world.pod_of(body) for body in found.values()]
+
+
 def made_at(world: World, uid: str) -> int:
     """The version at which a pod was made."""
     return next(
@@ -239,6 +267,8 @@ def ending_of(world: World) -> Iterator[tuple[str, str]]:
     for (_, node), item in stored.items():
         if (node, item["cliqueID"]) not in alive:
             yield "19", f"{node} has no pod and still an entry"
+    places = Counter(node for _, node in stored)
+    yield from (("88", f"{node} is registered in {count} objects") for node, count in places.items() if count > 1)
     expected_ready = True
     for clique in sorted({process.me.clique for process in newest.values()} - {""}):
         members = [process for process in newest.values() if process.me.clique == clique]

@@ -13,6 +13,7 @@ from grove_core.areas.domain_cliques.situation import Memory, Situation
 from grove_core.areas.domain_cliques.verdicts import (
     Answer,
     Apply,
+    Clear,
     Deed,
     Label,
     ListPods,
@@ -27,12 +28,11 @@ from grove_core.areas.domain_cliques.verdicts import (
     Start,
     Wait,
 )
-from grove_core.areas.domain_cliques.writing import frozen
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import frozen, thaw
 from grove_core.kernel.steps import Apply as ApplyStep
 from grove_core.plan.plan import Plan
-from grove_core.reconcile import reconcile_domain
+from grove_core.reconcile_domain import reconcile_domain
 from grove_core.resources.compute_domain import ComputeDomain
 from tests.property.domain_cliques.players import Players
 
@@ -321,6 +321,14 @@ def never_gives_way(situation: Situation) -> Decision[Deed]:
     return decide(replace(situation, setup=replace(situation.setup, has_pods=False)))
 
 
+def leaves_the_other_object_alone(situation: Situation) -> Decision[Deed]:
+    """DC-067: what has its own address in the other object is not its business."""
+    decision = decide(situation)
+    if not isinstance(decision.verdict, Clear):
+        return decision
+    return decide(replace(situation, memory=replace(situation.memory, other=None)))
+
+
 def waits_in_vain(situation: Situation) -> Decision[Deed]:
     """A full clique is looked at once."""
     decision = decide(situation)
@@ -407,6 +415,9 @@ MUTANTS: Final[Mapping[str, Mutant]] = {
     ),
     "never gives way (D45)": Mutant(
         Players(decide=never_gives_way), frozenset({"20"}), None, frozenset({"second pod"})
+    ),
+    "leaves the other object alone (DC-067)": Mutant(
+        Players(decide=leaves_the_other_object_alone), frozenset({"88"}), None, frozenset({"address kept", "gate flip"})
     ),
     "exceeds the limit (18)": Mutant(Players(decide=waits_in_vain), frozenset({"1", "16", "IX7"}), None, None),
 }

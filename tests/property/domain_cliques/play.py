@@ -21,6 +21,7 @@ FAULTS: Final = (
     "busy",
     "container restart",
     "pod crash",
+    "address kept",
     "graceful replacement",
     "second pod",
     "node leaves",
@@ -188,6 +189,10 @@ class Player:
         elif what == "pod crash":
             world.end(process)
             world.start_pod(self.node_of(process))
+        elif what == "address kept":
+            world.end(process)
+            shared = any(other.me.node == process.me.node for other in world.processes)
+            world.start_pod(self.node_of(process), "" if shared else process.me.ip)
         elif what == "graceful replacement":
             world.stop(process)
         elif what == "second pod":

@@ -11,7 +11,7 @@ from grove_core.areas.domain_cliques.situation import Memory, Situation
 from grove_core.areas.domain_cliques.verdicts import Deed
 from grove_core.kernel.decisions import Decision
 from grove_core.plan.plan import Plan
-from grove_core.reconcile import reconcile_domain
+from grove_core.reconcile_domain import reconcile_domain
 
 
 @dataclass(frozen=True)

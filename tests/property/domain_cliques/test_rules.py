@@ -19,6 +19,7 @@ from grove_core.areas.domain_cliques.situation import Daemon, Fabric, Glimpse, M
 from grove_core.areas.domain_cliques.verdicts import (
     Answer,
     Apply,
+    Clear,
     Label,
     Peers,
     Post,
@@ -32,9 +33,10 @@ from grove_core.areas.domain_cliques.verdicts import (
     Yield,
 )
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.steps import Apply as ApplyStep
 from grove_core.kernel.steps import SetStatus
-from grove_core.reconcile import reconcile_domain
+from grove_core.reconcile_domain import reconcile_domain
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
 from grove_core.resources.compute_domain_clique import ComputeDomainClique, compute_domain_clique_of
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
@@ -305,7 +307,7 @@ def test_dc021_a_predecessor_without_a_free_index_waits() -> None:
 @pytest.mark.parametrize(("other", "rule"), [(0, Why.INDEX_LOST), (1, Why.INDEX_KEPT)])
 @pytest.mark.parametrize("left", [[], [entry("n1", 2)], [entry("n1", 4, ip="10.9.9.9")]])
 def test_dc028_somebody_took_the_entry_away_or_altered_it(other: int, rule: Why, left: list[Json]) -> None:
-    fabric = Fabric(0, Peers(((0, "10.0.0.1"),)), ready=True)
+    fabric = Fabric(0, Peers(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
     decision = decide(looking(domain(*left, entry("n2", other)), fabric=fabric))
     assert isinstance(decision.verdict, Apply)
     altered = [item["index"] for item in left if item["ipAddress"] == ME.ip]
@@ -314,7 +316,7 @@ def test_dc028_somebody_took_the_entry_away_or_altered_it(other: int, rule: Why,
 
 
 def test_dc028_an_altered_index_that_is_shared_too_is_replaced() -> None:
-    fabric = Fabric(0, Peers(((0, "10.0.0.1"),)), ready=True)
+    fabric = Fabric(0, Peers(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
     decision = decide(looking(domain(entry("n1", 2), entry("n2", 0), entry("n3", 2)), fabric=fabric))
     assert [why.rule for why in decision.because] == [Why.INDEX_LOST]
 
@@ -462,6 +464,23 @@ def test_dc072_a_view_must_be_as_new_as_the_entry() -> None:
     assert planned(domain(), [clique(entry("n1", 0), version=50)], [], version=50).withheld == ()
 
 
+@pytest.mark.parametrize(
+    ("ip", "pods", "version", "goes"),
+    [
+        ("10.9.9.1", [pod("n1", "10.0.0.1")], 50, True),
+        ("10.9.9.1", [pod("n1", "10.0.0.1"), pod("n1", "10.0.0.2", name="newer", clique=None)], 50, True),
+        ("10.9.9.1", [pod("n1", "10.0.0.1", living=False), pod("n1", "10.0.0.2", name="newer")], 50, False),
+        ("10.0.0.2", [pod("n1", "10.0.0.1"), pod("n1", "10.0.0.2", name="older")], 50, False),
+        ("10.9.9.1", [pod("n1", "10.0.0.1")], 49, False),
+    ],
+)
+def test_dc074_who_is_registered_elsewhere(ip: str, pods: list[DaemonPod], version: int, *, goes: bool) -> None:
+    """An entry of no pod goes for a living pod that stands in the clique, however many other pods wait on the node."""
+    plan = planned(domain(entry("n1", 0, ip)), [clique(entry("n1", 0), version=50)], pods, version)
+    removed = [step for step in plan.steps if isinstance(step.action, ApplyStep)]
+    assert [step.target.kind for step in removed] == (["ComputeDomain"] if goes else [])
+
+
 def test_dc062_a_node_without_fabric_gets_its_entry() -> None:
     bare = pod("n1", "10.0.0.1", clique="", ready=True)
     status = status_in(planned(domain(), [], [bare]))
@@ -521,3 +540,25 @@ def test_dc011_every_problem_of_an_object_is_said(project: Any, raw: Json) -> No
     with pytest.raises(MalformedObject) as fault:
         project(raw)
     assert len(fault.value.problems) >= 2
+
+
+@pytest.mark.parametrize(("ip", "clears"), [("10.0.0.1", True), ("10.9.9.9", False)])
+def test_dc067_its_own_address_in_the_other_object(ip: str, *, clears: bool) -> None:
+    """A pod may get the address of the one before it, which registered by the other gate."""
+    kept = entry("n2", 1, clique="b")
+    memory = {"settled": 0, "other": clique(entry("n1", 0, ip), kept), "other_read_at": NOW}
+    fabric = Fabric(0, Peers(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
+    verdict = decide(looking(domain(entry("n1", 0, status="Ready")), Setup(), memory=memory, fabric=fabric)).verdict
+    assert isinstance(verdict, Clear) is clears
+    if isinstance(verdict, Clear):
+        written = thaw(verdict.write.manifest)
+        assert [item["nodeName"] for item in written["daemons"]] == ["n2"]
+        assert (written["metadata"]["resourceVersion"], verdict.write.subresource) == ("10", "")
+
+
+def test_dc067_what_could_not_be_cleared_is_read_again() -> None:
+    put = Put(target=ME.register_ref(sharded=True), subresource="", manager="m", manifest=FrozenMap({}))
+    memory = Memory(other_read_at=NOW)
+    after = after_answer(memory, ME, SETUP, Clear(put), Answer(reply=Reply.STALE), now=NOW)
+    assert after.other_read_at is None
+    assert after.failures == 1

@@ -35,6 +35,11 @@ def test_dc090_worlds_keep_every_promise(part: int) -> None:
         assert broken is None, f"python -m tests.property.domain_cliques.worlds --first {seed} --seeds 1: {broken}"
 
 
+def test_dc074_a_removal_is_judged_by_what_the_controller_saw() -> None:
+    """The pod that stood in the other object ended between the look and the write."""
+    assert play(15016).broken is None
+
+
 @pytest.mark.parametrize("mutant", MUTANTS.values(), ids=MUTANTS)
 def test_dc090_every_known_mistake_is_found(mutant: Mutant) -> None:
     worlds = (play(seed, mutant.players, mutant.protocol, mutant.faults) for seed in range(ENOUGH))

@@ -18,6 +18,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     REQUESTS,
     Answer,
     Apply,
+    Clear,
     Deed,
     Done,
     Label,
@@ -171,9 +172,9 @@ class World:
         }
         self.commit(None, None, lambda: self.server.create(manifest, "user"))
 
-    def start_pod(self, node: Node) -> Process:
+    def start_pod(self, node: Node, ip: str = "") -> Process:
         self.made += 1
-        name, ip, uid = f"pod-{self.made}", f"10.0.0.{self.made}", self.domain["metadata"]["uid"]
+        name, ip, uid = f"pod-{self.made}", ip or f"10.0.0.{self.made}", self.domain["metadata"]["uid"]
         pod = {
             "apiVersion": CORE,
             "kind": "Pod",
@@ -294,7 +295,7 @@ class World:
                 process.answer = self.answer_of(response)
 
     def sent(self, request: Request) -> Response:
-        write = request.write if isinstance(request, Remove) else request
+        write = request.write if isinstance(request, Remove | Clear) else request
         match write:
             case Apply(target=target, subresource=part, manager=manager, fields=fields, force=force):
                 return self.server.apply(self.players.rewrite(thaw(fields)), manager, part, force=force)

@@ -12,6 +12,7 @@ from grove_core.areas.domain_cliques import rules as domain_cliques
 from grove_core.areas.gang_termination import rules as termination
 from grove_core.areas.mnnvl import rules as mnnvl
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
+from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.reasons import Clause, Reason, Rule
@@ -26,6 +27,7 @@ RULES: Final[tuple[type[Rule], ...]] = (
     *(workload.Why, workload.Refuse, workload.Warn),
     *(mnnvl_scopes.Why, mnnvl_scopes.Refuse, mnnvl_scopes.Warn),
     planning.Why,
+    *(topology.Why, topology.Refuse, topology.Warn),
 )
 MEMBERS: Final = tuple(rule for rules in RULES for rule in rules)
 

@@ -19,7 +19,7 @@ from grove_core.areas.mnnvl.verdicts import Fate
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.conditions import REMOVED, Condition, Truth
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, SetStatus, Stage, Step
 from grove_core.kernel.wants import HeldBack, Present, Status
@@ -37,7 +37,7 @@ from grove_core.resources.configuration import (
 )
 from grove_core.resources.domain_condition import Failure, failure_in
 from grove_core.resources.keys import DOMAIN_TEMPLATE, DOMAINS_READY, GROVE, MNNVL_CLAIM, MNNVL_ENABLED
-from grove_core.resources.statuses import REMOVED, with_status
+from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, raw_sets, rounds_of, set_raw
 

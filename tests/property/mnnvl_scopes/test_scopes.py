@@ -20,7 +20,7 @@ from grove_core.inquiry import Inquiry, has
 from grove_core.kernel.admission import Amend, Deny
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Ensure, Outcome, Stage
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Ensure, Outcome, Stage, Step
 from grove_core.plan.forecast import forecast_of
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
@@ -341,6 +341,34 @@ def test_pl018_a_handover_that_is_not_listed_yet_counts() -> None:
         assert (owner["uid"], owner["controller"], owner["blockOwnerDeletion"]) == (gang.uid, True, True)
     attempts = tuple(Attempt(step, Outcome.DONE) for step in handovers)
     assert not reconcile(replace(stale, attempts=attempts)).steps
+
+
+def owner_of(step: Step) -> tuple[str, bool]:
+    """Of what a step makes or hands over: the kind of its controller, and whether that waits for its end."""
+    assert isinstance(step.action, Ensure | Apply)
+    fields = step.action.manifest if isinstance(step.action, Ensure) else step.action.fields
+    (owner,) = thaw(fields)["metadata"]["ownerReferences"]
+    return owner["kind"], owner.get("blockOwnerDeletion", False)
+
+
+def test_ms045_what_is_made_for_a_set_does_not_block_it() -> None:
+    """A webhook, which may make it, has no right on a set's finalizers; the operator has one on those of gangs."""
+    start = told(applied(one_set()))
+    first = [step for step in reconcile(start).steps if isinstance(step.action, Ensure)]
+    assert [owner_of(step) for step in first] == [("PodCliqueSet", False)] * 2
+    world, seen = brought_up(one_set())
+    for item in shared_in(world).values():
+        world.put(replace(item, owner_uid=seen.root.uid, owner_kind="PodCliqueSet", owner_name="llm"))
+    handed = world.observe(seen.root.ref, NOW)
+    assert handed is not None
+    over = [step for step in reconcile(handed).steps if isinstance(step.action, Apply)]
+    assert [owner_of(step) for step in over] == [("PodGang", True)] * 2
+    for item in shared_in(world).values():
+        world.delete(item.ref)
+    again = world.observe(seen.root.ref, NOW)
+    assert again is not None
+    made = [step for step in reconcile(again).steps if isinstance(step.action, Ensure)]
+    assert [owner_of(step) for step in made] == [("PodGang", True)] * 2
 
 
 @pytest.mark.parametrize("missing", SHARED)

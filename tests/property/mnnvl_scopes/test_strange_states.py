@@ -12,7 +12,7 @@ from grove_core.document.reading import document_from_json
 from grove_core.inquiry import has
 from grove_core.kernel.admission import Amend, Deny
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Delete, Ensure, Stage
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
@@ -64,7 +64,14 @@ def test_ms050_what_is_left_goes_and_what_names_nobody_of_ours_stays() -> None:
         replace(domain, owner_uid=seen.root.uid, owner_kind="PodCliqueSet", owner_name="llm") for domain in seen.domains
     ]
     kept = [clique for clique in seen.cliques if clique.replica_index == 0]
-    left = replace(seen, root=fewer, cliques=tuple(kept), gangs=seen.gangs[:1], domains=tuple(orphaned))
+    left = replace(
+        seen,
+        root=fewer,
+        cliques=tuple(kept),
+        gangs=seen.gangs[:1],
+        domains=tuple(orphaned),
+        pods_of={clique.uid: seen.pods_of[clique.uid] for clique in kept},
+    )
     gone = {step.target.name for step in reconcile(left).steps if isinstance(step.action, Delete)}
     assert "llm-1-cd" in gone
     strange = [replace(one, labels=FrozenMap({**one.labels, "grove.io/pcs-name": "else"})) for one in orphaned]
@@ -72,6 +79,28 @@ def test_ms050_what_is_left_goes_and_what_names_nobody_of_ours_stays() -> None:
     strange = [replace(one, labels=FrozenMap({**one.labels, **dict.fromkeys(keys, "else")})) for one in strange]
     plan = reconcile(replace(left, domains=tuple(strange)))
     assert not [step for step in plan.steps if step.target.kind == "ComputeDomain" and isinstance(step.action, Delete)]
+
+
+def test_ms054_what_pods_use_that_outlive_their_clique_stays() -> None:
+    seen = shared(replicas=2)
+    fewer = replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1}))
+    ours = [replace(one, owner_uid=seen.root.uid, owner_kind="PodCliqueSet", owner_name="llm") for one in seen.domains]
+    left = replace(
+        seen,
+        root=fewer,
+        cliques=tuple(clique for clique in seen.cliques if clique.replica_index == 0),
+        gangs=seen.gangs[:1],
+        domains=tuple(ours),
+    )
+    plan = reconcile(left)
+    assert "llm-1-cd" in {held.target.name for held in plan.withheld}
+    assert "llm-1-cd" not in {step.target.name for step in plan.steps}
+    of_first = {clique.uid for clique in left.cliques}
+    of_others = [replace(pod, gang="else-0", owner_uid="else") for pods in left.pods_of.values() for pod in pods]
+    there = {uid: pods for uid, pods in left.pods_of.items() if uid in of_first}
+    ended = replace(left, pods_of={**there, "else": of_others})
+    gone = {step.target.name for step in reconcile(ended).steps if isinstance(step.action, Delete)}
+    assert "llm-1-cd" in gone
 
 
 def test_cl012_a_domain_that_nobody_of_the_set_shares_is_not_of_it() -> None:
@@ -138,3 +167,46 @@ def test_wl025_a_generation_that_nobody_knows_does_not_move() -> None:
     assert isinstance(changed, PodClique)
     assert changed.generation is None
     assert changed.auto_scaling["maxReplicas"] == 9
+
+
+POOL = {"name": "pool", "cliqueNames": ["w"], "replicas": 3, "minAvailable": 1}
+SCOPES = [
+    (),
+    ({**POOL, "annotations": {ENABLED: "true"}},),
+    ({**POOL, "annotations": {ENABLED: "true", "grove.io/mnnvl-scope": "scalingGroupReplica"}},),
+]
+
+
+@pytest.mark.parametrize("groups", SCOPES, ids=["replica", "group of a replica", "replica of a group"])
+def test_ms052_who_lost_its_labels_uses_its_domain_all_the_same(groups: tuple[Json, ...]) -> None:
+    """Its name tells its place, and with it the gang that the domain is of."""
+    annotations = {} if groups else {ENABLED: "true"}
+    raw = set_raw(clique_raw("w", pod_spec=GPUS, annotations=annotations), groups=groups, replicas=2)
+    seen = brought_up(raw)[1]
+    bare = replace(seen, cliques=tuple(replace(one, labels=FrozenMap({})) for one in seen.cliques))
+    shared_kinds = {"ComputeDomain", "ResourceClaim"}
+    assert seen.domains
+    assert not [step for step in reconcile(bare).steps if step.target.kind in shared_kinds]
+    gone = replace(bare, domains=(), named_domains={}, others=(), named_claims={})
+    steps = [step for step in reconcile(gone).steps if step.target.kind in shared_kinds]
+    owners = {
+        step.target.name: thaw(step.action.manifest)["metadata"]["ownerReferences"][0]["name"]
+        for step in steps
+        if isinstance(step.action, Ensure)
+    }
+    held = [*seen.domains, *(one for one in seen.others if one.ref.kind in shared_kinds)]
+    assert owners == {one.ref.name: one.owner_name for one in held}
+
+
+@pytest.mark.parametrize("said", ["true", "false"])
+def test_ms040_a_claim_that_is_not_its_own_is_no_use(said: str) -> None:
+    seen = shared()
+    first, second = seen.cliques
+    entry = FrozenMap({"name": "mnnvl", "resourceClaimName": "llm-7-mnnvl-claim"})
+    odd = replace(
+        first,
+        annotations=FrozenMap({ENABLED: said}),
+        pod_spec=FrozenMap({**first.pod_spec, "resourceClaims": (entry,)}),
+    )
+    plan = reconcile(replace(seen, cliques=(odd, second)))
+    assert not [step for step in plan.steps if isinstance(step.action, Ensure)]

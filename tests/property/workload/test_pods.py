@@ -85,6 +85,18 @@ def test_wl084_the_init_container_comes_last_and_can_see_its_gang() -> None:
     assert mounted == {"sa-token-secret-vol", "pod-info-vol"}
 
 
+def test_wl065_the_init_container_is_confined_whatever_its_pod_is() -> None:
+    spec = {"containers": [{"name": "main"}], "securityContext": {"runAsUser": 0, "runAsNonRoot": False}}
+    pod = pods_of(set_raw(clique_raw("a"), clique_raw("b", pod_spec=spec), cliqueStartupType=IN_ORDER))["llm-0-b-0"]
+    confined = pod["spec"]["initContainers"][0]["securityContext"]
+    assert confined["runAsUser"] > 0
+    assert confined["runAsNonRoot"]
+    assert not confined["allowPrivilegeEscalation"]
+    assert confined["capabilities"] == {"drop": ["ALL"]}
+    assert confined["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert pod["spec"]["securityContext"] == spec["securityContext"]
+
+
 def variables(item: Json, which: str = "containers") -> dict[str, Any]:
     return {one["name"]: one.get("value", one.get("valueFrom")) for one in item["spec"][which][0].get("env", [])}
 

@@ -1,0 +1,200 @@
+"""The webhooks under measurement: how long one answer takes while many are asked for at once.
+
+Twice each: asked by us over TLS, which is the webhook alone, and through the API server, beside a PodClique about which
+no webhook is asked.
+"""
+
+import asyncio
+import base64
+import io
+import json
+import ssl
+import statistics
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import aiohttp
+
+from grove_shell.client.api import Api
+from grove_shell.client.connection import connect
+from grove_shell.client.kinds import KINDS
+from grove_shell.manifests.definitions import definitions
+from grove_shell.webhooks.registration import JOINING, MUTATING, PATHS, VALIDATION
+from tests.cluster.installing import apply
+from tests.cluster.nvidia.definitions import install, released
+from tests.cluster.plane import ControlPlane
+from tests.cluster.scenes import Scene, clique
+from tests.cluster.sharing import SHARED, Joining, enabled, lone
+from tests.cluster.webhooks import Installed
+
+Json = dict[str, Any]
+Calls = Iterable[Callable[[], Awaitable[None]]]
+IN_FLIGHT: Final = 50
+_NAMESPACE: Final = "reviews"
+_OK: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latency:
+    """How long some answers took, so many of them under way at any time.
+
+    Attributes:
+        way: who asks: ``webhook`` for us, ``API server`` for a user.
+        taken: seconds of each.
+        whole: seconds of all together.
+    """
+
+    what: str
+    way: str
+    taken: list[float]
+    whole: float
+
+    @property
+    def median(self) -> float:
+        """Seconds."""
+        return statistics.median(self.taken)
+
+    @property
+    def p99(self) -> float:
+        """Seconds."""
+        return statistics.quantiles(self.taken, n=100)[-1]
+
+    @property
+    def rate(self) -> float:
+        """Answers in a second."""
+        return len(self.taken) / self.whole
+
+
+def reviews(plane: ControlPlane, folder: Path, many: int) -> list[Latency]:
+    """Measure on a control plane on which nothing else happens, so many answers of each kind.
+
+    Args:
+        plane: with or without Grove's definitions; those of ComputeDomains must not be there.
+        folder: for configuration and log.
+        many: answers.
+    """
+    with _running(plane, folder) as root:
+        return asyncio.run(_Asking(plane, root, many).everything())
+
+
+@contextmanager
+def _running(plane: ControlPlane, folder: Path) -> Iterator[Json]:
+    """Webhooks that the API server calls, and a stored set."""
+    api = plane.api()
+    apply(api, definitions())
+    install(api, *released())
+    api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _NAMESPACE}})
+    scene = Scene(api, _NAMESPACE, nodes=0)
+    installed = Installed(plane, _NAMESPACE, folder, SHARED)
+    apply(api, installed.objects)
+    webhooks = Joining(installed, scene).start()
+    try:
+        yield api.create(enabled(scene.set_of(clique("a"))))
+    finally:
+        webhooks.stop()
+
+
+class _Asking:
+    """Who asks."""
+
+    def __init__(self, plane: ControlPlane, root: Json, many: int) -> None:
+        self._plane = plane
+        self._root = root
+        self._many = many
+        self._serial = 0
+
+    async def everything(self) -> list[Latency]:
+        """Every kind of answer, both ways."""
+        connection = await connect(str(self._plane.kubeconfig("admin")))
+        async with Api(connection, in_flight=IN_FLIGHT, timeout=120) as api:
+            url, tls = await self._webhooks(api)
+            connector = aiohttp.TCPConnector(limit=IN_FLIGHT, ssl=tls)
+            async with aiohttp.ClientSession(url, connector=connector) as session:
+                await self._post(api, self._clique())  # what all share is there from here on
+                return [
+                    await self._taken("PodClique that nobody is asked about", "API server", self._posts(api, no=True)),
+                    await self._taken("PodClique, all there", "webhook", self._asks(session, JOINING)),
+                    await self._taken("PodClique, all there", "API server", self._posts(api)),
+                    await self._taken(
+                        "PodClique, domain and claim made", "webhook", self._asks(session, JOINING, scope="clique")
+                    ),
+                    await self._taken(
+                        "PodClique, domain and claim made", "API server", self._posts(api, scope="clique")
+                    ),
+                    await self._taken("set, validated", "webhook", self._asks(session, VALIDATION)),
+                    await self._taken("set, defaulted and validated", "API server", self._sets(api)),
+                ]
+
+    async def _webhooks(self, api: Api) -> tuple[str, ssl.SSLContext]:
+        """Where the API server calls, and whom it trusts there."""
+        path = f"/apis/admissionregistration.k8s.io/v1/{MUTATING}/grove-defaulting-{_NAMESPACE}"
+        client = (await api.request("GET", path)).json()["webhooks"][0]["clientConfig"]
+        tls = ssl.create_default_context(cadata=base64.b64decode(client["caBundle"]).decode())
+        return client["url"].rpartition("/webhooks/")[0], tls
+
+    async def _taken(self, what: str, way: str, calls: Calls) -> Latency:
+        """How long each call takes, always as many under way as may be; the first ones open the connections."""
+        left = iter(calls)
+        await asyncio.gather(*(next(left)() for _ in range(IN_FLIGHT)))
+        taken: list[float] = []
+
+        async def work() -> None:
+            for call in left:
+                start = time.perf_counter()
+                await call()
+                taken.append(time.perf_counter() - start)
+
+        start = time.perf_counter()
+        await asyncio.gather(*(work() for _ in range(IN_FLIGHT)))
+        return Latency(what=what, way=way, taken=taken, whole=time.perf_counter() - start)
+
+    def _clique(self, **annotations: str) -> Json:
+        """Another PodClique of the set."""
+        self._serial += 1
+        return lone(self._root, f"c{self._serial}", **{"enabled": "true", **annotations})
+
+    def _posts(self, api: Api, *, no: bool = False, **annotations: str) -> Calls:
+        told = {"enabled": "false"} if no else annotations
+        for _ in range(self._many + IN_FLIGHT):
+            body = self._clique(**told)
+            yield lambda body=body: self._post(api, body)  # type: ignore[misc]  # mypy does not infer defaults
+
+    def _sets(self, api: Api) -> Calls:
+        for number in range(self._many + IN_FLIGHT):
+            body = {**self._set(), "metadata": {"name": f"s-{number}", "namespace": _NAMESPACE}}
+            yield lambda body=body: self._post(api, body, dryRun="All")  # type: ignore[misc]  # as above
+
+    def _asks(self, session: aiohttp.ClientSession, webhook: str, **annotations: str) -> Calls:
+        for _ in range(self._many + IN_FLIGHT):
+            new = self._set() if webhook == VALIDATION else self._clique(**annotations)
+            yield lambda new=new: _asked(session, webhook, new)  # type: ignore[misc]  # as above
+
+    def _set(self) -> Json:
+        return {**self._root, "metadata": {"name": "another", "namespace": _NAMESPACE}}
+
+    async def _post(self, api: Api, body: Json, **query: str) -> None:
+        answer = await api.request("POST", KINDS[body["kind"]].path(_NAMESPACE), query=query, body=body)
+        if not answer.good:
+            raise RuntimeError(answer.words)
+
+
+async def _asked(session: aiohttp.ClientSession, webhook: str, new: Json) -> None:
+    """One review. Raises RuntimeError where it is not allowed."""
+    group, _, version = new["apiVersion"].partition("/")
+    asked = {
+        "uid": "u",
+        "kind": {"group": group, "version": version, "kind": new["kind"]},
+        "namespace": _NAMESPACE,
+        "operation": "CREATE",
+        "object": new,
+        "dryRun": False,
+    }
+    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
+    async with session.post(PATHS[webhook], data=io.BytesIO(json.dumps(review).encode())) as answer:
+        said: Json = await answer.json() if answer.status == _OK else {"response": await answer.text()}
+    if answer.status != _OK or not said["response"]["allowed"]:
+        raise RuntimeError(said["response"])

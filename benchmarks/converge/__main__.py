@@ -1,0 +1,104 @@
+"""``python -m benchmarks.converge --nodes 2,18,72 --protocol all --seeds 3 --out results``: runs on a real server.
+
+Starts etcd and an API server of its own for each run, and nothing else: no garbage collector looks at the pods that
+the daemons name as owners, since there are none. Every run is added to ``runs.csv`` when it ends, with what the server
+counted of it in ``counts.jsonl``; runs that are in the file are not made again.
+"""
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from grove_shell.converge.asking import Asked, points_of
+from grove_shell.converge.cluster.engine import Measured, engine_for
+from grove_shell.converge.engine import Wishes
+from grove_shell.converge.model.costs import shipped_costs
+from grove_shell.converge.run_file import read_runs, write_runs
+from grove_shell.converge.schedule import Schedule
+from grove_shell.manifests.domains import domain_definitions
+from tests.cluster import binaries
+from tests.cluster.binaries import ETCD
+from tests.cluster.nvidia.definitions import install
+from tests.cluster.plane import STORE, ControlPlane
+
+
+def store_of(plane: ControlPlane) -> str:
+    """Where its etcd listens, as its command line says."""
+    words = Path(f"/proc/{plane.pids[ETCD]}/cmdline").read_bytes().decode().split("\0")
+    return next(word.partition("=")[2] for word in words if word.startswith("--listen-client-urls="))
+
+
+def line_of(measured: Measured) -> str:
+    """A run in short, with the server's counts beside those of the daemons."""
+    run, server = measured.run, measured.server
+    seen = run.watch_events + measured.onlooked
+    point, cpu = run.point, run.cpu_server_s + run.cpu_store_s
+    return (
+        f"{point.protocol.word:<12} {point.nodes:>5} seed {point.seed}  {run.outcome.value:<9} "
+        f"T {run.t_all_s or float('nan'):7.2f} s  409 {run.conflicts:>6} ({server.conflicts:.0f})  "
+        f"429 {run.throttled} ({server.throttled:.0f})  CAS {run.cas_failures:>6}  "
+        f"events {run.watch_events:>7} + {measured.onlooked} ({server.watch_events - seen:+.0f})  "
+        f"MB {run.watch_bytes / 1e6:8.1f} ({server.watch_bytes / 1e6:.1f})  "
+        f"CPU {cpu:6.1f} s + {run.cpu_harness_s or 0:6.1f} s  refused {len(measured.refused)}"
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Run what is asked for; 1 where it cannot be."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.converge", description=__doc__)
+    parser.add_argument("--nodes", default="2,4,9,18,36,72,144,288")
+    parser.add_argument("--protocol", action="append")
+    parser.add_argument("--seeds", default="3")
+    parser.add_argument("--clique-size", default="18")
+    parser.add_argument("--limit", default="18")
+    parser.add_argument("--readiness", default="1s")
+    parser.add_argument("--arrival", default="2s")
+    parser.add_argument("--run-limit", default="10m")
+    parser.add_argument("--minutes", type=float, default=60.0, help="start no run after so many")
+    parser.add_argument("--out", type=Path, required=True)
+    told = parser.parse_args(arguments)
+    points, problems = points_of(
+        Asked(
+            nodes=told.nodes,
+            protocols=tuple(told.protocol or ["all"]),
+            clique_size=told.clique_size,
+            limit=told.limit,
+            seeds=told.seeds,
+            arrival=told.arrival,
+            readiness=told.readiness,
+            limiter="5/10",
+            server_cores="2",
+            run_limit=told.run_limit,
+        )
+    )
+    if problems:
+        sys.stderr.write("".join(f"{problem}\n" for problem in problems))
+        return 1
+    told.out.mkdir(parents=True, exist_ok=True)
+    path = told.out / "runs.csv"
+    before, faults = read_runs(path.read_text(encoding="utf-8"), str(path)) if path.exists() else ((), ())
+    if faults:
+        sys.stderr.write("".join(f"{fault}\n" for fault in faults))
+        return 1
+    runs, schedule = list(before), Schedule(points, {run.point: run for run in before})
+    until = time.monotonic() + told.minutes * 60
+    while time.monotonic() < until and (point := schedule.take()) is not None:
+        with ControlPlane(binaries.find(), parts=STORE) as plane:  # each run on data of its own
+            install(plane.api(), *domain_definitions())
+            engine = engine_for(Wishes(shipped_costs(), 1, str(plane.kubeconfig()), store_of(plane)))
+            measured = engine.measured(point)
+        schedule.note(measured.run)
+        runs.append(measured.run)
+        write_runs(path, runs)
+        with (told.out / "counts.jsonl").open("a", encoding="utf-8") as counts:
+            head = {"protocol": point.protocol.word, "nodes": point.nodes, "seed": point.seed}
+            counts.write(json.dumps({**head, **asdict(measured.server), "refused": measured.refused[:3]}) + "\n")
+        print(line_of(measured), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

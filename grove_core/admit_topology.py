@@ -1,0 +1,100 @@
+"""Admission of ClusterTopologies, on one page: a topology (and what it was before) goes in, a verdict comes out."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from grove_core.areas.topology.admit import UNSEEN, Around
+from grove_core.areas.topology.admit_levels import doubts_of, faults_of, users_text
+from grove_core.areas.topology.rules import Refuse, Warn
+from grove_core.areas.workload.defaults import with_defaults
+from grove_core.kernel.admission import AdmissionVerdict, Admit, Caution, Deny, Objection
+from grove_core.kernel.decisions import Decision
+from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.refs import Ref
+from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_of, preferred_of, topology_ref
+from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_core.resources.fields import Fields
+from grove_core.resources.manifest import manifest_of
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.topology_use import bound_among, users_among
+
+
+def admit_topology(
+    new: Mapping[str, Any],
+    old: Mapping[str, Any] | None = None,
+    around: Around = UNSEEN,
+    configuration: Configuration = UNTOLD,
+) -> Decision[AdmissionVerdict]:
+    """Judge a ClusterTopology, as an update where the old one is given; all objections at once.
+
+    Total and pure: one that does not read is refused (TP-087), and an old one that does not read had no levels.
+    """
+    subject = _subject(new)
+    try:
+        topology = cluster_topology_of(new)
+    except MalformedObject as fault:
+        unread = (
+            Objection(problem.path, problem.got, Refuse.TOPOLOGY_UNREADABLE.because(subject, expected=problem.expected))
+            for problem in fault.problems
+        )
+        return _denied(tuple(sorted(unread, key=_sort_key)), ())
+    before = _read(old)
+    cautions = tuple(doubts_of(subject, topology, before, around))
+    found = (fault.objection(subject) for fault in faults_of(topology, before, configuration, around))
+    objections = tuple(sorted(found, key=_sort_key))
+    if objections:
+        return _denied(objections, cautions)
+    return Decision(Admit(cautions), (Refuse.TOPOLOGY_ADMITTED.because(subject),))
+
+
+def admit_topology_deletion(old: Mapping[str, Any], around: Around = UNSEEN) -> Decision[AdmissionVerdict]:
+    """Judge the deletion of a ClusterTopology: it may be, and its finalizer holds it while it is used (TP-086)."""
+    subject = _subject(old)
+    users = (around.users or {}).get(subject.name, ())
+    text = users_text(users)
+    cautions = (Caution("metadata.name", subject.name, Warn.STILL_USED.because(subject, users=text)),) if users else ()
+    return Decision(Admit(cautions), (Refuse.TOPOLOGY_ADMITTED.because(subject),))
+
+
+def around_in(
+    topologies: Iterable[Mapping[str, Any]], sets: Iterable[Mapping[str, Any]], cliques: Collection[PodClique]
+) -> Around:
+    """What manifests are judged by, from objects of an input; None for kinds of which it has none.
+
+    What does not read is known by nobody: it is reported where it is judged.
+    """
+    known = list(_sound(topologies))
+    manifests = [one for one in (manifest_of(with_defaults(raw))[0] for raw in sets) if one is not None]
+    bound = bound_among(cliques)
+    users = users_among(((one.namespace or "default", one.name, one.spec.template) for one in manifests), bound)
+    placed = bound if cliques else None
+    return Around(preferred_of(known) if known else None, placed, users if cliques else None)
+
+
+def _sound(topologies: Iterable[Mapping[str, Any]]) -> Iterator[ClusterTopology]:
+    for raw in topologies:
+        try:
+            yield cluster_topology_of(raw)
+        except MalformedObject:
+            continue
+
+
+def _denied(objections: tuple[Objection, ...], cautions: tuple[Caution, ...]) -> Decision[AdmissionVerdict]:
+    return Decision(Deny(objections, cautions), tuple(one.reason for one in objections))
+
+
+def _read(old: Mapping[str, Any] | None) -> ClusterTopology | None:
+    if old is None:
+        return None
+    try:
+        return cluster_topology_of(old)
+    except MalformedObject:
+        return cluster_topology_of({"metadata": {"name": _subject(old).name or "unnamed"}})
+
+
+def _subject(raw: Mapping[str, Any]) -> Ref:
+    return topology_ref(Fields(raw, "", []).part("metadata").text("name"))
+
+
+def _sort_key(found: Objection) -> tuple[str, str, str]:
+    return (found.path, found.reason.rule.requirement, found.reason.sentence)

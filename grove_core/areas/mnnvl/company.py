@@ -1,0 +1,162 @@
+"""Admission: claims to ComputeDomains in the company of those that ``resourceSharing`` gives to the same pods (MN-078).
+
+What a set would come to is looked at in a small sample: two replicas, two of each group, two pods of each clique.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Final, NamedTuple, TypeAlias
+
+from grove_core.areas.mnnvl.rules import Warn
+from grove_core.kernel.admission import Caution
+from grove_core.kernel.refs import Ref
+from grove_core.resources.configuration import Configuration, MnnvlMode
+from grove_core.resources.found import Found
+from grove_core.resources.gpus import asks_for_gpus
+from grove_core.resources.keys import MNNVL_ENABLED
+from grove_core.resources.manifest import Manifest
+from grove_core.resources.membership import effective_annotations, membership_of, seat_for
+from grove_core.resources.names import listed
+from grove_core.resources.places import CLIQUES, GROUPS, TEMPLATE
+from grove_core.resources.template import ALL_REPLICAS, CliqueTemplate, GroupTemplate, ResourceSharing
+
+_ENOUGH: Final = 2  # of a kind show what a thousand would
+
+
+class _Pod(NamedTuple):
+    """One pod that a set would come to.
+
+    Attributes:
+        group: empty for a standalone clique.
+        claim: what tells its claim to a ComputeDomain from those of others.
+    """
+
+    clique: str
+    group: str
+    replica: int
+    group_replica: int
+    number: int
+    claim: Hashable
+
+
+Share: TypeAlias = Callable[[_Pod], tuple[Hashable, ...] | None]
+
+
+class _Shared(NamedTuple):
+    """One entry of ``resourceSharing``.
+
+    Attributes:
+        share: which of its claims a pod has; None for none.
+    """
+
+    path: str
+    entry: ResourceSharing
+    share: Share
+
+
+def warnings_to(subject: Ref, new: Manifest, configuration: Configuration) -> Iterator[Caution]:
+    """Every entry whose claims and those to ComputeDomains are held together, and not by the same pods.
+
+    Args:
+        subject: the set.
+        new: the set.
+        configuration: of the operator.
+    """
+    pods = tuple(_pods(new, configuration))
+    for shared in _entries(new) if pods else ():
+        both = [(pod, share) for pod in pods if (share := shared.share(pod)) is not None]
+        if _is_one_to_many((pod.claim, share) for pod, share in both):
+            cliques = listed(dict.fromkeys(pod.clique for pod, _ in both))
+            found = Found(shared.path, shared.entry.name, Warn.CLAIMS_IN_COMPANY, {"cliques": cliques})
+            yield found.caution(subject)
+
+
+def _is_one_to_many(pairs: Iterable[tuple[Hashable, Hashable]]) -> bool:
+    """Whether somebody finds one of two claims allocated by another, and the other not."""
+    found: dict[tuple[int, Hashable], set[Hashable]] = defaultdict(set)
+    for first, second in pairs:
+        found[0, first].add(second)
+        found[1, second].add(first)
+    return any(len(others) > 1 for others in found.values())
+
+
+def _pods(manifest: Manifest, configuration: Configuration) -> Iterator[_Pod]:
+    """Those that get a claim to a ComputeDomain."""
+    told, template = configuration.mnnvl, manifest.spec.template
+    homes = {name: group for group in template.pod_clique_scaling_groups for name in group.clique_names}
+    each_its_own = told.in_mode(MnnvlMode.OPERATOR) and _is_wanted(manifest)
+    if not each_its_own and not told.in_mode(MnnvlMode.ANNOTATIONS):
+        return
+    for clique in template.cliques:
+        group = homes.get(clique.name)
+        for replica in _some(manifest.spec.replicas):
+            for group_replica in _some(group.replicas) if group is not None else (-1,):
+                shared = None if each_its_own else _claim(manifest, clique, group, replica, group_replica)
+                for number in _some(clique.spec.replicas):
+                    place = (clique.name, group.name if group is not None else "", replica, group_replica, number)
+                    if each_its_own or shared is not None:
+                        yield _Pod(*place, claim=place if each_its_own else shared)
+
+
+def _is_wanted(manifest: Manifest) -> bool:
+    """Whether every replica gets a ComputeDomain in mode `operator`, and every pod a channel of it (MN-008)."""
+    if manifest.annotations.get(MNNVL_ENABLED, "true") != "true":
+        return False
+    return any(asks_for_gpus(clique.spec.pod_spec) for clique in manifest.spec.template.cliques)
+
+
+def _claim(
+    manifest: Manifest, clique: CliqueTemplate, group: GroupTemplate | None, replica: int, group_replica: int
+) -> str | None:
+    """The claim that the pods of a PodClique share in mode `annotations`."""
+    told = effective_annotations(manifest.annotations, clique, group)
+    where = (group.name, group_replica) if group is not None else ("", -1)
+    member = membership_of(seat_for(manifest.name, replica, clique.name, *where), told)
+    return None if member is None else member.claim
+
+
+def _entries(manifest: Manifest) -> Iterator[_Shared]:
+    """Every entry, at the three levels where sharing is written."""
+    template = manifest.spec.template
+    for place, entry in enumerate(template.resource_sharing):
+        yield _Shared(f"{TEMPLATE}.resourceSharing[{place}]", entry, _of_set(entry))
+    for index, group in enumerate(template.pod_clique_scaling_groups):
+        for place, entry in enumerate(group.resource_sharing):
+            path = f"{GROUPS}[{index}].resourceSharing[{place}]"
+            yield _Shared(path, entry, _of_group(group.name, entry))
+    for index, clique in enumerate(template.cliques):
+        for place, entry in enumerate(clique.resource_sharing):
+            path = f"{CLIQUES}[{index}].resourceSharing[{place}]"
+            yield _Shared(path, entry, _of_clique(clique.name, entry))
+
+
+def _of_set(entry: ResourceSharing) -> Share:
+    def share(pod: _Pod) -> tuple[Hashable, ...] | None:
+        if not entry.concerns(pod.clique, pod.group):
+            return None
+        return () if entry.scope == ALL_REPLICAS else (pod.replica,)
+
+    return share
+
+
+def _of_group(name: str, entry: ResourceSharing) -> Share:
+    def share(pod: _Pod) -> tuple[Hashable, ...] | None:
+        if pod.group != name or not entry.concerns(pod.clique, pod.group):
+            return None
+        return (pod.replica,) if entry.scope == ALL_REPLICAS else (pod.replica, pod.group_replica)
+
+    return share
+
+
+def _of_clique(name: str, entry: ResourceSharing) -> Share:
+    def share(pod: _Pod) -> tuple[Hashable, ...] | None:
+        if pod.clique != name:
+            return None
+        home = (pod.replica, pod.group_replica)
+        return home if entry.scope == ALL_REPLICAS else (*home, pod.number)
+
+    return share
+
+
+def _some(count: int) -> range:
+    return range(min(max(count, 0), _ENOUGH))

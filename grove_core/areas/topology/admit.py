@@ -1,0 +1,203 @@
+"""Admission of what a set says of its topology (TP-060 to TP-074)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from grove_core.areas.topology.rules import Refuse, Warn
+from grove_core.kernel.admission import Caution, Objection
+from grove_core.kernel.reasons import Fact
+from grove_core.kernel.refs import Ref
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, Levels, nearest
+from grove_core.resources.configuration import Configuration
+from grove_core.resources.fields import shown
+from grove_core.resources.found import Found, new_in
+from grove_core.resources.manifest import Manifest
+from grove_core.resources.names import listed
+from grove_core.resources.places import TEMPLATE
+from grove_core.resources.topology_use import Constrained, Use, User, constrained_in, use_of
+
+NAME: Final = f"{TEMPLATE}.clusterTopologyName"
+_HOW: Final = ("required", "preferred")
+
+
+class Around(NamedTuple):
+    """What admission is told of the cluster; None for what is not known.
+
+    Attributes:
+        topologies: by name.
+        scheduled: (namespace, name) of a set -> how many of its pods are bound to nodes; a set without any may be left
+            out.
+        users: topology -> who uses it, implicitly too.
+    """
+
+    topologies: Mapping[str, ClusterTopology] | None = None
+    scheduled: Mapping[tuple[str, str], int] | None = None
+    users: Mapping[str, tuple[User, ...]] | None = None
+
+
+UNSEEN: Final = Around()
+
+
+def objections_to(
+    subject: Ref, new: Manifest, old: Manifest | None, configuration: Configuration, around: Around = UNSEEN
+) -> Iterator[Objection]:
+    """Every objection to what a set says of its topology."""
+    case = _Case(new, old, configuration, around)
+    own = new_in(_faults(case), _faults(_Case(old, None, configuration, around)) if old is not None else ())
+    for found in (*own, *_reference(case), *_domains(case), *_changes(case)):
+        yield found.objection(subject)
+
+
+def warnings_to(
+    subject: Ref, new: Manifest, old: Manifest | None, configuration: Configuration, around: Around = UNSEEN
+) -> Iterator[Caution]:
+    """What is probably not meant, or could not be judged."""
+    for found in _doubts(_Case(new, old, configuration, around)):
+        yield found.caution(subject)
+
+
+class _Case:
+    """A manifest with what is asked of it again and again.
+
+    Attributes:
+        is_new: whether its reference is judged: the set is new, or names another topology than before.
+        levels: of the topology that counts; None where nobody knows.
+    """
+
+    def __init__(self, manifest: Manifest, old: Manifest | None, configuration: Configuration, around: Around) -> None:
+        self.manifest = manifest
+        self.around = around
+        self.told = configuration.topology
+        self.use = use_of(manifest.spec.template)
+        self.constrained = tuple(constrained_in(manifest.spec.template))
+        self.old = old
+        self.before: Use | None = use_of(old.spec.template) if old is not None else None
+        self.is_new = self.before is None or self.before.named != self.use.named
+        self.topology = (around.topologies or {}).get(self.use.topology)
+
+    @property
+    def place(self) -> str:
+        """Where the reference stands; the first constraint where it is not written."""
+        if self.manifest.spec.template.cluster_topology_name or not self.constrained:
+            return NAME
+        named = (f"{one.path}.topologyName" for one in self.constrained if one.constraint.topology_name)
+        return next(named, self.constrained[0].path)
+
+    @property
+    def levels(self) -> Levels | None:
+        if self.topology is not None:
+            return self.topology.levels
+        return (self.told.levels or None) if self.use.topology == DEFAULT_TOPOLOGY else None
+
+
+def _faults(case: _Case) -> Iterator[Found]:
+    """TP-063, TP-067, TP-068, TP-070: what the manifest alone says wrong."""
+    use, written = case.use, case.manifest.spec.template.cluster_topology_name
+    if written and not use.constraints:
+        yield Found(NAME, written, Refuse.NAMED_WITHOUT_CONSTRAINT, {})
+    for one in case.constrained:
+        constraint = one.constraint
+        if not any(constraint.domains):
+            yield Found(one.path, "none", Refuse.CONSTRAINT_EMPTY, {})
+        if constraint.pack_domain and constraint.pack.required:
+            facts = {"required": constraint.pack.required}
+            yield Found(f"{one.path}.packDomain", constraint.pack_domain, Refuse.REQUIRED_TWICE, facts)
+        if constraint.topology_name not in {"", use.named}:
+            yield Found(f"{one.path}.topologyName", constraint.topology_name, Refuse.NAMES_DIFFER, {"named": use.named})
+
+
+def _reference(case: _Case) -> Iterator[Found]:
+    """TP-060, TP-061, TP-064: judged where it is new, or a set that outlived its topology could never be changed."""
+    name, known = case.use.topology, case.around.topologies
+    if not case.is_new or not name:
+        return
+    if not case.told.enabled:
+        if case.use.named:
+            yield Found(case.place, name, Refuse.NAMED_WHILE_OFF, {})
+    elif known is not None and case.topology is None and case.use.named:
+        if name != DEFAULT_TOPOLOGY or not case.told.levels:
+            facts = {"known": listed(known), "meant": nearest(name, known)}
+            yield Found(case.place, name, Refuse.TOPOLOGY_UNKNOWN, facts)
+    elif case.topology is not None and case.topology.deleting:
+        yield Found(case.place, name, Refuse.TOPOLOGY_LEAVING, {})
+
+
+def _domains(case: _Case) -> Iterator[Found]:
+    """TP-065, TP-066: domains that the topology does not have, or has in another order."""
+    levels = case.levels
+    moved = case.is_new or (case.old is not None and _of(case.old) != _of(case.manifest))
+    if levels is None or not case.told.enabled or not moved:
+        return
+    order = [level.domain for level in levels]
+    for one in case.constrained:
+        for which, domain in enumerate(one.constraint.domains):
+            path = _path_of(one, which)
+            if domain and domain not in order:
+                facts = {"topology": case.use.topology, "known": ", ".join(order), "meant": nearest(domain, order)}
+                yield Found(path, domain, Refuse.DOMAIN_UNKNOWN, facts)
+            over = next(((at, other.domains[which]) for at, other in one.above if other.domains[which]), None)
+            if over is None or not {domain, over[1]} <= set(order):
+                continue
+            if order.index(domain) < order.index(over[1]):
+                facts = {"domain": over[1], "above": over[0], "order": ", ".join(order)}
+                yield Found(path, domain, Refuse.BROADER_THAN_PARENT, facts)
+
+
+def _changes(case: _Case) -> Iterator[Found]:
+    """TP-062, TP-069: what may not change, or not any more."""
+    if case.old is None or case.before is None:
+        return
+    manifest, before = case.manifest, case.before
+    key = (manifest.namespace or "default", manifest.name)
+    scheduled = (case.around.scheduled or {}).get(key, 0)
+    if case.is_new and scheduled:
+        facts: dict[str, Fact] = {"before": before.named or "absent", "scheduled": scheduled}
+        yield Found(case.place if case.use.named else NAME, case.use.named, Refuse.TOPOLOGY_LOCKED, facts)
+    was, now = _of(case.old), _of(manifest)
+    places = {one.owner: one.path for one in (*constrained_in(case.old.spec.template), *case.constrained)}
+    for owner, path in places.items():
+        if was.get(owner) != now.get(owner) and _is_kept(owner, case.old) and _is_kept(owner, manifest):
+            facts = {"before": _words(was.get(owner))}
+            yield Found(path, _words(now.get(owner)), Refuse.CONSTRAINT_IMMUTABLE, facts)
+
+
+def _doubts(case: _Case) -> Iterator[Found]:
+    """TP-072 to TP-074."""
+    if not case.constrained:
+        return
+    if not case.told.enabled:
+        for one in case.constrained:
+            yield Found(one.path, _words(one.constraint.domains), Warn.NO_EFFECT_WHILE_OFF, {})
+        return
+    unknown = case.levels is None and case.around.topologies is None
+    if case.is_new and (unknown or (case.before is not None and case.around.scheduled is None)):
+        yield Found(case.place, case.use.topology, Warn.NOT_CHECKED, {})
+    order = [level.domain for level in case.levels or ()]
+    for one in case.constrained:
+        required, preferred = one.constraint.domains
+        if {required, preferred} <= set(order) and order.index(preferred) <= order.index(required):
+            yield Found(_path_of(one, 1), preferred, Warn.PREFERS_BROADER, {"required": required})
+
+
+def _of(manifest: Manifest) -> dict[tuple[str, str], tuple[str, str]]:
+    """What of a set has a constraint -> its domains; in either spelling they are the same."""
+    return {one.owner: one.constraint.domains for one in constrained_in(manifest.spec.template)}
+
+
+def _is_kept(owner: tuple[str, str], manifest: Manifest) -> bool:
+    """Whether a set has that part; who comes or goes is reported elsewhere (GT-101)."""
+    template = manifest.spec.template
+    names = {clique.name for clique in template.cliques} | {group.name for group in template.pod_clique_scaling_groups}
+    return owner[0] == TEMPLATE or owner[1] in names
+
+
+def _path_of(one: Constrained, which: int) -> str:
+    if which == 0 and one.constraint.pack_domain and not one.constraint.pack.required:
+        return f"{one.path}.packDomain"
+    return f"{one.path}.pack.{_HOW[which]}"
+
+
+def _words(domains: tuple[str, str] | None) -> str:
+    if domains is None:
+        return "absent"
+    return ", ".join(f"{how} {shown(domain)}" for how, domain in zip(_HOW, domains, strict=True) if domain) or "empty"

@@ -1,0 +1,53 @@
+"""What is said of a set's topology: a condition while something is wrong with it, and findings (TP-030, TP-031)."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from grove_core.areas.topology.judge import trouble_in
+from grove_core.areas.topology.rules import Why
+from grove_core.areas.topology.verdicts import Standing, TopologyJudgement
+from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.wants import Desired, HeldBack, Status
+from grove_core.resources.keys import TOPOLOGY_IN_SYNC
+from grove_core.resources.statuses import status_change
+from grove_core.snapshot.snapshot import Snapshot
+
+QUESTION: Final = "topology"
+
+
+def wants_of_topology(snapshot: Snapshot, judgement: TopologyJudgement, held_back: Iterable[HeldBack]) -> Desired:
+    """The set's condition: there while something is wrong, and only then.
+
+    Args:
+        snapshot: of the set.
+        judgement: of its topology.
+        held_back: what who makes gangs held back; among it those that stay as they are (TP-026).
+    """
+    root = snapshot.root
+    if root.deleting or not root.uid or judgement.standing is Standing.UNKNOWN:
+        return Desired()
+    misplaced = sorted(
+        held.target.name for held in held_back if any(one.rule is Why.PLACED_OTHERWISE for one in held.because)
+    )
+    stored = condition_of(root.status.conditions, TOPOLOGY_IN_SYNC)
+    trouble = next(trouble_in(judgement, misplaced), None)
+    if trouble is None:
+        if stored is None:
+            return Desired()
+        removed = FrozenMap({REMOVED: (TOPOLOGY_IN_SYNC,)})
+        return Desired((Status(root.ref, root.guard, removed, (Why.TOPOLOGY_HOLDS.because(root.ref),)),))
+    reason, message = trouble
+    since = transition_time(stored, Truth.FALSE, snapshot.now)
+    condition = Condition(TOPOLOGY_IN_SYNC, Truth.FALSE, reason, message, since)
+    fields = status_change(root.status, {}, (condition,))
+    if not fields:
+        return Desired()
+    return Desired((Status(root.ref, root.guard, fields, (Why.TOPOLOGY_TROUBLE.because(root.ref, why=message),)),))
+
+
+def findings_of_topology(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[Finding]:
+    """Which topology applies and why; nothing of a set that has nothing to do with any."""
+    if judgement.standing is not Standing.NONE or snapshot.configuration.topology.enabled:
+        yield Finding(snapshot.root.ref, QUESTION, judgement.standing.value, judgement.because)

@@ -1,0 +1,106 @@
+"""Which topology a set uses, and whether it holds (TP-001 to TP-031). Linear in what a set consists of."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from grove_core.areas.topology.rules import Why
+from grove_core.areas.topology.verdicts import Placing, Standing, TopologyJudgement
+from grove_core.kernel.reasons import Reason
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Levels, nearest
+from grove_core.resources.names import listed
+from grove_core.resources.topology_use import constrained_in, use_of
+from grove_core.snapshot.snapshot import Snapshot
+
+
+def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
+    """What applies to the gangs of a set.
+
+    Args:
+        snapshot: of the set, own writes counted as seen.
+    """
+    root = snapshot.root.ref
+    use = use_of(snapshot.root.spec.template)
+    name = use.topology
+    if not name:
+        return TopologyJudgement(Standing.NONE, (Why.NO_TOPOLOGY.because(root),))
+    which = (Why.TOPOLOGY_NAMED if use.named else Why.TOPOLOGY_BY_DEFAULT).because(root, topology=name)
+    if not snapshot.configuration.topology.enabled:
+        return TopologyJudgement(Standing.OFF, (Why.TOPOLOGY_OFF.because(root), which), name)
+    placed = is_placed(snapshot)
+    levels = _levels_of(snapshot, name)
+    if levels is None and TOPOLOGY_KIND not in snapshot.complete:
+        unknown = Why.TOPOLOGY_NOT_COLLECTED.because(root, topology=name)
+        return TopologyJudgement(Standing.UNKNOWN, (unknown, which), name, is_placed=placed)
+    if levels is None:
+        facts = {"known": listed(snapshot.topologies), "meant": nearest(name, snapshot.topologies)}
+        missing = Why.TOPOLOGY_MISSING.because(root, topology=name, **facts)
+        return TopologyJudgement(Standing.MISSING, (missing, which), name, is_placed=placed)
+    lacking = tuple(_lacking(snapshot, name, levels))
+    if lacking:
+        return TopologyJudgement(Standing.LACKING, (*lacking, which), name, is_placed=placed)
+    return TopologyJudgement(Standing.USED, (which,), name, dict(levels), placed)
+
+
+def placing_of(snapshot: Snapshot, judgement: TopologyJudgement) -> Placing:
+    """The part of a judgement that concerns who makes gangs."""
+    if judgement.standing in {Standing.NONE, Standing.OFF}:
+        return Placing()
+    if judgement.standing is not Standing.USED:
+        return Placing(waiting=judgement.because)
+    if judgement.is_placed:
+        locked = Why.PLACED_OTHERWISE.because(snapshot.root.ref, topology=judgement.name)
+        return Placing(judgement.name, judgement.keys, locked=locked)
+    follows = Why.GANG_FOLLOWS_TOPOLOGY.because(snapshot.root.ref, topology=judgement.name)
+    return Placing(judgement.name, judgement.keys, follows=follows)
+
+
+def is_placed(snapshot: Snapshot) -> bool:
+    """Whether a pod of the set is bound to a node, by its cliques' statuses or by the pods themselves."""
+    stored = any((clique.status.scheduled or 0) > 0 for clique in snapshot.cliques)
+    return stored or any(pod.node for _, pod in snapshot.pods())
+
+
+def trouble_in(judgement: TopologyJudgement, misplaced: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """What a set's condition has to say: reason code and sentence (TP-030).
+
+    Args:
+        judgement: of the set.
+        misplaced: names of the gangs that say otherwise than the topology (TP-026).
+    """
+    if judgement.standing in {Standing.MISSING, Standing.LACKING}:
+        first = judgement.because[0]
+        yield first.rule.code, "; ".join(_sentences(judgement.because[:-1]))
+    names = tuple(misplaced)
+    if names:
+        code = Why.PLACED_OTHERWISE.code
+        yield code, f"pods were bound before topology {judgement.name} became what it is: {listed(names)}"
+
+
+def _sentences(because: Iterable[Reason]) -> Iterator[str]:
+    return (reason.sentence for reason in because)
+
+
+def _levels_of(snapshot: Snapshot, name: str) -> Levels | None:
+    """Of a topology; those that are configured for the default one where nobody knows what there is (TP-013)."""
+    found = snapshot.topologies.get(name)
+    if found is not None:
+        return found.levels
+    if name == DEFAULT_TOPOLOGY and TOPOLOGY_KIND not in snapshot.complete:
+        return snapshot.configuration.topology.levels or None
+    return None
+
+
+def _lacking(snapshot: Snapshot, name: str, levels: Levels) -> Iterator[Reason]:
+    """Each domain that a constraint asks for and the topology does not have."""
+    known: Mapping[str, str] = dict(levels)
+    for level in constrained_in(snapshot.root.spec.template):
+        for domain in filter(None, level.constraint.domains):
+            if domain not in known:
+                meant = nearest(domain, known)
+                yield Why.DOMAIN_MISSING.because(
+                    snapshot.root.ref,
+                    topology=name,
+                    domain=domain,
+                    path=level.path,
+                    known=", ".join(known),
+                    meant=meant,
+                )

@@ -1,0 +1,115 @@
+"""What becomes of a topology itself: who holds it, and what the default one says (TP-040 to TP-054)."""
+
+from collections.abc import Iterator
+
+from grove_core.areas.topology.admit_levels import levels_text, users_text
+from grove_core.areas.topology.moment import TopologyMoment
+from grove_core.areas.topology.rules import Why
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.wants import Applied, Desired, HeldBack, Present
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, Levels, topology_ref
+from grove_core.resources.keys import GROVE, MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
+
+QUESTION = "topologyUse"
+
+
+def wants_of_topologies(moment: TopologyMoment) -> tuple[Desired, tuple[Finding, ...]]:
+    """The wishes about one topology, at most one write at a time, and who holds it."""
+    found = moment.topology
+    if found is None:
+        return _missing(moment), ()
+    hold = _hold_of(moment, found)
+    finding = Finding(found.ref, QUESTION, "Held" if _is_held(moment) else "Free", (hold,))
+    metadata: dict[str, Json] = {}
+    because: list[Reason] = []
+    held: list[HeldBack] = []
+    finalizers = _finalizers(moment, found)
+    if finalizers is not None:
+        metadata["finalizers"] = finalizers
+        because.append(hold)
+    fields: dict[str, Json] = {}
+    for kept in _kept(moment, found):
+        if isinstance(kept, HeldBack):
+            held.append(kept)
+        else:
+            because.append(kept)
+            if found.levels != moment.told.levels:
+                fields["spec"] = FrozenMap({"levels": _json(moment.told.levels)})
+            metadata["labels"] = FrozenMap({MANAGED_BY: OPERATOR})
+    if found.deleting and moment.users:
+        because_held = Why.USERS_STAY.because(found.ref, users=users_text(moment.users))
+        held.append(HeldBack(found.ref, (because_held,)))
+    if metadata:
+        fields["metadata"] = FrozenMap(metadata)
+    wants = (Applied(found.ref, found.guard, FrozenMap(fields), tuple(because)),) if fields else ()
+    return Desired(wants, tuple(held)), (finding,)
+
+
+def _missing(moment: TopologyMoment) -> Desired:
+    """The default one is made; any other that is missing is somebody's to make (TP-050)."""
+    if not moment.is_default or not moment.told.enabled:
+        return Desired()
+    ref = topology_ref(moment.name)
+    manifest = FrozenMap(
+        {
+            "apiVersion": GROVE,
+            "kind": TOPOLOGY_KIND,
+            "metadata": FrozenMap({"name": moment.name, "labels": FrozenMap({MANAGED_BY: OPERATOR})}),
+            "spec": FrozenMap({"levels": _json(moment.told.levels)}),
+        }
+    )
+    return Desired((Present(ref, manifest, (Why.DEFAULT_MADE.because(ref),), is_foundation=True),))
+
+
+def _is_held(moment: TopologyMoment) -> bool:
+    return bool(moment.users) and not _is_let_go(moment)
+
+
+def _is_let_go(moment: TopologyMoment) -> bool:
+    return moment.is_default and not moment.told.enabled
+
+
+def _hold_of(moment: TopologyMoment, found: ClusterTopology) -> Reason:
+    """Why a topology is held, or not."""
+    if _is_let_go(moment):
+        return Why.DEFAULT_RELEASED.because(found.ref)
+    if "PodCliqueSet" in moment.unknown:
+        return Why.SETS_NOT_COLLECTED.because(found.ref, kinds=", ".join(moment.unknown))
+    if moment.users:
+        return Why.TOPOLOGY_USED.because(found.ref, users=users_text(moment.users))
+    return Why.TOPOLOGY_UNUSED.because(found.ref)
+
+
+def _finalizers(moment: TopologyMoment, found: ClusterTopology) -> tuple[str, ...] | None:
+    """The finalizers it should have; None where they are as they should be. Others' stay, in their order (TP-041)."""
+    has, holds = TOPOLOGY_FINALIZER in found.finalizers, _is_held(moment)
+    if has == holds or ("PodCliqueSet" in moment.unknown and not _is_let_go(moment)):
+        return None
+    if holds:  # an API server takes no new finalizer for what is being deleted
+        return None if found.deleting else (*found.finalizers, TOPOLOGY_FINALIZER)
+    return tuple(name for name in found.finalizers if name != TOPOLOGY_FINALIZER)
+
+
+def _kept(moment: TopologyMoment, found: ClusterTopology) -> Iterator[Reason | HeldBack]:
+    """Why the default one is written anew, or is not although it should be (TP-051, TP-052, TP-054)."""
+    if not moment.is_default or not moment.told.enabled or found.deleting:
+        return
+    if found.ref.kind != TOPOLOGY_KIND:
+        named = Why.NAME_IS_A_BINDING.because(found.ref, kind=found.ref.kind, topology=moment.name)
+        yield HeldBack(found.ref, (named,))
+        return
+    restored = Why.DEFAULT_RESTORED.because(found.ref, levels=levels_text(moment.told.levels))
+    if found.levels != moment.told.levels and moment.unknown:
+        unknown = Why.SETS_NOT_COLLECTED.because(found.ref, kinds=", ".join(moment.unknown))
+        yield HeldBack(found.ref, (unknown, restored))
+    elif found.levels != moment.told.levels and moment.placed:
+        in_use = Why.DEFAULT_IN_USE.because(found.ref, users=users_text(moment.placed))
+        yield HeldBack(found.ref, (in_use, restored))
+    elif found.levels != moment.told.levels or found.labels.get(MANAGED_BY) != OPERATOR:
+        yield restored
+
+
+def _json(levels: Levels) -> tuple[FrozenMap, ...]:
+    return tuple(FrozenMap(level._asdict()) for level in levels)

@@ -1,0 +1,76 @@
+"""The clauses of topologies: one member for each decision or admission rule of specs/topology.md."""
+
+from enum import unique
+
+from grove_core.kernel.reasons import Clause, Rule
+
+
+@unique
+class Why(Rule):
+    """Why a topology applies, is held, is written, or is left alone."""
+
+    TOPOLOGY_NAMED = Clause("TP-001", "it names topology {topology}")
+    TOPOLOGY_BY_DEFAULT = Clause("TP-002", "it has a constraint and names no topology: {topology} is the default")
+    NO_TOPOLOGY = Clause("TP-003", "it has no topology constraint at any level")
+    TOPOLOGY_OFF = Clause("TP-007", "topology-aware scheduling is off: its constraints reach no PodGang")
+
+    TOPOLOGY_MISSING = Clause("TP-010", "there is no topology {topology}; known: {known}{meant}")
+    DOMAIN_MISSING = Clause(
+        "TP-011", "topology {topology} has no domain {domain}, which {path} asks for; known: {known}{meant}"
+    )
+    TOPOLOGY_NOT_COLLECTED = Clause("TP-013", "whether there is a topology {topology} is not known")
+
+    GANG_FOLLOWS_TOPOLOGY = Clause("TP-025", "no pod of the set is placed yet: it follows topology {topology}")
+    PLACED_OTHERWISE = Clause(
+        "TP-026", "pods of the set are placed: it stays as it is, though topology {topology} says otherwise now"
+    )
+    TOPOLOGY_TROUBLE = Clause("TP-030", "its topology does not hold: {why}")
+    TOPOLOGY_HOLDS = Clause("TP-031", "its topology holds again, or none applies")
+
+    TOPOLOGY_USED = Clause("TP-040", "it is used by {users}")
+    TOPOLOGY_UNUSED = Clause("TP-041", "no PodCliqueSet uses it")
+    SETS_NOT_COLLECTED = Clause("TP-042", "who uses it is not known: {kinds} were not collected")
+    USERS_STAY = Clause("TP-043", "it is being deleted, and stays while it is used by {users}")
+
+    DEFAULT_MADE = Clause("TP-050", "it is the default topology, as configured")
+    DEFAULT_RESTORED = Clause("TP-051", "the default topology has the configured levels: {levels}")
+    DEFAULT_IN_USE = Clause("TP-052", "its levels stay as they are while pods are placed by them: {users}")
+    DEFAULT_RELEASED = Clause("TP-053", "topology-aware scheduling is off: the default topology is let go of")
+    NAME_IS_A_BINDING = Clause("TP-054", "{kind} {topology} has the name of the default topology, and counts as it")
+
+
+@unique
+class Refuse(Rule):
+    """Why a set is refused, or a topology."""
+
+    TOPOLOGY_UNKNOWN = Clause("TP-060", "must name a topology that exists; known: {known}{meant}")
+    TOPOLOGY_LEAVING = Clause("TP-061", "must name a topology that stays; this one is being deleted")
+    TOPOLOGY_LOCKED = Clause("TP-062", "must stay as it was: {before}; pods of the set that are bound: {scheduled}")
+    NAMED_WITHOUT_CONSTRAINT = Clause(
+        "TP-063", "must not be there without a topologyConstraint of the template, a clique or a scaling group"
+    )
+    NAMED_WHILE_OFF = Clause("TP-064", "must not be there while topology-aware scheduling is off")
+    DOMAIN_UNKNOWN = Clause("TP-065", "must be a domain of topology {topology}; known: {known}{meant}")
+    BROADER_THAN_PARENT = Clause(
+        "TP-066", "must not be broader than {domain} of {above}; from broad to narrow: {order}"
+    )
+    CONSTRAINT_EMPTY = Clause("TP-067", "must ask for a domain: pack.required, pack.preferred or packDomain")
+    REQUIRED_TWICE = Clause("TP-068", "must not be there beside pack.required: {required}")
+    CONSTRAINT_IMMUTABLE = Clause("TP-069", "must stay as it was: {before}")
+    NAMES_DIFFER = Clause("TP-070", "must be {named}, as the topology is called elsewhere in the set")
+
+    LEVELS_INVALID = Clause("TP-080", "must be {expected}")
+    LEVELS_IN_USE = Clause("TP-084", "must stay as they are while pods are placed by them: {users}")
+    NAME_RESERVED = Clause("TP-085", "must be as configured, for this is the default topology: {levels}")
+    TOPOLOGY_ADMITTED = Clause("TP-088", "nothing speaks against it")
+    TOPOLOGY_UNREADABLE = Clause("TP-087", "must be {expected}")
+
+
+@unique
+class Warn(Rule):
+    """What is probably not meant."""
+
+    NOT_CHECKED = Clause("TP-072", "was not compared with the topologies of the cluster: they are not known")
+    NO_EFFECT_WHILE_OFF = Clause("TP-073", "has no effect: topology-aware scheduling is off")
+    PREFERS_BROADER = Clause("TP-074", "has no effect: {required}, which is required, is as narrow or narrower")
+    STILL_USED = Clause("TP-086", "stays until nobody uses it any more: {users}")

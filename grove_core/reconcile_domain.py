@@ -1,0 +1,40 @@
+"""The controller of one ComputeDomain on one page: what it can see goes in, a plan comes out.
+
+A module of its own, since whoever plans PodCliqueSets need not load what domains are made of.
+"""
+
+from datetime import timedelta
+from typing import Final
+
+from grove_core.areas.domain_cliques.desire import wants_of_domain
+from grove_core.areas.domain_cliques.moment import DomainMoment
+from grove_core.areas.gang_termination.rulesets import DESIGN
+from grove_core.plan.difference import steps_for
+from grove_core.plan.plan import Plan, Withheld
+
+CLEANUP: Final = timedelta(seconds=2)
+"""How often the entries of a domain are held against its pods."""
+
+
+def reconcile_domain(moment: DomainMoment, *, cleanup: timedelta = CLEANUP) -> Plan:
+    """Everything the controller would do about one ComputeDomain at this moment, and why (DC-070 to DC-088).
+
+    Args:
+        moment: what it can see.
+        cleanup: after which time pods are looked at again where something could not be said.
+    """
+    desired, findings = wants_of_domain(moment)  # DC
+    return Plan(
+        root=moment.domain.ref,
+        root_uid=moment.domain.uid,
+        rules=DESIGN.name,
+        steps=steps_for(desired.wants),
+        withheld=tuple(
+            sorted(
+                (Withheld(held.target, held.because) for held in desired.held_back),
+                key=lambda held: held.target.sort_key,
+            )
+        ),
+        wake_at=moment.now + cleanup if desired.held_back else None,
+        findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
+    )

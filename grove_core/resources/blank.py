@@ -1,0 +1,58 @@
+"""An object to be made, and what all such objects have in common: identity, labels, owner, finalizer (WL-030)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from grove_core.kernel.frozen import FrozenMap, Json, freeze
+from grove_core.kernel.refs import Ref
+from grove_core.resources.meta import NO_TEXTS, Resource
+from grove_core.resources.ownership import reference_to
+
+Body: TypeAlias = Mapping[str, Any]
+"""What is a kind's own: ``spec``, ``data``, ..."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blank:
+    """An object to be made, but for what is its kind's own.
+
+    Attributes:
+        owner: its controller.
+        finalizer: Grove's own for the kind; empty where it needs none.
+        blocks: whether its owner waits for its end.
+    """
+
+    api_version: str
+    kind: str
+    name: str
+    owner: Resource
+    labels: Mapping[str, str]
+    annotations: FrozenMap = NO_TEXTS
+    finalizer: str = ""
+    blocks: bool = True
+
+    @property
+    def ref(self) -> Ref:
+        """The address it will have."""
+        return Ref(self.api_version, self.kind, self.owner.ref.namespace, self.name)
+
+    def filled(self, body: Body) -> FrozenMap:
+        """The manifest: the blank filled with what is its kind's own."""
+        metadata: dict[str, Json] = {
+            "name": self.name,
+            "namespace": self.owner.ref.namespace,
+            "labels": FrozenMap(dict(sorted(self.labels.items()))),
+            "ownerReferences": (reference_to(self.owner, blocks=self.blocks),),
+        }
+        if self.annotations:
+            metadata["annotations"] = FrozenMap(dict(sorted(self.annotations.items())))
+        if self.finalizer:
+            metadata["finalizers"] = (self.finalizer,)
+        whole: dict[str, Json] = {
+            "apiVersion": self.api_version,
+            "kind": self.kind,
+            "metadata": FrozenMap(metadata),
+            **{key: freeze(part) for key, part in body.items()},
+        }
+        return FrozenMap(whole)

@@ -1,0 +1,129 @@
+"""ClusterTopology: which labels of nodes mean what to people who say how near pods should be to each other."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+
+from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Ref
+from grove_core.resources.fields import Fields
+from grove_core.resources.keys import GROVE
+from grove_core.resources.meta import NO_TEXTS, Resource, read_identity, read_labels, view_of
+
+TOPOLOGY_KIND: Final = "ClusterTopology"
+BINDING_KIND: Final = "ClusterTopologyBinding"
+"""What newer clusters call it (decision D17)."""
+TOPOLOGY_KINDS: Final = (TOPOLOGY_KIND, BINDING_KIND)
+DEFAULT_TOPOLOGY: Final = "grove-topology"
+RANKED: Final = ("region", "zone", "datacenter", "block", "rack", "host", "numa")
+"""Domains whose order everybody knows, from broad to narrow; others are as narrow as where they stand."""
+MOST_LEVELS: Final = 16
+_LONGEST: Final = 63
+_DOMAIN: Final = re.compile(r"[a-z][a-z0-9-]*")
+_LABEL: Final = re.compile(
+    r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
+)
+
+
+class Level(NamedTuple):
+    """One level of a topology: what people call it, and the key of the node label that tells its domains apart."""
+
+    domain: str
+    key: str
+
+
+Levels = tuple[Level, ...]
+"""From broad to narrow."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterTopology(Resource):
+    """A ClusterTopology, or a ClusterTopologyBinding read as one; it has no namespace.
+
+    Attributes:
+        labels: as stored.
+        levels: from broad to narrow, as written.
+    """
+
+    labels: FrozenMap = NO_TEXTS
+    levels: Levels = ()
+
+
+def topology_ref(name: str, kind: str = TOPOLOGY_KIND) -> Ref:
+    """Where a topology stands."""
+    return Ref(GROVE, kind, "", name)
+
+
+def cluster_topology_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ClusterTopology:
+    """Project a topology of either kind; unknown fields are ignored.
+
+    Raises:
+        MalformedObject: with every problem (IN-030).
+    """
+    problems: list[Problem] = []
+    top = Fields(raw, "", problems)
+    kind = raw.get("kind")
+    identity = read_identity(top, GROVE, kind if kind in TOPOLOGY_KINDS else TOPOLOGY_KIND, shared)
+    identity["ref"] = replace(identity["ref"], namespace="")
+    spec = top.part("spec")
+    levels = tuple(
+        Level(level.text("domain", required=True), level.text("key", required=True)) for level in spec.parts("levels")
+    )
+    topology = ClusterTopology(**identity, labels=view_of(read_labels(top)), levels=levels)
+    if problems:
+        raise MalformedObject(tuple(problems))
+    return topology
+
+
+def preferred_of(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopology]:
+    """By name; where both kinds have one of a name the ClusterTopology counts (TP-004)."""
+    found: dict[str, ClusterTopology] = {}
+    for topology in topologies:
+        if topology.ref.kind == TOPOLOGY_KIND or topology.ref.name not in found:
+            found[topology.ref.name] = topology
+    return found
+
+
+def level_problems(levels: Levels) -> Iterator[Problem]:
+    """What is wrong with levels, each with its path below ``levels`` (TP-080)."""
+    if not 1 <= len(levels) <= MOST_LEVELS:
+        yield Problem(path="", expected=f"between 1 and {MOST_LEVELS} levels", got=str(len(levels)))
+    for name, texts, pattern, says in (
+        ("domain", [level.domain for level in levels], _DOMAIN, "small letters, digits and '-', a letter first"),
+        ("key", [level.key for level in levels], _LABEL, "the key of a node label"),
+    ):
+        for index, text in enumerate(texts):
+            if not pattern.fullmatch(text) or len(text) > _LONGEST:
+                yield Problem(path=f"[{index}].{name}", expected=f"{says}, at most {_LONGEST} characters", got=text)
+            if text in texts[:index]:
+                yield Problem(
+                    path=f"[{index}].{name}", expected=f"another one than level {texts.index(text)}", got=text
+                )
+    widest = -1
+    for index, level in enumerate(levels):
+        rank = RANKED.index(level.domain) if level.domain in RANKED else widest
+        if rank < widest:
+            expected = f"levels from broad to narrow: {level.domain} is broader than {RANKED[widest]}"
+            yield Problem(path=f"[{index}].domain", expected=expected, got=level.domain)
+        widest = max(widest, rank)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What was probably meant, for a sentence; empty where nothing is like it.
+
+    Cost: the length of the name times that of all that is known.
+    """
+    found = min(((_distance(name, other), other) for other in known), default=(len(name), ""))
+    return f", did you mean {found[1]}?" if found[0] <= max(1, len(name) // 4) else ""
+
+
+def _distance(one: str, other: str) -> int:
+    """How many letters have to be added, taken away or replaced."""
+    row = list(range(len(other) + 1))
+    for place, letter in enumerate(one, 1):
+        before, row[0] = row[0], place
+        for index, there in enumerate(other, 1):
+            before, row[index] = row[index], min(row[index] + 1, row[index - 1] + 1, before + (letter != there))
+    return row[-1]

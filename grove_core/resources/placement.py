@@ -1,0 +1,93 @@
+"""Where a gang is to be placed, in the scheduler's words: keys of node labels for the gang, its cliques, its parts."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.fields import Fields
+
+_FIELD: Final = "topologyConstraint"
+_CONFIGS: Final = "topologyConstraintGroupConfigs"
+
+
+class Pack(NamedTuple):
+    """Pods that share a value of a node label: of one they must, of one they should; empty for neither."""
+
+    required: str = ""
+    preferred: str = ""
+
+    @property
+    def as_json(self) -> FrozenMap:
+        """As a PodGang has it; what it does not ask for is taken away by a patch."""
+        texts = {"required": self.required, "preferred": self.preferred}
+        return FrozenMap({"packConstraint": FrozenMap({key: text for key, text in texts.items() if text})})
+
+
+NO_PACK: Final = Pack()
+
+
+class Together(NamedTuple):
+    """Cliques of one replica of a scaling group that are packed together within their gang."""
+
+    name: str
+    cliques: tuple[str, ...]
+    pack: Pack
+
+
+class Placement(NamedTuple):
+    """Where the pods of a gang go.
+
+    Attributes:
+        topology: the name of the topology; empty where none applies.
+        gang: for all of them.
+        cliques: name of a PodClique -> for its pods; those without are left out, sorted.
+        together: sorted by name.
+    """
+
+    topology: str = ""
+    gang: Pack = NO_PACK
+    cliques: tuple[tuple[str, Pack], ...] = ()
+    together: tuple[Together, ...] = ()
+
+    @property
+    def of_gang(self) -> Mapping[str, FrozenMap | tuple[FrozenMap, ...]]:
+        """The fields of a PodGang's spec besides its groups; only those that say something."""
+        found: dict[str, FrozenMap | tuple[FrozenMap, ...]] = {}
+        if self.gang != NO_PACK:
+            found[_FIELD] = self.gang.as_json
+        if self.together:
+            found[_CONFIGS] = tuple(
+                FrozenMap({"name": one.name, "podGroupNames": one.cliques, _FIELD: one.pack.as_json})
+                for one in self.together
+            )
+        return found
+
+
+NOWHERE: Final = Placement()
+PLACING_FIELDS: Final = (_FIELD, _CONFIGS)
+
+
+def placement_in(spec: Fields, topology: str) -> Placement:
+    """What a PodGang says, as it is stored."""
+    return Placement(
+        topology,
+        _pack_in(spec),
+        tuple(sorted(_cliques_in(spec))),
+        tuple(
+            sorted(
+                Together(one.text("name"), one.texts("podGroupNames"), _pack_in(one)) for one in spec.parts(_CONFIGS)
+            )
+        ),
+    )
+
+
+def _cliques_in(spec: Fields) -> Iterator[tuple[str, Pack]]:
+    for group in spec.parts("podgroups"):
+        pack = _pack_in(group)
+        if pack != NO_PACK:
+            yield group.text("name"), pack
+
+
+def _pack_in(holder: Fields) -> Pack:
+    pack = holder.part(_FIELD).part("packConstraint")
+    return Pack(pack.text("required"), pack.text("preferred"))

@@ -1,0 +1,51 @@
+"""Where the parts of a set stand in its manifest, and what is annotated there."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.manifest import Manifest
+
+METADATA: Final = "metadata"
+TEMPLATE: Final = "spec.template"
+CLIQUES: Final = f"{TEMPLATE}.cliques"
+GROUPS: Final = f"{TEMPLATE}.podCliqueScalingGroups"
+
+
+class Place(NamedTuple):
+    """Where a set may be annotated.
+
+    Attributes:
+        path: of the object that has the annotations.
+        name: of the clique or group; empty for the set.
+        level: METADATA, CLIQUES or GROUPS.
+    """
+
+    path: str
+    name: str
+    level: str
+    annotations: FrozenMap
+
+    def at(self, key: str) -> str:
+        """Path of one annotation."""
+        return f"{self.path}.annotations[{key}]"
+
+
+def set_place(manifest: Manifest) -> Place:
+    """The set itself."""
+    return Place(METADATA, "", METADATA, manifest.annotations)
+
+
+def template_places(manifest: Manifest) -> Iterator[Place]:
+    """Its cliques, and its groups."""
+    template = manifest.spec.template
+    for index, clique in enumerate(template.cliques):
+        yield Place(f"{CLIQUES}[{index}]", clique.name, CLIQUES, clique.annotations)
+    for index, group in enumerate(template.pod_clique_scaling_groups):
+        yield Place(f"{GROUPS}[{index}]", group.name, GROUPS, group.annotations)
+
+
+def places_of(manifest: Manifest) -> Iterator[Place]:
+    """The set, its cliques, its groups."""
+    yield set_place(manifest)
+    yield from template_places(manifest)

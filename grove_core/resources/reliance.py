@@ -1,0 +1,29 @@
+"""What the creation of a PodClique relies on: the domain and the claim that it shares (PL-023)."""
+
+from collections.abc import Set as AbstractSet
+
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Create, Step
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.membership import CLAIM_SUFFIX, DOMAIN_SUFFIX, joined_claim
+from grove_core.resources.owned import CLAIM_KIND
+
+
+def relies_on(step: Step, missing: AbstractSet[Ref]) -> bool:
+    """Whether a step makes a PodClique that holds the claim to something that could not be ensured.
+
+    Args:
+        step: any.
+        missing: domains and claims that were to be ensured and are not there.
+    """
+    if not missing or not isinstance(step.action, Create) or step.target.kind != "PodClique":
+        return False
+    spec = step.action.manifest.get("spec")
+    pod_spec = spec.get("podSpec") if isinstance(spec, FrozenMap) else None
+    claim = joined_claim(pod_spec) if isinstance(pod_spec, FrozenMap) else None
+    if claim is None:
+        return False
+    name = str(claim["resourceClaimName"])
+    needed = {(CLAIM_KIND, name), (DOMAIN_KIND, name.removesuffix(CLAIM_SUFFIX) + DOMAIN_SUFFIX)}
+    return any(ref.namespace == step.target.namespace and (ref.kind, ref.name) in needed for ref in missing)

@@ -1,0 +1,110 @@
+"""Which topology a set uses, by what it says of itself (TP-001 to TP-006)."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
+from grove_core.resources.keys import SET
+from grove_core.resources.places import CLIQUES, GROUPS, TEMPLATE
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.template import SetTemplate, TopologyConstraint
+
+_FIELD: Final = "topologyConstraint"
+
+
+class Use(NamedTuple):
+    """What a set says of its topology.
+
+    Attributes:
+        named: the name that it gives; empty where it gives none.
+        constraints: how many of its levels have one.
+    """
+
+    named: str
+    constraints: int
+
+    @property
+    def topology(self) -> str:
+        """The topology that counts; empty where none applies. Total (TP-005)."""
+        return (self.named or DEFAULT_TOPOLOGY) if self.constraints else ""
+
+
+class Constrained(NamedTuple):
+    """A level of a set that has a constraint.
+
+    Attributes:
+        path: of the constraint.
+        owner: what of the set has it, apart from where it stands.
+        above: the constraints that its own is part of, with their paths, the nearest first.
+    """
+
+    path: str
+    constraint: TopologyConstraint
+    owner: tuple[str, str]
+    above: tuple[tuple[str, TopologyConstraint], ...] = ()
+
+
+class User(NamedTuple):
+    """A set that uses a topology, and how many of its pods are bound to nodes."""
+
+    namespace: str
+    name: str
+    scheduled: int = 0
+
+    @property
+    def text(self) -> str:
+        """For a sentence."""
+        return f"{self.namespace}/{self.name}"
+
+
+def use_of(template: SetTemplate) -> Use:
+    """What a set says of its topology; a released manifest names it in its constraints."""
+    levels = tuple(constrained_in(template))
+    names = (template.cluster_topology_name, *(level.constraint.topology_name for level in levels))
+    return Use(next(filter(None, names), ""), len(levels))
+
+
+def constrained_in(template: SetTemplate) -> Iterator[Constrained]:
+    """The set, then its groups, then its cliques, as far as they have a constraint."""
+    top, path = template.topology_constraint, f"{TEMPLATE}.{_FIELD}"
+    whole = ((path, top),) if top is not None else ()
+    if top is not None:
+        yield Constrained(path, top, (TEMPLATE, ""))
+    above: dict[str, tuple[tuple[str, TopologyConstraint], ...]] = {}
+    for index, group in enumerate(template.pod_clique_scaling_groups):
+        if group.topology_constraint is not None:
+            path = f"{GROUPS}[{index}].{_FIELD}"
+            yield Constrained(path, group.topology_constraint, (GROUPS, group.name), whole)
+            above |= dict.fromkeys(group.clique_names, ((path, group.topology_constraint), *whole))
+    for index, clique in enumerate(template.cliques):
+        if clique.topology_constraint is not None:
+            path = f"{CLIQUES}[{index}].{_FIELD}"
+            yield Constrained(path, clique.topology_constraint, (CLIQUES, clique.name), above.get(clique.name, whole))
+
+
+def bound_among(cliques: Iterable[PodClique]) -> dict[tuple[str, str], int]:
+    """(Namespace, name) of a set -> how many of its pods are bound to nodes, by the statuses of its cliques."""
+    found: dict[tuple[str, str], int] = {}
+    for clique in cliques:
+        name = next((str(clique.labels[key]) for key in SET if key in clique.labels), "")
+        if name and clique.status.scheduled:
+            key = (clique.ref.namespace, name)
+            found[key] = found.get(key, 0) + clique.status.scheduled
+    return found
+
+
+def users_among(
+    sets: Iterable[tuple[str, str, SetTemplate]], scheduled: Mapping[tuple[str, str], int]
+) -> dict[str, tuple[User, ...]]:
+    """Topology -> who uses it, sorted; the default one is used by whoever names none (TP-044).
+
+    Args:
+        sets: namespace, name and template of each.
+        scheduled: (namespace, name) of a set -> how many of its pods are bound to nodes.
+    """
+    found: dict[str, list[User]] = {}
+    for namespace, name, template in sets:
+        topology = use_of(template).topology
+        if topology:
+            found.setdefault(topology, []).append(User(namespace, name, scheduled.get((namespace, name), 0)))
+    return {topology: tuple(sorted(users)) for topology, users in found.items()}

@@ -1,0 +1,173 @@
+"""``grove converge``: read what is asked for, run it, and show it as a table, a file of runs and pictures."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from grove_core.kernel.errors import Problem
+from grove_shell.actions.configuration import configuration
+from grove_shell.client.connection import NoAccess
+from grove_shell.converge.asking import Asked, points_of
+from grove_shell.converge.engine import Engine, Wishes
+from grove_shell.converge.model.costs import Costs, costs_of
+from grove_shell.converge.points import Point, experiment_of
+from grove_shell.converge.run_file import read_runs, write_runs
+from grove_shell.converge.running import run_all
+from grove_shell.converge.runs import Run
+from grove_shell.converge.schedule import Schedule
+from grove_shell.converge.worlds import WORLDS
+from grove_shell.exits import DONE, ERROR
+from grove_shell.reading.faults import Fault
+from grove_shell.views.convergence_document import runs_as_json
+from grove_shell.views.convergence_table import convergence_page
+from grove_shell.views.faults import faults_page
+from grove_shell.views.page import show, warn, write
+from grove_shell.views.structured import as_text
+from grove_shell.views.world_bar import world_bar
+
+RUNS: Final = "runs.csv"
+TABLE: Final = "table.txt"
+_NOTHING_RUN: Final = "Nothing was run."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvergeOptions:
+    """What the user asked for; see ``grove converge --help``."""
+
+    asked: Asked
+    world: str = "model"
+    kubeconfig: str | None = None
+    store: str = ""
+    costs: str | None = None
+    out: str | None = None
+    resume: bool = False
+    jobs: int = 1
+    output: str = "human"
+
+
+def converge(options: ConvergeOptions) -> int:
+    """Run and show; returns the exit code (CL-001)."""
+    try:
+        return _converge(options)
+    except NoAccess as fault:  # CV-064
+        write(f"{fault}\n", sys.stderr)
+        return ERROR
+
+
+def _converge(options: ConvergeOptions) -> int:
+    points, problems = points_of(options.asked)
+    costs, faults = configuration(options.costs, costs_of)
+    folder = Path(options.out) if options.out is not None else None
+    before, more = _before(folder, options)
+    faults = (*_of_command_line(problems), *faults, *more)
+    if faults:
+        show(faults_page(faults, going_on=False, closing=_NOTHING_RUN), sys.stderr)
+        return ERROR
+    engine = _engine_of(options, costs)
+    strange = _strangers(points, before, engine, folder)
+    if strange:
+        show(faults_page(strange, going_on=False, closing=_NOTHING_RUN), sys.stderr)
+        return ERROR
+    return _run(points, engine, before, folder, options)
+
+
+def _run(
+    points: Sequence[Point], engine: Engine, before: Sequence[Run], folder: Path | None, options: ConvergeOptions
+) -> int:
+    known = {run.point: run for run in before if run.world == engine.world}
+    schedule, runs = Schedule(points, known), list(before)
+    interrupted = False
+    try:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        with world_bar(schedule.left, "runs") as advance, closing(run_all(schedule, engine)) as ended:
+            for run in ended:
+                runs.append(run)
+                if folder is not None:
+                    write_runs(folder / RUNS, runs)
+                advance()
+    except KeyboardInterrupt:
+        interrupted = True
+    except ChildProcessError as fault:
+        write(f"{fault}\n", sys.stderr)
+        return ERROR
+    except OSError as fault:
+        write(f"cannot write {fault.filename or folder}: {fault.strerror or fault}\n", sys.stderr)
+        return ERROR
+    if runs:
+        _show(runs, schedule, folder, options)
+    if interrupted:
+        if folder is not None:
+            write(f"what is done is in {folder / RUNS}; --resume goes on\n", sys.stderr)
+        raise KeyboardInterrupt
+    return DONE
+
+
+def _before(folder: Path | None, options: ConvergeOptions) -> tuple[tuple[Run, ...], tuple[Fault, ...]]:
+    """The runs that are in the folder, if it is gone on with (CV-033); a fault where they would be lost (CV-034)."""
+    if folder is None:
+        missing = Fault(file="command line", path="--resume", expected="--out with the folder to go on in", got="none")
+        return (), (missing,) if options.resume else ()
+    path = folder / RUNS
+    if not path.exists():
+        return (), ()
+    if not options.resume:
+        expected = "a folder without runs, or --resume to go on there"
+        return (), (Fault(file="command line", path="--out", expected=expected, got=str(path)),)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        got = fault.strerror or str(fault) if isinstance(fault, OSError) else "bytes that are none"
+        return (), (Fault(file=str(path), expected="a file of runs in UTF-8", got=got),)
+    return read_runs(text, str(path))
+
+
+def _of_command_line(problems: Iterable[Problem]) -> Iterator[Fault]:
+    for problem in problems:
+        yield Fault(file="command line", path=problem.path, expected=problem.expected, got=problem.got)
+
+
+def _engine_of(options: ConvergeOptions, costs: Costs) -> Engine:
+    engine: Engine = import_module(WORLDS[options.world]).engine_for(
+        Wishes(costs, options.jobs, options.kubeconfig, options.store)
+    )
+    return engine
+
+
+def _strangers(
+    points: Sequence[Point], before: Sequence[Run], engine: Engine, folder: Path | None
+) -> tuple[Fault, ...]:
+    """Runs that may not stand on curves with these: of this world in another setting, or of another experiment."""
+    file = f"{folder}/{RUNS}"
+    wanted = experiment_of(points[0])
+    settings = [run.setting for run in before if run.world == engine.world and run.setting != engine.setting]
+    others = [experiment_of(run.point) for run in before]
+    found: list[tuple[str, object, object]] = [("setting", engine.setting, setting) for setting in settings]
+    found += [(name, wanted[name], other[name]) for other in others for name in wanted if other[name] != wanted[name]]
+    return tuple(
+        Fault(file=file, path=name, expected=f'"{ours}" in all runs, or another folder', got=f'"{theirs}"')
+        for name, ours, theirs in dict.fromkeys(found)
+    )
+
+
+def _show(runs: Sequence[Run], schedule: Schedule, folder: Path | None, options: ConvergeOptions) -> None:
+    page = convergence_page(runs, schedule.stopped)
+    if options.output == "human":
+        show(page)
+    else:
+        write(as_text(runs_as_json(runs, schedule.stopped), options.output))
+    if folder is None:
+        return
+    (folder / TABLE).write_text(page.text, encoding="utf-8")
+    if find_spec("matplotlib") is None:
+        warn(["no pictures without matplotlib: pip install 'grove[pictures]', then again with --resume"])
+        return
+    from grove_shell.views.convergence_plots import draw_all  # noqa: PLC0415 - it brings matplotlib
+
+    for name in draw_all(runs, folder):
+        write(f"{folder / name}\n", sys.stderr)

@@ -1,0 +1,79 @@
+"""``grove daemon``: see who it is, say everything that is wrong, run."""
+
+import asyncio
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from grove_core.kernel.errors import Problem
+from grove_shell.client.api import Api
+from grove_shell.client.connection import Connection, NoAccess, connect
+from grove_shell.exits import ERROR
+from grove_shell.fabric_daemon.fabric import stand_in
+from grove_shell.fabric_daemon.identity import Told, identified, problems_in
+from grove_shell.fabric_daemon.process import DaemonProcess
+from grove_shell.fabric_daemon.telling import Telling
+from grove_shell.reading.faults import Fault
+from grove_shell.views.faults import faults_page
+from grove_shell.views.page import show, write
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaemonOptions:
+    """What the user asked for; see ``grove daemon --help``."""
+
+    told: Told
+    kubeconfig: str | None = None
+    context: str | None = None
+    log: str = "text"
+
+
+def run_daemon(options: DaemonOptions) -> int:
+    """Run until told to stop; returns the exit code (CL-001)."""
+    try:
+        return asyncio.run(_run(options))
+    except NoAccess as fault:
+        write(f"{fault}\n", sys.stderr)
+        return ERROR
+
+
+async def _run(options: DaemonOptions) -> int:
+    told = options.told
+    problems = list(problems_in(told))
+    connection = await _reached(options, problems)
+    if connection is None:
+        return _refused(problems)
+    async with Api(connection) as api:
+        me, more = await identified(api, told)
+    if me is None or problems:
+        return _refused([*problems, *more])
+    process = DaemonProcess(
+        connection=connection,
+        me=me,
+        setup=told.setup,
+        fabric=told.fabric or stand_in(Path(told.peers)),
+        telling=Telling(as_json=options.log == "json"),
+        grace=told.grace,
+    )
+    return await process.run()
+
+
+async def _reached(options: DaemonOptions, problems: list[Problem]) -> Connection | None:
+    """How to reach the server; without a way to it, what else is wrong is told all the same."""
+    try:
+        return await connect(options.kubeconfig, options.context)
+    except NoAccess as fault:
+        if not problems:
+            raise
+        problems.append(Problem(path="--kubeconfig", expected="a way to a cluster", got=str(fault)))
+        return None
+
+
+def _refused(problems: Iterable[Problem]) -> int:
+    faults = [
+        Fault(file="command line", path=problem.path, expected=problem.expected, got=problem.got)
+        for problem in problems
+    ]
+    show(faults_page(faults, going_on=False, closing="Nothing was started."), sys.stderr)
+    return ERROR

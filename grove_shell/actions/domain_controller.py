@@ -1,0 +1,57 @@
+"""``grove domain-controller``: reach the cluster, run."""
+
+import asyncio
+import sys
+from dataclasses import dataclass
+from datetime import timedelta
+
+from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.connection import NoAccess, connect
+from grove_shell.client.greeting import advice_on
+from grove_shell.domain_controller.process import ControllerProcess
+from grove_shell.exits import ERROR
+from grove_shell.fabric_daemon.kinds import DOMAINS
+from grove_shell.fabric_daemon.telling import Telling
+from grove_shell.views.page import write
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerOptions:
+    """What the user asked for; see ``grove domain-controller --help``."""
+
+    namespace: str = ""
+    pods_namespace: str = ""
+    cleanup: timedelta
+    kubeconfig: str | None = None
+    context: str | None = None
+    log: str = "text"
+
+
+def control(options: ControllerOptions) -> int:
+    """Run until told to stop; returns the exit code (CL-001)."""
+    try:
+        return asyncio.run(_run(options))
+    except NoAccess as fault:
+        write(f"{fault}\n", sys.stderr)
+        return ERROR
+
+
+async def _run(options: ControllerOptions) -> int:
+    connection = await connect(options.kubeconfig, options.context)
+    async with Api(connection) as api:
+        try:
+            answer = await api.request("GET", DOMAINS.path(options.namespace), query={"limit": "1"})
+        except Unreachable as fault:
+            raise NoAccess(advice_on(fault)) from fault
+    if not answer.good:
+        words = f"ComputeDomain: {answer.words.strip()}"
+        more = "; NVIDIA's driver brings the kind, or: grove manifests --only crds --with compute-domains"
+        raise NoAccess(f"{connection.server}: {words}{more}")
+    process = ControllerProcess(
+        connection=connection,
+        telling=Telling(as_json=options.log == "json"),
+        namespace=options.namespace,
+        pods_namespace=options.pods_namespace,
+        cleanup=options.cleanup,
+    )
+    return await process.run()

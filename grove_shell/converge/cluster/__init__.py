@@ -1,0 +1,1 @@
+"""Points on a real API server: real daemons with real watches, and counts that the server keeps as well."""

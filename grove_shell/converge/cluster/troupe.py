@@ -1,0 +1,228 @@
+"""Some of the daemons of a run, in a process of their own: each with its own watch, limiter and memory."""
+
+import asyncio
+import gc
+import random
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from multiprocessing.connection import Connection as Pipe
+from typing import Final
+
+from grove_core.areas.domain_cliques.rules import Why
+from grove_core.areas.domain_cliques.situation import Daemon, Fabric
+from grove_core.areas.domain_cliques.verdicts import (
+    Answer,
+    Apply,
+    Deed,
+    Peers,
+    Post,
+    Put,
+    Register,
+    Reply,
+    Request,
+    Start,
+)
+from grove_core.kernel.decisions import Decision
+from grove_shell.client.api import Api
+from grove_shell.client.bucket import Bucket
+from grove_shell.client.connection import connect
+from grove_shell.converge.cluster.decoding import Streams
+from grove_shell.converge.points import Point
+from grove_shell.fabric_daemon.daemon import FabricDaemon
+from grove_shell.fabric_daemon.following import Following
+from grove_shell.fabric_daemon.habits import TIMEOUT, SteadyClock
+from grove_shell.fabric_daemon.kinds import CLIQUES, DOMAINS, register_of
+from grove_shell.fabric_daemon.requests import Requests
+
+IN_FLIGHT: Final = 10_000
+_MOVES: Final = frozenset({Why.INDEX_CONTESTED, Why.STALEMATE_ENDED, Why.INDEX_LOST})
+_QUIET_S: Final = 0.3
+_LONGEST_DRAIN_S: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What one process is to play.
+
+    Attributes:
+        numbers: of its daemons.
+        start: the moment at which the run begins, on the monotonic clock that all processes share.
+    """
+
+    point: Point
+    daemons: tuple[Daemon, ...]
+    numbers: tuple[int, ...]
+    kubeconfig: str
+    start: float
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the daemons of a process count; moments in seconds since the start of the run."""
+
+    pushed: list[float] = field(default_factory=list)
+    viewed: list[float] = field(default_factory=list)
+    writes: int = 0
+    conflicts: int = 0
+    throttled: int = 0
+    timeouts: int = 0
+    refused: list[str] = field(default_factory=list)
+    repicks: int = 0
+    uploaded_bytes: int = 0
+    watch_events: int = 0
+    watch_bytes: int = 0
+    decoded: int = 0
+    cpu_s: float = 0.0
+
+
+class TimedFabric:
+    """A fabric daemon that is ready after a while, and runs nothing; see :class:`FabricManager`."""
+
+    def __init__(self, ready_after: float) -> None:
+        """Run nothing yet."""
+        self.state: Fabric | None = None
+        self.changed: Callable[[], None] = lambda: None
+        self._ready_after = ready_after
+
+    async def start(self, index: int, peers: Peers) -> None:
+        """Start it; one that was stopped meanwhile is never ready."""
+        made = self.state = Fabric(index, peers)
+        asyncio.get_running_loop().call_later(self._ready_after, self._ready, made.index)
+
+    async def push(self, peers: Peers) -> None:
+        """Take the map."""
+        if self.state is not None:
+            self.state = replace(self.state, peers=peers)
+
+    async def stop(self) -> None:
+        """End it."""
+        self.state = None
+
+    def _ready(self, index: int) -> None:
+        if self.state is not None and self.state.index == index:
+            self.state = replace(self.state, ready=True)
+            self.changed()
+
+
+class Player:
+    """One daemon of a run, and who counts what it does."""
+
+    def __init__(self, call: Call, place: int, tally: Tally, streams: Streams) -> None:
+        """Not started."""
+        point = call.point
+        self.me = call.daemons[place]
+        number = call.numbers[place]
+        chance = random.Random(f"{point.seed} {number}")  # noqa: S311 - an experiment, no secret
+        self._arrives = call.start + chance.random() * point.arrival_s
+        self._fabric = TimedFabric((1 + chance.random()) * point.readiness_s)
+        self._call = call
+        self._tally = tally
+        self._streams = streams
+        self._size = point.size_of(point.clique_of(number))
+        self._pushed = self._viewed = False
+        self._moves = False
+
+    async def run(self, api: Api) -> None:
+        """From its arrival until cancelled."""
+        await asyncio.sleep(max(self._arrives - time.monotonic(), 0))
+        point, me = self._call.point, self.me
+        bucket = Bucket(point.rate, point.burst) if point.rate else None
+        requests = Requests(api, me, bucket, sent=self._sent)
+        daemon = FabricDaemon(me, point.setup, requests, self._fabric, self, SteadyClock())
+        self._fabric.changed = daemon.look
+        sharded = point.protocol.sharded
+        ref = me.register_ref(sharded=sharded)
+
+        def heard(version: int, register: Register | None) -> None:
+            self._note(register)
+            daemon.seen(version, register)
+
+        kind, place = CLIQUES if sharded else DOMAINS, (ref.namespace, ref.name)
+        following = Following(api, kind, place, register_of, heard, bucket=bucket, read=self._streams.read)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(following.run())
+            group.create_task(daemon.run())
+
+    def decided(self, decision: Decision[Deed]) -> None:
+        """See :class:`Witness`."""
+        if isinstance(decision.verdict, Start) and not self._pushed:
+            self._pushed = True
+            self._tally.pushed.append(time.monotonic() - self._call.start)
+        self._moves = decision.because[0].rule in _MOVES
+
+    def answered(self, request: Request, answer: Answer) -> None:
+        """See :class:`Witness`."""
+        tally = self._tally
+        match answer.reply:
+            case Reply.DONE if isinstance(request, Apply | Put | Post):
+                tally.writes += 1
+                tally.repicks += self._moves
+            case Reply.STALE | Reply.OWNED:
+                tally.conflicts += 1
+            case Reply.BUSY:
+                tally.throttled += 1
+            case Reply.LOST:
+                tally.timeouts += 1
+            case Reply.REFUSED | Reply.GONE:
+                tally.refused.append(answer.detail)
+            case _:
+                pass
+        self._note(answer.register)
+
+    def _sent(self, length: int) -> None:
+        self._tally.uploaded_bytes += length
+
+    def _note(self, register: Register | None) -> None:
+        """When its view first shows its whole clique."""
+        if self._viewed or register is None:
+            return
+        count, shared = self._streams.members(register, self.me.clique)
+        if count == self._size and not shared:
+            self._viewed = True
+            self._tally.viewed.append(time.monotonic() - self._call.start)
+
+
+def play(pipe: Pipe) -> None:
+    """The whole life of a process: it says that it is there, is called, plays, is told to end, and tells its tally."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    pipe.send("here")
+    call: Call = pipe.recv()
+    gc.collect()
+    gc.freeze()
+    pipe.send(asyncio.run(_played(call, pipe)))
+
+
+async def _played(call: Call, pipe: Pipe) -> Tally:
+    tally, streams = Tally(), Streams()
+    connection = await connect(call.kubeconfig)
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(pipe.fileno(), over.set)
+    began = time.process_time()
+    async with Api(connection, timeout=TIMEOUT, tries=1, in_flight=IN_FLIGHT, agent="grove-converge") as api:
+        players = [Player(call, place, tally, streams) for place in range(len(call.daemons))]
+        tasks = [asyncio.create_task(player.run(api)) for player in players]
+        ended = asyncio.create_task(over.wait())
+        await asyncio.wait([*tasks, ended], return_when=asyncio.FIRST_COMPLETED)
+        await _drained(streams)
+        for task in tasks:
+            task.cancel()
+        for fault in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(fault, Exception):
+                tally.refused.append(repr(fault))
+    loop.remove_reader(pipe.fileno())
+    tally.cpu_s = time.process_time() - began
+    tally.watch_events, tally.watch_bytes, tally.decoded = streams.events, streams.length, streams.decoded
+    with suppress(EOFError):
+        pipe.recv()
+    return tally
+
+
+async def _drained(streams: Streams) -> None:
+    """Wait until the streams bring nothing more."""
+    until, before = time.monotonic() + _LONGEST_DRAIN_S, -1
+    while before != streams.events and time.monotonic() < until:
+        before = streams.events
+        await asyncio.sleep(_QUIET_S)

@@ -1,0 +1,58 @@
+"""Runs that differ in the seed alone, taken together: what a line of the table and a place on a curve say."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from math import inf, isinf
+from statistics import median
+
+from grove_core.areas.domain_cliques.protocols import Protocol
+from grove_shell.converge.points import Point
+from grove_shell.converge.runs import Outcome, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Runs of one point but for the seed, in one world, at least one."""
+
+    world: str
+    point: Point
+    runs: tuple[Run, ...]
+
+    @property
+    def storable(self) -> bool:
+        """Whether it could be run at all."""
+        return all(run.outcome is not Outcome.NOT_STORABLE for run in self.runs)
+
+    @property
+    def time_s(self) -> float:
+        """The median; infinite where most did not converge (CV-021)."""
+        return median(run.time_s for run in self.runs)
+
+    @property
+    def span_s(self) -> tuple[float, float]:
+        """The shortest and the longest."""
+        times = [run.time_s for run in self.runs]
+        return min(times), max(times)
+
+    def typical(self, value: Callable[[Run], float | None]) -> float | None:
+        """The median of anything; None where most have none."""
+        found = median(inf if one is None else one for one in map(value, self.runs))
+        return None if isinf(found) else found
+
+
+def grouped(runs: Iterable[Run]) -> tuple[Group, ...]:
+    """All groups, by world, protocol, clique size and nodes."""
+    found = defaultdict[tuple[str, Point], list[Run]](list)
+    for run in runs:
+        found[run.world, replace(run.point, seed=0)].append(run)
+    groups = [
+        Group(world, point, tuple(sorted(members, key=lambda run: run.point.seed)))
+        for (world, point), members in found.items()
+    ]
+    return tuple(sorted(groups, key=_place))
+
+
+def _place(group: Group) -> tuple[str, int, int, int]:
+    point = group.point
+    return group.world, list(Protocol).index(point.protocol), point.clique_size, point.nodes

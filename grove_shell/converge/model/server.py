@@ -1,0 +1,194 @@
+"""The API server and its store: how a write is carried out, how often it has to be tried, and who is told.
+
+A write that names a version is answered 409 if the version is another. A write that names none is tried inside the
+server until nobody has come in between: there applies pay for what they do not have to repeat outside.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from grove_core.areas.domain_cliques.verdicts import Reply
+from grove_shell.converge.model.seams import CONTROLLER, DOMAIN, Store, Told, Write
+from grove_shell.converge.model.sizes import DOMAIN_BYTES, RECORD_BYTES, SIZES
+from grove_shell.converge.model.stage import Stage
+from grove_shell.converge.model.watches import News, Watches
+
+Listed = Callable[[int, Any], None]
+Answered = Callable[[Told], None]
+_MILLI = 1_000
+
+
+@dataclass(slots=True, eq=False)
+class _Request:
+    """A write on its way through the server.
+
+    Attributes:
+        due: when it is given up.
+        seen: the version it was worked out on.
+        tried: whether it lost a comparison before.
+        waiting: for a seat.
+    """
+
+    write: Write
+    answer: Answered
+    due: int
+    seen: int = 0
+    tried: bool = False
+    waiting: bool = False
+
+
+class Server:
+    """One API server with its store.
+
+    Attributes:
+        store_us: processor time that the store took.
+    """
+
+    def __init__(self, stage: Stage, store: Store, watches: Watches) -> None:
+        self._cast = stage.cast
+        self._costs = stage.costs
+        self._agenda = stage.agenda
+        self._processor = stage.processor
+        self._ledger = stage.ledger
+        self._store = store
+        self._watches = watches
+        self._sizes = SIZES[stage.cast.point.protocol]
+        self._wire = round(stage.costs.wire_us)
+        self._counts = [0] * (1 + stage.cast.point.cliques)
+        self._written: set[int] = set()
+        self._free = stage.costs.seats
+        self._queue: deque[_Request] = deque()
+        self.store_us = 0
+
+    def size(self, thing: int) -> int:
+        """Bytes of an object."""
+        if thing == DOMAIN and self._cast.point.protocol.sharded:
+            return DOMAIN_BYTES + self._counts[DOMAIN] * RECORD_BYTES
+        return self._sizes.stored(self._counts[thing])
+
+    def body(self, write: Write) -> int:
+        """Bytes that a daemon sends for a write, were it built now."""
+        return self._sizes.sent(self._counts[write.thing] + (write.writer not in self._written))
+
+    def counts_of_registers(self) -> list[int]:
+        """Entries in each object that daemons register in."""
+        return self._counts[1:] if self._cast.point.protocol.sharded else self._counts[:1]
+
+    def show(self, daemon: int, listed: Listed) -> None:
+        """A daemon lists its object, and watches it from there."""
+        clique = self._cast.point.clique_of(daemon)
+        thing = self._cast.thing_of(clique)
+
+        def cost() -> int:
+            return round(self._costs.request_us + self._costs.put_ns_per_byte * self.size(thing) / _MILLI)
+
+        def done() -> None:
+            self._watches.begin(daemon)
+            version = self._store.version(thing) or self._store.latest
+            answer = partial(listed, version, self._store.view(thing, clique))
+            self._agenda.after(self._wire, answer)
+
+        self._processor.submit(cost, done)
+
+    def take(self, write: Write, answer: Answered) -> None:
+        """A write has arrived."""
+        now = self._agenda.now
+        request = _Request(write, answer, now + self._costs.request_limit_ms * _MILLI)
+        if self._free:
+            self._free -= 1
+            self._work(request)
+        else:
+            request.waiting = True
+            self._queue.append(request)
+            self._agenda.after(self._costs.seat_wait_ms * _MILLI, partial(self._turn_away, request))
+
+    def _turn_away(self, request: _Request) -> None:
+        if request.waiting:
+            request.waiting = False
+            self._ledger.throttled += request.write.writer != CONTROLLER
+            self._agenda.after(self._wire, partial(request.answer, Told(Reply.BUSY)))
+
+    def _work(self, request: _Request) -> None:
+        self._processor.submit(partial(self._cost, request), partial(self._worked, request))
+
+    def _cost(self, request: _Request) -> int:
+        """Work it out on what is stored by now: decode, merge or validate, encode."""
+        write, costs = request.write, self._costs
+        request.seen = self._store.version(write.thing)
+        applies = write.writer == CONTROLLER or self._cast.point.protocol.applies
+        per_byte = costs.merge_ns_per_byte if applies else costs.put_ns_per_byte
+        fixed = 0.0 if request.tried else costs.request_us
+        return round(fixed + per_byte * self.size(write.thing) / _MILLI)
+
+    def _worked(self, request: _Request) -> None:
+        write = request.write
+        if write.base is not None and write.base != self._store.version(write.thing):
+            self._refuse(request)
+        elif self._agenda.now > request.due:
+            self._ledger.timeouts += write.writer != CONTROLLER
+            self._end(request, Told(Reply.LOST))
+        elif not self._store.changes(write):
+            self._succeed(request)
+        else:
+            cost = round(self._costs.store_us)
+            self.store_us += cost
+            later = partial(self._agenda.after, round(self._costs.commit_us), partial(self._commit, request))
+            self._processor.submit(lambda: cost, later)
+
+    def _commit(self, request: _Request) -> None:
+        """The store compares, and swaps."""
+        write = request.write
+        if request.seen != self._store.version(write.thing):
+            self._ledger.cas_failures += 1
+            if write.base is not None:
+                self._refuse(request)
+            else:
+                request.tried = True
+                self._work(request)
+            return
+        self._store.carry_out(write)
+        self._count(write)
+        self._succeed(request)
+        self._tell(write)
+
+    def _count(self, write: Write) -> None:
+        if write.writer == CONTROLLER:
+            self._counts[DOMAIN] = max(self._counts[DOMAIN], write.records)
+        elif write.writer not in self._written:
+            self._written.add(write.writer)
+            self._counts[write.thing] += 1
+
+    def _tell(self, write: Write) -> None:
+        store, thing = self._store, write.thing
+        clique = None if write.writer == CONTROLLER else self._cast.point.clique_of(write.writer)
+        view = store.view(thing, clique) if clique is not None else None
+        news = News(thing, store.version(thing), clique, view, store.says_ready(), self.size(thing))
+        self._watches.tell(news, [store.view(thing, one) for one in self._cast.cliques_in(thing)])
+
+    def _refuse(self, request: _Request) -> None:
+        self._ledger.conflicts += request.write.writer != CONTROLLER
+        self._end(request, Told(Reply.STALE))
+
+    def _succeed(self, request: _Request) -> None:
+        write = request.write
+        if write.writer == CONTROLLER:
+            self._ledger.controller_writes += 1
+            self._end(request, Told(Reply.DONE, self._store.version(write.thing)))
+            return
+        self._ledger.writes += 1
+        self._ledger.repicks += write.moves
+        view = self._store.view(write.thing, self._cast.point.clique_of(write.writer))
+        self._end(request, Told(Reply.DONE, self._store.version(write.thing), view))
+
+    def _end(self, request: _Request, told: Told) -> None:
+        self._agenda.after(self._wire, partial(request.answer, told))
+        while self._queue:
+            following = self._queue.popleft()
+            if following.waiting:
+                following.waiting = False
+                self._work(following)
+                return
+        self._free += 1

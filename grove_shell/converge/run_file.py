@@ -1,0 +1,179 @@
+"""``runs.csv``: a line for each run, written after each, and read back so that nothing is run twice.
+
+Rule for this file: what it writes it reads back equal, to the last digit (CV-031).
+"""
+
+import csv
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
+from io import StringIO
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from grove_core.areas.domain_cliques.protocols import Protocol, protocol_named
+from grove_shell.converge.points import Point
+from grove_shell.converge.runs import Outcome, Run
+from grove_shell.reading.faults import Fault
+
+_UNLIMITED: Final = "unlimited"
+
+
+class _Column(NamedTuple):
+    """How a value stands in a cell.
+
+    Attributes:
+        write: the text of a value.
+        read: the value of a text; None, or a ValueError, where it is none.
+        expected: what should have stood there.
+    """
+
+    name: str
+    write: Callable[[Any], str]
+    read: Callable[[str], Any]
+    expected: str
+
+
+def _count(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() else _nothing(text)
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    return value if 0 <= value < float("inf") else _nothing(text)
+
+
+def _nothing(text: str) -> Any:  # noqa: ANN401 - it never returns
+    raise ValueError(text)
+
+
+def _cores(text: str) -> int | None:
+    return None if text == _UNLIMITED else _count(text) or _nothing(text)
+
+
+def _maybe(text: str) -> float | None:
+    return _seconds(text) if text else None
+
+
+def _many(text: str) -> tuple[float, ...]:
+    found = tuple(_seconds(part) for part in text.split())
+    return found if found == tuple(sorted(found)) else _nothing(text)
+
+
+def _protocol(text: str) -> Protocol:
+    return protocol_named(text) or _nothing(text)
+
+
+def _text_of(value: float | None) -> str:
+    return "" if value is None else repr(value)
+
+
+def _columns() -> Iterator[_Column]:
+    words = ", ".join(one.word for one in Protocol)
+    outcomes = ", ".join(one.value for one in Outcome)
+    special = {
+        "protocol": (lambda one: str(one.word), _protocol, f"one of {words}"),
+        "outcome": (lambda one: str(one.value), Outcome, f"one of {outcomes}"),
+        "server_cores": (
+            lambda cores: _UNLIMITED if cores is None else str(cores),
+            _cores,
+            f"a number of cores, or {_UNLIMITED}",
+        ),
+        "t_views_s": (lambda times: " ".join(map(repr, times)), _many, "seconds, sorted, with spaces between them"),
+    }
+    by_type: dict[str, tuple[Callable[[Any], str], Callable[[str], Any], str]] = {
+        "str": (lambda text: " ".join(text.split()), str, "text"),
+        "int": (str, _count, "a whole number"),
+        "float": (repr, _seconds, "a number that is not negative"),
+        "float | None": (_text_of, _maybe, "a number that is not negative, or nothing"),
+    }
+    for field in (*fields(Point), *(one for one in fields(Run) if one.name != "point")):
+        kind = field.type if isinstance(field.type, str) else getattr(field.type, "__name__", str(field.type))
+        yield _Column(field.name, *special.get(field.name, by_type.get(kind, by_type["str"])))
+
+
+COLUMNS: Final = tuple(_columns())
+_OF_POINT: Final = frozenset(field.name for field in fields(Point))
+
+
+def text_of(runs: Iterable[Run]) -> str:
+    """The whole file: a line of names, then a line for each run."""
+    lines = [[column.name for column in COLUMNS]]
+    for run in runs:
+        values = [getattr(run.point if column.name in _OF_POINT else run, column.name) for column in COLUMNS]
+        lines.append([column.write(value) for column, value in zip(COLUMNS, values, strict=True)])
+    return "".join(_line(cells) for cells in lines)
+
+
+def write_runs(path: Path, runs: Iterable[Run]) -> None:
+    """Write them all; whoever reads meanwhile, or after a crash, sees the file before or after it (CV-030)."""
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_text(text_of(runs), encoding="utf-8", newline="")
+    os.replace(beside, path)  # noqa: PTH105 - the very call that is atomic
+
+
+def read_runs(text: str, file: str) -> tuple[tuple[Run, ...], tuple[Fault, ...]]:
+    """All runs of a file, or everything that is wrong with it, each with line and column (CV-032)."""
+    lines = text.splitlines()
+    if not lines:
+        return (), (Fault(file=file, line=1, column=1, expected="a line of column names", got="nothing"),)
+    csv.field_size_limit(sys.maxsize)  # the moments of ten thousand daemons stand in one cell
+    header = _cells(lines[0])
+    faults = list(_faults_of_header(header, file))
+    if faults:
+        return (), tuple(faults)
+    runs = []
+    for number, line in enumerate(lines[1:], 2):
+        read, wrong = _read_line(_cells(line), header, file, number)
+        faults += wrong
+        runs += [read] if read is not None else []
+    return (() if faults else tuple(runs)), tuple(faults)
+
+
+def _faults_of_header(header: list[str], file: str) -> Iterator[Fault]:
+    known = [column.name for column in COLUMNS]
+    for at, name in enumerate(header):
+        if name not in known or name in header[:at]:
+            expected = "each column once" if name in known else "a column that is known"
+            yield Fault(file=file, line=1, column=_place(header, at), expected=expected, got=f'"{name}"')
+    for name in known:
+        if name not in header:
+            yield Fault(file=file, line=1, column=1, expected=f"a column {name}", got="none")
+
+
+def _read_line(cells: list[str], header: list[str], file: str, line: int) -> tuple[Run | None, list[Fault]]:
+    if len(cells) != len(header):
+        expected = f"{len(header)} cells"
+        return None, [Fault(file=file, line=line, column=1, expected=expected, got=str(len(cells)))]
+    faults: list[Fault] = []
+    values: dict[str, Any] = {}
+    by_name = {column.name: column for column in COLUMNS}
+    for at, (name, cell) in enumerate(zip(header, cells, strict=True)):
+        column = by_name[name]
+        try:
+            values[name] = column.read(cell)
+        except ValueError:
+            place = _place(cells, at)
+            faults.append(
+                Fault(file=file, line=line, column=place, path=name, expected=column.expected, got=f'"{cell}"')
+            )
+    if faults:
+        return None, faults
+    point = Point(**{name: value for name, value in values.items() if name in _OF_POINT})
+    return Run(point=point, **{name: value for name, value in values.items() if name not in _OF_POINT}), []
+
+
+def _line(cells: list[str]) -> str:
+    out = StringIO()
+    csv.writer(out, lineterminator="\n").writerow(cells)
+    return out.getvalue()
+
+
+def _cells(line: str) -> list[str]:
+    return next(csv.reader([line]), [])
+
+
+def _place(cells: list[str], at: int) -> int:
+    """Where a cell begins, in characters from 1."""
+    return len(_line(cells[:at])) + 1 if at else 1

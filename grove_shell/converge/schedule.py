@@ -1,0 +1,97 @@
+"""Which point comes next: curves grow node by node, all at the same pace, and end where they became too slow."""
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from statistics import median
+from typing import Final, NamedTuple
+
+from grove_core.areas.domain_cliques.protocols import Protocol
+from grove_shell.converge.points import Point
+from grove_shell.converge.runs import Run
+
+TOO_SLOW_S: Final = 300.0
+"""After the first median beyond it a curve ends (CV-020)."""
+
+
+class CurveName(NamedTuple):
+    """What the points of one curve share."""
+
+    protocol: Protocol
+    clique_size: int
+
+
+class _Curve:
+    """One curve: steps of ascending numbers of nodes, each with the points that differ in the seed alone."""
+
+    def __init__(self, points: Iterable[Point], known: Mapping[Point, Run]) -> None:
+        steps = defaultdict[int, list[Point]](list)
+        for point in points:
+            steps[point.nodes].append(point)
+        self.steps = [steps[nodes] for nodes in sorted(steps)]
+        self.known = known
+        self.running = 0
+        self.times: list[float] = []
+        self.stopped = 0
+        self.nodes = 0
+        self.go_on()
+
+    def take(self) -> Point:
+        """The next point of the present step."""
+        self.running += 1
+        return self.steps[0].pop(0)
+
+    def note(self, run: Run) -> None:
+        """A run has ended."""
+        self.running -= 1
+        self.times.append(run.time_s)
+        self.go_on()
+
+    def go_on(self) -> None:
+        """To the next step that has something to run, past all runs that are known."""
+        while self.steps:
+            step = self.steps[0]
+            self.nodes = step[0].nodes if step else self.nodes
+            self.times += [self.known[point].time_s for point in step if point in self.known]
+            step[:] = [point for point in step if point not in self.known]
+            if step or self.running:
+                return
+            if median(self.times) > TOO_SLOW_S:
+                self.stopped, self.steps = self.nodes, []
+                return
+            self.times = []
+            self.steps.pop(0)
+
+
+class Schedule:
+    """Points that are still to be run; those that are known count as run."""
+
+    def __init__(self, points: Iterable[Point], known: Mapping[Point, Run], seed: int = 0) -> None:
+        """Curves take turns in an order drawn by the seed, so that whatever drifts meanwhile meets all of them."""
+        curves = defaultdict[CurveName, list[Point]](list)
+        for point in points:
+            curves[CurveName(point.protocol, point.clique_size)].append(point)
+        self._curves = {name: _Curve(found, known) for name, found in curves.items()}
+        self._chance = random.Random(seed)  # noqa: S311 - an experiment, no secret
+
+    @property
+    def left(self) -> int:
+        """How many points are still to be started, as far as is known."""
+        return sum(len(step) for curve in self._curves.values() for step in curve.steps)
+
+    @property
+    def stopped(self) -> dict[CurveName, int]:
+        """Curves that were ended, with the number of nodes that was too slow."""
+        return {name: curve.stopped for name, curve in self._curves.items() if curve.stopped}
+
+    def take(self) -> Point | None:
+        """A point to be run now; None where all that is left waits for what runs, or nothing is left."""
+        ready = [curve for curve in self._curves.values() if curve.steps and curve.steps[0]]
+        if not ready:
+            return None
+        fewest = min(curve.nodes for curve in ready)
+        return self._chance.choice([curve for curve in ready if curve.nodes == fewest]).take()
+
+    def note(self, run: Run) -> None:
+        """A run has ended."""
+        self._curves[CurveName(run.point.protocol, run.point.clique_size)].note(run)

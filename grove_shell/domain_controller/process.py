@@ -1,0 +1,88 @@
+"""The controller as a process: three watches, one worker, and the signal that ends it."""
+
+import asyncio
+import signal
+from dataclasses import dataclass
+from datetime import timedelta
+
+from grove_core.kernel.steps import Step
+from grove_core.version import VERSION
+from grove_shell.client.api import Answer, Api
+from grove_shell.client.bucket import Bucket
+from grove_shell.client.connection import Connection
+from grove_shell.client.reflector import Reflector
+from grove_shell.domain_controller.rounds import DomainRounds
+from grove_shell.domain_controller.shelf import DomainShelf
+from grove_shell.exits import DONE
+from grove_shell.fabric_daemon.habits import BURST, RATE, SteadyClock
+from grove_shell.fabric_daemon.kinds import CLIQUES, DOMAINS, PODS
+from grove_shell.fabric_daemon.telling import Telling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerProcess:
+    """What the controller process is told.
+
+    Attributes:
+        namespace: of the domains; empty for all.
+        pods_namespace: of daemons' pods and cliques; empty for all.
+        cleanup: how long until something that could not be said is looked at again.
+    """
+
+    connection: Connection
+    telling: Telling
+    namespace: str = ""
+    pods_namespace: str = ""
+    cleanup: timedelta
+
+    async def run(self) -> int:
+        """Run until a signal."""
+        stop = asyncio.Event()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(name, stop.set)
+        agent = f"grove-domain-controller/{VERSION}"
+        async with Api(self.connection, bucket=Bucket(RATE, BURST), agent=agent) as api:
+            self.telling.say("info", "controller starts", version=VERSION, server=self.connection.server)
+            tasks = [asyncio.create_task(self._live(api)), asyncio.create_task(stop.wait())]
+            try:
+                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    task.result()
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+        self.telling.say("info", "controller stops")
+        return DONE
+
+    async def _live(self, api: Api) -> None:
+        shelf = DomainShelf(self._trouble)
+        places = ((DOMAINS, self.namespace), (CLIQUES, self.pods_namespace), (PODS, self.pods_namespace))
+        reflectors = [
+            Reflector(api, kind, shelf, namespace=namespace, told=self._trouble) for kind, namespace in places
+        ]
+        rounds = DomainRounds(
+            api, shelf, self._answered, SteadyClock(), namespace=self.pods_namespace, cleanup=self.cleanup
+        )
+        async with asyncio.TaskGroup() as group:
+            for reflector in reflectors:
+                group.create_task(reflector.run())
+            for reflector in reflectors:
+                await reflector.synced.wait()
+            self.telling.say("info", "caches are filled")
+            rounds.wake("")
+            group.create_task(rounds.run())
+
+    def _trouble(self, what: str, words: str) -> None:
+        self.telling.say("warning", f"cannot follow {what}", error=words)
+
+    def _answered(self, step: Step, answer: Answer | None, words: str) -> None:
+        reason = step.because[0]
+        done = answer is not None and answer.good
+        self.telling.say(
+            "info" if done else "warning",
+            f"writes {step.target.short}" if done else f"cannot write {step.target.short}",
+            **({} if done else {"error": words}),
+            because=reason.sentence,
+            rule=reason.rule.requirement,
+        )

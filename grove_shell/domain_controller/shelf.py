@@ -1,0 +1,98 @@
+"""What the controller knows of domains, cliques and pods, and which domains have to be looked at."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from grove_core.areas.domain_cliques.memory import version_of
+from grove_core.areas.domain_cliques.moment import DomainMoment, moment_of
+from grove_core.kernel.errors import MalformedObject
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.compute_domain_clique import ComputeDomainClique
+from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
+from grove_shell.fabric_daemon.kinds import CLIQUES, DOMAINS, PODS, register_of
+
+Place = tuple[str, str]
+_READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
+    DOMAINS.kind: register_of,
+    CLIQUES.kind: register_of,
+    PODS.kind: daemon_pod_of,
+}
+
+
+class DomainShelf:
+    """Three copies, each as new as its own watch.
+
+    Attributes:
+        changed: hears the uid of a domain of which something is new; empty for all of them.
+        pods_version: how new the view of the pods is.
+    """
+
+    def __init__(self, told: Callable[[str, str], None] = lambda _what, _words: None) -> None:
+        """Know nothing; ``told`` hears of each object that does not read, and why."""
+        self.changed: Callable[[str], None] = lambda _uid: None
+        self.pods_version = 0
+        self._told = told
+        self._found: dict[str, dict[Place, Any]] = {kind: {} for kind in _READERS}
+
+    def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
+        """All objects of a kind, as of a version."""
+        found = {_place(raw): self._read(kind, raw) for raw in items}
+        self._found[kind] = {place: one for place, one in found.items() if one is not None}
+        if kind == PODS.kind and version.isdecimal():
+            self.pods_version = max(self.pods_version, int(version))
+        self.changed("")
+
+    def put(self, kind: str, raw: Mapping[str, Any]) -> None:
+        """One object is new or has changed; what is older than what is known is no news."""
+        one, before = self._read(kind, raw), self._found[kind].get(_place(raw))
+        if one is None or (before is not None and kind != PODS.kind and version_of(before) > version_of(one)):
+            return
+        self._found[kind][_place(raw)] = one
+        self._pods_seen(kind, raw)
+        self.changed(_domain_of(one))
+
+    def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
+        """One object is gone."""
+        gone = self._found[kind].pop(_place(raw), None)
+        self._pods_seen(kind, raw)
+        if gone is not None:
+            self.changed(_domain_of(gone))
+
+    def lose(self, kind: str, why: str) -> None:
+        """Nothing is known of a kind any more: the view of the pods is as old as can be (DC-072)."""
+        del why
+        if kind == PODS.kind:
+            self.pods_version = 0
+
+    @property
+    def domains(self) -> tuple[ComputeDomain, ...]:
+        """All that are known."""
+        return tuple(self._found[DOMAINS.kind].values())
+
+    def moment(self, domain: ComputeDomain, now: datetime) -> DomainMoment:
+        """What there is to see of one domain."""
+        cliques: Iterable[ComputeDomainClique] = self._found[CLIQUES.kind].values()
+        pods: Iterable[DaemonPod] = self._found[PODS.kind].values()
+        return moment_of(domain, cliques, pods, pods_version=self.pods_version, now=now)
+
+    def _pods_seen(self, kind: str, raw: Mapping[str, Any]) -> None:
+        version = str(raw["metadata"].get("resourceVersion") or "")
+        if kind == PODS.kind and version.isdecimal():
+            self.pods_version = max(self.pods_version, int(version))
+
+    def _read(self, kind: str, raw: Mapping[str, Any]) -> Any:  # noqa: ANN401 - one of three types, by the kind
+        try:
+            return _READERS[kind](raw)
+        except MalformedObject as fault:
+            self._told(f"{kind} {'/'.join(_place(raw))}", f"it does not read: {fault}")
+            return None
+
+
+def _place(raw: Mapping[str, Any]) -> Place:
+    metadata = raw.get("metadata") or {}
+    return str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
+
+
+def _domain_of(one: ComputeDomain | ComputeDomainClique | DaemonPod) -> str:
+    return one.uid if isinstance(one, ComputeDomain) else one.domain_uid

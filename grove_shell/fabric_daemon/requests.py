@@ -1,0 +1,139 @@
+"""What a daemon decides to ask, as requests to an API server, and the server's answers as the core takes them in.
+
+A request is whole before it waits for its turn: what waited may be out of date when it goes out, as it is with every
+client that limits itself (DC-121).
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final, assert_never
+
+from grove_core.areas.domain_cliques.situation import Daemon
+from grove_core.areas.domain_cliques.verdicts import (
+    Answer,
+    Apply,
+    Clear,
+    Label,
+    ListPods,
+    Post,
+    Put,
+    Read,
+    Remove,
+    Reply,
+    Request,
+)
+from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.frozen import thaw
+from grove_core.resources.daemon_pod import daemon_pod_of
+from grove_core.resources.keys import DOMAIN
+from grove_shell.client.api import APPLY, CONFLICT, JSON, MERGE, NOT_FOUND, SERVER_FAULT, TOO_MANY, Api, Unreachable
+from grove_shell.client.api import Answer as Said
+from grove_shell.client.bucket import Bucket
+from grove_shell.fabric_daemon.kinds import KINDS, PODS, place_of, register_of
+
+LABELLER: Final = "compute-domain-daemon"
+_OWNED: Final = "FieldManagerConflict"
+
+
+@dataclass(frozen=True, slots=True)
+class Http:
+    """A request as it goes out."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    content_type: str = JSON
+
+
+def http_of(request: Request, me: Daemon) -> Http:
+    """The request for what was decided."""
+    match request:
+        case Remove(write) | Clear(write):
+            return http_of(write, me)
+        case Apply():
+            query = {"fieldManager": request.manager, **({"force": "true"} if request.force else {})}
+            return Http("PATCH", place_of(request.target, request.subresource), query, thaw(request.fields), APPLY)
+        case Put():
+            query = {"fieldManager": request.manager}
+            return Http("PUT", place_of(request.target, request.subresource), query, thaw(request.manifest))
+        case Post():
+            path = KINDS[request.target.kind].path(request.target.namespace)
+            return Http("POST", path, {"fieldManager": request.manager}, thaw(request.manifest))
+        case Label(pod, labels):
+            body = {"metadata": {"labels": thaw(labels)}}
+            return Http("PATCH", place_of(pod), {"fieldManager": LABELLER}, body, MERGE)
+        case ListPods():
+            query = {"labelSelector": f"{DOMAIN}={me.domain_uid}", "fieldSelector": f"spec.nodeName={me.node}"}
+            return Http("GET", PODS.path(me.pod_namespace), query)
+        case Read(target):
+            return Http("GET", place_of(target))
+        case _:
+            assert_never(request)
+
+
+def answer_of(request: Request, said: Said) -> Answer:
+    """What an answer means to the daemon."""
+    if said.good:
+        try:
+            return _done(request, said.json())
+        except MalformedObject as fault:
+            return Answer(reply=Reply.REFUSED, detail=f"what it answered does not read: {fault}")
+    if said.status == TOO_MANY:
+        patience = None if said.pause is None else timedelta(seconds=said.pause)
+        return Answer(reply=Reply.BUSY, retry_after=patience, detail=said.words)
+    if said.status == NOT_FOUND:
+        return Answer(reply=Reply.GONE, detail=said.words)
+    if said.status == CONFLICT:
+        return Answer(reply=Reply.OWNED if _is_owned(said) else Reply.STALE, detail=said.words)
+    return Answer(reply=Reply.LOST if said.status >= SERVER_FAULT else Reply.REFUSED, detail=said.words)
+
+
+class Requests:
+    """Sends what one daemon asks for, no faster than it may."""
+
+    def __init__(
+        self, api: Api, me: Daemon, bucket: Bucket | None = None, *, sent: Callable[[int], None] = lambda _bytes: None
+    ) -> None:
+        """Send nothing yet.
+
+        Args:
+            api: to whom; it has to hand on every 429 at once, since the daemon decides anew when it may ask again.
+            me: whose.
+            bucket: limits them; it belongs to this daemon alone.
+            sent: is told the bytes of each body that goes out.
+        """
+        self._api = api
+        self._me = me
+        self._bucket = bucket
+        self._sent = sent
+
+    async def ask(self, request: Request) -> Answer:
+        """Send one and wait for its answer; nothing is raised for what goes wrong."""
+        http = http_of(request, self._me)
+        body = None if http.body is None else json.dumps(http.body, separators=(",", ":")).encode()
+        self._sent(len(body or b""))
+        if self._bucket is not None:
+            await self._bucket.take()
+        try:
+            said = await self._api.request(
+                http.method, http.path, query=http.query, body=body, content_type=http.content_type
+            )
+        except Unreachable as fault:
+            return Answer(reply=Reply.LOST, detail=str(fault))
+        return answer_of(request, said)
+
+
+def _done(request: Request, raw: Mapping[str, Any]) -> Answer:
+    if isinstance(request, ListPods):
+        pods = tuple(daemon_pod_of({"kind": PODS.kind, **item}) for item in raw.get("items") or ())
+        return Answer(reply=Reply.DONE, pods=pods)
+    return Answer(reply=Reply.DONE, register=None if isinstance(request, Label) else register_of(raw))
+
+
+def _is_owned(said: Said) -> bool:
+    """Whether fields of another manager were in the way, and not a version or a name."""
+    causes = (said.json().get("details") or {}).get("causes") or ()
+    return any(cause.get("reason") == _OWNED for cause in causes)

@@ -1,0 +1,121 @@
+"""What a daemon tells people: each thing that it does or waits for, once, with the reason and its rule."""
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Final, TextIO
+
+from grove_core.areas.domain_cliques.rules import Why
+from grove_core.areas.domain_cliques.verdicts import (
+    Answer,
+    Apply,
+    Clear,
+    Deed,
+    Done,
+    Label,
+    ListPods,
+    Post,
+    Push,
+    Put,
+    Read,
+    Remove,
+    Reply,
+    Request,
+    Rest,
+    Restart,
+    Start,
+    Wait,
+    Yield,
+)
+from grove_core.document.writing import reason_as_json
+from grove_core.kernel.decisions import Decision
+from grove_core.kernel.reasons import Reason
+from grove_shell.views.page import Page, show
+
+_WORDS: Final[Mapping[type[Deed], str]] = MappingProxyType(
+    {
+        Apply: "applies its entry",
+        Put: "writes its entry",
+        Post: "makes the object",
+        Remove: "takes its entry away",
+        Clear: "clears the other object",
+        Label: "labels its pod",
+        ListPods: "lists the pods of its node",
+        Read: "reads the other object",
+        Start: "starts the fabric daemon",
+        Push: "pushes the peer map",
+        Restart: "restarts the fabric daemon",
+        Wait: "waits",
+        Yield: "steps back",
+        Rest: "rests",
+        Done: "has stopped",
+    }
+)
+_STYLES: Final[Mapping[type[Deed], str]] = MappingProxyType({Start: "green", Restart: "yellow", Yield: "yellow"})
+_PASSING: Final = frozenset({Why.BACKING_OFF})
+_CHANGING: Final = frozenset({"until"})
+
+
+class Telling:
+    """Writes a line for each; what stays the same is said once."""
+
+    def __init__(
+        self,
+        out: TextIO | None = None,
+        *,
+        as_json: bool = False,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """Write to a stream; standard error where none is given."""
+        self._out = out or sys.stderr
+        self._as_json = as_json
+        self._clock = clock
+        self._last: object = None
+
+    def say(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - whatever there is to say
+        """One line that is no decision."""
+        shown = "  ".join(f"{name}={value}" for name, value in fields.items())
+        self._write(level, message, shown, "yellow" if level == "warning" else "", fields)
+
+    def decided(self, decision: Decision[Deed]) -> None:
+        """What it does now, and why; a pause after a failure is told with the failure."""
+        kind, because = type(decision.verdict), decision.because
+        if because[0].rule in _PASSING:
+            return
+        key = (kind, tuple(_key(reason) for reason in because))
+        if key == self._last:
+            return
+        self._last = key
+        reason = because[0]
+        shown = f"{reason.sentence}  {reason.rule.requirement}"
+        told = [_reason(one) for one in because]
+        self._write("info", _WORDS[kind], shown, _STYLES.get(kind, ""), {"because": told})
+
+    def answered(self, request: Request, answer: Answer) -> None:
+        """What went wrong is told; what went well shows in what it does next."""
+        self._last = None
+        if answer.reply is not Reply.DONE:
+            self.say("warning", f"{_WORDS[type(request)]}: {answer.reply.value}", detail=answer.detail)
+
+    def _write(self, level: str, message: str, shown: str, style: str, fields: Mapping[str, Any]) -> None:
+        moment = self._clock()
+        at = f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
+        if self._as_json:
+            line = {"ts": at, "level": level, "msg": message, **fields}
+            self._out.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
+            self._out.flush()
+            return
+        page = Page()
+        page.add((at[11:-1], "dim"), "  ", (f"{message:<26}", style), " ", shown)
+        show(page, self._out)
+
+
+def _key(reason: Reason) -> object:
+    return (reason.rule, tuple(fact for fact in reason.facts if fact[0] not in _CHANGING))
+
+
+def _reason(reason: Reason) -> dict[str, Any]:
+    whole = reason_as_json(reason)
+    return {key: whole[key] for key in ("rule", "requirement", "sentence")}

@@ -1,0 +1,118 @@
+"""Who admits what is written: sets on behalf of users, and parts of sets as the webhooks do (SM-085)."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
+
+from grove_core.admit import admit
+from grove_core.admit_podclique import admit_podclique, admit_podgang, set_named_in
+from grove_core.areas.mnnvl_scopes.entry import Surroundings
+from grove_core.areas.workload.defaults import with_defaults
+from grove_core.kernel.admission import AdmissionVerdict, AmendmentVerdict, Deny
+from grove_core.kernel.decisions import Decision
+from grove_core.kernel.frozen import FrozenMap, freeze, thaw
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Create, Ensure, Outcome, Stage, Step
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.configuration import Configuration, MnnvlMode
+from grove_core.resources.keys import GROVE
+from grove_core.resources.owned import CLAIM_KIND, Owned
+from grove_shell.world.memory import MemoryWorld
+
+Json: TypeAlias = Mapping[str, Any]
+AMENDED: Final = frozenset({"PodClique", "PodGang"})
+
+
+def _of_set(new: Json, old: Json | None, configuration: Configuration) -> AdmissionVerdict:
+    return admit(new, old, configuration=configuration).verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The decisions that are asked when something is written.
+
+    Attributes:
+        of_set: whether a user's write of a set is accepted, by the set, the one before, and the configuration.
+        defaults: what an accepted set is stored as.
+        of_clique, of_gang: what becomes of a new one.
+    """
+
+    of_set: Callable[[Json, Json | None, Configuration], AdmissionVerdict] = _of_set
+    defaults: Callable[[Json], dict[str, Any]] = with_defaults
+    of_clique: Callable[[Json, Surroundings], Decision[AmendmentVerdict]] = admit_podclique
+    of_gang: Callable[[Json, Configuration], Decision[AmendmentVerdict]] = admit_podgang
+
+
+class Webhooks:
+    """Asked about every PodClique and PodGang that is created, where MNNVL goes by annotation; see what there is."""
+
+    def __init__(self, world: MemoryWorld, admission: Admission, ensure: Callable[[Step], Attempt]) -> None:
+        """Of a world.
+
+        Args:
+            world: what there is, and the configuration.
+            admission: who decides.
+            ensure: how what a PodClique needs is asked for.
+        """
+        self.world = world
+        self.admission = admission
+        self.ensure = ensure
+
+    def concerns(self, step: Step) -> bool:
+        """Whether they are asked about a write."""
+        is_on = self.world.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+        return is_on and isinstance(step.action, Create) and step.target.kind in AMENDED
+
+    def amended(self, step: Step) -> Step | Attempt:
+        """The write as it goes on to the store, or what is answered instead."""
+        assert isinstance(step.action, Create)  # noqa: S101 - it concerns them
+        raw = thaw(step.action.manifest)
+        if step.target.kind == "PodGang":
+            verdict = self.admission.of_gang(raw, self.world.configuration).verdict
+        else:
+            verdict = self.admission.of_clique(raw, self._around(step.target, raw)).verdict
+        if isinstance(verdict, Deny):
+            words = "; ".join(f"{one.path}: {one.reason.sentence}" for one in verdict.objections)
+            return Attempt(step, Outcome.REFUSED, f"422 Unprocessable Entity: {words}")
+        for wanted in verdict.ensures:
+            answer = self.ensure(Step(Stage.FOUNDATION, wanted.target, Ensure(wanted.manifest), wanted.because))
+            if answer.outcome is not Outcome.DONE:
+                words = f"what the PodClique shares cannot be had: {wanted.target.short}: {answer.detail}"
+                return Attempt(step, answer.outcome, words)
+        if not verdict.patch:
+            return step
+        manifest = freeze(patched(raw, verdict.patch))
+        assert isinstance(manifest, FrozenMap)  # noqa: S101 - a patch leaves an object an object
+        return replace(step, action=Create(manifest))
+
+    def _around(self, target: Ref, raw: Json) -> Surroundings:
+        items = self.world.items
+        return Surroundings(
+            configuration=self.world.configuration,
+            served=self.world.served,
+            owner=items.get(Ref(GROVE, "PodCliqueSet", target.namespace, set_named_in(raw))),
+            domains={(r.namespace, r.name): one for r, one in items.items() if isinstance(one, ComputeDomain)},
+            claims={
+                (r.namespace, r.name): one
+                for r, one in items.items()
+                if isinstance(one, Owned) and r.kind == CLAIM_KIND
+            },
+        )
+
+
+def patched(value: Json, patch: tuple[dict[str, Any], ...]) -> dict[str, Any]:
+    """An object after a JSON patch (RFC 6902) of additions to objects, replacements and removals."""
+    whole: dict[str, Any] = {"": json.loads(json.dumps(value))}
+    for step in patch:
+        *path, last = [part.replace("~1", "/").replace("~0", "~") for part in step["path"].split("/")]
+        place: Any = whole
+        for part in path:
+            place = place[int(part)] if isinstance(place, list) else place[part]
+        key: Any = int(last) if isinstance(place, list) else last
+        if step["op"] == "remove":
+            del place[key]
+        else:
+            place[key] = step["value"]
+    found: dict[str, Any] = whole[""]
+    return found

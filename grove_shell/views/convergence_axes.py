@@ -1,0 +1,132 @@
+"""How runs are drawn: colours of protocols, marks of outcomes, axes that read the same in all pictures."""
+
+from collections.abc import Iterable, Sequence
+from textwrap import wrap
+from typing import Any, Final, Literal
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+from grove_core.areas.domain_cliques.protocols import Protocol
+from grove_shell.converge.captions import caption_of
+from grove_shell.converge.runs import Run
+
+COLOURS: Final = {
+    Protocol.RMW: "#b35900",
+    Protocol.SSA: "#c2255c",
+    Protocol.SHARDED: "#0b7285",
+    Protocol.SHARDED_RMW: "#5f3dc4",
+}
+WIDTHS: Final = {Protocol.RMW: 2.6, Protocol.SSA: 2.2, Protocol.SHARDED: 2.4, Protocol.SHARDED_RMW: 1.3}
+"""Where lines lie on each other, the one below still shows."""
+WORDS: Final = {
+    Protocol.RMW: "rmw: one object, read-modify-write",
+    Protocol.SSA: "ssa: one object, server-side apply",
+    Protocol.SHARDED: "sharded: object per clique, server-side apply",
+    Protocol.SHARDED_RMW: "sharded-rmw: object per clique, read-modify-write",
+}
+MARKS: Final = {"model": "o", "cluster": "D"}
+STYLE: Final[dict[Any, Any]] = {
+    "svg.hashsalt": "grove",
+    "svg.fonttype": "none",
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 12,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+}
+_INK: Final = "#656d76"
+_WIDTH: Final = 8.6
+_HEIGHT: Final = 4.9
+_LINE: Final = 0.155
+_CHARACTERS: Final = 166
+_KILO: Final = 1_000
+
+
+def page_for(title: str, runs: Sequence[Run]) -> tuple[Figure, Axes]:
+    """A figure with its title above and what was run below (CV-050)."""
+    lines = [part for line in caption_of(runs) for part in wrap(line, _CHARACTERS)]
+    foot = _LINE * (len(lines) + 1)
+    inches = _HEIGHT + foot
+    figure = Figure(figsize=(_WIDTH, inches), layout=None)
+    axes = figure.add_axes((0.085, (foot + 0.55) / inches, 0.895, (_HEIGHT - 1.0) / inches))
+    axes.set_title(title, pad=12)
+    for number, line in enumerate(lines):
+        figure.text(0.012, (foot - _LINE * (number + 1)) / inches, line, fontsize=7.5, color=_INK)
+    return figure, axes
+
+
+def log_nodes(axes: Axes, nodes: Iterable[int], label: str = "nodes") -> None:
+    """A logarithmic axis with a tick for each number that was run."""
+    found = sorted(set(nodes))
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(NullLocator())
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticks(found, [f"{one:,}" for one in found])
+    axes.set_xlim(found[0] / 1.25, found[-1] * 1.25)
+    axes.set_xlabel(label)
+
+
+def log_values(axes: Axes, label: str) -> None:
+    """A logarithmic axis with ordinary numbers."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0), numticks=12))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+    axes.set_ylabel(label)
+    axes.grid(axis="y", color="#e6e9ed", linewidth=0.7)
+    axes.set_axisbelow(True)
+
+
+def log_moments(axes: Axes, label: str) -> None:
+    """A logarithmic axis of seconds."""
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0), numticks=12))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+    axes.set_xlabel(label)
+
+
+def short(value: float) -> str:
+    """A number with a letter for thousands, millions and so on."""
+    for letter in ("", "k", "M", "G", "T"):
+        if abs(value) < _KILO:
+            return f"{value:g}{letter}"
+        value /= _KILO
+    return f"{value:g}P"
+
+
+def line_of(world: str, runs: Iterable[Run]) -> Literal["-", "--"]:
+    """A line in one piece, but for a model beside what was measured."""
+    return "--" if world == "model" and any(run.world != world for run in runs) else "-"
+
+
+def legend(
+    axes: Axes,
+    runs: Iterable[Run],
+    more: Iterable[Line2D] = (),
+) -> None:
+    """A handle for each protocol, and for each world where there are two."""
+    found = list(runs)
+    protocols = [one for one in Protocol if any(run.point.protocol is one for run in found)]
+    worlds = list(dict.fromkeys(run.world for run in found))
+    handles = [Line2D([], [], color=COLOURS[one], linewidth=2, label=WORDS[one]) for one in protocols]
+    if len(worlds) > 1:
+        handles += [
+            Line2D(
+                [],
+                [],
+                color=_INK,
+                linestyle=line_of(one, found),
+                marker=MARKS[one],
+                markersize=5,
+                label=f"{one}: median",
+            )
+            for one in worlds
+        ]
+    shown = [*handles, *more]
+    axes.legend(handles=shown, loc="upper left", framealpha=0.9, edgecolor="white", fontsize=8.5, handlelength=1.8)

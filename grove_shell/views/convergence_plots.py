@@ -1,0 +1,243 @@
+"""The pictures of ``grove converge``: times over nodes for each protocol and for all, what they cost, how they spread.
+
+Rule for this file: no run is left out. What did not converge is a triangle at its limit, what no store takes a cross.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import isinf
+from pathlib import Path
+from typing import Final
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from grove_core.areas.domain_cliques.protocols import Protocol
+from grove_shell.converge.closed_form import watch_bytes
+from grove_shell.converge.groups import Group, grouped
+from grove_shell.converge.runs import Outcome, Run
+from grove_shell.views.convergence_axes import (
+    COLOURS,
+    MARKS,
+    STYLE,
+    WIDTHS,
+    WORDS,
+    legend,
+    line_of,
+    log_moments,
+    log_nodes,
+    log_values,
+    page_for,
+    short,
+)
+
+_FORMATS: Final = ("png", "svg")
+_SPREAD: Final = 144
+_RACK: Final = 18
+_NONE: Final = 0.5
+"""Where a logarithmic axis has its zero."""
+_GREY: Final = "#656d76"
+
+
+def draw_all(runs: Sequence[Run], folder: Path) -> Iterator[str]:
+    """Draw every picture that these runs can fill, as PNG and as SVG; yields the names of the files."""
+    with mpl.rc_context(STYLE):
+        for name, figure in _figures(runs):
+            for form in _FORMATS:
+                metadata = {"Date": None, "Creator": "grove"} if form == "svg" else {"Software": "grove"}
+                figure.savefig(folder / f"{name}.{form}", dpi=144, metadata=metadata, facecolor="white")
+                yield f"{name}.{form}"
+
+
+def _figures(runs: Sequence[Run]) -> Iterator[tuple[str, Figure]]:
+    main = _main_size(runs)
+    shown = [run for run in runs if run.point.clique_size == main]
+    yield "convergence", _times("Convergence of a ComputeDomain", shown)
+    for protocol in Protocol:
+        own = [run for run in shown if run.point.protocol is protocol]
+        if own:
+            yield f"convergence-{protocol.word}", _times(f"Convergence, {WORDS[protocol]}", own)
+    played = [run for run in shown if run.outcome is not Outcome.NOT_STORABLE]
+    if not played:
+        return
+    yield "retries", _retries(played)
+    yield "watch-bytes", _bytes(played)
+    yield "processor", _processor(played)
+    yield "views", _views(played)
+    if len({run.point.clique_size for run in runs}) > 1:
+        yield "clique-sizes", _clique_sizes(runs)
+
+
+def _main_size(runs: Iterable[Run]) -> int:
+    """The clique size of most pictures: that of a rack where it was run, else the smallest."""
+    sizes = {run.point.clique_size for run in runs}
+    return _RACK if _RACK in sizes else min(sizes)
+
+
+def _times(title: str, runs: Sequence[Run]) -> Figure:
+    """Seconds to convergence over nodes: every run a mark, medians joined."""
+    figure, axes = page_for(title, runs)
+    there = [protocol for protocol in Protocol if any(run.point.protocol is protocol for run in runs)]
+    shift = {protocol: 1 + 0.025 * (place - (len(there) - 1) / 2) for place, protocol in enumerate(there)}
+    _marks(axes, runs, lambda run: run.point.nodes * shift[run.point.protocol])
+    _medians(axes, runs, lambda group: group.time_s)
+    log_nodes(axes, (run.point.nodes for run in runs))
+    log_values(axes, "seconds until all are Ready")
+    legend(axes, runs, _outcome_handles(runs))
+    return figure
+
+
+def _marks(axes: Axes, runs: Sequence[Run], place: Callable[[Run], float]) -> None:
+    """A mark for each run; those without a time at the limit."""
+    for run in runs:
+        colour, limit = COLOURS[run.point.protocol], run.point.run_limit_s
+        if run.outcome is Outcome.CONVERGED:
+            axes.plot(place(run), run.time_s, MARKS[run.world], color=colour, markersize=4, alpha=0.55, mew=0, zorder=3)
+        elif run.outcome is Outcome.CENSORED:
+            axes.plot(place(run), limit, "^", mfc="none", mec=colour, markersize=7, zorder=4)
+        else:
+            axes.plot(place(run), limit, "x", color=colour, markersize=7, zorder=4)
+
+
+def _outcome_handles(runs: Sequence[Run]) -> Iterator[Line2D]:
+    outcomes = {run.outcome for run in runs}
+    yield Line2D([], [], color=_GREY, marker=MARKS[runs[0].world], linewidth=0, markersize=4, label="a run")
+    if Outcome.CENSORED in outcomes:
+        yield Line2D([], [], mec=_GREY, mfc="none", marker="^", linewidth=0, label="not converged at its limit")
+    if Outcome.NOT_STORABLE in outcomes:
+        yield Line2D([], [], color=_GREY, marker="x", linewidth=0, label="not storable: object above 1.5 MiB")
+
+
+def _nodes_of(group: Group) -> int:
+    return group.point.nodes
+
+
+def _medians(
+    axes: Axes,
+    runs: Sequence[Run],
+    value: Callable[[Group], float | None],
+    *,
+    marker: str = "",
+    along: Callable[[Group], int] = _nodes_of,
+) -> None:
+    """A line for each protocol of each world, broken off where there is no median."""
+    curves: dict[tuple[str, Protocol], list[tuple[int, float]]] = {}
+    for group in grouped(runs):
+        found = value(group)
+        if found is not None and not isinf(found):
+            curves.setdefault((group.world, group.point.protocol), []).append((along(group), found))
+    for (world, protocol), places in curves.items():
+        axes.plot(
+            [place for place, _ in places],
+            [found for _, found in places],
+            color=COLOURS[protocol],
+            linestyle=line_of(world, runs),
+            linewidth=WIDTHS[protocol],
+            marker=marker or None,
+            markersize=4,
+            zorder=2,
+        )
+
+
+def _retries(runs: Sequence[Run]) -> Figure:
+    """Conflicts that clients see, and comparisons that the server loses, over nodes."""
+    figure, axes = page_for("Retries: at the client (409), or inside the server", runs)
+    _medians(axes, runs, lambda group: _at_least_half(group.typical(lambda run: run.conflicts)), marker="o")
+    for protocol in Protocol:
+        own = [group for group in grouped(runs) if group.point.protocol is protocol]
+        lost = [_at_least_half(group.typical(lambda run: run.cas_failures)) for group in own]
+        places = [group.point.nodes for group in own]
+        axes.plot(places, lost, "s:", color=COLOURS[protocol], mfc="white", markersize=6, linewidth=1.2, zorder=3)
+    log_nodes(axes, (run.point.nodes for run in runs))
+    log_values(axes, "retries of a run (median)")
+    axes.set_ylim(bottom=0.4)
+    ticks = [tick for tick in axes.get_yticks() if 1 <= tick <= axes.get_ylim()[1]]
+    axes.set_yticks([_NONE, *ticks], ["0", *map(short, ticks)])
+    legend(
+        axes,
+        runs,
+        [
+            Line2D([], [], color=_GREY, marker="o", markersize=4, label="conflicts answered 409"),
+            Line2D([], [], color=_GREY, mfc="white", marker="s", linestyle=":", label="comparisons lost in the server"),
+        ],
+    )
+    return figure
+
+
+def _at_least_half(value: float | None) -> float:
+    return max(value or 0.0, _NONE)
+
+
+def _bytes(runs: Sequence[Run]) -> Figure:
+    """Megabytes over all watches, beside what can be counted without a run."""
+    figure, axes = page_for("Bytes over the watches of all daemons", runs)
+    for run in runs:
+        height = run.watch_bytes / 1e6
+        axes.plot(run.point.nodes, height, MARKS[run.world], color=COLOURS[run.point.protocol], markersize=4, mew=0)
+    nodes = sorted({run.point.nodes for run in runs})
+    for protocol in {run.point.protocol for run in runs}:
+        size = runs[0].point.clique_size
+        line = [watch_bytes(protocol, count, size) / 1e6 for count in nodes]
+        axes.plot(nodes, line, color=COLOURS[protocol], linestyle=":", linewidth=1.5)
+    log_nodes(axes, nodes)
+    log_values(axes, "MB in a run")
+    closed = Line2D([], [], color=_GREY, linestyle=":", label="closed form: all watch before the first write")
+    legend(axes, runs, [Line2D([], [], color=_GREY, marker="o", linewidth=0, markersize=4, label="a run"), closed])
+    return figure
+
+
+def _processor(runs: Sequence[Run]) -> Figure:
+    """Processor seconds of server and store over nodes."""
+    figure, axes = page_for("Processor time of API server and store", runs)
+    for run in runs:
+        spent = run.cpu_server_s + run.cpu_store_s
+        axes.plot(run.point.nodes, spent, MARKS[run.world], color=COLOURS[run.point.protocol], markersize=4, mew=0)
+    _medians(axes, runs, lambda group: group.typical(lambda run: run.cpu_server_s + run.cpu_store_s))
+    log_nodes(axes, (run.point.nodes for run in runs))
+    log_values(axes, "processor seconds in a run")
+    legend(axes, runs)
+    return figure
+
+
+def _views(runs: Sequence[Run]) -> Figure:
+    """How many daemons know their whole clique by when, at one number of nodes."""
+    counts = {run.point.nodes for run in runs}
+    nodes = _SPREAD if _SPREAD in counts else min(counts, key=lambda count: abs(count - _SPREAD))
+    own = [run for run in runs if run.point.nodes == nodes]
+    figure, axes = page_for(f"When do daemons know their whole clique? {nodes:,} nodes, a line for each run", own)
+    for run in own:
+        shares = [100 * (number + 1) / nodes for number in range(len(run.t_views_s))]
+        colour = COLOURS[run.point.protocol]
+        axes.step(
+            run.t_views_s,
+            shares,
+            where="post",
+            color=colour,
+            linestyle=line_of(run.world, own),
+            alpha=0.8,
+            linewidth=1.3,
+        )
+    log_moments(axes, "seconds since the domain was made")
+    axes.set_ylabel("% of daemons")
+    axes.set_ylim(0, 138)  # the legend stands above the lines
+    axes.set_yticks(range(0, 101, 20))
+    axes.grid(axis="y", color="#e6e9ed", linewidth=0.7)
+    legend(axes, own)
+    return figure
+
+
+def _clique_sizes(runs: Sequence[Run]) -> Figure:
+    """Seconds to convergence over the size of cliques, at the number of nodes that most sizes were run with."""
+    sizes = {run.point.nodes: set[int]() for run in runs}
+    for run in runs:
+        sizes[run.point.nodes].add(run.point.clique_size)
+    nodes = max(sizes, key=lambda count: (len(sizes[count]), count))
+    own = [run for run in runs if run.point.nodes == nodes]
+    figure, axes = page_for(f"Convergence over clique size, {nodes:,} nodes", own)
+    _marks(axes, own, lambda run: run.point.clique_size)
+    _medians(axes, own, lambda group: group.time_s, along=lambda group: group.point.clique_size)
+    log_nodes(axes, (run.point.clique_size for run in own), "daemons of a clique")
+    log_values(axes, "seconds until all are Ready")
+    legend(axes, own, _outcome_handles(own))
+    return figure

@@ -1,0 +1,92 @@
+"""The webhooks as a process under test, for one namespace, as a user with exactly the rights that are printed."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from grove_core.resources.configuration import Mnnvl
+from grove_shell.actions.manifests import objects_of
+from grove_shell.manifests.installation import WEBHOOKS, Installation
+from tests.cluster.api import Api, ApiError, Json, wait_until
+from tests.cluster.installing import Program, access_for, clique, free_port, grove_set
+from tests.cluster.plane import REVIEWER, ControlPlane
+from tests.cluster.programs import HOST
+
+SETS: Final = "podcliquesets"
+OFF: Final = Mnnvl()
+LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def on_loopback(registration: Json) -> Json:
+    """A registration for an address where nobody listens yet: a Service would be looked for outside this machine."""
+    nowhere = f"https://{HOST}:{free_port()}"
+    moved = [
+        {**webhook, "clientConfig": {"url": f"{nowhere}{webhook['clientConfig']['service']['path']}"}}
+        for webhook in registration["webhooks"]
+    ]
+    return {**registration, "webhooks": moved}
+
+
+class Installed:
+    """Webhooks for one namespace.
+
+    Args:
+        plane: whose API server calls them.
+        namespace: whose sets they judge, and where their Secret is.
+        folder: for configuration and log.
+        mnnvl: what they are told of MNNVL.
+    """
+
+    def __init__(self, plane: ControlPlane, namespace: str, folder: Path, mnnvl: Mnnvl = OFF) -> None:
+        self.api: Api = plane.api()
+        self.plane = plane
+        self.namespace = namespace
+        self._folder = folder
+        self._mnnvl = mnnvl
+        told = Installation(home=namespace, watched=namespace, mnnvl=mnnvl)
+        self.registration = [one for one in objects_of(told, ("webhooks",)) if "webhooks" in one]
+        self.objects = [*access_for(told, {WEBHOOKS: REVIEWER}), *map(on_loopback, self.registration)]
+
+    def program(self, name: str = "webhooks", **certificates: Any) -> Program:
+        """One process of them."""
+        config = {
+            "kind": "WebhookConfiguration",
+            "certificates": {"checkEvery": "300ms", "settle": "1s", **certificates},
+            "listening": {"host": HOST, "port": 0},
+            "farewell": "300ms",
+            "mnnvl": {"enabled": self._mnnvl.enabled, "mode": self._mnnvl.mode.value},
+        }
+        words = ["webhooks", "--kubeconfig", str(self.plane.kubeconfig(REVIEWER)), "-n", self.namespace]
+        words += ["--watch-namespace", self.namespace, "--url-host", HOST]
+        return Program(words, config, self._folder / f"{name}.log")
+
+    def create(self, manifest: Json) -> Json:
+        return self.api.create(manifest, self.namespace)
+
+    def set_of(self, name: str, *cliques: Json, **template: Any) -> Json:
+        return grove_set(name, self.namespace, *(cliques or (clique("a", 2),)), **template)
+
+    def is_called(self) -> None:
+        """Wait until the API server trusts us and calls: a set without thresholds comes back with one."""
+
+        def judged() -> str:
+            try:
+                path = self.api.resource(SETS).path(self.namespace)
+                said = self.api.request("POST", f"{path}?dryRun=All", self.set_of("probe"))
+            except ApiError as fault:
+                return str(fault)
+            return str(said["spec"]["template"]["cliques"][0]["spec"].get("minAvailable"))
+
+        wait_until(judged, lambda said: said == "2", "defaults are written")
+
+    def asked(self, since: datetime = LONG_AGO) -> list[tuple[str, str, int]]:
+        """What they asked for in their namespace: verb, resource and how that was answered, in order.
+
+        A request may be written down some time after it was answered, so it is told from others by when it came.
+        """
+        return [
+            (event["verb"], event["objectRef"]["resource"], event["responseStatus"]["code"])
+            for event in self.plane.audit(REVIEWER)
+            if self.namespace in event["requestURI"]
+            if datetime.fromisoformat(event["requestReceivedTimestamp"]) >= since
+        ]

@@ -1,0 +1,55 @@
+"""Golden moments of topologies themselves: who holds them, and what becomes of the default one.
+
+A folder holds `given.yaml` (what kubectl printed), `operator.yaml`, `moments.yaml` (the clock, and what was expected by
+hand: topology -> steps, and whether something is held back) and `plan.yaml`, which is written by `pytest --bless`.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from grove_core.areas.topology.moment import moments_of
+from grove_core.document.document import Document, action_name
+from grove_core.document.writing import document_as_json
+from grove_core.kernel.times import parse_time
+from grove_core.plan.forecast import forecast_of
+from grove_core.reconcile_topology import reconcile_topology
+from grove_shell.actions.source import configuration_of
+from grove_shell.reading.objects import load
+from grove_shell.views.structured import as_text
+
+Json = dict[str, Any]
+HERE: Final = Path(__file__).parent / "topology"
+FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/moments.yaml"))
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_tp040_topologies_are_kept_as_expected(folder: Path, *, bless: bool) -> None:
+    case: Json = yaml.safe_load((folder / "moments.yaml").read_text(encoding="utf-8"))
+    told, unread = configuration_of(str(folder / "operator.yaml"))
+    loaded = load((str(folder / "given.yaml"),), sys.stdin.buffer, configuration=told)
+    now = parse_time(case["now"])
+    assert now is not None
+    assert not unread
+    assert not loaded.faults
+    plans = [reconcile_topology(moment) for moment in moments_of(loaded.cluster, now)]
+
+    done = {plan.root.name: [action_name(step.action) for step in plan.steps] for plan in plans}
+    assert done == case["expect"]["steps"], case["why"]
+    held = {plan.root.name: [held.because[0].rule.code for held in plan.withheld] for plan in plans}
+    assert held == case["expect"]["heldBack"], case["why"]
+
+    document = Document(
+        rules="design",
+        as_of=now,
+        not_collected=(),
+        forecasts=tuple(forecast_of(plan, now) for plan in plans),
+        configuration=told,
+    )
+    said = as_text(document_as_json(document, decisions=True), "yaml")
+    if bless:
+        (folder / "plan.yaml").write_text(said, encoding="utf-8")
+    assert (folder / "plan.yaml").read_text(encoding="utf-8") == said, case["why"]

@@ -1,0 +1,72 @@
+"""Points of all kinds, drawn by seeds; and small ones for a closer look."""
+
+import random
+from typing import Any
+
+from grove_core.areas.domain_cliques.protocols import Protocol
+from grove_shell.converge.model.costs import Costs, shipped_costs
+from grove_shell.converge.model.play import Play, Troupe
+from grove_shell.converge.points import Point
+from grove_shell.converge.runs import Run
+
+PROTOCOLS = list(Protocol)
+
+
+def point(protocol: Protocol = Protocol.SHARDED, nodes: int = 18, **others: Any) -> Point:
+    return Point(protocol=protocol, nodes=nodes, **others)
+
+
+def run_of(one: Point, costs: Costs | None = None, troupe: Troupe | None = None) -> Run:
+    return Play(one, costs or shipped_costs(), troupe).run()
+
+
+def costs_with(**others: Any) -> Costs:
+    return shipped_costs().model_copy(update=others)
+
+
+def drawn(seed: int) -> tuple[Point, Costs]:
+    """A small world, mostly one whose server is overloaded: there, everything happens that can."""
+    chance = random.Random(seed)
+    costs = costs_with(
+        merge_ns_per_byte=chance.choice([50.0, 250.0, 5_000.0, 40_000.0]),
+        put_ns_per_byte=chance.choice([60.0, 2_000.0]),
+        commit_us=chance.choice([2_000.0, 20_000.0]),
+        seats=chance.choice([200, 3]),
+        seat_wait_ms=chance.choice([15_000, 200]),
+        request_limit_ms=chance.choice([60_000, 800]),
+    )
+    return (
+        Point(
+            protocol=PROTOCOLS[seed % len(PROTOCOLS)],
+            nodes=chance.choice([1, 2, 5, 9, 18, 27, 36]),
+            clique_size=chance.choice([3, 6, 9, 18]),
+            seed=seed,
+            arrival_s=chance.choice([0.0, 0.5, 2.0]),
+            readiness_s=chance.choice([0.0, 1.0]),
+            rate=chance.choice([5.0, 5.0, 0.0]),
+            server_cores=chance.choice([None, 1, 2]),
+            run_limit_s=120.0,
+        ),
+        costs,
+    )
+
+
+def slow(seed: int) -> tuple[Point, Costs]:
+    """A small world on a server so slow that daemons lose their patience, and move though they have started."""
+    chance = random.Random(seed)
+    costs = costs_with(
+        merge_ns_per_byte=chance.choice([100_000.0, 300_000.0, 30_000.0]),
+        seats=chance.choice([200, 6]),
+        request_limit_ms=chance.choice([60_000, 20_000, 400_000]),
+    )
+    return (
+        Point(
+            protocol=chance.choice([Protocol.SSA, Protocol.SHARDED]),
+            nodes=chance.choice([6, 9, 12]),
+            clique_size=chance.choice([3, 6, 12]),
+            seed=seed,
+            server_cores=chance.choice([1, 2, 4]),
+            run_limit_s=900.0,
+        ),
+        costs,
+    )

@@ -1,0 +1,153 @@
+"""What runs on a cluster rest on, without one: lines of watches, pages of metrics, a fabric daemon on a timer."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.converge.calibrate import text_of
+from benchmarks.converge.fitting import Sample, Samples, fitted
+from grove_core.areas.domain_cliques.verdicts import Peers
+from grove_core.resources.keys import NVIDIA
+from grove_shell.converge.cluster.counters import Counted, counted_in
+from grove_shell.converge.cluster.decoding import Streams
+from grove_shell.converge.cluster.troupe import TimedFabric
+from grove_shell.converge.model.costs import costs_of
+from grove_shell.fabric_daemon.following import reading
+from grove_shell.fabric_daemon.kinds import register_of
+
+Json = dict[str, Any]
+
+
+def line(version: int, nodes: int, what: str = "MODIFIED") -> bytes:
+    """As the API server writes it: keys in order, what the managers own before the version."""
+    owned = [{"manager": "m", "fieldsV1": {"f:resourceVersion": {}}, "operation": "Apply"}]
+    metadata = {
+        "managedFields": owned,
+        "name": "domain",
+        "namespace": "ml",
+        "resourceVersion": str(version),
+        "uid": "u",
+    }
+    entries = [{"cliqueID": "a", "index": n, "ipAddress": f"10.0.0.{n}", "name": f"n{n}"} for n in range(nodes)]
+    body = {"apiVersion": NVIDIA, "kind": "ComputeDomain", "metadata": metadata, "status": {"nodes": entries}}
+    return json.dumps({"type": what, "object": body}, separators=(",", ":")).encode()
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 9), st.sampled_from(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"])), max_size=30)
+)
+def test_cv062_a_line_is_read_as_if_alone(drawn: list[tuple[int, str]]) -> None:
+    """Of each version there is one state, whoever reads it first."""
+    streams, alone = Streams(), reading(register_of)
+    for version, what in drawn:
+        text = line(version, version % 4, what)
+        found, wanted = streams.read(text), alone(text)
+        assert (found.version, found.found) == (wanted.version, wanted.found)
+    counted = [(version, what) for version, what in drawn if what in {"ADDED", "MODIFIED"}]
+    assert streams.events == len(counted)
+    assert streams.decoded == len({version for version, _ in counted})
+    assert streams.length == sum(len(line(version, version % 4, what)) + 1 for version, what in counted)
+
+
+@pytest.mark.parametrize(("indices", "shown"), [([0, 1], (2, False)), ([0, 0], (2, True)), ([], (0, False))])
+def test_cv062_what_an_object_shows_of_a_clique(indices: list[int], shown: tuple[int, bool]) -> None:
+    entries = [{"name": f"n{at}", "cliqueID": "a", "index": index} for at, index in enumerate(indices)]
+    other = {"name": "x", "cliqueID": "b", "index": 0}
+    raw = {
+        "kind": "ComputeDomain",
+        "metadata": {"name": "d", "resourceVersion": "7"},
+        "status": {"nodes": [*entries, other]},
+    }
+    streams = Streams()
+    assert streams.members(register_of(raw), "a") == shown
+    assert streams.members(register_of(raw), "a") == shown
+
+
+PAGE = """
+# HELP apiserver_request_total of requests
+apiserver_request_total{code="200",resource="computedomains",verb="APPLY"} 7
+apiserver_request_total{code="201",resource="computedomaincliques",verb="POST"} 2
+apiserver_request_total{code="200",resource="computedomains",verb="LIST"} 50
+apiserver_request_total{code="200",resource="pods",verb="PUT"} 50
+apiserver_request_total{code="409",resource="computedomains",subresource="status",verb="PUT"} 5
+apiserver_request_total{code="429",resource="computedomains",verb="PUT"} 3
+apiserver_request_total{code="504",resource="computedomains",verb="PUT"} 1
+etcd_request_duration_seconds_count{operation="update",group="resource.nvidia.com",resource="computedomains"} 11
+etcd_request_duration_seconds_count{operation="get",group="resource.nvidia.com",resource="computedomains"} 90
+apiserver_watch_events_total{group="resource.nvidia.com",resource="computedomains",version="v1beta1"} 40
+apiserver_watch_events_sizes_sum{group="resource.nvidia.com",resource="computedomains",version="v1beta1"} 1.5e+03
+process_cpu_seconds_total 12.5
+"""
+
+
+def test_cv061_what_a_server_counts() -> None:
+    found = counted_in(PAGE, "process_cpu_seconds_total 2.25\n")
+    assert found == Counted(
+        good=9,
+        conflicts=5,
+        throttled=3,
+        timeouts=1,
+        transactions=11,
+        watch_events=40,
+        watch_bytes=1500,
+        cpu_server_s=12.5,
+        cpu_store_s=2.25,
+    )
+    assert found.since(counted_in(PAGE)) == Counted(cpu_store_s=2.25)
+
+
+def test_cv060_a_fabric_daemon_that_was_stopped_is_never_ready() -> None:
+    told: list[str] = []
+
+    async def live() -> None:
+        fabric = TimedFabric(0.02)
+        fabric.changed = lambda: told.append("changed")
+        await fabric.start(3, Peers(()))
+        await fabric.stop()
+        await asyncio.sleep(0.04)
+        assert (fabric.state, told) == (None, [])
+        await fabric.start(3, Peers(()))
+        await fabric.push(Peers(((0, "10.0.0.1"),)))
+        await asyncio.sleep(0.04)
+        assert fabric.state is not None
+        assert (fabric.state.ready, fabric.state.peers) == (True, Peers(((0, "10.0.0.1"),)))
+
+    asyncio.run(live())
+    assert told == ["changed"]
+
+
+@given(
+    st.tuples(*[st.floats(10, 1000)] * 3),
+    st.tuples(*[st.floats(0.001, 0.5)] * 4),
+)
+def test_cv065_what_was_put_in_is_fitted(fixed: tuple[float, float, float], slopes: tuple[float, ...]) -> None:
+    """Measurements without noise, of a server that is the model."""
+    request, watcher, store = fixed
+    put, merge, once, each = slopes
+
+    def sample(size: int, watchers: int, slope: float) -> Sample:
+        told = (once * size if watchers else 0) + watchers * (watcher + each * size)
+        cost = request + slope * size + told
+        return Sample(size, watchers, cost, store, cost + store + 700 + 2 * 400)
+
+    sizes = (1000, 10_000, 50_000)
+    samples = Samples(
+        applies=[sample(size, 0, merge) for size in sizes],
+        puts=[sample(size, 0, put) for size in sizes],
+        watched=[sample(size, watchers, merge) for size in sizes[:2] for watchers in (1, 10, 100)],
+        idle_us=900.0,
+        idle_server_us=100.0,
+    )
+    costs = fitted(samples, "a server of our own")
+    assert costs.request_us == pytest.approx(request, rel=1e-6)
+    assert (costs.put_ns_per_byte, costs.merge_ns_per_byte) == pytest.approx((put * 1000, merge * 1000), rel=1e-6)
+    assert costs.serialise_ns_per_byte == pytest.approx(once * 1000, rel=1e-4)
+    assert (costs.watcher_us, costs.watcher_ns_per_byte) == pytest.approx((watcher, each * 1000), rel=1e-4)
+    assert (costs.store_us, costs.commit_us, costs.wire_us) == pytest.approx((store, 700, 400), rel=1e-6)
+    again, problems = costs_of(yaml.safe_load(text_of(costs)))
+    assert (problems, again.source) == ((), "a server of our own")

@@ -1,0 +1,332 @@
+"""The model: whose decisions it plays, what its server does, and what of it depends on the seed."""
+
+from dataclasses import asdict, replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from grove_core.areas.domain_cliques.protocols import Protocol
+from grove_core.areas.domain_cliques.verdicts import Reply
+from grove_shell.converge.closed_form import events, watch_bytes
+from grove_shell.converge.model.bucket import Bucket
+from grove_shell.converge.model.cast import Cast, cast_of
+from grove_shell.converge.model.clique_state import CliqueState, Slot
+from grove_shell.converge.model.play import Play
+from grove_shell.converge.model.processor import Processor
+from grove_shell.converge.model.seams import DOMAIN, Told, Write
+from grove_shell.converge.model.server import Server
+from grove_shell.converge.model.shelf import Shelf
+from grove_shell.converge.model.stage import Stage, stage_for
+from grove_shell.converge.model.watches import Hearers, News, Watches
+from grove_shell.converge.model.worker import Worker
+from grove_shell.converge.points import Point
+from grove_shell.converge.runs import Outcome
+from grove_shell.simulator.agenda import Agenda
+from tests.property.convergence.points import PROTOCOLS, costs_with, drawn, point, run_of, slow
+from tests.property.convergence.reference import Quick, Whole
+
+WORLDS = 48
+
+
+@pytest.mark.req("CV-001")
+@pytest.mark.parametrize("part", range(4))
+def test_cv003_objects_in_short_lead_to_the_same_run(part: int) -> None:
+    for seed in range(part * WORLDS // 4, (part + 1) * WORLDS // 4):
+        one, costs = drawn(seed)
+        quick, whole = Quick(), Whole()
+        assert run_of(one, costs, quick) == run_of(one, costs, whole), seed
+        assert quick.log == whole.log, seed
+
+
+@pytest.mark.req("DC-026")
+@pytest.mark.parametrize("seed", [44, 61, 63, 93, 177, 205, 208])
+def test_cv003_also_where_started_daemons_have_to_move(seed: int) -> None:
+    one, costs = slow(seed)
+    quick, whole = Quick(), Whole()
+    play = Play(one, costs, quick)
+    assert play.run() == run_of(one, costs, whole)
+    assert quick.log == whole.log
+    assert max(worker.starts for worker in play.workers) > 1
+
+
+def test_cv003_the_worlds_have_everything_in_them() -> None:
+    """What is compared is worth comparing: conflicts, lost comparisons, refusals, moves, and runs that do not end."""
+    runs = [run_of(*drawn(seed)) for seed in range(WORLDS)]
+    for name in ("conflicts", "cas_failures", "throttled", "timeouts", "repicks"):
+        assert any(getattr(run, name) for run in runs), name
+    assert {run.outcome for run in runs} == {Outcome.CONVERGED, Outcome.CENSORED}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_cv002_a_seed_is_a_run(protocol: Protocol) -> None:
+    first, again, other = (run_of(point(protocol, 36, seed=seed)) for seed in (3, 3, 4))
+    assert asdict(first) == asdict(again)
+    assert first.t_all_s != other.t_all_s
+
+
+def test_cv023_protocols_meet_the_same_arrivals() -> None:
+    def workers(protocol: Protocol) -> list[tuple[int, int]]:
+        return [
+            (worker.arrives_at, worker.ready_after)
+            for worker in Play(point(protocol, 36, seed=5), costs_with()).workers
+        ]
+
+    assert workers(Protocol.RMW) == workers(Protocol.SHARDED)
+    assert len(set(workers(Protocol.RMW))) == 36
+
+
+class Scene:
+    """A server alone, and who asks it."""
+
+    def __init__(self, one: Point, **costs: Any) -> None:
+        self.cast: Cast = cast_of(one)
+        self.stage: Stage = stage_for(self.cast, costs_with(**costs))
+        self.heard: list[tuple[int, int]] = []
+        self.told: list[News] = []
+        self.answers: dict[int, tuple[int, Told]] = {}
+        self.store = Shelf(self.cast)
+        self.watches = Watches(self.stage, Hearers(self.hear, self.told.append))
+        self.server = Server(self.stage, self.store, self.watches)
+
+    def hear(self, daemons: list[int], version: int, _view: object) -> None:
+        self.heard += [(daemon, version) for daemon in daemons]
+
+    def write(self, writer: int, index: int, base: int | None = None) -> None:
+        write = Write(writer, self.cast.thing_of(self.cast.point.clique_of(writer)), index, base=base)
+        self.server.take(write, partial(self.answered, writer))
+
+    def answered(self, writer: int, told: Told) -> None:
+        self.answers[writer] = (self.stage.agenda.now, told)
+
+    def run(self) -> None:
+        while self.stage.agenda.following is not None:
+            self.stage.agenda.step()
+
+
+def test_cv005_an_apply_is_tried_until_it_wins() -> None:
+    scene = Scene(point(Protocol.SSA, 4, server_cores=None))
+    for writer in range(4):
+        scene.write(writer, writer)
+    scene.run()
+    assert {told.reply for _, told in scene.answers.values()} == {Reply.DONE}
+    assert scene.stage.ledger.conflicts == 0
+    assert scene.stage.ledger.cas_failures == 3 + 2 + 1
+    assert scene.store.version(DOMAIN) == 5
+
+
+def test_cv005_every_try_takes_the_processor() -> None:
+    costs = {"request_us": 0.0, "merge_ns_per_byte": 1_000.0, "store_us": 0.0, "watcher_us": 0.0}
+    rest = {"serialise_ns_per_byte": 0.0, "watcher_ns_per_byte": 0.0}
+    scene = Scene(point(Protocol.SSA, 2, server_cores=None), **costs, **rest)
+    scene.write(0, 0)
+    scene.write(1, 1)
+    scene.run()
+    assert scene.stage.processor.busy_us == 700 + 700 + (700 + 138 + 344)
+
+
+def test_cv006_a_stale_write_costs_as_much_as_one_that_wins() -> None:
+    scene = Scene(point(Protocol.RMW, 2, server_cores=None), request_us=0.0, put_ns_per_byte=1_000.0)
+    scene.write(0, 0, base=1)
+    scene.run()
+    before, size = scene.stage.processor.busy_us, scene.server.size(DOMAIN)
+    scene.write(1, 0, base=1)
+    scene.run()
+    assert scene.answers[1][1].reply is Reply.STALE
+    assert scene.stage.processor.busy_us - before == size
+    assert scene.stage.ledger.conflicts == 1
+
+
+def test_cv006_of_two_at_one_version_one_is_refused() -> None:
+    scene = Scene(point(Protocol.RMW, 2, server_cores=None))
+    scene.write(0, 0, base=1)
+    scene.write(1, 0, base=1)
+    scene.run()
+    assert sorted(told.reply.value for _, told in scene.answers.values()) == ["done", "stale"]
+    assert (scene.stage.ledger.conflicts, scene.stage.ledger.cas_failures) == (1, 1)
+
+
+def test_cv007_who_finds_no_seat_queues_and_is_turned_away() -> None:
+    scene = Scene(point(Protocol.SSA, 3, server_cores=1), seats=1, seat_wait_ms=1, commit_us=10_000.0)
+    for writer in range(3):
+        scene.write(writer, writer)
+    scene.run()
+    assert [scene.answers[writer][1].reply for writer in range(3)] == [Reply.DONE, Reply.BUSY, Reply.BUSY]
+    assert scene.stage.ledger.throttled == 2
+
+
+def test_cv007_a_seat_that_is_left_goes_to_the_next() -> None:
+    scene = Scene(point(Protocol.SSA, 3, server_cores=1), seats=1)
+    for writer in range(3):
+        scene.write(writer, writer)
+    scene.run()
+    assert scene.stage.ledger.cas_failures == 0
+    assert scene.stage.ledger.writes == 3
+
+
+def test_cv007_what_takes_too_long_is_given_up() -> None:
+    scene = Scene(point(Protocol.SSA, 2, server_cores=1), request_limit_ms=1, request_us=5_000.0)
+    scene.write(0, 0)
+    scene.run()
+    assert scene.answers[0][1].reply is Reply.LOST
+    assert scene.stage.ledger.timeouts == 1
+
+
+def test_cv008_events_come_once_and_in_order() -> None:
+    scene = Scene(point(Protocol.SSA, 36, server_cores=2, clique_size=9))
+    for daemon in range(36):
+        scene.watches.begin(daemon)
+    for writer in range(6):
+        scene.write(writer, writer)
+    scene.run()
+    assert sorted(scene.heard) == [(daemon, version) for daemon in range(36) for version in range(2, 8)]
+    for daemon in range(36):
+        versions = [version for heard, version in scene.heard if heard == daemon]
+        assert all(before < after for before, after in pairwise(versions))
+    assert [news.version for news in scene.told] == list(range(2, 8))
+    assert scene.stage.ledger.watch_events == 36 * 6
+
+
+def test_cv004_a_request_waits_as_it_was_built() -> None:
+    """Two that start within a second and may send once a second: the later one sends what it built before it waited."""
+    one = point(Protocol.RMW, 2, arrival_s=1.0, rate=1.0, burst=1, server_cores=None)
+    assert run_of(one).conflicts > 0
+    assert run_of(replace(one, burst=10)).conflicts == 0
+
+
+def test_cv004_a_bucket_is_full_at_first_and_fills_again() -> None:
+    bucket = Bucket(point(rate=5.0, burst=3))
+    assert [bucket.take(0) for _ in range(5)] == [0, 0, 0, 200_000, 400_000]
+    assert [bucket.take(10_000_000) for _ in range(4)] == [10_000_000] * 3 + [10_200_000]
+    free = Bucket(point(rate=0.0, burst=1))
+    assert [free.take(moment) for moment in (5, 5, 6)] == [5, 5, 6]
+
+
+def test_a_processor_has_so_many_cores() -> None:
+    def ends(cores: int | None) -> list[int]:
+        agenda, found = Agenda(), list[int]()
+        processor = Processor(agenda, cores)
+        for _ in range(4):
+            processor.submit(lambda: 10, lambda: found.append(agenda.now))
+        while agenda.following is not None:
+            agenda.step()
+        assert processor.busy_us == 40
+        return found
+
+    assert ends(1) == [10, 20, 30, 40]
+    assert ends(2) == [10, 10, 20, 20]
+    assert ends(None) == [10, 10, 10, 10]
+
+
+@pytest.mark.parametrize("protocol", [Protocol.RMW, Protocol.SSA])
+def test_cv010_events_of_one_object_are_those_of_the_closed_form(protocol: Protocol) -> None:
+    one = point(protocol, 60, arrival_s=0.0, readiness_s=60.0, server_cores=None)
+    run = run_of(one)
+    wanted = events(protocol, 60, 18) + 60 * run.repicks
+    assert run.watch_events == pytest.approx(wanted, rel=0.02)
+    assert run.watch_bytes == pytest.approx(
+        watch_bytes(protocol, 60, 18) + 60 * run.repicks * run.object_bytes, rel=0.1
+    )
+
+
+@pytest.mark.parametrize("protocol", [Protocol.SHARDED, Protocol.SHARDED_RMW])
+def test_cv011_events_of_a_shard_do_not_depend_on_the_nodes(protocol: Protocol) -> None:
+    for nodes in (18, 180, 360):
+        run = run_of(point(protocol, nodes, arrival_s=2.0, server_cores=None))
+        assert run.watch_events <= nodes * (3 * 18 + 8)
+        assert run.object_bytes == run_of(point(protocol, 18, server_cores=None)).object_bytes
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_cv012_convergence_is_what_an_observer_sees(protocol: Protocol) -> None:
+    run = run_of(point(protocol, 36, seed=1))
+    assert run.outcome is Outcome.CONVERGED
+    assert run.t_all_s is not None
+    assert run.t_push_s is not None
+    assert run.t_global_s is not None
+    assert len(run.t_views_s) == 36
+    assert run.t_views_s[0] <= run.t_push_s <= run.t_all_s - 1.0 <= run.t_global_s
+    assert run.writes == 2 * 36 + run.repicks
+
+
+def test_cv012_a_shared_index_is_no_convergence() -> None:
+    def heard(entries: dict[int, Slot]) -> Play:
+        play = Play(point(Protocol.SSA, 2), costs_with())
+        play.onlookers_hear(News(DOMAIN, 2, 0, CliqueState(entries), says_ready=False, size=700))
+        return play
+
+    ready = {0: Slot(0, ready=True), 1: Slot(1, ready=True)}
+    assert heard(ready).all_at == 0
+    assert heard({**ready, 1: Slot(0, ready=True)}).all_at is None
+    assert heard({**ready, 1: Slot(1, ready=False)}).all_at is None
+    assert heard({0: Slot(0, ready=True)}).all_at is None
+
+
+def test_cv013_one_object_costs_more_than_shards() -> None:
+    for nodes in (36, 72):
+        for whole, shard in ((Protocol.RMW, Protocol.SHARDED_RMW), (Protocol.SSA, Protocol.SHARDED)):
+            one, many = run_of(point(whole, nodes)), run_of(point(shard, nodes))
+            assert one.watch_events > many.watch_events
+            assert one.watch_bytes > many.watch_bytes
+            assert one.cpu_server_s > many.cpu_server_s
+
+
+def test_cv013_single_objects_get_slower_with_every_node() -> None:
+    for protocol in (Protocol.RMW, Protocol.SSA):
+        small, large = run_of(point(protocol, 36)), run_of(point(protocol, 144))
+        assert large.time_s > 4 * small.time_s
+        assert large.cpu_server_s > 16 * small.cpu_server_s
+
+
+def test_cv009_shards_on_a_server_without_limits_are_flat() -> None:
+    few = run_of(point(Protocol.SHARDED, 18, server_cores=None))
+    many = run_of(point(Protocol.SHARDED, 1152, server_cores=None))
+    assert many.time_s <= 1.5 * few.time_s
+
+
+def test_cv009_a_server_with_two_cores_has_a_knee() -> None:
+    """Two cores for two seconds of arrivals are too few for 576 daemons, at the costs that come with Grove."""
+    short, long = run_of(point(Protocol.SHARDED, 72)), run_of(point(Protocol.SHARDED, 576))
+    assert long.time_s > 1.5 * short.time_s
+    assert run_of(point(Protocol.SHARDED, 576, arrival_s=60.0)).time_s < 65.0
+
+
+def test_cv021_a_run_that_does_not_end_is_given_up() -> None:
+    run = run_of(point(Protocol.SSA, 36, run_limit_s=2.0))
+    assert run.outcome is Outcome.CENSORED
+    assert run.t_all_s is None
+    assert run.time_s == float("inf")
+
+
+def test_a_fabric_daemon_that_starts_anew_is_ready_anew() -> None:
+    """Only the last start counts; the timers of earlier ones come to nothing."""
+    scene = Scene(point(Protocol.SSA, 1))
+
+    class Restless:
+        def __init__(self) -> None:
+            self.starts = 0
+            self.ready = 0
+
+        def looks(self, _at: int) -> Any:
+            from grove_shell.converge.model.seams import Local  # noqa: PLC0415 - the only use
+
+            return Local.START if self.starts < 2 else Local.REST
+
+        def started(self) -> None:
+            self.starts += 1
+
+        def is_ready(self) -> None:
+            self.ready += 1
+
+        def sees(self, *_all: object) -> bool:
+            return True
+
+        def answered(self, *_all: object) -> None:
+            raise AssertionError
+
+    mind = Restless()
+    worker = Worker(0, mind, scene.stage, scene.server)
+    worker.hears(1, None)
+    scene.run()
+    assert (mind.starts, mind.ready) == (2, 1)

@@ -1,0 +1,374 @@
+"""Points that are asked for, curves that end, the file of runs, and what is shown of them."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.areas.domain_cliques.protocols import Protocol
+from grove_shell.converge.asking import Asked, points_of
+from grove_shell.converge.captions import caption_of
+from grove_shell.converge.closed_form import events, watch_bytes
+from grove_shell.converge.groups import grouped
+from grove_shell.converge.model.costs import SHIPPED, costs_of, shipped_costs
+from grove_shell.converge.model.engine import ModelEngine
+from grove_shell.converge.model.play import played
+from grove_shell.converge.model.sizes import LARGEST_BYTES, SIZES, too_large
+from grove_shell.converge.points import Point
+from grove_shell.converge.run_file import read_runs, text_of, write_runs
+from grove_shell.converge.running import run_all
+from grove_shell.converge.runs import Outcome, Run
+from grove_shell.converge.schedule import Schedule
+from grove_shell.views.convergence_table import convergence_page
+from tests.property.convergence.points import PROTOCOLS, point
+
+
+def run(one: Point, seconds: float | None = 4.0, **others: object) -> Run:
+    outcome = Outcome.CENSORED if seconds is None else Outcome.CONVERGED
+    return replace(Run(world="model", point=one, outcome=outcome, t_all_s=seconds), **others)  # type: ignore[arg-type]  # by name
+
+
+def taken(schedule: Schedule, seconds: dict[int, float | None]) -> list[Point]:
+    """What a schedule has run, if runs of so many nodes take so long."""
+    found = []
+    while (one := schedule.take()) is not None:
+        found.append(one)
+        schedule.note(run(one, seconds[one.nodes]))
+    return found
+
+
+class TestCV042:
+    """Ranges double."""
+
+    @pytest.mark.parametrize(
+        ("text", "nodes"),
+        [
+            ("18..1152", [18, 36, 72, 144, 288, 576, 1152]),
+            ("18..100", [18, 36, 72, 100]),
+            ("4,2,9,4", [2, 4, 9]),
+            ("2..5,3", [2, 3, 4, 5]),
+            ("7..7", [7]),
+        ],
+    )
+    def test_ranges(self, text: str, nodes: list[int]) -> None:
+        points, problems = points_of(Asked(nodes=text, protocols=("ssa",), seeds="1"))
+        assert not problems
+        assert [one.nodes for one in points] == nodes
+
+
+class TestCV041:
+    """Bad experiments are reported on whole."""
+
+    def test_everything_at_once(self) -> None:
+        asked = Asked(
+            nodes="18..4",
+            protocols=("shraded", "rmw", "x"),
+            clique_size="no",
+            limit="-1",
+            seeds="0",
+            arrival="2",
+            readiness="1 s",
+            limiter="5",
+            server_cores="0",
+            run_limit="0s",
+        )
+        points, problems = points_of(asked)
+        assert points == ()
+        assert [problem.path for problem in problems] == [
+            "--nodes",
+            "--clique-size",
+            "--limit",
+            "--seeds",
+            "--arrival",
+            "--readiness",
+            "--run-limit",
+            "--limiter",
+            "--server-cores",
+            "--protocol",
+            "--protocol",
+        ]
+        assert 'did you mean "sharded"?' in str(problems[-2])
+        assert "did you mean" not in str(problems[-1])
+
+    @pytest.mark.req("DC-007")
+    def test_a_clique_above_the_limit(self) -> None:
+        _, problems = points_of(Asked(clique_size="9,18,36,72"))
+        assert [problem.got for problem in problems] == ["36", "72"]
+        assert "--limit raises it" in problems[0].expected
+        assert points_of(Asked(clique_size="9,72", limit="72"))[1] == ()
+        assert [problem.path for problem in points_of(Asked(limit="10001"))[1]] == ["--limit"]
+
+    @pytest.mark.parametrize("limiter", ["5/0", "0/10", "nan/10", "1e99/1", "5/10/1", "a/b", "-5/10", ""])
+    def test_limiters_that_are_none(self, limiter: str) -> None:
+        assert [problem.path for problem in points_of(Asked(limiter=limiter))[1]] == ["--limiter"]
+
+    @given(st.text(max_size=12), st.text(max_size=12))
+    def test_no_text_is_an_error_of_ours(self, one: str, other: str) -> None:
+        asked = Asked(nodes=one, protocols=(other,), seeds="1", arrival=one, limiter=other, server_cores=one)
+        points, problems = points_of(asked)
+        assert bool(points) != bool(problems)
+
+
+class TestCV020:
+    """A curve ends where it became too slow."""
+
+    def test_the_first_slow_one_is_the_last(self) -> None:
+        points, _ = points_of(Asked(nodes="18..144", protocols=("rmw",), seeds="3"))
+        schedule = Schedule(points, {})
+        assert [one.nodes for one in taken(schedule, {18: 3, 36: 301, 72: 3})] == [18] * 3 + [36] * 3
+        assert list(schedule.stopped.values()) == [36]
+        assert schedule.left == 0
+
+    @pytest.mark.req("CV-021")
+    def test_what_never_converged_is_slow(self) -> None:
+        points, _ = points_of(Asked(nodes="18..72", protocols=("rmw",), seeds="1"))
+        assert [one.nodes for one in taken(Schedule(points, {}), {18: 3, 36: None})] == [18, 36]
+
+    def test_other_curves_go_on(self) -> None:
+        points, _ = points_of(Asked(nodes="18..36", seeds="1"))
+        schedule = Schedule(points, {})
+        while (one := schedule.take()) is not None:
+            schedule.note(run(one, 999 if one.protocol is Protocol.SSA else 3))
+        assert {name.protocol: nodes for name, nodes in schedule.stopped.items()} == {Protocol.SSA: 18}
+
+    def test_a_step_waits_for_the_one_before(self) -> None:
+        points, _ = points_of(Asked(nodes="18,36", protocols=("rmw",), seeds="2"))
+        schedule = Schedule(points, {})
+        first, second = schedule.take(), schedule.take()
+        assert first is not None
+        assert second is not None
+        assert schedule.take() is None
+        schedule.note(run(first))
+        assert schedule.take() is None
+        schedule.note(run(second))
+        third = schedule.take()
+        assert third is not None
+        assert third.nodes == 36
+
+
+class TestCV033:
+    """Nothing is run twice."""
+
+    def test_known_runs_count_and_are_not_taken(self) -> None:
+        points, _ = points_of(Asked(nodes="18..72", protocols=("rmw",), seeds="2"))
+        known = {one: run(one) for one in points if one.nodes == 18 or one.seed == 0}
+        assert taken(Schedule(points, known), {36: 3, 72: 3}) == [one for one in points if one not in known]
+
+    def test_a_curve_that_was_ended_stays_so(self) -> None:
+        points, _ = points_of(Asked(nodes="18..72", protocols=("rmw",), seeds="1"))
+        schedule = Schedule(points, {points[0]: run(points[0], None)})
+        assert schedule.take() is None
+        assert list(schedule.stopped.values()) == [18]
+
+
+SECONDS = st.floats(0, 1e6)
+RUNS = st.builds(
+    Run,
+    world=st.sampled_from(["model", "cluster"]),
+    point=st.builds(
+        Point,
+        protocol=st.sampled_from(PROTOCOLS),
+        nodes=st.integers(1, 10**5),
+        arrival_s=SECONDS,
+        rate=SECONDS,
+        server_cores=st.none() | st.integers(1, 99),
+    ),
+    outcome=st.sampled_from(list(Outcome)),
+    setting=st.text(st.characters(codec="ascii", categories=("L", "P", "N")), max_size=20),
+    t_all_s=st.none() | SECONDS,
+    t_views_s=st.lists(SECONDS, max_size=5).map(lambda times: tuple(sorted(times))),
+    cpu_server_s=SECONDS,
+    cpu_harness_s=st.none() | SECONDS,
+    watch_bytes=st.integers(0, 10**18),
+)
+
+
+class TestCV031:
+    """The file says everything."""
+
+    @given(st.lists(RUNS, max_size=4))
+    def test_runs_read_back_equal(self, runs: list[Run]) -> None:
+        assert read_runs(text_of(runs), "runs.csv") == (tuple(runs), ())
+
+    def test_ten_thousand_moments_fit_into_a_cell(self) -> None:
+        many = run(point(), t_views_s=tuple(number / 7 for number in range(20_000)))
+        assert read_runs(text_of([many]), "runs.csv") == ((many,), ())
+
+
+class TestCV032:
+    """A broken file is reported on whole."""
+
+    def test_every_mistake_has_its_place(self) -> None:
+        lines = text_of([run(point(nodes=36)), run(point(nodes=72))]).splitlines()
+        lines[1] = lines[1].replace("sharded,36", "shard,-36")
+        lines[2] = lines[2].replace("converged", "fine")
+        read, faults = read_runs("\n".join([*lines, "rmw,1"]), "runs.csv")
+        assert read == ()
+        assert [str(fault) for fault in faults] == [
+            'runs.csv:2:1: protocol: expected one of rmw, ssa, sharded, sharded-rmw, got "shard"',
+            'runs.csv:2:7: nodes: expected a whole number, got "-36"',
+            'runs.csv:3:49: outcome: expected one of converged, censored, not storable, got "fine"',
+            "runs.csv:4:1: expected 33 cells, got 2",
+        ]
+
+    def test_columns_that_are_not_there_or_too_many(self) -> None:
+        text = text_of([run(point())]).replace("nodes,", "nods,", 1).replace("seed,", "rate,", 1)
+        _, faults = read_runs(text, "runs.csv")
+        assert [(fault.expected, fault.got) for fault in faults] == [
+            ("a column that is known", '"nods"'),
+            ("each column once", '"rate"'),
+            ("a column nodes", "none"),
+            ("a column seed", "none"),
+        ]
+
+    @pytest.mark.parametrize("cell", ["nan", "inf", "-1", "1e", "", "1 2"])
+    def test_numbers_that_are_none(self, cell: str) -> None:
+        text = text_of([run(point(arrival_s=7.25))]).replace("7.25", cell)
+        assert [fault.path for fault in read_runs(text, "runs.csv")[1]] == ["arrival_s"]
+
+    def test_nothing_at_all(self) -> None:
+        assert [fault.got for fault in read_runs("", "runs.csv")[1]] == ["nothing"]
+
+    @given(st.text(max_size=60))
+    def test_no_text_is_an_error_of_ours(self, text: str) -> None:
+        runs, faults = read_runs(text, "runs.csv")
+        assert bool(faults) or not runs
+
+
+def test_cv030_the_file_is_whole_after_every_write(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    first = run(point())
+    write_runs(path, [first])
+    write_runs(path, [first, run(point(nodes=36))])
+    assert [one.point.nodes for one in read_runs(path.read_text(encoding="utf-8"), "")[0]] == [18, 36]
+    assert [found.name for found in tmp_path.iterdir()] == ["runs.csv"]
+
+
+class TestCV022:
+    """What no store takes is shown."""
+
+    @pytest.mark.parametrize(
+        ("protocol", "fits", "too_many"),
+        [(Protocol.SSA, 3_260, 3_270), (Protocol.RMW, 11_300, 11_400), (Protocol.SHARDED, 1_940, 1_950)],
+    )
+    def test_limits(self, protocol: Protocol, fits: int, too_many: int) -> None:
+        assert not too_large(protocol, fits)
+        assert too_large(protocol, too_many)
+
+    def test_managed_fields_are_dropped_where_objects_are_sent_whole(self) -> None:
+        sizes = SIZES[Protocol.RMW]
+        assert sizes.stored(6_000) > sizes.stored(6_500)
+        assert sizes.stored(6_500) < LARGEST_BYTES
+
+    def test_such_a_point_is_not_played(self) -> None:
+        found = played(point(Protocol.SSA, 10_000), shipped_costs())
+        assert (found.outcome, found.time_s, found.writes) == (Outcome.NOT_STORABLE, inf, 0)
+        assert "not storable" in convergence_page([found], {}).text
+
+    def test_a_shard_is_as_large_as_its_clique(self) -> None:
+        assert not too_large(Protocol.SHARDED, 18)
+
+
+class TestCV040:
+    """Costs are read strictly."""
+
+    def test_those_of_ours_can_be_read(self) -> None:
+        assert SHIPPED.is_file()
+        assert costs_of({}) == (shipped_costs(), ())
+        raw = shipped_costs().model_dump(by_alias=True)
+        assert costs_of(raw) == (shipped_costs(), ())
+
+    def test_every_mistake_is_told(self) -> None:
+        raw = shipped_costs().model_dump(by_alias=True)
+        del raw["wireUs"]
+        _, problems = costs_of({**raw, "seats": 0, "putNsPerByte": "60", "speed": 1, "kind": "Costs"})
+        assert sorted(problem.path for problem in problems) == ["kind", "putNsPerByte", "seats", "speed", "wireUs"]
+
+
+def both(engine: ModelEngine) -> Iterator[Run]:
+    points, _ = points_of(Asked(nodes="4,8", protocols=("ssa", "sharded"), seeds="2"))
+    yield from run_all(Schedule(points, {}), engine)
+
+
+@pytest.mark.req("CV-002")
+def test_cv001_it_does_not_matter_how_many_run_at_once() -> None:
+    def order(one: Run) -> tuple[str, int, int]:
+        return one.point.protocol.word, one.point.nodes, one.point.seed
+
+    alone = sorted(both(ModelEngine(shipped_costs(), 1)), key=order)
+    beside = sorted(both(ModelEngine(shipped_costs(), 2)), key=order)
+    assert alone == beside
+    assert len(alone) == 8
+
+
+class Mortal:
+    """An engine whose process ends in the middle of the larger points."""
+
+    world, setting, at_once = "model", "mortal", 2
+
+    def run(self, one: Point) -> Run:
+        if one.nodes > 4:
+            os._exit(1)
+        return run(one)
+
+
+def test_cv030_a_process_that_ends_takes_nothing_along() -> None:
+    points, _ = points_of(Asked(nodes="4,8", protocols=("ssa",), seeds="3"))
+    runs = run_all(Schedule(points, {}), Mortal())
+    assert [next(runs).point.nodes for _ in range(3)] == [4, 4, 4]
+    with pytest.raises(ChildProcessError, match="what is done is kept"):
+        next(runs)
+
+
+class TestCV052:
+    """The table holds every point."""
+
+    def test_a_line_for_each(self) -> None:
+        runs = [run(point(protocol, nodes), 4.0) for protocol in PROTOCOLS for nodes in (18, 36)]
+        lines = convergence_page(runs, {}).text.splitlines()[1:9]
+        assert [line.split()[:2] for line in lines] == [
+            [protocol.word, str(nodes)] for protocol in PROTOCOLS for nodes in (18, 36)
+        ]
+
+    @pytest.mark.req("CV-021")
+    def test_medians_and_what_did_not_converge(self) -> None:
+        runs = [run(point(nodes=nodes, seed=seed), seconds) for nodes, seed, seconds in
+                [(18, 0, 1.0), (18, 1, 5.0), (18, 2, None), (36, 0, None), (36, 1, None), (36, 2, 9.0)]]  # fmt: skip
+        first, second = grouped(runs)
+        assert (first.time_s, first.span_s) == (5.0, (1.0, inf))
+        assert (second.time_s, second.span_s) == (inf, (9.0, inf))
+        text = convergence_page(runs, {}).text
+        assert "5.00 s" in text
+        assert "> 600 s" in text
+
+
+def test_cv052_quantiles_count_those_that_never_saw_all() -> None:
+    seen = run(point(nodes=100), t_views_s=tuple(float(number) for number in range(1, 51)))
+    assert [seen.t_view_s(share) for share in (0.0, 0.01, 0.29, 0.5, 0.51, 1.0)] == [1.0, 1.0, 29.0, 50.0, None, None]
+
+
+@pytest.mark.req("CV-052")
+def test_cv050_captions_name_every_parameter() -> None:
+    runs = [run(point(nodes=18, seed=seed, rate=0.0, burst=1, server_cores=None), setting="costs x") for seed in (0, 3)]
+    text = "\n".join(caption_of(runs))
+    for words in ("model: costs x", "cliques of 18", "limiter none", "server cores unlimited", "seeds 0 to 3"):
+        assert words in text
+
+
+def test_cv050_what_runs_do_not_share_is_listed_in_order() -> None:
+    runs = [run(point(nodes=18, clique_size=size, limit=72)) for size in (9, 4, 36, 18)]
+    assert "cliques of 4, 9, 18, 36;" in "\n".join(caption_of(runs))
+
+
+@given(st.integers(1, 40), st.integers(1, 20))
+def test_cv010_shards_are_the_sum_of_their_parts(nodes: int, size: int) -> None:
+    whole, rest = divmod(nodes, size)
+    parts = [size] * whole + [rest] * bool(rest)
+    for protocol in (Protocol.SHARDED, Protocol.SHARDED_RMW):
+        assert events(protocol, nodes, size) == sum(2 * part**2 for part in parts)
+        assert watch_bytes(protocol, nodes, size) == sum(watch_bytes(protocol, part, size) for part in parts)

@@ -1,0 +1,88 @@
+"""The bytes that the model counts with are those of objects as an API server writes them."""
+
+import json
+from typing import Any
+
+import pytest
+
+from grove_core.areas.domain_cliques.protocols import Protocol
+from grove_core.areas.domain_cliques.situation import Glimpse, Memory, Situation
+from grove_core.areas.domain_cliques.verdicts import Apply
+from grove_core.areas.domain_cliques.writing import entry_written
+from grove_core.kernel.frozen import thaw
+from grove_core.resources.daemon_entry import NOT_READY, DaemonEntry
+from grove_shell.converge.model.cast import cast_of
+from grove_shell.converge.model.clique_state import CliqueState, Slot
+from grove_shell.converge.model.mind import moment
+from grove_shell.converge.model.sizes import DOMAIN_BYTES, SIZES
+from tests.property.convergence.points import PROTOCOLS, point
+
+NODE = 123
+
+
+def length(value: Any) -> int:
+    return len(json.dumps(value, separators=(",", ":")))
+
+
+def written(protocol: Protocol) -> tuple[dict[str, Any], Apply | None]:
+    """The entry of a daemon as it writes it, and the apply that it writes it with."""
+    cast = cast_of(point(protocol, 144))
+    me = cast.daemons[NODE]
+    seen = Glimpse(7, CliqueState({NODE: Slot(15, ready=False)}).register(cast))
+    found = Situation(me=me, setup=cast.setup, memory=Memory(seen=seen), now=moment(0))
+    deed = entry_written(found, DaemonEntry(me.node, me.ip, me.clique, 15, NOT_READY))
+    assert not isinstance(deed, Apply) or protocol.applies
+    body: Any = thaw(deed.fields if isinstance(deed, Apply) else deed.manifest)
+    (entry,) = body["status"]["nodes"] if "status" in body else body["daemons"]
+    return entry, deed if isinstance(deed, Apply) else None
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_cv022_an_entry_is_as_large_as_it_is_written(protocol: Protocol) -> None:
+    entry, _ = written(protocol)
+    me = cast_of(point(protocol, 144)).daemons[NODE]
+    reference = length({"apiVersion": "v1", "kind": "Pod", "name": me.pod, "uid": me.pod_uid}) + 1
+    wanted = SIZES[protocol].entry - (reference if protocol.sharded else 0)
+    assert length(entry) + 1 == pytest.approx(wanted, rel=0.1)
+
+
+@pytest.mark.parametrize("protocol", [Protocol.SSA, Protocol.SHARDED])
+def test_cv022_an_apply_is_as_large_as_it_is_sent(protocol: Protocol) -> None:
+    _, deed = written(protocol)
+    assert deed is not None
+    assert length(thaw(deed.fields)) == pytest.approx(SIZES[protocol].body, rel=0.1)
+
+
+def record(protocol: Protocol, entry: dict[str, Any]) -> dict[str, Any]:
+    """What ``managedFields`` says of one apply."""
+    key = "nodeName" if protocol.sharded else "name"
+    owned: dict[str, Any] = {f'k:{{"{key}":"{entry[key]}"}}': {".": {}, **{f"f:{name}": {} for name in entry}}}
+    fields: dict[str, Any] = {"f:status": {"f:nodes": owned}}
+    if protocol.sharded:
+        names = ("f:resource.nvidia.com/computeDomain", "f:resource.nvidia.com/computeDomain.cliqueID")
+        owner: dict[str, Any] = {f'k:{{"uid":"{"u" * 36}"}}': {}}
+        metadata = {"f:labels": {name: {} for name in names}, "f:ownerReferences": owner}
+        fields = {"f:daemons": owned, "f:metadata": metadata}
+    return {
+        "apiVersion": "resource.nvidia.com/v1beta1",
+        "fieldsType": "FieldsV1",
+        "fieldsV1": fields,
+        "manager": f"{protocol.manager}-{entry[key]}",
+        "operation": "Apply",
+        "time": "2026-01-01T00:00:00Z",
+        **({} if protocol.sharded else {"subresource": "status"}),
+    }
+
+
+@pytest.mark.parametrize("protocol", [Protocol.SSA, Protocol.SHARDED])
+def test_cv022_a_manager_is_as_large_as_its_record(protocol: Protocol) -> None:
+    entry, _ = written(protocol)
+    assert length(record(protocol, entry)) + 1 == pytest.approx(SIZES[protocol].managed, rel=0.1)
+
+
+def test_cv022_objects_grow_by_their_entries() -> None:
+    for protocol in PROTOCOLS:
+        sizes = SIZES[protocol]
+        assert sizes.stored(0) == DOMAIN_BYTES
+        assert sizes.stored(18) - sizes.stored(17) == sizes.entry + sizes.managed
+        assert sizes.sent(18) == (sizes.body or sizes.stored(18))

@@ -1,0 +1,64 @@
+"""Names of domains and claims of whatever set is admitted: they fit, and each has one user (MS-076, MS-077)."""
+
+from typing import Any, Final
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from grove_core.admit import admit
+from grove_core.kernel.admission import Admit
+from grove_core.reconcile import reconcile
+from grove_core.resources.membership import joined_claim, user_of
+from tests.property.mnnvl_scopes.test_scopes import ENABLED, GPUS, RARELY, SCOPE, SCOPED, brought_up, shared_in
+from tests.property.workload.sets import clique_raw, set_raw
+
+Json = dict[str, Any]
+LONGEST: Final = 63
+SCOPES: Final = ("replica", "clique")
+NAMES: Final = ("a", "0", "a-0", "0-a", "pool", "pool-0", "pool-1", "0-pool-1", "w" * 12, "w" * 20)
+
+
+@st.composite
+def sets_of_any_names(draw: st.DrawFn) -> Json:
+    """Sets whose parts are called like parts of each other, or nearly too long."""
+    cliques = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True))
+    members = draw(st.lists(st.sampled_from(cliques), max_size=1))
+    group: Json = {
+        "name": draw(st.sampled_from(NAMES)),
+        "cliqueNames": members,
+        "replicas": draw(st.integers(1, 3)),
+        "minAvailable": 1,
+        "annotations": {ENABLED: "true", SCOPE: draw(st.sampled_from(["replica", "scalingGroupReplica"]))},
+    }
+    templates = [
+        {**clique_raw(name, pod_spec=GPUS), "annotations": {ENABLED: "true", SCOPE: draw(st.sampled_from(SCOPES))}}
+        for name in cliques
+    ]
+    if members:
+        for template in templates:
+            if template["name"] in members:
+                del template["annotations"]
+    raw = set_raw(*templates, groups=(group,) if members else (), replicas=draw(st.integers(1, 3)))
+    raw["metadata"]["name"] = draw(st.sampled_from(["a", "llm-0", "s" * 14, "s" * 30]))
+    return raw
+
+
+@RARELY
+@given(sets_of_any_names())
+@pytest.mark.req("MS-077")
+def test_ms076_what_is_admitted_has_names_that_fit_and_one_user_each(raw: Json) -> None:
+    assume(isinstance(admit(raw, None, None, SCOPED).verdict, Admit))
+    world, seen = brought_up(raw)
+    shared = shared_in(world)
+    assert all(len(name) <= LONGEST for _, name in shared)
+    for kind in ("ComputeDomain", "ResourceClaim"):
+        users = [user_of(item.labels) for (of_kind, _), item in shared.items() if of_kind == kind]
+        assert len(users) == len(set(users))
+    assert seen.cliques
+    for clique in seen.cliques:
+        claim = joined_claim(clique.pod_spec)
+        assert claim is not None
+        assert ("ResourceClaim", claim["resourceClaimName"]) in shared
+    waiting = [held for held in reconcile(seen).withheld if held.because[0].rule.requirement.startswith("MS-")]
+    assert not waiting

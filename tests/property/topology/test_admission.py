@@ -1,0 +1,338 @@
+"""What admission says of a set's topology, and of topologies (TP-060 to TP-088); tables read off the documents."""
+
+import copy
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.admit import admit
+from grove_core.admit_topology import admit_topology, admit_topology_deletion, around_in
+from grove_core.areas.topology.admit import UNSEEN, Around
+from grove_core.kernel.admission import Admit, Deny
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, Level
+from grove_core.resources.configuration import UNTOLD, Configuration, TopologyAware
+from grove_core.resources.topology_use import User
+from grove_shell.settings.operator import settings_of
+from tests.property.topology.test_gangs import ON, topology
+from tests.property.workload.sets import clique_raw, set_raw
+
+Json = dict[str, Any]
+Found = set[tuple[str, str]]
+NAME: Final = "spec.template.clusterTopologyName"
+TOP: Final = "spec.template.topologyConstraint"
+OF_CLIQUE: Final = "spec.template.cliques[0].topologyConstraint"
+OF_GROUP: Final = "spec.template.podCliqueScalingGroups[0].topologyConstraint"
+KNOWN: Final = {
+    one.ref.name: one
+    for one in (
+        topology(DEFAULT_TOPOLOGY),
+        topology("aws-p5", ("zone", "z"), ("block", "b"), ("rack", "r"), ("host", "h")),
+        topology("flat", ("host", "h")),
+        topology("leaving", deletionTimestamp="2026-11-20T09:00:00Z"),
+    )
+}
+PENDING: Final = Around(KNOWN, {}, {})
+PLACED: Final = Around(KNOWN, {("ml", "llm"): 3}, {})
+
+
+def a_set(name: str = "", top: Any = None, group: Any = None, clique: Any = None) -> Json:
+    """A sound set with constraints at some levels."""
+    member = clique_raw("b")
+    raw = set_raw(member, clique_raw("alone"), groups=({"name": "pool", "cliqueNames": ["b"]},))
+    raw["apiVersion"], raw["kind"] = "grove.io/v1alpha1", "PodCliqueSet"
+    template = raw["spec"]["template"]
+    for place, value in ((template, top), (template["podCliqueScalingGroups"][0], group), (member, clique)):
+        if value is not None:
+            place["topologyConstraint"] = {"packDomain": value} if isinstance(value, str) else value
+    if name:
+        template["clusterTopologyName"] = name
+    return raw
+
+
+def refusals(new: Json, old: Json | None = None, around: Around = PENDING, told: Configuration = ON) -> Found:
+    """Field and number of each objection."""
+    verdict = admit(new, old, None, told, None, around).verdict
+    return (
+        {(one.path, one.reason.rule.requirement) for one in verdict.objections} if isinstance(verdict, Deny) else set()
+    )
+
+
+def warnings(new: Json, old: Json | None = None, around: Around = PENDING, told: Configuration = ON) -> Found:
+    verdict = admit(new, old, None, told, None, around).verdict
+    found = {(one.path, one.reason.rule.requirement) for one in verdict.warnings}
+    return {(path, number) for path, number in found if number.startswith("TP")}
+
+
+CREATED: Final[tuple[tuple[Json, Found], ...]] = (
+    (a_set(), set()),
+    (a_set("aws-p5", "rack"), set()),
+    (a_set("", "rack"), set()),
+    (a_set("", None, "rack", "host"), set()),
+    (a_set("aws-p4", "rack"), {(NAME, "TP-060")}),
+    (a_set("leaving", "rack"), {(NAME, "TP-061")}),
+    (a_set("aws-p5"), {(NAME, "TP-063")}),
+    (a_set("", "block"), {(f"{TOP}.packDomain", "TP-065")}),
+    (
+        a_set("aws-p5", {"pack": {"required": "rac", "preferred": "x"}}),
+        {(f"{TOP}.pack.required", "TP-065"), (f"{TOP}.pack.preferred", "TP-065")},
+    ),
+    (a_set("", "rack", "zone"), {(f"{OF_GROUP}.packDomain", "TP-066")}),
+    (a_set("", "host", None, "rack"), {(f"{OF_CLIQUE}.packDomain", "TP-066")}),
+    (a_set("", "host", {"pack": {"preferred": "zone"}}, "rack"), {(f"{OF_CLIQUE}.packDomain", "TP-066")}),
+    (a_set("", "zone", "rack", "rack"), set()),
+    (
+        a_set("", {"pack": {"preferred": "rack"}}, {"pack": {"preferred": "zone"}}),
+        {(f"{OF_GROUP}.pack.preferred", "TP-066")},
+    ),
+    (a_set("", {}), {(TOP, "TP-067")}),
+    (a_set("", {"packDomain": "rack", "pack": {"required": "host"}}), {(f"{TOP}.packDomain", "TP-068")}),
+    (a_set("aws-p5", {"packDomain": "rack", "topologyName": "flat"}), {(f"{TOP}.topologyName", "TP-070")}),
+    (a_set("", {"packDomain": "rack", "topologyName": "aws-p4"}), {(f"{TOP}.topologyName", "TP-060")}),
+)
+
+
+@pytest.mark.parametrize(("raw", "expected"), CREATED)
+@pytest.mark.req("TP-061")
+@pytest.mark.req("TP-063")
+@pytest.mark.req("TP-065")
+@pytest.mark.req("TP-066")
+@pytest.mark.req("TP-067")
+@pytest.mark.req("TP-068")
+@pytest.mark.req("TP-070")
+def test_tp060_a_new_set(raw: Json, expected: Found) -> None:
+    assert refusals(raw) == expected
+
+
+def test_tp060_the_objection_says_what_there_is_and_what_was_meant() -> None:
+    verdict = admit(a_set("aws-p4", "rack"), None, None, ON, None, PENDING).verdict
+    assert isinstance(verdict, Deny)
+    words = verdict.objections[0].reason.sentence
+    assert "known: aws-p5, flat, grove-topology, leaving, did you mean aws-p5?" in words
+
+
+@pytest.mark.parametrize("name", ["aws-p5", DEFAULT_TOPOLOGY])
+def test_tp064_no_name_while_off(name: str) -> None:
+    assert refusals(a_set(name, "rack"), told=UNTOLD) == {(NAME, "TP-064")}
+    assert refusals(a_set("", "rack"), told=UNTOLD) == set()
+    named = a_set(name, "rack")
+    edited = copy.deepcopy(named)
+    edited["spec"]["template"]["priorityClassName"] = "high"
+    assert refusals(edited, named, told=UNTOLD) == set()
+
+
+CHANGES: Final = (("", "aws-p5"), ("aws-p5", ""), ("aws-p5", DEFAULT_TOPOLOGY), ("", DEFAULT_TOPOLOGY))
+
+
+@pytest.mark.parametrize(("before", "after"), CHANGES)
+def test_tp062_a_name_may_be_set_cleared_and_replaced_until_a_pod_is_bound(before: str, after: str) -> None:
+    old, new = a_set(before, "rack"), a_set(after, "rack")
+    assert refusals(new, old) == set()
+    assert refusals(new, old, PLACED) == {(NAME, "TP-062")}
+    assert refusals(old, old, PLACED) == set()
+
+
+def test_tp060_a_set_that_outlived_its_topology_may_be_changed_otherwise() -> None:
+    gone = a_set("gone", "rack")
+    edited = copy.deepcopy(gone)
+    edited["spec"]["template"]["priorityClassName"] = "high"
+    assert refusals(edited, gone, PLACED) == set()
+    assert refusals(a_set("gone", "rack"), a_set("aws-p5", "rack")) == {(NAME, "TP-060")}
+
+
+def test_tp065_nobody_moves_to_a_topology_without_the_domain() -> None:
+    assert refusals(a_set("flat", "rack"), a_set("aws-p5", "rack")) == {(f"{TOP}.packDomain", "TP-065")}
+
+
+LEVEL: Final = st.sampled_from(["", "zone", "rack", "host"])
+
+
+@given(LEVEL, LEVEL, LEVEL, LEVEL)
+def test_tp069_what_is_asked_for_stays_whatever_it_is_spelled_like(was: str, liked: str, now: str, likes: str) -> None:
+    def constraint(required: str, preferred: str, *, old_way: bool) -> Any:
+        pack = {key: text for key, text in (("required", required), ("preferred", preferred)) if text}
+        if old_way and required:
+            return {"packDomain": required, "pack": {key: text for key, text in pack.items() if key == "preferred"}}
+        return {"pack": pack} if pack else None
+
+    old = a_set("", constraint(was, liked, old_way=True))
+    new = a_set("", constraint(now, likes, old_way=False))
+    found = {number for _, number in refusals(new, old, PLACED)}
+    assert ("TP-069" in found) is ((was, liked) != (now, likes))
+
+
+def test_tp069_at_every_level() -> None:
+    old = a_set("", "zone", "rack", "host")
+    assert refusals(a_set("", "zone"), old) == {(OF_GROUP, "TP-069"), (OF_CLIQUE, "TP-069")}
+    assert refusals(old, a_set("", "zone")) == {(OF_GROUP, "TP-069"), (OF_CLIQUE, "TP-069")}
+
+
+def test_tp063_an_update_is_not_blamed_for_what_it_leaves() -> None:
+    odd = a_set("aws-p5")
+    assert refusals(odd, odd) == set()
+    assert refusals(a_set("flat"), odd) == {(NAME, "TP-063")}
+
+
+def test_tp072_what_was_not_compared_is_said() -> None:
+    assert warnings(a_set("aws-p5", "rack"), around=UNSEEN) == {(NAME, "TP-072")}
+    assert warnings(a_set("aws-p5", "rack"), a_set("flat", "rack"), UNSEEN) == {(NAME, "TP-072")}
+    assert warnings(a_set("aws-p5", "rack")) == set()
+    assert warnings(a_set("", "rack"), around=UNSEEN) == set()
+
+
+@pytest.mark.req("TP-074")
+def test_tp073_what_has_no_effect_is_said() -> None:
+    assert warnings(a_set("", "rack"), told=UNTOLD) == {(TOP, "TP-073")}
+    assert warnings(a_set("", {"pack": {"required": "rack", "preferred": "zone"}})) == {
+        (f"{TOP}.pack.preferred", "TP-074")
+    }
+
+
+BROKEN: Final[tuple[Any, ...]] = (
+    ("spec.template.topologyConstraint", ("topologyConstraint",), 7),
+    (f"{TOP}.pack", ("topologyConstraint", "pack"), "rack"),
+    (f"{TOP}.packDomain", ("topologyConstraint", "packDomain"), 7),
+    (NAME, ("clusterTopologyName",), ["aws-p5"]),
+)
+
+
+@pytest.mark.parametrize(("path", "steps", "value"), BROKEN)
+def test_tp071_what_does_not_read_decides_nothing_else(path: str, steps: tuple[str, ...], value: Any) -> None:
+    raw = a_set("aws-p5", {"packDomain": "rack"})
+    place: Any = raw["spec"]["template"]
+    for step in steps[:-1]:
+        place = place[step]
+    place[steps[-1]] = value
+    assert {one for one, _ in refusals(raw)} == {path}
+
+
+@given(st.sampled_from([raw for raw, _ in CREATED]), st.sampled_from([None, *(raw for raw, _ in CREATED)]))
+def test_tp071_the_same_question_has_the_same_answer(new: Json, old: Json | None) -> None:
+    def answer() -> Any:
+        return admit(copy.deepcopy(new), copy.deepcopy(old), None, ON, None, PLACED)
+
+    assert answer() == answer()
+
+
+# topologies themselves
+
+
+def raw_topology(name: str, *levels: tuple[str, str], **meta: Any) -> Json:
+    spec = {"levels": [{"domain": domain, "key": key} for domain, key in levels]}
+    return {
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "ClusterTopology",
+        "metadata": {"name": name, **meta},
+        "spec": spec,
+    }
+
+
+def levels_refused(new: Json, old: Json | None = None, around: Around = PENDING, told: Configuration = ON) -> Found:
+    verdict = admit_topology(new, old, around, told).verdict
+    return (
+        {(one.path, one.reason.rule.requirement) for one in verdict.objections} if isinstance(verdict, Deny) else set()
+    )
+
+
+SOUND: Final = (("zone", "z"), ("rack", "r"))
+
+
+@pytest.mark.parametrize(
+    ("levels", "paths"),
+    [
+        (SOUND, set()),
+        ((("pod", "example.com/pod"), ("rack", "r"), ("shelf", "s")), set()),
+        ((), {""}),
+        (tuple((f"d{index}", f"k{index}") for index in range(17)), {""}),
+        ((("zone", "z"), ("zone", "y")), {"[1].domain"}),
+        ((("zone", "z"), ("rack", "z")), {"[1].key"}),
+        ((("host", "h"), ("odd", "o"), ("zone", "z")), {"[2].domain"}),
+        ((("Zone", "z"), ("rack", "a b")), {"[0].domain", "[1].key"}),
+        ((("zone", "k" * 64),), {"[0].key"}),
+    ],
+)
+def test_tp080_levels_are_sound(levels: Any, paths: set[str]) -> None:
+    expected = {(f"spec.levels{path}", "TP-080") for path in paths}
+    assert levels_refused(raw_topology("t", *levels)) == expected
+
+
+USED: Final = Around(KNOWN, {}, {"t": (User("ml", "llm", 2), User("ml", "waits", 0))})
+WAITED_FOR: Final = Around(KNOWN, {}, {"t": (User("ml", "waits", 0),)})
+
+
+def test_tp084_levels_stay_while_pods_are_placed_by_them() -> None:
+    old, new = raw_topology("t", *SOUND), raw_topology("t", ("zone", "z"))
+    assert levels_refused(new, old, USED) == {("spec.levels", "TP-084")}
+    assert levels_refused(new, old, WAITED_FOR) == set()
+    assert levels_refused(raw_topology("t", *SOUND[::-1]), old, USED) > {("spec.levels", "TP-084")}
+    verdict = admit_topology(new, old, USED, ON).verdict
+    assert isinstance(verdict, Deny)
+    assert verdict.objections[0].reason.sentence.endswith("ml/llm")
+
+
+def test_tp088_metadata_always_passes() -> None:
+    for levels in (SOUND, (), (("Bad", " "),)):
+        old = raw_topology(DEFAULT_TOPOLOGY, *levels)
+        new = raw_topology(DEFAULT_TOPOLOGY, *levels, labels={"x": "y"}, annotations={"a": "b"})
+        assert levels_refused(new, old, USED) == set()
+
+
+def test_tp085_the_default_is_as_configured_whoever_writes_it() -> None:
+    told = Configuration(topology=TopologyAware(True, (Level("zone", "z"), Level("rack", "r"))))
+    other = raw_topology(DEFAULT_TOPOLOGY, ("zone", "z"))
+    assert levels_refused(other, told=told) == {("spec.levels", "TP-085")}
+    assert levels_refused(other, raw_topology(DEFAULT_TOPOLOGY, *SOUND), told=told) == {("spec.levels", "TP-085")}
+    assert levels_refused(raw_topology(DEFAULT_TOPOLOGY, *SOUND), told=told) == set()
+    assert levels_refused(other, told=UNTOLD) == set()
+    users = Around(KNOWN, {}, {DEFAULT_TOPOLOGY: (User("ml", "llm", 1),)})
+    assert levels_refused(raw_topology(DEFAULT_TOPOLOGY, *SOUND), other, users, told) == {("spec.levels", "TP-084")}
+
+
+def test_tp086_a_deletion_is_admitted_and_says_what_it_waits_for() -> None:
+    verdict = admit_topology_deletion(raw_topology("t", *SOUND), USED).verdict
+    assert isinstance(verdict, Admit)
+    assert "ml/llm, ml/waits" in verdict.warnings[0].reason.sentence
+    assert admit_topology_deletion(raw_topology("u", *SOUND), USED).verdict == Admit()
+
+
+@pytest.mark.parametrize("spec", [None, 7, {"levels": 7}, {"levels": [None]}, {"levels": [{"domain": 3, "key": []}]}])
+def test_tp087_what_does_not_read_is_refused_and_never_a_surprise(spec: Any) -> None:
+    raw = {"kind": "ClusterTopology", "metadata": {"name": "t"}, "spec": spec}
+    assert levels_refused(raw)
+    assert levels_refused(raw_topology("t", *SOUND), raw) == set()
+
+
+def test_tp072_users_that_are_not_known_are_told_of() -> None:
+    decision = admit_topology(raw_topology("t", *SOUND), raw_topology("t", ("zone", "z")), UNSEEN, ON)
+    assert [one.reason.rule.requirement for one in decision.verdict.warnings] == ["TP-072"]
+
+
+def test_tp012_a_configuration_is_told_all_that_is_wrong() -> None:
+    def written(*levels: tuple[str, str]) -> Json:
+        raw = [{"domain": domain, "key": key} for domain, key in levels]
+        return {"topologyAwareScheduling": {"enabled": True, "levels": raw}}
+
+    settings, problems = settings_of(written(*SOUND))
+    assert (problems, settings.decisive.topology.levels) == ((), (Level("zone", "z"), Level("rack", "r")))
+    (problem,) = settings_of(written(("host", "h"), ("zone", "h")))[1]
+    assert "levels[1].key" in problem.expected
+    assert "zone is broader than host" in problem.expected
+    assert settings_of(written())[1]
+    assert {one.path for one in settings_of({"topologyAwareScheduling": {"on": True, "levels": 7}})[1]} == {
+        "topologyAwareScheduling.on",
+        "topologyAwareScheduling.levels",
+    }
+
+
+def test_tp087_a_topology_that_does_not_read_is_known_by_nobody() -> None:
+    broken = {"kind": "ClusterTopology", "metadata": {"name": "broken"}, "spec": {"levels": "none"}}
+    sound = raw_topology("sound", ("zone", "z"))
+    known = around_in([broken, sound], [], ()).topologies
+    assert known is not None
+    assert set(known) == {"sound"}
+
+
+def test_tp060_the_default_that_is_configured_will_be_there() -> None:
+    others = Around({name: one for name, one in KNOWN.items() if name != DEFAULT_TOPOLOGY}, {}, {})
+    assert not refusals(a_set(DEFAULT_TOPOLOGY, "rack"), around=others)

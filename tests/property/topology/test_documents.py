@@ -1,0 +1,35 @@
+"""Saved plans keep what the operator was told of topologies, and why its gangs are as they are."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from grove_core.areas.topology.rules import Why
+from grove_core.document.document import Document
+from grove_core.document.reading import document_from_json
+from grove_core.document.writing import document_as_json
+from grove_core.kernel.errors import MalformedObject
+from grove_core.plan.forecast import forecast_of
+from grove_core.reconcile import reconcile
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
+from grove_core.resources.configuration import Configuration
+from tests.property.topology.test_gangs import ON, placed, started, told, topology
+from tests.property.workload.sets import NOW
+
+
+@pytest.mark.req("PL-009")
+def test_tp030_a_plan_survives_json() -> None:
+    seen = told(placed(started(topology(DEFAULT_TOPOLOGY))), topology(DEFAULT_TOPOLOGY, ("zone", "z")))
+    forecast = forecast_of(reconcile(seen), NOW)
+    assert Why.TOPOLOGY_TROUBLE in {reason.rule for step in forecast.rounds[0].steps for reason in step.because}
+    document = Document(rules="design", as_of=NOW, not_collected=(), forecasts=(forecast,), configuration=ON)
+    raw = json.loads(json.dumps(document_as_json(document, decisions=True)))
+    assert document_from_json(raw) == document
+    off = replace(document, configuration=Configuration())
+    assert document_from_json(json.loads(json.dumps(document_as_json(off, decisions=True)))) == off
+
+    for broken in (7, {"enabled": "yes", "levels": []}, {"enabled": True, "levels": [{"domain": 1, "key": "k"}]}):
+        raw["configuration"]["topologyAwareScheduling"] = broken
+        with pytest.raises(MalformedObject):
+            document_from_json(raw)

@@ -1,0 +1,267 @@
+"""Which topology applies to a set, and what its gangs are told of it (TP-001 to TP-031)."""
+
+from dataclasses import replace
+from itertools import product
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.areas.topology.judge import judge_topology
+from grove_core.areas.topology.rules import Why
+from grove_core.areas.topology.verdicts import Standing
+from grove_core.kernel.conditions import condition_of
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.steps import SetStatus
+from grove_core.plan.laws import problems_in
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.resources.cluster_topology import (
+    DEFAULT_TOPOLOGY,
+    TOPOLOGY_KIND,
+    ClusterTopology,
+    Level,
+    cluster_topology_of,
+    preferred_of,
+)
+from grove_core.resources.configuration import UNTOLD, Configuration, TopologyAware
+from grove_core.resources.keys import TOPOLOGY_IN_SYNC, TOPOLOGY_NAME
+from grove_core.resources.placement import NOWHERE, Pack, Together
+from grove_core.resources.podgang import PodGang, podgang_of
+from grove_core.resources.template import SetTemplate
+from grove_core.resources.topology_use import use_of
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.world.memory import MemoryWorld
+from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
+
+Json = dict[str, Any]
+ZONE, RACK, HOST = "topology.kubernetes.io/zone", "example.com/rack", "kubernetes.io/hostname"
+LEVELS: Final = (Level("zone", ZONE), Level("rack", RACK), Level("host", HOST))
+ON: Final = Configuration(topology=TopologyAware(enabled=True, levels=LEVELS))
+
+
+def topology(name: str, *levels: tuple[str, str], kind: str = TOPOLOGY_KIND, **meta: Any) -> ClusterTopology:
+    raw = {
+        "kind": kind,
+        "metadata": {"name": name, "uid": f"{kind} {name}", "resourceVersion": "7", **meta},
+        "spec": {"levels": [{"domain": domain, "key": key} for domain, key in levels or LEVELS]},
+    }
+    return cluster_topology_of(raw)
+
+
+def told(snapshot: Snapshot, *known: ClusterTopology, configuration: Configuration = ON) -> Snapshot:
+    seen = snapshot.complete | {TOPOLOGY_KIND}
+    return replace(snapshot, configuration=configuration, topologies=preferred_of(known), complete=seen)
+
+
+def constrained(**template: Any) -> Json:
+    """A set with a constraint at each of the three levels, a base gang and a scaled one."""
+    clique = clique_raw("a")
+    clique["topologyConstraint"] = {"packDomain": "host"}
+    return set_raw(
+        clique,
+        clique_raw("b"),
+        groups=({"name": "pool", "cliqueNames": ["b"], "replicas": 2, "topologyConstraint": {"packDomain": "rack"}},),
+        **{"topologyConstraint": {"pack": {"required": "zone", "preferred": "rack"}}, **template},
+    )
+
+
+def started(*known: ClusterTopology, configuration: Configuration = ON, **template: Any) -> Snapshot:
+    """A set with all its gangs, no pod of which is placed."""
+    return at_rest(told(applied(constrained(**template)), *known, configuration=configuration))
+
+
+def placed(snapshot: Snapshot) -> Snapshot:
+    """The same once a pod is bound."""
+    uid = snapshot.cliques[0].uid
+    first, *rest = snapshot.pods_of[uid]
+    return replace(snapshot, pods_of={**snapshot.pods_of, uid: [replace(first, node="n"), *rest]})
+
+
+def gangs_of(snapshot: Snapshot) -> dict[str, PodGang]:
+    return {gang.ref.name: gang for gang in snapshot.gangs}
+
+
+def held_in(plan: Plan) -> dict[str, set[Any]]:
+    gangs = (held for held in plan.withheld if held.target.kind == "PodGang")
+    return {held.target.name: {reason.rule for reason in held.because} for held in gangs}
+
+
+NAMES: Final = st.sampled_from(["", "aws-p5", DEFAULT_TOPOLOGY])
+CONSTRAINTS: Final = st.sampled_from([None, {}, {"packDomain": "rack"}, {"topologyName": "gcp-a3", "packDomain": "x"}])
+
+
+@given(NAMES, CONSTRAINTS, CONSTRAINTS, CONSTRAINTS)
+@pytest.mark.req("TP-001")
+@pytest.mark.req("TP-002")
+@pytest.mark.req("TP-003")
+def test_tp005_exactly_one_topology_or_none(name: str, top: Any, of_group: Any, of_clique: Any) -> None:
+    template = SetTemplate.model_validate(
+        {
+            "clusterTopologyName": name,
+            "topologyConstraint": top,
+            "podCliqueScalingGroups": [{"name": "g", "cliqueNames": ["c"], "topologyConstraint": of_group}],
+            "cliques": [{"name": "c", "spec": {}, "topologyConstraint": of_clique}],
+        }
+    )
+    levels = [one for one in (top, of_group, of_clique) if one is not None]
+    named = name or next((one["topologyName"] for one in levels if "topologyName" in one), "")
+    assert use_of(template).topology == ((named or DEFAULT_TOPOLOGY) if levels else "")
+
+
+@pytest.mark.req("TP-020")
+@pytest.mark.req("TP-021")
+@pytest.mark.req("TP-022")
+@pytest.mark.req("TP-006")
+def test_tp024_each_gang_has_the_keys_of_its_constraints_and_names_the_topology() -> None:
+    gangs = gangs_of(started(topology(DEFAULT_TOPOLOGY)))
+    base, scaled = gangs["llm-0"], gangs["llm-0-pool-0"]
+    assert base.annotations[TOPOLOGY_NAME] == scaled.annotations[TOPOLOGY_NAME] == DEFAULT_TOPOLOGY
+    assert base.placement.gang == Pack(ZONE, RACK)
+    assert base.placement.cliques == (("llm-0-a", Pack(HOST)),)
+    assert base.placement.together == (Together("llm-0-pool-0", ("llm-0-pool-0-b",), Pack(RACK)),)
+    assert scaled.placement.gang == Pack(RACK)
+    assert (scaled.placement.cliques, scaled.placement.together) == ((), ())
+
+
+def test_tp001_the_named_topology_and_no_other() -> None:
+    other = topology("aws-p5", ("zone", "z"), ("rack", "r"), ("host", "h"))
+    gangs = gangs_of(started(topology(DEFAULT_TOPOLOGY), other, clusterTopologyName="aws-p5"))
+    assert gangs["llm-0"].placement.gang == Pack("z", "r")
+    assert gangs["llm-0"].placement.topology == "aws-p5"
+
+
+def test_tp007_off_is_off_and_leaves_what_was_said() -> None:
+    assert {gang.placement for gang in started(configuration=UNTOLD).gangs} == {NOWHERE}
+    off = replace(started(topology(DEFAULT_TOPOLOGY)), configuration=UNTOLD)
+    assert judge_topology(off).standing is Standing.OFF
+    assert not reconcile(off).steps
+
+
+@pytest.mark.parametrize(
+    ("known", "rule", "words"),
+    [
+        ([topology("aws-p5")], Why.TOPOLOGY_MISSING, "aws-p5"),
+        ([topology(DEFAULT_TOPOLOGY, ("zone", "z"), ("host", "h"))], Why.DOMAIN_MISSING, "zone, host"),
+    ],
+)
+@pytest.mark.req("TP-011")
+def test_tp010_no_gang_is_made_and_the_reason_says_what_there_is(
+    known: list[ClusterTopology], rule: Why, words: str
+) -> None:
+    waiting = started(*known)
+    assert not waiting.gangs
+    plan = reconcile(waiting)
+    held = {one.target.name: one for one in plan.withheld if one.target.kind == "PodGang"}
+    assert held.keys() == {"llm-0", "llm-0-pool-0"}
+    assert all(one.because[0].rule is rule and words in one.because[0].sentence for one in held.values())
+    assert not any("Pod" in step.target.kind and step.target.kind == "Pod" for step in plan.steps)
+
+
+def test_tp010_what_runs_is_not_touched() -> None:
+    running = placed(started(topology(DEFAULT_TOPOLOGY)))
+    steps = reconcile(told(running)).steps
+    assert all(isinstance(step.action, SetStatus) for step in steps)
+    assert any(reason.rule is Why.TOPOLOGY_TROUBLE for step in steps for reason in step.because)
+
+
+def test_tp010_what_was_probably_meant() -> None:
+    waiting = told(applied(constrained(clusterTopologyName="aws-p4")), topology("aws-p5"))
+    assert "did you mean aws-p5?" in judge_topology(waiting).because[0].sentence
+
+
+@pytest.mark.parametrize(("name", "standing"), [("aws-p5", Standing.UNKNOWN), ("", Standing.USED)])
+def test_tp013_not_collected_is_not_absent(name: str, standing: Standing) -> None:
+    blind = told(applied(constrained(clusterTopologyName=name)))
+    blind = replace(blind, complete=blind.complete - {TOPOLOGY_KIND})
+    assert judge_topology(blind).standing is standing
+    assert condition_of(at_rest(blind).root.status.conditions, TOPOLOGY_IN_SYNC) is None
+
+
+@pytest.mark.parametrize("kind", [TOPOLOGY_KIND, "ClusterTopologyBinding"])
+def test_tp004_a_binding_is_a_topology_and_the_older_kind_wins(kind: str) -> None:
+    both = (topology("t", ("zone", "b"), kind="ClusterTopologyBinding"), topology("t", ("zone", "a")))
+    assert preferred_of(both)["t"].levels == preferred_of(both[::-1])["t"].levels == (Level("zone", "a"),)
+    assert preferred_of([topology("t", kind=kind)])["t"].levels == LEVELS
+
+
+OTHER: Final = topology("gcp-a3", ("zone", "z"), ("block", "b"), ("rack", "r"), ("host", "h"))
+
+
+def test_tp025_while_nothing_is_placed_gangs_follow_to_rest() -> None:
+    pending = started(topology(DEFAULT_TOPOLOGY), OTHER)
+    template = pending.root.spec.template.model_copy(update={"cluster_topology_name": "gcp-a3"})
+    moved = replace(
+        pending, root=replace(pending.root, spec=pending.root.spec.model_copy(update={"template": template}))
+    )
+    plan = reconcile(moved)
+    assert not problems_in(plan, moved)
+    applies = [step for step in plan.steps if step.target.kind == "PodGang"]
+    assert {reason.rule for step in applies for reason in step.because} == {Why.GANG_FOLLOWS_TOPOLOGY}
+    rest = gangs_of(at_rest(moved))
+    assert rest == {
+        name: replace(gang, resource_version=rest[name].resource_version, uid=rest[name].uid)
+        for name, gang in gangs_of(started(OTHER, clusterTopologyName="gcp-a3")).items()
+    }
+
+
+def test_tp025_what_a_new_topology_does_not_ask_for_is_taken_away() -> None:
+    pending = started(topology(DEFAULT_TOPOLOGY))
+    template = pending.root.spec.template.model_copy(update={"topology_constraint": None})
+    spec = pending.root.spec.model_copy(update={"template": template})
+    rest = at_rest(replace(pending, root=replace(pending.root, spec=spec)))
+    assert gangs_of(rest)["llm-0"].placement.gang == Pack()
+
+
+@pytest.mark.req("TP-030")
+@pytest.mark.req("TP-031")
+def test_tp026_what_is_placed_stays_and_the_set_says_so_until_it_holds_again() -> None:
+    running = placed(started(topology(DEFAULT_TOPOLOGY)))
+    changed = told(running, topology(DEFAULT_TOPOLOGY, ("zone", "z"), ("rack", "r"), ("host", "h")))
+    plan = reconcile(changed)
+    assert not [step for step in plan.steps if step.target.kind == "PodGang"]
+    assert held_in(plan) == {name: {Why.PLACED_OTHERWISE} for name in ("llm-0", "llm-0-pool-0")}
+    world = MemoryWorld((changed,))
+    for step in plan.steps:
+        world.attempt(step)
+    after = world.observe(changed.root.ref, NOW)
+    assert after is not None
+    condition = condition_of(after.root.status.conditions, TOPOLOGY_IN_SYNC)
+    assert condition is not None
+    assert (condition.status.value, condition.reason) == ("False", "PlacedOtherwise")
+    assert "llm-0, llm-0-pool-0" in condition.message
+    again = reconcile(told(after, topology(DEFAULT_TOPOLOGY))).steps
+    assert [thaw(step.action.fields) for step in again if step.target.kind == "PodCliqueSet"] == [  # type: ignore[union-attr]
+        {"removedConditions": [TOPOLOGY_IN_SYNC]}
+    ]
+
+
+@pytest.mark.parametrize(("bound", "known", "off"), [*product([True, False], [0, 1, 2], [True, False])])
+def test_tp030_plans_of_every_state_are_legal_and_come_to_rest(bound: bool, known: int, off: bool) -> None:
+    seen = started(topology(DEFAULT_TOPOLOGY))
+    seen = placed(seen) if bound else seen
+    states = (
+        (),
+        (topology(DEFAULT_TOPOLOGY, ("zone", "z")),),
+        (topology(DEFAULT_TOPOLOGY, ("zone", "z"), *LEVELS[1:]),),
+    )
+    seen = told(seen, *states[known], configuration=UNTOLD if off else ON)
+    assert not problems_in(reconcile(seen), seen)
+    assert not reconcile(at_rest(seen)).steps
+
+
+def test_tp024_a_gang_reads_as_it_was_written() -> None:
+    gang = started(topology(DEFAULT_TOPOLOGY)).gangs[0]
+    spec = {"podgroups": [], **{key: thaw(part) for key, part in gang.placement.of_gang.items()}}
+    meta = {"name": "g", "annotations": {TOPOLOGY_NAME: DEFAULT_TOPOLOGY}}
+    read = podgang_of({"metadata": meta, "spec": spec}).placement
+    assert read == gang.placement._replace(cliques=())
+
+
+def test_tp026_a_stored_status_is_enough_to_be_placed() -> None:
+    pending = started(topology(DEFAULT_TOPOLOGY))
+    first, *rest = pending.cliques
+    said = replace(pending, cliques=(replace(first, status=replace(first.status, scheduled=1)), *rest))
+    assert judge_topology(said).is_placed
+    assert not judge_topology(pending).is_placed

@@ -1,0 +1,177 @@
+"""Who holds a topology, and what becomes of the default one (TP-040 to TP-054): every state, read aloud."""
+
+from dataclasses import replace
+from itertools import product
+from typing import Any, Final
+
+import pytest
+
+from grove_core.areas.topology.moment import TopologyMoment, moments_of
+from grove_core.areas.topology.rules import Why
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.steps import Apply, Create
+from grove_core.plan.plan import Plan
+from grove_core.reconcile_topology import reconcile_topology
+from grove_core.resources.cluster_topology import (
+    BINDING_KIND,
+    DEFAULT_TOPOLOGY,
+    TOPOLOGY_KIND,
+    ClusterTopology,
+    cluster_topology_of,
+)
+from grove_core.resources.configuration import TopologyAware
+from grove_core.resources.keys import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
+from grove_core.resources.template import SetTemplate
+from grove_core.resources.topology_use import User, users_among
+from grove_core.snapshot.cluster import EVERYWHERE, cluster_of
+from tests.property.topology.test_gangs import LEVELS, ON, placed, started, topology
+from tests.property.workload.sets import NOW
+
+OTHERS: Final = ("example.com/a", "example.com/b")
+USERS: Final = {"none": (), "waiting": (User("ml", "waits"),), "placed": (User("ml", "llm", 2), User("ml", "waits"))}
+STALE: Final = (("zone", "z"),)
+
+
+def moment(
+    found: ClusterTopology | None,
+    users: str = "none",
+    *,
+    name: str = DEFAULT_TOPOLOGY,
+    on: bool = True,
+    unknown: tuple[str, ...] = (),
+) -> TopologyMoment:
+    told = TopologyAware(on, LEVELS if on else ())
+    return TopologyMoment(name=name, topology=found, users=USERS[users], told=told, now=NOW, unknown=unknown)
+
+
+def a_topology(
+    name: str, *, held: bool, fits: bool = True, leaving: bool = False, kind: str = TOPOLOGY_KIND
+) -> ClusterTopology:
+    finalizers = [OTHERS[0], *([TOPOLOGY_FINALIZER] if held else []), OTHERS[1]]
+    meta: dict[str, Any] = {"finalizers": finalizers, "labels": {MANAGED_BY: OPERATOR}}
+    meta |= {"deletionTimestamp": "2026-11-20T09:00:00Z"} if leaving else {}
+    return topology(name, *(() if fits else STALE), kind=kind, **meta)
+
+
+def after(plan: Plan, found: ClusterTopology) -> ClusterTopology:
+    """The topology once the steps of a plan were done."""
+    raw: dict[str, Any] = {
+        "kind": found.ref.kind,
+        "metadata": {
+            "name": found.ref.name,
+            "uid": found.uid,
+            "resourceVersion": found.resource_version,
+            "finalizers": list(found.finalizers),
+            "labels": thaw(found.labels),
+            **({"deletionTimestamp": "2026-11-20T09:00:00Z"} if found.deleting else {}),
+        },
+        "spec": {"levels": [level._asdict() for level in found.levels]},
+    }
+    for step in plan.steps:
+        assert isinstance(step.action, Apply)
+        assert step.action.guard == found.guard
+        fields = thaw(step.action.fields)
+        raw["metadata"] |= fields.get("metadata", {})
+        raw["spec"] |= fields.get("spec", {})
+    return cluster_topology_of(raw)
+
+
+STATES: Final = [*product(("t", DEFAULT_TOPOLOGY), *[(False, True)] * 4, USERS)]
+
+
+@pytest.mark.parametrize(("name", "held", "fits", "leaving", "on", "users"), STATES)
+@pytest.mark.req("TP-041")
+@pytest.mark.req("TP-051")
+@pytest.mark.req("TP-052")
+@pytest.mark.req("TP-053")
+def test_tp040_every_state_comes_to_rest_in_one_round(
+    name: str, held: bool, fits: bool, leaving: bool, on: bool, users: str
+) -> None:
+    found = a_topology(name, held=held, fits=fits, leaving=leaving)
+    plan = reconcile_topology(moment(found, users, name=name, on=on))
+    rest = after(plan, found)
+
+    is_default = name == DEFAULT_TOPOLOGY
+    should_hold = users != "none" and not (is_default and not on)
+    is_held = should_hold and (held or not leaving)  # nothing new holds what is being deleted
+    assert (TOPOLOGY_FINALIZER in rest.finalizers) is is_held
+    assert tuple(one for one in rest.finalizers if one != TOPOLOGY_FINALIZER) == OTHERS
+
+    restores = is_default and on and not leaving and users != "placed"
+    assert rest.levels == (LEVELS if restores else found.levels)
+    told = {reason.rule for held_back in plan.withheld for reason in held_back.because}
+    assert (Why.DEFAULT_IN_USE in told) is (is_default and on and not leaving and not fits and users == "placed")
+    assert (Why.USERS_STAY in told) is (leaving and users != "none")
+    assert not reconcile_topology(moment(rest, users, name=name, on=on)).steps
+
+
+def test_tp050_the_default_is_made_as_configured() -> None:
+    (step,) = reconcile_topology(moment(None)).steps
+    assert isinstance(step.action, Create)
+    made = cluster_topology_of(thaw(step.action.manifest))
+    assert (made.ref.name, made.ref.namespace, made.levels) == (DEFAULT_TOPOLOGY, "", LEVELS)
+    assert made.labels[MANAGED_BY] == OPERATOR
+    assert not reconcile_topology(moment(None, on=False)).steps
+    assert not reconcile_topology(moment(None, name="t")).steps
+
+
+def test_tp051_its_label_comes_back_under_pods_that_are_placed() -> None:
+    bare = topology(DEFAULT_TOPOLOGY, finalizers=[TOPOLOGY_FINALIZER])
+    (step,) = reconcile_topology(moment(bare, "placed")).steps
+    assert isinstance(step.action, Apply)
+    assert thaw(step.action.fields) == {"metadata": {"labels": {MANAGED_BY: OPERATOR}}}
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_tp042_nobody_is_let_go_who_may_be_used(held: bool) -> None:
+    plan = reconcile_topology(moment(a_topology("t", held=held), name="t", unknown=("PodCliqueSet",)))
+    assert not plan.steps
+    assert plan.findings[0].because[0].rule is Why.SETS_NOT_COLLECTED
+    stale = a_topology(DEFAULT_TOPOLOGY, held=True, fits=False)
+    assert not reconcile_topology(moment(stale, "waiting", unknown=("PodClique",))).steps
+
+
+def test_tp043_whom_a_deletion_waits_for_is_told() -> None:
+    leaving = a_topology("t", held=True, leaving=True)
+    (held,) = reconcile_topology(moment(leaving, "placed", name="t")).withheld
+    assert held.because[0].sentence.endswith("ml/llm, ml/waits")
+
+
+def test_tp054_a_binding_of_the_name_is_left_alone() -> None:
+    plan = reconcile_topology(moment(a_topology(DEFAULT_TOPOLOGY, held=False, fits=False, kind=BINDING_KIND)))
+    assert not plan.steps
+    assert {reason.rule for held in plan.withheld for reason in held.because} == {Why.NAME_IS_A_BINDING}
+
+
+def test_tp044_who_names_none_uses_the_default() -> None:
+    def template(**more: Any) -> SetTemplate:
+        return SetTemplate.model_validate({"cliques": [{"name": "a", "spec": {}}], **more})
+
+    constraint = {"topologyConstraint": {"packDomain": "rack"}}
+    sets = (
+        ("ml", "named", template(clusterTopologyName="t", **constraint)),
+        ("ml", "implicit", template(**constraint)),
+        ("ml", "without", template(clusterTopologyName="t")),
+    )
+    assert users_among(sets, {("ml", "implicit"): 3}) == {
+        "t": (User("ml", "named"),),
+        DEFAULT_TOPOLOGY: (User("ml", "implicit", 3),),
+    }
+
+
+@pytest.mark.req("TP-050")
+def test_tp042_a_cluster_has_a_moment_for_each_topology() -> None:
+    cluster = cluster_of(sets=(), complete=frozenset({(TOPOLOGY_KIND, EVERYWHERE)}))
+    assert moments_of(cluster, NOW) == ()
+    running = placed(started(topology(DEFAULT_TOPOLOGY)))
+    bound = [replace(clique, status=replace(clique.status, scheduled=1)) for clique in running.cliques]
+    known = replace(
+        cluster_of(sets=(running.root,), cliques=bound, gaps=frozenset({("PodClique", "other")})),
+        complete=cluster.complete,
+        configuration=ON,
+        topologies={"t": topology("t")},
+    )
+    assert [(one.name, one.unknown, one.users) for one in moments_of(known, NOW)] == [
+        (DEFAULT_TOPOLOGY, ("PodClique",), (User("ml", "llm", len(bound)),)),
+        ("t", ("PodClique",), ()),
+    ]
