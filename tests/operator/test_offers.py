@@ -1,6 +1,7 @@
 """What a server offers, asked of one that really listens and publishes its schemas late."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -11,6 +12,7 @@ from grove_shell.client.connection import Connection
 from grove_shell.client.offers import offered
 from tests.operator.test_requests import no_token
 
+Json = dict[str, Any]
 VERSION = "resource.nvidia.com/v1beta1"
 CHANNEL = {"properties": {"resourceClaimTemplate": {"type": "object"}}}
 SCHEMA = {
@@ -22,7 +24,7 @@ SCHEMA = {
 class Publishing:
     """A server with ComputeDomains: its schemas answer so, one answer after the other, the last one for ever."""
 
-    def __init__(self, *answers: tuple[int, dict[str, object]]) -> None:
+    def __init__(self, *answers: tuple[int, Json]) -> None:
         self.answers = list(answers)
         self.asked = 0
 
@@ -55,7 +57,7 @@ KNOWN = (200, {"x": SCHEMA})
 
 
 @pytest.mark.parametrize("late", [(404, {}), (200, {}), (200, {"y": {"type": "object"}})])
-def test_op063_a_schema_that_is_published_late_is_waited_for(late: tuple[int, dict[str, object]]) -> None:
+def test_op063_a_schema_that_is_published_late_is_waited_for(late: tuple[int, Json]) -> None:
     server = Publishing(late, late, KNOWN)
     assert asyncio.run(server.serve(4)) == Served(domains=DomainShape.NVIDIA, claims="resource.k8s.io/v1")
     assert server.asked == 3
