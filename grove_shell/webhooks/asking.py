@@ -18,9 +18,10 @@ Known = Mapping[str, ClusterTopology]
 class Asking:
     """Who asks an API server for topologies."""
 
-    def __init__(self, api: Api) -> None:
-        """Ask nothing yet."""
+    def __init__(self, api: Api, patience: float = _PATIENCE) -> None:
+        """Ask nothing yet; ``patience``: how long to wait for an answer, in seconds."""
         self._api = api
+        self._patience = patience
 
     async def corrected(self, known: Known, name: str) -> Known | None:
         """What is known, with one topology as it is now; None where that cannot be found out.
@@ -30,7 +31,7 @@ class Asking:
         if not is_dns_subdomain(name):
             return known
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(self._patience):
                 found = await self._find(name)
         except (Unreachable, TimeoutError, _NotShown):
             return None

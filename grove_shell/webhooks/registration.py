@@ -109,7 +109,10 @@ class Registration:
             raise NotRegistered(answer.words)
         webhooks = [one for one in answer.json().get("webhooks") or () if one.get("name") == place.webhook]
         if not webhooks:
-            raise NotRegistered(f"{place.plural}/{place.name} has no webhook {place.webhook}: it is not ours")
+            raise NotRegistered(
+                f"{place.plural}/{place.name} has no webhook {place.webhook}: it is not ours, or was printed for"
+                " another configuration"
+            )
         wanted = self._wanted(place, bundle)
         stored = webhooks[0].get("clientConfig") or {}
         if all(stored.get(key) == value for key, value in wanted.items()):

@@ -23,6 +23,7 @@ from grove_core.resources.configuration import UNASKED, UNTOLD, Configuration
 from grove_core.resources.podclique import podclique_of
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
+from grove_shell.webhooks.asking import Asking
 from grove_shell.webhooks.certificates import Pair
 from grove_shell.webhooks.copies import copies_for
 from grove_shell.webhooks.registration import LEAVING, PATHS, TOPOLOGIES, VALIDATION
@@ -282,6 +283,19 @@ class TestTP091:
         assert response["allowed"]
         (warning,) = response["warnings"]
         assert warning.endswith("(TP-072)")
+
+    @pytest.mark.req("TP-072")
+    def test_tp091_a_server_that_is_slow_or_away_says_nothing(self) -> None:
+        async def play() -> None:
+            server = ObjectServer()
+            async with server.connection() as connection, Api(connection, tries=1) as api:
+                server.objects[path_of(P5)] = P5
+                assert await Asking(api, patience=0.001).corrected({}, "aws-p5") is None
+                assert list(await Asking(api).corrected({}, "aws-p5") or ()) == ["aws-p5"]
+            async with Api(connection, tries=1) as api:
+                assert await Asking(api).corrected({}, "aws-p5") is None
+
+        asyncio.run(play())
 
     @pytest.mark.parametrize("name", ["../../../../api/v1/nodes/a", "a/b", "..", "a?watch=1", "A", "a%2fb", "x" * 300])
     def test_tp091_a_text_that_is_no_name_is_asked_for_by_nobody(self, name: str) -> None:
