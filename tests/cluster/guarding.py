@@ -19,7 +19,7 @@ from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, Level
 from grove_core.resources.configuration import TopologyAware
 from grove_shell.cli.main import run
 from grove_shell.webhooks.registration import GUARDING, VALIDATION
-from tests.cluster.api import APPLY, MERGE, PLAIN, Json, wait_until
+from tests.cluster.api import APPLY, MERGE, PLAIN, ApiError, Json, wait_until
 from tests.cluster.installing import Program, apply, remove_cluster_wide
 from tests.cluster.plane import REVIEWER, ControlPlane
 from tests.cluster.scenes import Scene, light
@@ -102,8 +102,8 @@ class Guarded:
         odd, wrong = topology(DEFAULT_TOPOLOGY, ("host", "odd")), self.racked("wrong", "nowhere")
         try:
             wait_until(
-                lambda: (self.applied(odd, dry=True), self.applied(wrong, dry=True)),
-                lambda found: all(said.code in {http.client.OK, http.client.CREATED} for said in found),
+                lambda: [self.applied(odd, dry=True).words, self.applied(wrong, dry=True).words, self._defaults()],
+                lambda found: not any(found),
                 "the API server has forgotten them",
             )
         finally:
@@ -113,6 +113,15 @@ class Guarded:
             self.api.delete(TOPOLOGIES, name)
             if found["metadata"].get("finalizers"):
                 self.api.patch(TOPOLOGIES, name, patch={"metadata": {"finalizers": None}})
+
+    def _defaults(self) -> str:
+        """What is written into a set that says nothing of its thresholds, or why it cannot be stored."""
+        bare = self.set_of("bare")
+        try:
+            said = self.api.request("POST", f"{self._place(bare)}?dryRun=All", bare)
+        except ApiError as fault:
+            return fault.message
+        return str(said["spec"]["template"]["cliques"][0]["spec"].get("minAvailable", ""))
 
     # what is asked
 
