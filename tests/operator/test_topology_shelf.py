@@ -15,7 +15,7 @@ from grove_core.plan.plan import Plan
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Level
 from grove_core.resources.configuration import Configuration, TopologyAware
 from grove_core.resources.keys import GROVE, TOPOLOGY_FINALIZER
-from grove_shell.operator.deciding import decided
+from grove_shell.controller.deciding import decided
 from grove_shell.world.homes import Home, home_of_topology
 from grove_shell.world.shelves import Shelves
 from tests.property.resources.manifests import clique, owner
