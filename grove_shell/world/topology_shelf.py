@@ -1,7 +1,7 @@
 """Topologies, and which sets use which: beside the shelves of the sets, and kept up to date with them."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from grove_core.kernel.errors import MalformedObject
@@ -34,7 +34,7 @@ class TopologyShelf:
         self.by_name: Mapping[str, ClusterTopology] = {}
         self._changed = changed
         self._found: dict[Ref, ClusterTopology] = {}
-        self._unread: dict[Ref, str] = {}
+        self._unread: set[Ref] = set()
         self._listed: set[str] = set()
         self._gone = Buried()
         self._use: dict[Home, str] = {}
@@ -44,11 +44,6 @@ class TopologyShelf:
     def is_complete(self) -> bool:
         """Whether every topology there is can be read."""
         return self._listed.issuperset(TOPOLOGY_KINDS) and not self._unread
-
-    @property
-    def unread(self) -> Iterator[tuple[str, str]]:
-        """What could not be read, and what is wrong with it."""
-        return ((ref.short, words) for ref, words in self._unread.items())
 
     def find(self, ref: Ref) -> ClusterTopology | None:
         """One of them by its address."""
@@ -82,10 +77,10 @@ class TopologyShelf:
         self._gone.raise_again(uid)
         try:
             self._found[ref] = cluster_topology_of({**raw, "kind": kind})
-            self._unread.pop(ref, None)
-        except MalformedObject as fault:
+            self._unread.discard(ref)
+        except MalformedObject:
             self._found.pop(ref, None)
-            self._unread[ref] = "; ".join(map(str, fault.problems))
+            self._unread.add(ref)
         self._tell(ref.name)
         return ref
 
@@ -130,7 +125,7 @@ class TopologyShelf:
 
     def _forget(self, ref: Ref) -> None:
         self._found.pop(ref, None)
-        self._unread.pop(ref, None)
+        self._unread.discard(ref)
         self._tell(ref.name)
 
     def _tell(self, name: str) -> None:
