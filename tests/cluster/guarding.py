@@ -108,11 +108,13 @@ class Guarded:
             )
         finally:
             self.stop()
-        for found in self.api.all_of(TOPOLOGIES):
-            name = found["metadata"]["name"]
-            self.api.delete(TOPOLOGIES, name)
-            if found["metadata"].get("finalizers"):
-                self.api.patch(TOPOLOGIES, name, patch={"metadata": {"finalizers": None}})
+        for kind, namespace in ((SETS, self.scene.namespace), (TOPOLOGIES, None)):
+            for found in self.api.all_of(kind, namespace):
+                name = found["metadata"]["name"]
+                if found["metadata"].get("finalizers"):
+                    self.api.patch(kind, name, namespace, patch={"metadata": {"finalizers": None}})
+                if "deletionTimestamp" not in found["metadata"]:
+                    self.api.delete(kind, name, namespace)
 
     def _defaults(self) -> str:
         """What is written into a set that says nothing of its thresholds, or why it cannot be stored."""
@@ -126,8 +128,9 @@ class Guarded:
     # what is asked
 
     def set_of(self, name: str, **template: Any) -> Json:
-        """A set of one clique."""
+        """A set of one clique, for a scheduler of gangs: it has no thresholds, so that whoever is asked writes some."""
         clique = light("a", 2)
+        clique["spec"]["podSpec"]["schedulerName"] = "kai-scheduler"
         del clique["spec"]["minAvailable"]
         return self.scene.set_of(clique, name=name, **template)
 
