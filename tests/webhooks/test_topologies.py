@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit, neighbours_in
-from grove_core.admit_topology import admit_topology, admit_topology_deletion, around_in, topology_used_in
+from grove_core.admit_topology import admit_topology, admit_topology_deletion, around_in
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.configuration import UNASKED, UNTOLD, Configuration
@@ -498,21 +498,3 @@ def test_tp090_the_copies_say_what_the_objects_themselves_would(changes: list[An
         assert users is not None
         if cliques:
             assert users[name] == (expected.users or {}).get(name, ())
-
-
-_JSON: Final = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
-    lambda part: (
-        st.lists(part, max_size=2)
-        | st.dictionaries(
-            st.sampled_from(["spec", "template", "clusterTopologyName", "topologyConstraint", "cliques", "name"]),
-            part,
-            max_size=4,
-        )
-    ),
-)
-
-
-@given(st.dictionaries(st.sampled_from(["spec", "metadata"]), _JSON, max_size=2))
-def test_tp005_whatever_a_set_says_some_topology_or_none_is_used(raw: Json) -> None:
-    assert isinstance(topology_used_in(raw), str)
