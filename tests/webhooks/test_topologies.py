@@ -1,167 +1,33 @@
-"""Sets and topologies judged by copies of topologies, over TLS, with an API server on the loopback beside them."""
+"""Sets judged by copies of topologies, and by a topology itself where a copy would be the reason to refuse one."""
 
 import asyncio
-import copy
-import io
-import json
-import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import Any, Final, TypeVar
 
-import aiohttp
 import pytest
-import trustme
-from hypothesis import given
-from hypothesis import strategies as st
 
-from grove_core.admit import admit, neighbours_in
-from grove_core.admit_topology import admit_topology, admit_topology_deletion, around_in
-from grove_core.kernel.admission import AdmissionVerdict, Deny
-from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TOPOLOGY_KINDS
-from grove_core.resources.configuration import UNASKED, UNTOLD, Configuration
-from grove_core.resources.podclique import podclique_of
+from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, TOPOLOGY_KINDS
+from grove_core.resources.configuration import UNTOLD
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.webhooks.asking import Asking
-from grove_shell.webhooks.certificates import Pair
-from grove_shell.webhooks.copies import copies_for
-from grove_shell.webhooks.registration import LEAVING, PATHS, TOPOLOGIES, VALIDATION
-from grove_shell.webhooks.serving import Reviews
-from grove_shell.webhooks.telemetry import Telemetry
-from grove_shell.webhooks.tls import Shown
+from grove_shell.webhooks.registration import LEAVING, TOPOLOGIES
 from tests.property.topology.test_admission import CREATED, a_set, raw_topology
-from tests.property.topology.test_gangs import ON
 from tests.webhooks.objects import ObjectServer
-from tests.webhooks.reviews import Json, review
-
-T = TypeVar("T")
-DEFAULT_LEVELS: Final = (("zone", "z"), ("rack", "r"), ("host", "h"))
-P5: Final = raw_topology("aws-p5", ("zone", "z"), ("block", "b"), ("rack", "r"), ("host", "h"))
-FLAT: Final = raw_topology("flat", ("host", "h"))
-LEAVES: Final = raw_topology("leaving", *DEFAULT_LEVELS, deletionTimestamp="2026-11-20T09:00:00Z")
-THERE: Final = (raw_topology(DEFAULT_TOPOLOGY, *DEFAULT_LEVELS), P5, FLAT, LEAVES)
-
-
-def clique(name: str = "llm-0-a", set_name: str = "llm", scheduled: int | None = 2, namespace: str = "ml") -> Json:
-    """A PodClique with so many pods that are bound."""
-    labels = {"app.kubernetes.io/part-of": set_name, "grove.io/podcliqueset-replica-index": "0"}
-    meta = {"name": name, "namespace": namespace, "uid": name, "resourceVersion": "1", "labels": labels}
-    spec = {"roleName": "a", "replicas": 2, "minAvailable": 1, "podSpec": {"containers": []}}
-    status = {} if scheduled is None else {"scheduledReplicas": scheduled}
-    return {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "metadata": meta, "spec": spec, "status": status}
-
-
-def topology_review(new: Json | None, old: Json | None = None, **request: Any) -> Json:
-    kind = {"group": "grove.io", "version": "v1alpha1", "kind": TOPOLOGY_KIND}
-    whole = review(new, old, **{"kind": kind, **request})
-    del whole["request"]["namespace"]
-    return whole
-
-
-def path_of(topology: Json) -> str:
-    return KINDS[topology["kind"]].path(name=topology["metadata"]["name"])
-
-
-class Caller:
-    """An API server that calls, with copies of its own objects in our hands."""
-
-    def __init__(self, session: aiohttp.ClientSession, server: ObjectServer, copies: Any) -> None:
-        self.session = session
-        self.server = server
-        self.copies = copies
-        self.said: list[Json] = []
-
-    def list_all(self, kind: str, *items: Json) -> None:
-        self.copies.shelves[kind].replace(kind, items, "1")
-
-    async def ask(self, webhook: str, body: Json) -> tuple[int, Any]:
-        async with self.session.post(PATHS[webhook], data=io.BytesIO(json.dumps(body).encode())) as answer:
-            is_json = answer.content_type == "application/json"
-            return answer.status, (await answer.json())["response"] if is_json else await answer.text()
-
-    async def about(self, new: Json, old: Json | None = None) -> Json:
-        """The answer about a set."""
-        code, said = await self.ask(VALIDATION, review(new, old))
-        assert code == 200, said
-        return dict(said)
-
-
-@asynccontextmanager
-async def calling(told: Configuration, *, everywhere: bool) -> AsyncIterator[Caller]:
-    authority, shown, server = trustme.CA(), Shown(), ObjectServer()
-    issued = authority.issue_cert("127.0.0.1")
-    shown.show(Pair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
-    tls = ssl.create_default_context()
-    authority.configure_trust(tls)
-    said: list[Json] = []
-    async with server.connection() as connection, Api(connection, tries=1) as api:
-        copies = copies_for(api, told, UNASKED, everywhere=everywhere)
-        reviews = Reviews(
-            host="127.0.0.1",
-            port=0,
-            tls=shown.context,
-            copies=copies,
-            configuration=told,
-            telemetry=Telemetry(lambda: shown.expires),
-            say=lambda level, message, **fields: said.append({"level": level, "msg": message, **fields}),
-        )
-        async with (
-            reviews as port,
-            aiohttp.ClientSession(f"https://127.0.0.1:{port}", connector=aiohttp.TCPConnector(ssl=tls)) as session,
-        ):
-            caller = Caller(session, server, copies)
-            caller.said = said
-            yield caller
-
-
-def played(
-    play: Callable[[Caller], Awaitable[T]],
-    told: Configuration = ON,
-    *,
-    everywhere: bool = True,
-    synced: bool = True,
-) -> T:
-    """With the topologies of the tables in server and copy, and nothing else, unless ``synced`` is false."""
-
-    async def whole() -> T:
-        async with calling(told, everywhere=everywhere) as caller:
-            for topology in THERE:
-                caller.server.objects[path_of(topology)] = topology
-            if synced and told.topology.enabled:
-                caller.list_all(POD_CLIQUE_SET)
-                caller.list_all("PodClique")
-                caller.list_all(TOPOLOGY_KIND, *THERE)
-                caller.list_all(BINDING_KIND)
-            return await play(caller)
-
-    return asyncio.run(whole())
-
-
-def causes(response: Json) -> set[tuple[str, str]]:
-    """Field, and sentence with its rule, of each objection."""
-    return {(one["field"], one["message"]) for one in response.get("status", {}).get("details", {}).get("causes", ())}
-
-
-def said_by(verdict: AdmissionVerdict) -> set[tuple[str, str]]:
-    """The same of a verdict of the core, which is what ``grove validate`` prints."""
-    objections = verdict.objections if isinstance(verdict, Deny) else ()
-    return {(one.path, f"{one.reason.sentence}, got {one.got} ({one.reason.rule.requirement})") for one in objections}
-
-
-def numbers(response: Json) -> set[str]:
-    return {message.rpartition("(")[2].rstrip(")") for _, message in causes(response)}
-
-
-def offline(new: Json, old: Json | None = None, *cliques: Json) -> AdmissionVerdict:
-    around = around_in(THERE, [], [podclique_of(one) for one in cliques])
-    return admit(new, old, neighbours_in([]), ON, around=around).verdict
-
-
-def renamed(raw: Json, name: str) -> Json:
-    found = copy.deepcopy(raw)
-    found["spec"]["template"]["clusterTopologyName"] = name
-    return found
+from tests.webhooks.placing import (
+    DEFAULT_LEVELS,
+    FLAT,
+    LEAVES,
+    P5,
+    Caller,
+    causes,
+    clique,
+    numbers,
+    offline,
+    path_of,
+    played,
+    said_by,
+    topology_review,
+)
+from tests.webhooks.reviews import Json
 
 
 def test_tp090_sets_are_judged_in_the_words_of_validate() -> None:
@@ -358,143 +224,3 @@ def test_tp094_for_one_namespace_no_topology_is_judged_and_sets_are() -> None:
         assert numbers(await caller.about(a_set("aws-p4", "rack"))) == {"TP-060"}
 
     played(play, everywhere=False)
-
-
-# topologies themselves
-
-LESS: Final = raw_topology("aws-p5", ("zone", "z"), ("rack", "r"))
-
-
-@pytest.mark.req("TP-080")
-@pytest.mark.req("TP-084")
-@pytest.mark.req("TP-085")
-@pytest.mark.req("TP-087")
-@pytest.mark.req("TP-088")
-def test_tp090_topologies_are_judged_in_the_words_of_validate() -> None:
-    users, pods = [a_set("aws-p5", "rack")], [clique()]
-    labelled = {**P5, "metadata": {**P5["metadata"], "labels": {"x": "y"}, "finalizers": ["grove.io/clustertopology"]}}
-    table: tuple[tuple[Json, Json | None, set[str]], ...] = (
-        (P5, None, set()),
-        (raw_topology("odd", ("host", "h"), ("zone", "h")), None, {"TP-080"}),
-        (raw_topology(DEFAULT_TOPOLOGY, ("zone", "q")), None, {"TP-085"}),
-        (raw_topology(DEFAULT_TOPOLOGY, ("zone", "q")), THERE[0], {"TP-085"}),
-        ({**P5, "spec": {"levels": "none"}}, P5, {"TP-087"}),
-        (LESS, P5, {"TP-084"}),
-        (labelled, P5, set()),
-        (raw_topology("flat", ("rack", "r")), FLAT, set()),
-    )
-
-    async def play(caller: Caller) -> None:
-        caller.list_all(POD_CLIQUE_SET, *users)
-        caller.list_all("PodClique", *pods)
-        around = around_in(THERE, users, [podclique_of(one) for one in pods])
-        for new, old, expected in table:
-            code, response = await caller.ask(TOPOLOGIES, topology_review(new, old))
-            assert (code, numbers(response)) == (200, expected)
-            assert causes(response) == said_by(admit_topology(new, old, around, told).verdict)
-        refused = [line for line in caller.said if line["msg"] == "refused"]
-        assert {line["topology"] for line in refused} == {"odd", DEFAULT_TOPOLOGY, "aws-p5"}
-        caller.copies.shelves["PodClique"].drop("PodClique", clique())
-        assert (await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1]["allowed"], "it waits again"
-        assert not caller.server.asked
-
-    told = ON
-    played(play, told)
-
-
-@pytest.mark.req("TP-044")
-def test_tp086_a_deletion_is_admitted_and_warned_of() -> None:
-    users = [a_set("aws-p5", "rack"), a_set("", "rack")]
-    users[1]["metadata"]["name"] = "implicit"
-
-    async def play(caller: Caller) -> None:
-        caller.list_all(POD_CLIQUE_SET, *users)
-        for topology, words in ((P5, ["ml/llm"]), (THERE[0], ["ml/implicit"]), (FLAT, [])):
-            _, response = await caller.ask(LEAVING, topology_review(None, topology, operation="DELETE"))
-            expected = admit_topology_deletion(topology, around_in((), users, [podclique_of(clique())])).verdict
-            assert response["allowed"]
-            assert len(response.get("warnings", [])) == len(expected.warnings) == len(words)
-            for text, user in zip(response.get("warnings", []), words, strict=True):
-                assert user in text
-                assert text.endswith("(TP-086)")
-        caller.copies.shelves[POD_CLIQUE_SET].drop(POD_CLIQUE_SET, users[0])
-        _, response = await caller.ask(LEAVING, topology_review(None, P5, operation="DELETE"))
-        assert response == {"uid": "7f3c", "allowed": True}
-
-    played(play)
-
-
-def test_wh008_a_review_of_a_set_is_none_of_a_topology() -> None:
-    async def play(caller: Caller) -> None:
-        code, words = await caller.ask(TOPOLOGIES, review(a_set()))
-        assert (code, "ClusterTopology of grove.io" in words) == (400, True)
-        code, _ = await caller.ask(VALIDATION, topology_review(P5))
-        assert code == 400
-        _, response = await caller.ask(TOPOLOGIES, topology_review(None, P5, operation="CONNECT"))
-        assert response["allowed"]
-
-    played(play)
-
-
-# copies, whatever happened before
-
-NAMES: Final = ("", "aws-p5", "flat", "gone")
-NEWS: Final = st.one_of(
-    st.tuples(
-        st.just(POD_CLIQUE_SET),
-        st.sampled_from(["llm", "b"]),
-        st.tuples(st.sampled_from(NAMES), st.sampled_from([None, "rack"])),
-    ),
-    st.tuples(
-        st.just("PodClique"),
-        st.sampled_from(["x", "y", "z"]),
-        st.tuples(st.sampled_from(["llm", "b"]), st.sampled_from([None, 0, 1, 2])),
-    ),
-    st.tuples(st.sampled_from(TOPOLOGY_KINDS), st.sampled_from(["aws-p5", "flat"]), st.sampled_from([1, 2, "broken"])),
-)
-CHANGES: Final = st.lists(st.tuples(NEWS, st.sampled_from(["put", "put", "drop", "again"])), max_size=25)
-
-
-def object_of(kind: str, name: str, how: Any) -> Json:
-    if kind == POD_CLIQUE_SET:
-        raw = a_set(*how)
-        raw["metadata"]["name"] = name
-        return raw
-    if kind == "PodClique":
-        return clique(name, *how)
-    levels: Any = "none" if how == "broken" else [{"domain": "rack", "key": f"k{index}"} for index in range(how)]
-    return {"apiVersion": "grove.io/v1alpha1", "kind": kind, "metadata": {"name": name}, "spec": {"levels": levels}}
-
-
-@given(CHANGES)
-@pytest.mark.req("TP-044")
-@pytest.mark.req("TP-004")
-def test_tp090_the_copies_say_what_the_objects_themselves_would(changes: list[Any]) -> None:
-    """One event after another, in whatever order: the same as if all there is were read at once."""
-    shelves = copies_for(object(), ON, UNASKED, everywhere=True)  # type: ignore[arg-type]  # nobody is asked
-    there: dict[str, dict[str, Json]] = {kind: {} for kind in shelves.shelves}
-    for kind, shelf in shelves.shelves.items():
-        shelf.replace(kind, (), "1")
-    for (kind, name, how), what in changes:
-        raw, shelf = object_of(kind, name, how), shelves.shelves[kind]
-        if what == "drop":
-            there[kind].pop(name, None)
-            shelf.drop(kind, raw)
-        else:
-            there[kind][name] = raw
-            shelf.put(kind, raw)
-        if what == "again":
-            shelf.lose(kind, "cut")
-            shelf.replace(kind, list(there[kind].values()), "2")
-    of = {kind: list(found.values()) for kind, found in there.items()}
-    cliques = [podclique_of(one) for one in of["PodClique"]]
-    expected = around_in([*of[TOPOLOGY_KIND], *of[BINDING_KIND]], of[POD_CLIQUE_SET], cliques)
-    assert shelves.placing is not None
-    known = shelves.placing.known
-    assert known.around_sets.topologies == (expected.topologies or {})
-    assert known.around_sets.scheduled == (expected.scheduled or {})
-    for name in ("aws-p5", "flat", "gone", DEFAULT_TOPOLOGY):
-        users = known.around_topology(name).users
-        assert users is not None
-        if cliques:
-            assert users[name] == (expected.users or {}).get(name, ())
