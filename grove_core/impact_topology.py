@@ -32,6 +32,8 @@ class Fate(Enum):
     """It is not there, and is not made."""
     MADE = "Made"
     """It is not there yet, and is made by the new levels."""
+    UNKNOWN = "Unknown"
+    """PodGangs were not collected."""
 
 
 class GangImpact(NamedTuple):
@@ -76,17 +78,20 @@ def impact_of(cluster: Cluster, changed: ClusterTopology, now: datetime) -> tupl
 
 def _impact_on(snapshot: Snapshot, *, by_default: bool) -> SetImpact:
     judgement = judge_topology(snapshot)
-    gangs = tuple(sorted(_gangs(snapshot, judgement)))
+    gangs = tuple(sorted(_gangs(snapshot, judgement), key=lambda gang: gang.name))
     return SetImpact(snapshot.root.ref, by_default, judgement, gangs)
 
 
 def _gangs(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[GangImpact]:
-    placing = placing_of(judgement)
+    placing = placing_of(snapshot, judgement)
     there = {gang.ref.name: gang for gang in snapshot.gangs}
+    unknown = bool(snapshot.root.uid) and not there and "PodGang" not in snapshot.complete
     for replica in blueprint_of(snapshot):
         for part in replica.gangs:
             gang = there.get(part.name)
-            if gang is None:
+            if unknown:
+                yield GangImpact(part.name, Fate.UNKNOWN, ())
+            elif gang is None:
                 yield GangImpact(part.name, Fate.WAITS if placing.waiting else Fate.MADE, placing.waiting)
             elif not placing.topology or placement_of(snapshot.root, part, placing) == gang.placement:
                 yield GangImpact(part.name, Fate.SAME, placing.waiting)

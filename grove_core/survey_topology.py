@@ -9,7 +9,7 @@ from grove_core.areas.topology.keeping import wants_of_topologies
 from grove_core.areas.topology.moment import TopologyMoment, moments_of
 from grove_core.areas.topology.rules import Refuse, Why
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.cluster_topology import Levels, nearest, topology_ref
+from grove_core.resources.cluster_topology import ClusterTopology, Levels, nearest, topology_ref
 from grove_core.resources.keys import TOPOLOGY_FINALIZER
 from grove_core.resources.names import listed
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -73,12 +73,12 @@ def survey_of(cluster: Cluster, now: datetime) -> tuple[Surveyed, ...]:
         use = use_of(root.spec.template)
         if use.topology:
             users.setdefault(use.topology, []).append(_listed(cluster, root, by_default=not use.named))
-    moments = {moment.name: moment for moment in moments_of(cluster, now) if moment.topology is not None}
+    moments = {moment.name: moment for moment in moments_of(cluster, now)}
     return tuple(
-        _surveyed(moments[name], tuple(users.get(name, ())))
-        if name in moments
+        _surveyed(moments[name], cluster.topologies[name], tuple(users.get(name, ())))
+        if name in cluster.topologies
         else _missing(name, tuple(users[name]), cluster)
-        for name in sorted(moments.keys() | users.keys())
+        for name in sorted(cluster.topologies.keys() | users.keys())
     )
 
 
@@ -96,9 +96,7 @@ def _listed(cluster: Cluster, root: PodCliqueSet, *, by_default: bool) -> Listed
     return Listed(namespace, name, by_default, bound)
 
 
-def _surveyed(moment: TopologyMoment, users: tuple[Listed, ...]) -> Surveyed:
-    found = moment.topology
-    assert found is not None  # noqa: S101 - only moments of topologies that are there come here
+def _surveyed(moment: TopologyMoment, found: ClusterTopology, users: tuple[Listed, ...]) -> Surveyed:
     desired, findings = wants_of_topologies(moment)
     counts = [user.bound for user in users]
     placed = tuple(User(user.namespace, user.name) for user in users if user.bound)
