@@ -9,8 +9,8 @@ from typing import Final
 from grove_core.areas.domain_cliques.desire import wants_of_domain
 from grove_core.areas.domain_cliques.moment import DomainMoment
 from grove_core.areas.gang_termination.rulesets import DESIGN
-from grove_core.plan.difference import steps_for
-from grove_core.plan.plan import Plan, Withheld
+from grove_core.plan.difference import difference
+from grove_core.plan.plan import Plan
 
 CLEANUP: Final = timedelta(seconds=2)
 """How often the entries of a domain are held against its pods."""
@@ -24,17 +24,5 @@ def reconcile_domain(moment: DomainMoment, *, cleanup: timedelta = CLEANUP) -> P
         cleanup: after which time pods are looked at again where something could not be said.
     """
     desired, findings = wants_of_domain(moment)  # DC
-    return Plan(
-        root=moment.domain.ref,
-        root_uid=moment.domain.uid,
-        rules=DESIGN.name,
-        steps=steps_for(desired.wants),
-        withheld=tuple(
-            sorted(
-                (Withheld(held.target, held.because) for held in desired.held_back),
-                key=lambda held: held.target.sort_key,
-            )
-        ),
-        wake_at=moment.now + cleanup if desired.held_back else None,
-        findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
-    )
+    wake_at = moment.now + cleanup if desired.held_back else None
+    return difference(desired, moment, rules=DESIGN.name, wake_at=wake_at, findings=findings)

@@ -28,28 +28,29 @@ from grove_core.plan.plan import Plan, Withheld
 from grove_core.plan.rules import Why
 from grove_core.plan.toll import Tolls
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.view import View
 
 
 def difference(
     desired: Desired,
-    snapshot: Snapshot,
+    view: View,
     *,
     rules: str,
-    wake_at: datetime | None,
+    wake_at: datetime | None = None,
     findings: Iterable[Finding],
 ) -> Plan:
-    """The plan that makes the snapshot match the wants. Linear but for the final sort."""
+    """The plan that makes what is seen match the wants. Linear but for the final sort."""
     made = {
         attempt.step.target
-        for attempt in snapshot.attempts
+        for attempt in view.attempts
         if attempt.outcome is Outcome.DONE and isinstance(attempt.step.action, Make)
     }
-    refused = {attempt.step.aim: attempt for attempt in snapshot.attempts if attempt.outcome is Outcome.REFUSED}
+    refused = {attempt.step.aim: attempt for attempt in view.attempts if attempt.outcome is Outcome.REFUSED}
     steps: list[Step] = []
     withheld = [Withheld(held.target, held.because) for held in desired.held_back]
     held_steps: list[Step] = []
     untold: Step | None = None
-    for step in sorted(_with_tolls(map(_step_for, desired.wants), snapshot), key=lambda step: step.sort_key):
+    for step in sorted(_with_tolls(map(_step_for, desired.wants), view), key=lambda step: step.sort_key):
         attempt = refused.get(step.aim) if refused else None
         companion = _companion_in(held_steps, step)
         if is_told_first(step) and attempt is not None:
@@ -68,8 +69,8 @@ def difference(
         held_steps.append(step)
         withheld.append(Withheld(step.target, (why, *step.because)))
     return Plan(
-        root=snapshot.root.ref,
-        root_uid=snapshot.root.uid,
+        root=view.root_ref,
+        root_uid=view.root_uid,
         rules=rules,
         steps=tuple(steps),
         withheld=tuple(sorted(withheld, key=lambda held: held.target.sort_key)),
@@ -79,17 +80,17 @@ def difference(
 
 
 def steps_for(wants: Iterable[Want]) -> tuple[Step, ...]:
-    """The steps that a plan without a root consists of, in their order."""
+    """The steps for wants without a root, in their order."""
     return tuple(sorted(map(_step_for, wants), key=lambda step: step.sort_key))
 
 
-def _with_tolls(steps: Iterable[Step], snapshot: Snapshot) -> Iterable[Step]:
+def _with_tolls(steps: Iterable[Step], view: View) -> Iterable[Step]:
     """The steps; what a deletion takes along is said in it (PL-019)."""
     found = list(steps)
     deleted = {step.target for step in found if isinstance(step.action, Delete)}
-    if not deleted:
+    if not deleted or not isinstance(view, Snapshot):
         return found
-    tolls = Tolls(snapshot, deleted)
+    tolls = Tolls(view, deleted)
     return [
         replace(step, action=replace(step.action, takes=tolls.of(step.target)))
         if isinstance(step.action, Delete)

@@ -11,19 +11,18 @@ from grove_core.plan.plan import Plan
 from grove_core.resources.fields import Fields
 from grove_core.resources.meta import Resource, read_identity
 from grove_core.resources.pod import Pod
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.view import Seen
 
 
-def problems_in(plan: Plan, snapshot: Snapshot) -> tuple[Problem, ...]:
+def problems_in(plan: Plan, seen: Seen) -> tuple[Problem, ...]:
     """Every breach of PL-003 to PL-006, PL-011, PL-016 and PL-022. Empty for every plan the core produces.
 
     Property tests call it on every plan; whoever applies a plan to a real cluster should, too, before the first write.
     """
-    return tuple(_problems(plan, snapshot))
+    return tuple(_problems(plan, seen.known()))
 
 
-def _problems(plan: Plan, snapshot: Snapshot) -> Iterator[Problem]:
-    known: dict[Ref, Resource | Pod] = {**snapshot.targets(), **{pod.ref: pod for _, pod in snapshot.pods()}}
+def _problems(plan: Plan, known: Mapping[Ref, Resource | Pod]) -> Iterator[Problem]:
     targets = [step.target for step in plan.steps]
     for target, count in Counter(targets).items():
         if count > 1:
@@ -62,7 +61,7 @@ def _problems_of_creation(step: Step, action: Make, known: Mapping[Ref, Resource
         yield Problem(path=target.short, expected="to come before what stands on it (PL-022)", got=step.stage.name)
     if made["ref"] != target:
         yield Problem(path=target.short, expected="a manifest of that name (PL-016)", got=made["ref"].short)
-    if made["owner_uid"] not in {owner.uid for owner in known.values() if owner.uid}:
+    if target.namespace and made["owner_uid"] not in {owner.uid for owner in known.values() if owner.uid}:
         yield Problem(path=target.short, expected="an owner in the snapshot (PL-016)", got=made["owner_name"])
 
 

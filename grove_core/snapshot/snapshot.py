@@ -71,7 +71,21 @@ class Snapshot:
             for pod in self.pods_of.get(clique.uid, ()):
                 yield clique, pod
 
+    @property
+    def root_ref(self) -> Ref:
+        """Where the root stands."""
+        return self.root.ref
+
+    @property
+    def root_uid(self) -> str:
+        """Of the root; empty for a manifest that is in no cluster."""
+        return self.root.uid
+
+    def known(self) -> dict[Ref, Resource | Pod]:
+        """Every object that a step of this root may aim at, pods too, by address."""
+        return {**self.targets(), **{pod.ref: pod for _, pod in self.pods()}}
+
     def targets(self) -> dict[Ref, Resource]:
-        """Every object that a step of this root may aim at, by address."""
+        """The same without pods."""
         every = (self.root, *self.groups, *self.cliques, *self.gangs, *self.others, *self.domains)
         return {resource.ref: resource for resource in every}

@@ -52,7 +52,7 @@ def manifests(
     if faults:
         show(faults_page(faults, going_on=False), sys.stderr)
         return ERROR
-    objects = objects_of(replace(told, mnnvl=configured.mnnvl), parts, more)
+    objects = objects_of(replace(told, mnnvl=configured.mnnvl, topology=configured.topology), parts, more)
     if output == "json":
         write(as_text({"apiVersion": "v1", "kind": "List", "items": objects}, "json"))
     else:

@@ -49,8 +49,9 @@ def command(
       grove manifests --only crds --with compute-domains             # where no driver of NVIDIA's is
       grove manifests --config operator.yaml | kubectl apply --server-side -f -
 
-    With --config both programs are told what that file says of mnnvl; in its mode `annotations` PodCliques and PodGangs
-    are registered with the webhooks too, which then may make ComputeDomains and ResourceClaims.
+    With --config both programs are told what that file says of mnnvl and topologyAwareScheduling. In the mode
+    `annotations` of mnnvl PodCliques and PodGangs are registered with the webhooks too, which then may make
+    ComputeDomains and ResourceClaims.
 
     Without --server-side kubectl keeps a copy in an annotation, for which the definitions are too large.
 

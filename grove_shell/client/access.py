@@ -9,10 +9,11 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
+from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.keys import NVIDIA
 from grove_core.resources.podclique import GROUP_KIND
-from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
+from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, followed
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.webhooks import WebhookSettings
 
@@ -72,16 +73,20 @@ VERBS: Final[Mapping[str, str]] = MappingProxyType(
         "ResourceClaim": "create delete get patch",
         "ResourceClaimTemplate": "",
         DOMAIN_KIND: "create delete get patch",
+        TOPOLOGY_KIND: "create get patch",
+        BINDING_KIND: "patch",
     }
 )
 """What is done with objects of each kind besides following them; what is created is asked for by name when the answer
 to the creation was lost."""
 
 
-def _of_kinds() -> Iterator[Access]:
-    for kind in KINDS.values():
-        verbs = tuple(sorted(f"{_FOLLOWED} {VERBS[kind.kind]}".split()))
-        yield Access(group=kind.group, resource=kind.plural, verbs=verbs)
+def _of_kinds(*, everywhere: bool, by_topology: bool) -> Iterator[Access]:
+    for kind in followed(KINDS, everywhere=everywhere, by_topology=by_topology).values():
+        done = "" if kind.clustered and not everywhere else VERBS[kind.kind]
+        verbs = tuple(sorted(f"{_FOLLOWED} {done}".split()))
+        scope = Scope.CLUSTER if kind.clustered else Scope.WATCHED
+        yield Access(group=kind.group, resource=kind.plural, verbs=verbs, scope=scope)
         if kind.kind in _WITH_STATUS:
             yield Access(group=kind.group, resource=f"{kind.plural}/status", verbs=("patch",))
         if kind.kind in {*_OWNERS, "PodGang"}:
@@ -90,20 +95,27 @@ def _of_kinds() -> Iterator[Access]:
 
 _LEASES: Final = "coordination.k8s.io"
 
-OPERATOR: Final = (
-    *_of_kinds(),
-    Access(group="", resource="pods/status", verbs=("get", "list", "watch"), unasked=_HANDED_ON),
-    Access(group="events.k8s.io", resource="events", verbs=("create",)),
-    Access(group=_LEASES, resource="leases", scope=Scope.HOME, verbs=("create",)),
-    Access(
-        group=_LEASES,
-        resource="leases",
-        scope=Scope.HOME,
-        verbs=("get", "update"),
-        names=(OperatorSettings().leader_election.name,),
-    ),
-)
-"""Of ``grove operator``."""
+
+def operator(*, everywhere: bool = True, by_topology: bool = False) -> tuple[Access, ...]:
+    """Of ``grove operator``.
+
+    Args:
+        everywhere: whether it looks after all namespaces, and not after one.
+        by_topology: whether pods are placed by topology.
+    """
+    return (
+        *_of_kinds(everywhere=everywhere, by_topology=by_topology),
+        Access(group="", resource="pods/status", verbs=("get", "list", "watch"), unasked=_HANDED_ON),
+        Access(group="events.k8s.io", resource="events", verbs=("create",)),
+        Access(group=_LEASES, resource="leases", scope=Scope.HOME, verbs=("create",)),
+        Access(
+            group=_LEASES,
+            resource="leases",
+            scope=Scope.HOME,
+            verbs=("get", "update"),
+            names=(OperatorSettings().leader_election.name,),
+        ),
+    )
 
 
 _TABLE: Final = "the design's table has it, for the handover of what is shared; that is the operator's (D12)"

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from grove_core.kernel.refs import Ref
+from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.dialects import dialect_of
@@ -17,7 +18,7 @@ _MADE_BY_GROVE: Final = f"{MANAGED_BY}={OPERATOR}"
 
 @dataclass(frozen=True, slots=True)
 class ApiKind:
-    """A kind of namespaced object.
+    """A kind of object.
 
     Attributes:
         api_version: group and version.
@@ -25,6 +26,7 @@ class ApiKind:
         selector: of the labels of those that concern us; empty for all.
         metadata_only: nothing but its metadata is asked for: what a Secret holds is none of our business.
         optional: whether a cluster may do without it; then there simply is none.
+        clustered: whether its objects are in no namespace.
     """
 
     kind: str
@@ -33,6 +35,7 @@ class ApiKind:
     selector: str = ""
     metadata_only: bool = False
     optional: bool = False
+    clustered: bool = False
 
     @property
     def group(self) -> str:
@@ -40,9 +43,12 @@ class ApiKind:
         return self.api_version.rpartition("/")[0]
 
     def path(self, namespace: str = "", name: str = "", part: str = "") -> str:
-        """Of all objects, those of a namespace, one of them, or a part of it such as ``status``."""
+        """Of all objects, those of a namespace, one of them, or a part of it such as ``status``.
+
+        Where objects are in no namespace, all of them count as those of any.
+        """
         root = f"/apis/{self.api_version}" if self.group else f"/api/{self.api_version}"
-        inside = f"/namespaces/{namespace}" if namespace else ""
+        inside = f"/namespaces/{namespace}" if namespace and not self.clustered else ""
         return "/".join(filter(None, (f"{root}{inside}/{self.plural}", name, part)))
 
 
@@ -65,6 +71,8 @@ KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType(
             ApiKind("ResourceClaim", CLAIMS, "resourceclaims", _MADE_BY_GROVE),
             ApiKind("ResourceClaimTemplate", CLAIMS, "resourceclaimtemplates"),
             ApiKind(DOMAIN_KIND, NVIDIA, "computedomains", optional=True),
+            ApiKind(TOPOLOGY_KIND, GROVE, "clustertopologies", optional=True, clustered=True),
+            ApiKind(BINDING_KIND, GROVE, "clustertopologybindings", optional=True, clustered=True),
         )
     }
 )
@@ -77,6 +85,17 @@ def kinds_as_served(configuration: Configuration, served: Served) -> Mapping[str
     for kind in ("ResourceClaim", "ResourceClaimTemplate"):
         found[kind] = replace(KINDS[kind], api_version=served.claims or KINDS[kind].api_version)
     return MappingProxyType(found)
+
+
+def followed(kinds: Mapping[str, ApiKind], *, everywhere: bool, by_topology: bool) -> Mapping[str, ApiKind]:
+    """The kinds that an operator follows: what is in no namespace only where it is of use (MF-024).
+
+    Args:
+        kinds: of which.
+        everywhere: whether it looks after all namespaces, and so after topologies (TP-045).
+        by_topology: whether pods are placed by them.
+    """
+    return {name: kind for name, kind in kinds.items() if everywhere or by_topology or not kind.clustered}
 
 
 def kind_of(ref: Ref) -> ApiKind:

@@ -1,5 +1,6 @@
 """What an API server offers beyond what Grove cannot do without; everybody who is let in may ask."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,10 +12,20 @@ from grove_shell.reading.fabric import shape_of
 
 _GROUP: Final = NVIDIA.partition("/")[0]
 _CLAIMS: Final = CLAIM_VERSIONS[0].partition("/")[0]
+_LOOKS: Final = 40
+_BETWEEN: Final = 0.25  # s
 
 
-async def offered(api: Api) -> Served:
-    """Ask for the versions of claims and for the schema of ComputeDomains. Raises Unreachable."""
+async def offered(api: Api, *, looks: int = _LOOKS) -> Served:
+    """Ask for the versions of claims and for the schema of ComputeDomains (OP-063).
+
+    Args:
+        api: whom.
+        looks: how often to look for a schema that is not published yet, a quarter of a second apart.
+
+    Raises:
+        Unreachable: It does not answer.
+    """
     claims = await api.request("GET", f"/apis/{_CLAIMS}")
     versions = {one.get("groupVersion") for one in claims.json().get("versions") or ()} if claims.good else set()
     newest = next((version for version in CLAIM_VERSIONS if version in versions), "")
@@ -29,9 +40,19 @@ async def offered(api: Api) -> Served:
         return Served(claims=newest)
     if not any(one.get("kind") == DOMAIN_KIND for one in resources.json().get("resources") or ()):
         return Served(without_domains=True, claims=newest)
-    # Schemas are published a while longer than what they describe, so they only say of which shape it is.
-    schema = await api.request("GET", f"/openapi/v3/apis/{version}")
-    return Served(domains=_shape_in(schema.json()) if schema.good else None, claims=newest)
+    return Served(domains=await _shape(api, version, looks), claims=newest)
+
+
+async def _shape(api: Api, version: str, looks: int) -> DomainShape | None:
+    """By the published schemas: they come after what they describe and go after it; None where none came."""
+    for left in reversed(range(looks)):
+        schema = await api.request("GET", f"/openapi/v3/apis/{version}")
+        found = _shape_in(schema.json()) if schema.good else None
+        if found is not None or not (schema.good or schema.status == NOT_FOUND):
+            return found
+        if left:
+            await asyncio.sleep(_BETWEEN)
+    return None
 
 
 def _shape_in(document: Mapping[str, Any]) -> DomainShape | None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grove_core.resources.configuration import Mnnvl, MnnvlMode
+from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAware
 from grove_core.version import IMAGE
 
 Json = dict[str, Any]
@@ -22,13 +22,14 @@ class Installation:
         home: the namespace it runs in.
         watched: the one namespace it looks after; empty for all.
         image: of its containers.
-        mnnvl: what operator and webhooks are told of MNNVL; what they are not told they do by default.
+        mnnvl, topology: what operator and webhooks are told of both; what they are not told they do by default.
     """
 
     home: str = SYSTEM
     watched: str = ""
     image: str = IMAGE
     mnnvl: Mnnvl = Mnnvl()  # noqa: RUF009 - it is frozen
+    topology: TopologyAware = TopologyAware()  # noqa: RUF009 - as above
 
     @property
     def suffix(self) -> str:
@@ -39,6 +40,11 @@ class Installation:
     def is_shared(self) -> bool:
         """Whether PodCliques share ComputeDomains by annotation (MS-095)."""
         return self.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether the programs are told anything."""
+        return self.mnnvl.enabled or self.topology.enabled
 
     @property
     def where(self) -> Json:

@@ -29,7 +29,7 @@ _GRACE: Final = 40  # rounds have 20 s to end, and reviews 15
 def operator_objects(told: Installation) -> Iterator[Json]:
     """The operator."""
     args = ["operator", f"--own-image={told.image}", *([f"--namespace={told.watched}"] if told.watched else [])]
-    if told.mnnvl.enabled:
+    if told.is_configured:
         yield _configuration(told, OPERATOR, OPERATOR_KIND)
     yield _deployment(told, OPERATOR, args, {"http": OperatorSettings().serving.port})
     yield _budget(told, OPERATOR)
@@ -44,7 +44,7 @@ def webhook_objects(told: Installation) -> Iterator[Json]:
         "selector": labels_of(WEBHOOKS),
         "ports": [{"name": "https", "port": _HTTPS, "targetPort": "https", "protocol": "TCP"}],
     }
-    if told.mnnvl.enabled:
+    if told.is_configured:
         yield _configuration(told, WEBHOOKS, WEBHOOKS_KIND)
     yield made("v1", "Service", settings.registration.service, WEBHOOKS, told.where, spec=service)
     yield _deployment(told, WEBHOOKS, args, ports)
@@ -111,7 +111,10 @@ def _configuration(told: Installation, program: str, kind: str) -> Json:
         "mode": told.mnnvl.mode.value,
         "computeDomainShape": "auto" if shape is None else shape.value,
     }
-    text = json.dumps({"apiVersion": CONFIGURED, "kind": kind, "mnnvl": mnnvl}, indent=2)
+    levels = [level._asdict() for level in told.topology.levels]
+    topology = {"enabled": told.topology.enabled, "levels": levels}
+    whole = {"apiVersion": CONFIGURED, "kind": kind, "mnnvl": mnnvl, "topologyAwareScheduling": topology}
+    text = json.dumps(whole, indent=2)
     return made("v1", "ConfigMap", f"{program}-config", program, told.where, data={_FILE: text})
 
 
@@ -136,7 +139,7 @@ def _deployment(told: Installation, program: str, args: list[str], ports: dict[s
         "containers": [_container(told, program, args, ports)],
         "volumes": [
             {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}},
-            *([{"name": "config", "configMap": {"name": f"{program}-config"}}] if told.mnnvl.enabled else []),
+            *([{"name": "config", "configMap": {"name": f"{program}-config"}}] if told.is_configured else []),
         ],
     }
     spec = {
@@ -151,7 +154,7 @@ def _container(told: Installation, program: str, args: list[str], ports: dict[st
     return {
         "name": program.removeprefix("grove-"),
         "image": told.image,
-        "args": [*args, *([f"--config={_CONFIG}/{_FILE}"] if told.mnnvl.enabled else [])],
+        "args": [*args, *([f"--config={_CONFIG}/{_FILE}"] if told.is_configured else [])],
         "ports": [{"name": name, "containerPort": port, "protocol": "TCP"} for name, port in ports.items()],
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": "http"}, "periodSeconds": 10, "failureThreshold": 6},
         "readinessProbe": {"httpGet": {"path": "/readyz", "port": "http"}, "periodSeconds": 5},
@@ -163,7 +166,7 @@ def _container(told: Installation, program: str, args: list[str], ports: dict[st
         },
         "volumeMounts": [
             {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - a volume of its own
-            *([{"name": "config", "mountPath": _CONFIG, "readOnly": True}] if told.mnnvl.enabled else []),
+            *([{"name": "config", "mountPath": _CONFIG, "readOnly": True}] if told.is_configured else []),
         ],
     }
 

@@ -4,8 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from grove_shell.client.access import DAEMON, DOMAIN_CONTROLLER, Access, Scope, webhooks
-from grove_shell.client.access import OPERATOR as OPERATOR_ACCESS
+from grove_shell.client.access import DAEMON, DOMAIN_CONTROLLER, Access, Scope, operator, webhooks
 from grove_shell.manifests.installation import OPERATOR, WEBHOOKS, Installation, Json, made
 
 _GROUP: Final = "rbac.authorization.k8s.io"
@@ -21,7 +20,7 @@ def access_objects(told: Installation) -> Iterator[Json]:
         yield namespace
     for program in (OPERATOR, WEBHOOKS):
         yield made("v1", "ServiceAccount", program, program, told.where)
-    yield from _of_program(told, OPERATOR, OPERATOR_ACCESS)
+    yield from _of_program(told, OPERATOR, operator(everywhere=not told.watched, by_topology=told.topology.enabled))
     yield from _of_program(told, WEBHOOKS, webhooks(told.suffix, shared=told.is_shared))
 
 

@@ -11,7 +11,8 @@ from grove_shell.client.api import NOT_FOUND, Api, Unreachable
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, path_of
 from grove_shell.client.lists import pages_of
 from grove_shell.world.confirming import Confirming
-from grove_shell.world.shelves import Home, Shelves
+from grove_shell.world.homes import Home
+from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
 
 _JUDGED: Final = (GROUP_KIND, "PodClique", "Pod")  # a pod is told by its clique

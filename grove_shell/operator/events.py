@@ -22,10 +22,11 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan, Withheld
 from grove_core.plan.rules import Why as Planning
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.operator.rounds import Look
-from grove_shell.world.shelves import Home
+from grove_shell.world.homes import Home
 
 CONTROLLER: Final = "grove.io/operator"
 PLAN: Final = "grove.io/plan"
@@ -62,10 +63,11 @@ class Told:
 def told_of(plan: Plan, lost: Mapping[str, str] = _NOTHING_LOST) -> Iterator[Told]:
     """What a plan has to tell administrators.
 
-    Gangs that wait for their end or end now, writes that are refused, and what a kind that cannot be seen holds back.
+    Gangs that wait for their end or end now, writes that are refused, what a kind that cannot be seen holds back, and
+    what may not be done to a topology.
 
     Args:
-        plan: of one set.
+        plan: of one set, or of one topology.
         lost: kinds of which nothing is known, and the server's words.
     """
     for finding in plan.findings:
@@ -74,9 +76,11 @@ def told_of(plan: Plan, lost: Mapping[str, str] = _NOTHING_LOST) -> Iterator[Tol
     unseen: dict[Rule, list[Withheld]] = {}
     for held in plan.withheld:
         rule = held.because[0].rule
+        note = f"{held.target.short}: {held.because[0].sentence}"
         if rule is Planning.REFUSED_BEFORE:
-            note = f"{held.target.short}: {held.because[0].sentence}"
             yield Told(plan.root, plan.root_uid, rule.code, "Write", note, note)
+        elif held.target.kind in TOPOLOGY_KINDS:
+            yield Told(plan.root, plan.root_uid, rule.code, "Keep", note, note)
         elif rule in _UNSEEN:
             unseen.setdefault(rule, []).append(held)
     for rule, held_back in unseen.items():
@@ -101,6 +105,11 @@ def _clause(reason: Reason) -> str:
 
 def _whom(ref: Ref) -> str:
     return f"replica {ref.replica} of {ref.kind} {ref.name}" if ref.replica is not None else f"{ref.kind} {ref.name}"
+
+
+def _place_of(told: Told) -> str:
+    """Events about what is in no namespace are looked for in that one."""
+    return told.about.namespace or "default"
 
 
 class Events:
@@ -155,7 +164,7 @@ class Events:
 
     async def _write(self, told: Told, plan: str) -> None:
         try:
-            path = f"/apis/{_EVENTS}/namespaces/{told.about.namespace}/events"
+            path = f"/apis/{_EVENTS}/namespaces/{_place_of(told)}/events"
             await self._api.request("POST", path, body=self._event(told, plan))
         except Unreachable:
             self.lost += 1
@@ -167,7 +176,7 @@ class Events:
             "kind": "Event",
             "metadata": {
                 "name": f"{told.about.name}.{digest}",
-                "namespace": told.about.namespace,
+                "namespace": _place_of(told),
                 "annotations": {PLAN: plan},
             },
             "eventTime": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}",

@@ -12,7 +12,7 @@ from grove_core.document.writing import reason_as_json, ref_as_json, step_as_jso
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, Outcome, SetStatus
 from grove_shell.operator.rounds import Look
-from grove_shell.world.shelves import Home
+from grove_shell.world.homes import Home, told_as
 
 _REMEMBERED: Final = 4096
 Words = dict[str, Any]
@@ -60,7 +60,7 @@ class Journal:
                 self.say(
                     "info",
                     "held back",
-                    set=_name(look.home),
+                    **told_as(look.home),
                     plan=look.name,
                     target=held.target.short,
                     because=_said(held.because),
@@ -84,7 +84,7 @@ class Journal:
                 self.say(
                     level,
                     f"{action} {kind}: {outcome}",
-                    set=_name(look.home),
+                    **told_as(look.home),
                     plan=look.name,
                     count=len(found),
                     first=found[0].step.target.name,
@@ -97,7 +97,7 @@ class Journal:
 
     def failed(self, home: Home, words: str) -> None:
         """A round broke off."""
-        self.say("error", "round broke off", set=_name(home), error=words)
+        self.say("error", "round broke off", **told_as(home), error=words)
 
     @staticmethod
     def _write(out: TextIO, words: Words) -> None:
@@ -111,7 +111,7 @@ def _whole(look: Look, attempts: Iterable[Attempt], now: datetime) -> Words:
         "ts": f"{now:%Y-%m-%dT%H:%M:%S.%fZ}",
         "plan": look.name,
         "root": {**ref_as_json(plan.root), "uid": plan.root_uid},
-        "set": _name(look.home),
+        **told_as(look.home),
         "rules": plan.rules,
         "attempts": [
             {**step_as_json(attempt.step), "outcome": attempt.outcome.value, "detail": attempt.detail}
@@ -124,7 +124,3 @@ def _whole(look: Look, attempts: Iterable[Attempt], now: datetime) -> Words:
 def _said(because: Iterable[Reason]) -> list[Words]:
     shown = (reason_as_json(reason) for reason in because)
     return [{key: reason[key] for key in ("rule", "requirement", "sentence")} for reason in shown]
-
-
-def _name(home: Home) -> str:
-    return "/".join(home)

@@ -12,22 +12,23 @@ from typing import Final, TextIO
 from uuid import uuid4
 
 from grove_core.areas.gang_termination.rulesets import BY_NAME
-from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import UNASKED, Served
 from grove_core.version import IMAGE, VERSION
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import Connection
-from grove_shell.client.kinds import kinds_as_served
+from grove_shell.client.kinds import followed, kinds_as_served
 from grove_shell.client.reflector import Reflector
 from grove_shell.exits import DONE, LOST
 from grove_shell.operator.acting import ClusterActing
+from grove_shell.operator.deciding import decided
 from grove_shell.operator.events import Events
 from grove_shell.operator.journal import Journal
 from grove_shell.operator.leader import Leader, LeadershipLost, LeaseTerms
 from grove_shell.operator.rounds import Following, Rounds
 from grove_shell.operator.serving import Serving, listening_at
 from grove_shell.operator.shadow import Shadow
+from grove_shell.operator.standing import Standing
 from grove_shell.operator.telemetry import Telemetry
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.world.shelves import Shelves
@@ -95,14 +96,16 @@ class _Running:
         image = told.settings.startup.image or told.own_image
         shelves.configuration = replace(told.settings.decisive, init_image=image)
         shelves.served = told.served
+        shelves.topologies.kept = not told.namespace  # who uses them shows in all namespaces only (TP-045)
         api.allowed = self._may_write
         acting = ClusterActing(api, shelves, Writes(api, shelves))
+        self._standing = Standing()
         witness: Following = Shadow(self._journal.say) if told.watching else self._events
         self._rounds = Rounds(
             shelves=shelves,
             acting=None if told.watching else acting,
-            decide=partial(reconcile, rules=BY_NAME[told.settings.rules]),
-            followers=(self._journal, telemetry, witness),
+            decide=partial(decided, rules=BY_NAME[told.settings.rules]),
+            followers=(self._journal, telemetry, self._standing, witness),
             workers=told.settings.workers,
             announced=self._events.flush,
         )
@@ -111,7 +114,11 @@ class _Running:
         self._synced = asyncio.Event()
         self._reflectors = [
             Reflector(api, kind, shelves, namespace=told.namespace, told=self._trouble)
-            for kind in kinds_as_served(shelves.configuration, shelves.served).values()
+            for kind in followed(
+                kinds_as_served(shelves.configuration, shelves.served),
+                everywhere=not told.namespace,
+                by_topology=shelves.configuration.topology.enabled,
+            ).values()
         ]
 
     def _candidate(self, api: Api, identity: str) -> Leader | None:
@@ -133,7 +140,13 @@ class _Running:
         """Until somebody asks for the end, or leadership is lost."""
         code = DONE
         served = self._told.settings.serving
-        serving = Serving(host=served.host, port=served.port, missing=self._missing, metrics=self._telemetry.page)
+        serving = Serving(
+            host=served.host,
+            port=served.port,
+            missing=self._missing,
+            metrics=self._telemetry.page,
+            notes=lambda: self._standing.notes,
+        )
         async with listening_at(serving, served.host, served.port) as port:
             self._journal.say(
                 "info",

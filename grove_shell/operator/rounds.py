@@ -1,4 +1,4 @@
-"""Rounds: observe, reconcile, act, again; each set by itself, woken by changes and by the clock, never by a poll."""
+"""Rounds: observe, reconcile, act, again; each root by itself, woken by changes and by the clock, never by a poll."""
 
 import asyncio
 import time
@@ -19,8 +19,9 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.client.api import Unreachable
 from grove_shell.client.lists import NotListed
 from grove_shell.controller.act_at_once import act_at_once
-from grove_shell.operator.pace import Pace
-from grove_shell.world.shelves import Home, Shelves
+from grove_shell.operator.pace import Due, Pace
+from grove_shell.world.homes import Home
+from grove_shell.world.shelves import Shelves, Sight
 
 _SHARE: Final = 4  # a set that took so long to think about rests so many times as long
 _SHORTEST_REST: Final = 0.02
@@ -43,16 +44,17 @@ class Acting(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """One look at a set, and what follows from it.
+    """One look at a set or a topology, and what follows from it.
 
     Attributes:
         name: of the plan, in logs, Events and the decision log alike.
+        seen: what it was made of.
         seconds: of thinking.
     """
 
     home: Home
     name: str
-    snapshot: Snapshot
+    seen: Sight
     plan: Plan
     seconds: float
 
@@ -75,7 +77,7 @@ class Following(Protocol):
 
 @dataclass(slots=True)
 class _Root:
-    """One set in the queue.
+    """One set or topology in the queue.
 
     Attributes:
         dirty: something changed since its last look.
@@ -112,19 +114,19 @@ async def _at_once() -> None:
 
 @dataclass(kw_only=True)
 class Rounds:
-    """The work queue of an operator: every set at most once, its rounds one after the other.
+    """The work queue of an operator: every root at most once, its rounds one after the other.
 
     Attributes:
         shelves: what is known of the cluster.
         acting: how to write; None to plan and never write.
         may: set while this process may act; rounds wait for it.
-        workers: how many sets may be in a round at once.
+        workers: how many roots may be in a round at once.
         announced: waits until what was told of a plan is written; called before a gang is ended (OP-042).
     """
 
     shelves: Shelves
     acting: Acting | None
-    decide: Callable[[Snapshot], Plan]
+    decide: Callable[[Sight], Plan]
     followers: tuple[Following, ...] = ()
     workers: int = 16
     announced: Callable[[], Awaitable[None]] = _at_once
@@ -138,11 +140,11 @@ class Rounds:
 
     @property
     def depth(self) -> int:
-        """How many sets wait for a look."""
+        """How many roots wait for a look."""
         return sum(root.dirty for root in self._roots.values())
 
     def wake(self, home: Home) -> None:
-        """A set is to be looked at; however often that is said, it is one look."""
+        """A root is to be looked at; however often that is said, it is one look."""
         if self._closing:
             return
         root = self._roots.setdefault(home, _Root())
@@ -206,20 +208,20 @@ class Rounds:
     async def _round(self, home: Home, root: _Root) -> None:
         thought = time.perf_counter()
         again, root.again = root.again, False
-        snapshot = self._look(home, root, again=again)
-        if snapshot is None:
+        seen = self._look(home, root, again=again)
+        if seen is None:
             await self._let_go(home)
             return
-        plan = self._plan(snapshot)
+        plan = self._plan(seen)
         if self.acting is not None and _ends_something(plan.steps):
             await self.acting.refresh(home)
-            snapshot = self._look(home, root, again=again)
-            if snapshot is None:
+            seen = self._look(home, root, again=again)
+            if seen is None:
                 return
-            plan = self._plan(snapshot)
+            plan = self._plan(seen)
         seconds = time.perf_counter() - thought
         root.rest_until = asyncio.get_running_loop().time() + max(seconds * _SHARE, _SHORTEST_REST)
-        look = Look(home=home, name=uuid4().hex[:12], snapshot=snapshot, plan=plan, seconds=seconds)
+        look = Look(home=home, name=uuid4().hex[:12], seen=seen, plan=plan, seconds=seconds)
         for follower in self.followers:
             follower.planned(look)
         self._wake_at(home, root, plan.wake_at)
@@ -228,7 +230,7 @@ class Rounds:
             return
         if _ends_something(plan.steps):
             await self.announced()
-        due = root.pace.due(plan.steps, snapshot, asyncio.get_running_loop().time())
+        due = _due(root.pace, plan, seen)
         if due.wait:
             self._set_timer(home, root, due.wait)
         attempts = await act_at_once(self.acting.trial(), due.steps)
@@ -240,19 +242,19 @@ class Rounds:
             follower.answered(look, attempts)
         self._remember(home, root, attempts, again=again)
 
-    def _look(self, home: Home, root: _Root, *, again: bool) -> Snapshot | None:
+    def _look(self, home: Home, root: _Root, *, again: bool) -> Sight | None:
         stands = again or asyncio.get_running_loop().time() < root.refused_until
-        return self.shelves.observe(home, datetime.now(UTC), root.refused if stands else ())
+        return self.shelves.sight(home, datetime.now(UTC), root.refused if stands else ())
 
-    def _plan(self, snapshot: Snapshot) -> Plan:
-        plan = self.decide(snapshot)
-        problems = problems_in(plan, snapshot)
+    def _plan(self, seen: Sight) -> Plan:
+        plan = self.decide(seen)
+        problems = problems_in(plan, seen)
         if problems:
             raise BrokenInvariant("PL-004", "; ".join(map(str, problems[:3])))
         return plan
 
     async def _let_go(self, home: Home) -> None:
-        """Of a set that is gone: its last parts are let go of."""
+        """Of a set that is gone: its last parts are let go of; nothing is left of a topology."""
         parts = [part for part in self.shelves.leftovers() if self.shelves.home_of(part.ref) == home]
         if parts and self.acting is not None:
             await act_at_once(self.acting.trial(), let_go(parts))
@@ -304,6 +306,13 @@ class Rounds:
         if root.timer is not None:
             root.timer.cancel()
         root.timer = loop.call_at(when, self.wake, home)
+
+
+def _due(pace: Pace, plan: Plan, seen: Sight) -> Due:
+    """What is tried now; a topology has no status that could wait."""
+    if isinstance(seen, Snapshot):
+        return pace.due(plan.steps, seen, asyncio.get_running_loop().time())
+    return Due(plan.steps, 0.0)
 
 
 def _ends_something(steps: Iterable[Step]) -> bool:

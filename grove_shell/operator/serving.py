@@ -1,7 +1,7 @@
 """What an operator serves: its health, whether it is ready, and its metrics. None of it depends on leadership."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Final
 
@@ -29,18 +29,28 @@ async def listening_at(server: AbstractAsyncContextManager[int], host: str, port
 class Serving:
     """A small HTTP server; to be used as an asynchronous context manager."""
 
-    def __init__(self, *, host: str, port: int, missing: Callable[[], list[str]], metrics: Callable[[], bytes]) -> None:
+    def __init__(
+        self,
+        *,
+        host: str,
+        port: int,
+        missing: Callable[[], list[str]],
+        metrics: Callable[[], bytes],
+        notes: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
         """Serve nothing yet.
 
         Args:
             host, port: to listen at; port 0 for any that is free.
             missing: what the process still waits for before it is of use; empty when it is ready.
             metrics: the page of metrics.
+            notes: what else to tell who asks whether it is ready.
         """
         self._host = host
         self._port = port
         self._missing = missing
         self._metrics = metrics
+        self._notes = notes
         self._runner: web.AppRunner | None = None
 
     async def __aenter__(self) -> int:
@@ -79,9 +89,9 @@ class Serving:
 
     async def _ready(self, _request: web.Request) -> web.Response:
         missing = self._missing()
-        return web.Response(
-            text="ok\n" if not missing else f"waits for {', '.join(missing)}\n", status=503 if missing else 200
-        )
+        if missing:
+            return web.Response(text=f"waits for {', '.join(missing)}\n", status=503)
+        return web.Response(text="".join(f"{line}\n" for line in ("ok", *self._notes())))
 
     async def _page(self, _request: web.Request) -> web.Response:
         return web.Response(body=self._metrics(), headers={"Content-Type": _TEXT})

@@ -9,9 +9,10 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from grove_core.areas.gang_termination.findings import BREACH, TERMINATION
 from grove_core.kernel.steps import Attempt, Delete
 from grove_shell.operator.rounds import Look
-from grove_shell.world.shelves import Home
+from grove_shell.world.homes import Home, is_topology_home
 
-_CONTROLLER: Final = "podcliqueset"
+_SETS: Final = "podcliqueset"
+_TOPOLOGIES: Final = "clustertopology"
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
@@ -32,7 +33,7 @@ class Telemetry:
             registry=self.registry,
         )
         self._requests = self._count("rest_client_requests_total", "Requests by answer.", "code", "method")
-        self._depth = self._gauge("workqueue_depth", "Sets that wait for a look.", "name")
+        self._depth = self._gauge("workqueue_depth", "Sets and topologies that wait for a look.", "name")
         self._leads = self._gauge("leader_election_master_status", "Whether this process leads.", "name")
         self.elected(False)  # noqa: FBT003 - nobody has been yet
         self._writes = self._count("grove_writes_total", "Steps by what became of them.", "kind", "action", "outcome")
@@ -52,8 +53,8 @@ class Telemetry:
         return Gauge(name, words, labels, registry=self.registry)
 
     def watch_queue(self, depth: Callable[[], int]) -> None:
-        """Where to ask how many sets wait."""
-        self._depth.labels(_CONTROLLER).set_function(depth)
+        """Where to ask how many sets and topologies wait."""
+        self._depth.labels(_SETS).set_function(depth)
 
     def requested(self, method: str, status: int) -> None:
         """A request was answered; 0 for no answer."""
@@ -66,8 +67,10 @@ class Telemetry:
     def planned(self, look: Look) -> None:
         """A plan was made."""
         home, plan = look.home, look.plan
-        self._rounds.labels(_CONTROLLER, "success").inc()
-        self._time.labels(_CONTROLLER).observe(look.seconds)
+        self._rounds.labels(_controller(home), "success").inc()
+        self._time.labels(_controller(home)).observe(look.seconds)
+        if is_topology_home(home):
+            return
         breached = Count(
             finding.subject.kind
             for finding in plan.findings
@@ -91,11 +94,16 @@ class Telemetry:
             for level, rule in ended:
                 self._ended.labels(level, rule).inc()
 
-    def failed(self, _home: Home, _words: str) -> None:
+    def failed(self, home: Home, _words: str) -> None:
         """A round broke off."""
-        self._rounds.labels(_CONTROLLER, "error").inc()
-        self._errors.labels(_CONTROLLER).inc()
+        self._rounds.labels(_controller(home), "error").inc()
+        self._errors.labels(_controller(home)).inc()
 
     def page(self) -> bytes:
         """The metrics as Prometheus reads them."""
         return generate_latest(self.registry)
+
+
+def _controller(home: Home) -> str:
+    """Who keeps what lives there."""
+    return _TOPOLOGIES if is_topology_home(home) else _SETS

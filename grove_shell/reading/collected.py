@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grove_core.resources.configuration import Served
-from grove_core.snapshot.cluster import Gap
+from grove_core.snapshot.cluster import EVERYWHERE, Gap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,3 +25,8 @@ class Collected:
     complete: frozenset[Gap] = frozenset()
     served: Served | None = None
     unseen: Mapping[Gap, str] = field(default_factory=dict)
+
+    @property
+    def is_part(self) -> bool:
+        """Whether only some namespaces of the cluster were asked for."""
+        return any(where != EVERYWHERE for kind, where in self.complete if kind == "PodCliqueSet")

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
 from grove_core.resources.configuration import UNASKED, DomainShape, Served
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import CLAIM_VERSIONS, NVIDIA
+from grove_shell.reading.manifests import text_of
 
 _GROUP: Final = NVIDIA.partition("/")[0]
 _DEFINITION: Final = f"computedomains.{_GROUP}"
@@ -20,16 +22,24 @@ class Fabric:
 
     Attributes:
         domains: by namespace and name.
+        templates: (namespace, name) -> ``spec`` of a ResourceClaimTemplate: what shared claims may be made of (WL-019).
         served: as far as objects of the input give it away.
     """
 
     domains: dict[tuple[str, str], ComputeDomain] = field(default_factory=dict)
+    templates: dict[tuple[str, str], FrozenMap] = field(default_factory=dict)
     served: Served = UNASKED
 
     def take(self, raw: Mapping[str, Any], shared: dict[str, str]) -> ComputeDomain:
         """A ComputeDomain, as it is filed. Raises MalformedObject with every problem (IN-030)."""
         domain = compute_domain_of(raw, shared)
         return self.domains.setdefault((domain.ref.namespace, domain.ref.name), domain)
+
+    def take_template(self, raw: Mapping[str, Any]) -> None:
+        """A template; what has no spec is none."""
+        spec = raw.get("spec")
+        if isinstance(spec, Mapping):
+            self.templates[text_of(raw, "namespace") or "default", text_of(raw, "name")] = FrozenMap.over(spec)
 
     def notice(self, kind: str, raw: Mapping[str, Any]) -> None:
         """An object that shows what its cluster offers: the definition of ComputeDomains, or a claim (IN-060)."""

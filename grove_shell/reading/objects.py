@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any, BinaryIO, Final
 
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
@@ -111,7 +110,6 @@ class _Loading:
         self.running: dict[tuple[str, str], Mapping[str, Any]] = {}  # sets with one, as they stand in the input
         self.edited: list[tuple[str, str]] = []
         self.warnings: list[str] = []
-        self.templates: dict[tuple[str, str], FrozenMap] = {}
         self.seen: set[Gap] = set()  # of which kinds there are some, besides those that have a shelf
         self.kinds: dict[str, tuple[Callable[[Mapping[str, Any], dict[str, str]], Any], dict[tuple[str, str], Any]]] = {
             "PodCliqueSet": (podcliqueset_of, self.sets),
@@ -150,7 +148,7 @@ class _Loading:
             self._note_all(item, problems := self.topologies.take(item, self.shared))
             (self.gaps if problems else self.seen).add((TOPOLOGY_KIND, EVERYWHERE))
         elif kind == TEMPLATE_KIND and group == OWNED_KINDS["ResourceClaim"]:
-            self._take_template(item.value)
+            self.fabric.take_template(item.value)
         elif OWNED_KINDS.get(kind) == group:
             self._take_other(item, kind)
         else:
@@ -182,13 +180,6 @@ class _Loading:
         )
         self.strangers.captures.add(item.file)
         self.taken_at = max(filter(None, (self.taken_at, taken_at)), default=None)
-
-    def _take_template(self, raw: Mapping[str, Any]) -> None:
-        """What shared claims may be made of (WL-019)."""
-        spec = raw.get("spec")
-        if isinstance(spec, Mapping):
-            key = (text_of(raw, "namespace") or "default", text_of(raw, "name"))
-            self.templates[key] = FrozenMap.over(spec)
 
     def _take_domain(self, item: Item) -> None:
         """A ComputeDomain, whoever's it is: it holds a name (IN-062)."""
@@ -247,7 +238,7 @@ class _Loading:
             found = [key for key in self.running if key[1] == name and namespace in {"", key[0]}]
             key = found[0] if len(found) == 1 else None
             raw = admitted(item, self.running[key] if key else None, beside, self._note, self.warnings.append)
-            if raw is not None and lacks_templates(item, raw, self.templates, self._note):
+            if raw is not None and lacks_templates(item, raw, self.fabric.templates, self._note):
                 raw = None
             if raw is None:
                 self._miss("PodCliqueSet", item.value)
@@ -306,11 +297,12 @@ class _Loading:
         )
         cluster = replace(
             with_domains(cluster, self.fabric.domains.values(), self.claims.values()),
-            claim_templates=self.templates,
+            claim_templates=self.fabric.templates,
             configuration=self.configuration,
             served=self.live.served or self.fabric.served,
             strangers=self.strangers.holders(),
             topologies=self.topologies.by_name,
+            is_part=self.live.is_part,
         )
         strays = len(self.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in self.owners)
         names = tuple(sorted(f"{namespace}/{name}" for namespace, name in self.edited))

@@ -6,15 +6,17 @@ older event that comes after it changes nothing (PL-018).
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from grove_core.areas.topology.moment import USE_IS_SEEN_BY, TopologyMoment
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
 from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.keys import SET
@@ -25,18 +27,20 @@ from grove_core.resources.ownership import controller_in
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
-from grove_core.resources.podgang import PodGang, podgang_of
+from grove_core.resources.podgang import podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
-from grove_core.snapshot.cluster import cluster_of, with_domains
+from grove_core.resources.topology_use import User
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
+from grove_shell.world.buried import Buried, number_of
+from grove_shell.world.homes import Home, is_topology_home
+from grove_shell.world.house import Address, House, Stored
+from grove_shell.world.topology_shelf import TopologyShelf
 
-Home: TypeAlias = tuple[str, str]  # namespace and name of a set
-Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name
-Stored: TypeAlias = Resource | Pod
+Sight: TypeAlias = Snapshot | TopologyMoment
+"""What one root can see."""
 
 TEMPLATE_KIND: Final = "ResourceClaimTemplate"
 _SET_KIND: Final = "PodCliqueSet"
-_REMEMBERED: Final = 20_000
 _FEWEST_SHARED: Final = 8_192
 _SHARED_EACH: Final = 4  # strings of one object that others may have as well
 _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any], dict[str, str]], Stored]]] = MappingProxyType(
@@ -61,30 +65,13 @@ class _Where(NamedTuple):
     shelf: str = ""
 
 
-@dataclass(slots=True)
-class _House:
-    """What belongs to one set, by address; pods by the uid of their clique and their name.
-
-    Attributes:
-        broken: what could not be read; its kind is not completely known.
-    """
-
-    root: PodCliqueSet | None = None
-    items: dict[Address, Resource] = field(default_factory=dict)
-    pods: dict[str, dict[str, Pod]] = field(default_factory=dict)
-    broken: dict[Address, str] = field(default_factory=dict)
-
-    @property
-    def is_empty(self) -> bool:
-        return self.root is None and not self.items and not self.pods and not self.broken
-
-
 class Shelves:
     """A copy of the cluster; mutable, and of one event loop.
 
     Attributes:
         changed: called with the set that a change concerns.
         configuration, served: what every look is taken with.
+        topologies: which are in no set.
     """
 
     def __init__(self, changed: Callable[[Home], None] = lambda _home: None) -> None:
@@ -92,10 +79,11 @@ class Shelves:
         self.changed = changed
         self.configuration = Configuration()
         self.served = Served()
-        self._houses: dict[Home, _House] = {}
+        self.topologies = TopologyShelf(self._tell)
+        self._houses: dict[Home, House] = {}
         self._places: defaultdict[str, dict[Address, _Where]] = defaultdict(dict)
         self._home_of_owner: dict[str, Home] = {}
-        self._gone: dict[str, int] = {}  # uid -> version, oldest first
+        self._gone = Buried()
         self._lost: dict[str, str] = {}
         self._templates: dict[tuple[str, str], FrozenMap] = {}
         self._domains: dict[tuple[str, str], ComputeDomain] = {}  # of everybody: a name may be taken
@@ -108,6 +96,9 @@ class Shelves:
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """Everything there is of a kind as of a version; what is not among it is gone, unless it is newer (RS9)."""
         self._lost.pop(kind, None)
+        if kind in TOPOLOGY_KINDS:
+            self.topologies.replace(kind, items, version)
+            return
         there: set[Address] = set()
         for raw in items:
             self.put(kind, raw)
@@ -115,7 +106,7 @@ class Shelves:
         if kind == TEMPLATE_KIND:
             kept = {(namespace, name) for _, namespace, name in there}
             self._templates = {key: spec for key, spec in self._templates.items() if key in kept}
-        as_of = _number(version)
+        as_of = number_of(version)
         for address, where in list(self._places[kind].items()):
             if address not in there and where.version <= as_of:
                 self._remove(address)
@@ -127,25 +118,27 @@ class Shelves:
         if kind == TEMPLATE_KIND:
             self._put_template(raw)
             return
+        if kind in TOPOLOGY_KINDS:
+            self.topologies.put(kind, raw)
+            return
         address = _address_of(kind, raw)
         meta = raw["metadata"]
-        uid, version = str(meta.get("uid") or ""), _number(meta.get("resourceVersion"))
+        uid, version = str(meta.get("uid") or ""), number_of(meta.get("resourceVersion"))
         before = self._places[kind].get(address)
-        if version <= self._gone.get(uid, -1) or (
-            before is not None and before.uid == uid and version <= before.version
-        ):
+        is_old = before is not None and before.uid == uid and version <= before.version
+        if is_old or self._gone.is_past(uid, version):
             return
         home = self.home_in(kind, raw)
         if home is None:
             if before is not None:
                 self._remove(address)
             return
-        self._gone.pop(uid, None)  # newer than its end: it only was out of sight
+        self._gone.raise_again(uid)
         shelf = controller_in(raw).uid if kind == "Pod" else ""
         if before is not None and (before.home, before.uid, before.shelf) != (home, uid, shelf):
             self._take_out(address, before)
         self._places[kind][address] = _Where(home, uid, version, shelf)
-        house = self._houses.setdefault(home, _House())
+        house = self._houses.setdefault(home, House())
         try:
             self._file(house, home, address, _PROJECTIONS[kind](raw, self._shared))
             house.broken.pop(address, None)
@@ -162,18 +155,24 @@ class Shelves:
         if kind == TEMPLATE_KIND:
             self._templates.pop(address[1:], None)
             return
-        uid, version = str(meta.get("uid") or ""), _number(meta.get("resourceVersion"))
+        if kind in TOPOLOGY_KINDS:
+            self.topologies.drop(kind, raw)
+            return
+        uid, version = str(meta.get("uid") or ""), number_of(meta.get("resourceVersion"))
         before = self._places[kind].get(address)
         if before is not None and before.uid == uid:
             version = max(version, before.version)
             self._remove(address)
-        self._bury(uid, version)
+        self._gone.bury(uid, version)
 
     def lose(self, kind: str, why: str) -> None:
         """Nothing is known of a kind any more: it counts as not collected (GT-024)."""
+        self._lost[kind] = why
+        if kind in TOPOLOGY_KINDS:
+            self.topologies.lose(kind)
+            return
         for address in list(self._places[kind]):
             self._remove(address)
-        self._lost[kind] = why
         for home in list(self._houses):
             self._tell(home)
 
@@ -195,16 +194,17 @@ class Shelves:
         if _SET_KIND in self._lost:
             return []
         parts = (
-            item
+            part
             for house in self._houses.values()
             if house.root is None and not any(kind == _SET_KIND for kind, _, _ in house.broken)
-            for item in house.items.values()
-            if isinstance(item, ScalingGroup | PodClique) and item.deleting
+            for part in house.leaving
         )
         return sorted(parts, key=lambda part: part.ref.sort_key)
 
     def find(self, ref: Ref) -> Stored | None:
         """One object by its address."""
+        if ref.kind in TOPOLOGY_KINDS:
+            return self.topologies.find(ref)
         address = (ref.kind, ref.namespace, ref.name)
         where = self._places[ref.kind].get(address)
         if where is None:
@@ -215,17 +215,13 @@ class Shelves:
         return house.root if ref.kind == _SET_KIND else house.items.get(address)
 
     def holds(self, home: Home) -> bool:
-        """Whether there is anything of a set, be it only what it left behind."""
-        return home in self._houses
+        """Whether there is anything of a set, be it only what it left behind; or of a topology."""
+        return home in self._houses or (is_topology_home(home) and self._has_topology(home[1]))
 
     def of(self, home: Home, kind: str) -> list[Ref]:
         """The objects of a kind that belong to a set."""
         house = self._houses.get(home)
-        if house is None:
-            return []
-        if kind == "Pod":
-            return [pod.ref for pods in house.pods.values() for pod in pods.values()]
-        return [item.ref for item in house.items.values() if item.ref.kind == kind]
+        return [] if house is None else house.refs(kind)
 
     def home_of(self, ref: Ref) -> Home | None:
         """The set that an object belongs to; None if it is not known."""
@@ -270,35 +266,52 @@ class Shelves:
             for (kind, namespace, name), words in house.broken.items()
         }
 
+    def sight(self, home: Home, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Sight | None:
+        """What a set or a topology can see; None if it is gone."""
+        if is_topology_home(home):
+            return self._observe_topology(home[1], now, attempts)
+        return self.observe(home, now, attempts)
+
     def observe(self, home: Home, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
         """What a set can see; None if it is gone. Linear in what belongs to it."""
         house = self._houses.get(home)
         if house is None or house.root is None:
             return None
-        items = house.items.values()
-        own = cluster_of(
-            sets=(house.root,),
-            groups=(item for item in items if isinstance(item, ScalingGroup)),
-            cliques=(item for item in items if isinstance(item, PodClique)),
-            gangs=(item for item in items if isinstance(item, PodGang)),
-            others=(item for item in items if isinstance(item, Owned)),
-        )
-        domains = (item for item in items if isinstance(item, ComputeDomain))
-        claims = (item for item in items if isinstance(item, Owned) and item.ref.kind == CLAIM_KIND)
         unknown = frozenset(self._lost) | {kind for kind, _, _ in house.broken}
+        whole = EVERY_KIND | {TOPOLOGY_KIND} if self.topologies.is_complete else EVERY_KIND
         return replace(
-            with_domains(own, domains, claims).snapshot_of(house.root, now, attempts),
+            house.seen(house.root, now, attempts),
             named_domains=self._domains,
             named_claims=self._claims,
             configuration=self.configuration,
             served=self.served,
-            pods_of={uid: list(pods.values()) for uid, pods in house.pods.items()},
             not_collected=unknown,
-            complete=EVERY_KIND - unknown,
+            complete=whole - unknown,
             claim_templates=self._templates,
+            topologies=self.topologies.by_name,
         )
 
     # within
+
+    def _has_topology(self, name: str) -> bool:
+        """Whether there is such a topology, or the operator is to make it."""
+        is_to_be = name == DEFAULT_TOPOLOGY and self.configuration.topology.enabled and self.topologies.is_complete
+        return is_to_be or name in self.topologies.by_name
+
+    def _observe_topology(self, name: str, now: datetime, attempts: tuple[Attempt, ...]) -> TopologyMoment | None:
+        """Linear in the sets there are and in what belongs to those that use it."""
+        if not self._has_topology(name):
+            return None
+        broken = {kind for house in self._houses.values() for kind, _, _ in house.broken}
+        return TopologyMoment(
+            name=name,
+            topology=self.topologies.by_name.get(name),
+            users=tuple(User(*home, self._houses[home].bound) for home in sorted(self.topologies.users(name))),
+            told=self.configuration.topology,
+            now=now,
+            unknown=tuple(sorted(USE_IS_SEEN_BY & (self._lost.keys() | broken))),
+            attempts=attempts,
+        )
 
     def _tell(self, home: Home) -> None:
         """Of a set; what belongs to nobody concerns nobody."""
@@ -316,12 +329,15 @@ class Shelves:
             _, namespace, name = _address_of(TEMPLATE_KIND, raw)
             self._templates[namespace, name] = FrozenMap.over(spec)
 
-    def _file(self, house: _House, home: Home, address: Address, item: Stored) -> None:
+    def _file(self, house: House, home: Home, address: Address, item: Stored) -> None:
         if isinstance(item, Pod):
             house.pods.setdefault(item.owner_uid, {})[item.name] = item
         elif isinstance(item, PodCliqueSet):
             house.root = item
+            self.topologies.note(home, item)
         else:
+            if isinstance(item, PodClique) and _bound(house.items.get(address)) != _bound(item):
+                self.topologies.note_bound(home)
             house.items[address] = item
             if isinstance(item, ComputeDomain):
                 self._domains[address[1:]] = item
@@ -340,11 +356,9 @@ class Shelves:
             self._claims.pop(address[1:], None)
         if kind == _SET_KIND:
             house.root = None
+            self.topologies.note(where.home, None)
         elif kind == "Pod":
-            pods = house.pods.get(where.shelf, {})
-            pods.pop(name, None)
-            if not pods:
-                house.pods.pop(where.shelf, None)
+            house.drop_pod(where.shelf, name)
         elif house.items.pop(address, None) is not None:
             self._home_of_owner.pop(where.uid, None)
 
@@ -355,19 +369,12 @@ class Shelves:
             del self._houses[where.home]
         self._tell(where.home)
 
-    def _bury(self, uid: str, version: int) -> None:
-        """Older news of it may still be under way."""
-        self._gone.pop(uid, None)
-        self._gone[uid] = version
-        if len(self._gone) > _REMEMBERED:
-            del self._gone[next(iter(self._gone))]
+
+def _bound(item: Resource | None) -> int:
+    """How many pods of a clique are bound to nodes, by its status."""
+    return (item.status.scheduled or 0) if isinstance(item, PodClique) else 0
 
 
 def _address_of(kind: str, raw: Mapping[str, Any]) -> Address:
     meta = raw["metadata"]
     return (kind, str(meta.get("namespace") or "default"), str(meta["name"]))
-
-
-def _number(version: object) -> int:
-    """Resource versions of one kind can be compared; what is none comes before everything."""
-    return int(version) if isinstance(version, str) and version.isdecimal() else 0

@@ -15,7 +15,8 @@ from grove_shell.client.connection import connect
 from grove_shell.client.kinds import KINDS, path_of
 from grove_shell.client.reflector import Reflector
 from grove_shell.world.confirming import Confirming
-from grove_shell.world.shelves import Home, Shelves
+from grove_shell.world.homes import Home
+from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
 from tests.honesty.hands import step_of
 from tests.honesty.memory import can_be_placed, can_run

@@ -11,18 +11,20 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from grove_core.areas.topology.moment import moments_of
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Create, Step
 from grove_core.kernel.times import parse_time
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import let_go, reconcile
-from grove_core.resources.configuration import Mnnvl, MnnvlMode
+from grove_core.reconcile_topology import reconcile_topology
+from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAware
 from grove_core.resources.keys import GROUP_FINALIZER, MANAGED_BY, SET_FINALIZER
 from grove_core.resources.scaling_group import scaling_group_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.manifests import objects_of
 from grove_shell.actions.source import configuration_of
-from grove_shell.client.access import OPERATOR, VERBS, Access, Scope, webhooks
+from grove_shell.client.access import VERBS, Access, Scope, operator, webhooks
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
@@ -79,6 +81,17 @@ def golden() -> Iterator[tuple[Shelves, Snapshot, Plan]]:
             yield shelves, snapshot, reconcile(snapshot)
 
 
+def topologies() -> Iterator[tuple[Shelves, Step]]:
+    """Every write to a topology in every recorded cluster."""
+    for case in sorted((GOLDEN / "topology").glob("*/moments.yaml")):
+        configuration, _ = configuration_of(str(case.parent / "operator.yaml"))
+        given = str(case.parent / "given.yaml")
+        cluster = load([given], io.BytesIO(), configuration=configuration).cluster
+        shelves = shelved(item.value for item in items_of(given, [], standard_input()))
+        for moment in moments_of(cluster, NOW):
+            yield from ((shelves, step) for step in reconcile_topology(moment).steps)
+
+
 def ends() -> Iterator[tuple[Shelves, Step]]:
     """A set and a scaling group that are let go of."""
     gone = {"uid": "u", "resourceVersion": "1", "deletionTimestamp": "2026-11-20T08:00:00Z"}
@@ -106,6 +119,7 @@ def steps() -> Iterator[tuple[Shelves, Step]]:
     for _, plan in rounds_of(applied(sound())):
         yield from ((empty, step) for step in plan.steps if isinstance(step.action, Create))
     yield from ends()
+    yield from topologies()
 
 
 def answer(one: Asked, before: int) -> tuple[int, Json]:
@@ -129,7 +143,7 @@ async def act(api: Api, recorder: Recorder) -> None:
             (snapshot.root.ref.namespace, snapshot.root.ref.name)
         )
         events = Events(api, "me")
-        events.planned(Look(home=("ml", "llm"), name="x", snapshot=snapshot, plan=plan, seconds=0))
+        events.planned(Look(home=("ml", "llm"), name="x", seen=snapshot, plan=plan, seconds=0))
         running = asyncio.create_task(events.run())
         await events.flush()
         running.cancel()
@@ -157,10 +171,10 @@ def test_mf021_the_operator_asks_for_what_is_declared_and_nothing_else() -> None
             await act(api, recorder)
 
     asyncio.run(play())
-    assert {one._replace(name="") for one in recorder.asked} == declared(OPERATOR)
+    assert {one._replace(name="") for one in recorder.asked} == declared(operator())
     assert all("as=PartialObjectMetadata" in form for form in recorder.accepted["secrets"])
     leases = {one.name for one in recorder.asked if one.resource == "leases" and one.verb != "create"}
-    assert leases == {name for one in OPERATOR if one.resource == "leases" for name in one.names}
+    assert leases == {name for one in operator() if one.resource == "leases" for name in one.names}
 
 
 def answer_webhooks(one: Asked, before: int) -> tuple[int, Json]:
@@ -238,7 +252,7 @@ def granted(objects: Iterable[Json], program: str) -> set[tuple[Scope, str, str,
 @pytest.mark.parametrize("watched", ["", "ml"])
 @pytest.mark.req("MF-024")
 def test_mf020_roles_are_the_declared_access(program: str, watched: str, *, suffixed: bool) -> None:
-    access = webhooks(f"-{watched}" if watched else "") if suffixed else OPERATOR
+    access = webhooks(f"-{watched}" if watched else "") if suffixed else operator(everywhere=not watched)
     expected = {
         (
             Scope.CLUSTER if one.scope is Scope.WATCHED and not watched else one.scope,
@@ -254,6 +268,13 @@ def test_mf020_roles_are_the_declared_access(program: str, watched: str, *, suff
     assert granted(objects, program) == expected
     if watched and not suffixed:
         assert not any(scope is Scope.CLUSTER for scope, *_ in expected)
+
+
+def test_mf024_who_places_by_topology_may_read_topologies_everywhere() -> None:
+    told = Installation(watched="ml", topology=TopologyAware(enabled=True))
+    outside = {one for one in granted(objects_of(told, ("rbac",)), "grove-operator") if one[0] is Scope.CLUSTER}
+    kinds = ("clustertopologies", "clustertopologybindings")
+    assert outside == {(Scope.CLUSTER, "grove.io", kind, verb, ()) for kind in kinds for verb in ("list", "watch")}
 
 
 def test_ms094_the_webhooks_may_do_exactly_what_the_design_says() -> None:
@@ -299,4 +320,4 @@ def test_mf020_what_the_role_of_a_set_holds_is_held() -> None:
     assert roles
     for rule in (rule for role in roles for rule in role["rules"]):
         wanted = {Asked(*one) for one in itertools.product(rule["apiGroups"], rule["resources"], rule["verbs"])}
-        assert wanted <= declared(OPERATOR, asked=False)
+        assert wanted <= declared(operator(), asked=False)

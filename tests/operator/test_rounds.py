@@ -16,9 +16,11 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import SET_FINALIZER
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.operator.deciding import decided
 from grove_shell.operator.pace import Pace
 from grove_shell.operator.rounds import Look, Rounds
-from grove_shell.world.shelves import Home, Shelves
+from grove_shell.world.homes import Home
+from grove_shell.world.shelves import Shelves, Sight
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 HOME: Home = ("ml", "llama")
@@ -51,7 +53,7 @@ def test_op020_however_often_a_set_changes_one_look_more_follows() -> None:
     async def scenario() -> int:
         waker = Waker()
         shelves = Shelves()
-        rounds = waker.rounds = Rounds(shelves=shelves, acting=None, decide=reconcile, followers=(waker,))
+        rounds = waker.rounds = Rounds(shelves=shelves, acting=None, decide=decided, followers=(waker,))
         raw = set_raw(clique_raw("worker"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
         shelves.put("PodCliqueSet", raw)
@@ -67,6 +69,16 @@ def test_op020_however_often_a_set_changes_one_look_more_follows() -> None:
         return waker.looks
 
     assert asyncio.run(scenario()) == 2
+
+
+def of_set(decide: Callable[[Snapshot], Plan]) -> Callable[[Sight], Plan]:
+    """Where nobody looks at topologies."""
+
+    def asked(seen: Sight) -> Plan:
+        assert isinstance(seen, Snapshot)
+        return decide(seen)
+
+    return asked
 
 
 class Listener:
@@ -97,7 +109,7 @@ def test_op025_an_illegal_plan_is_told_and_not_carried_out() -> None:
 
     async def scenario() -> str:
         listener, shelves = Listener(), Shelves()
-        rounds = Rounds(shelves=shelves, acting=None, decide=decide, followers=(listener,))
+        rounds = Rounds(shelves=shelves, acting=None, decide=of_set(decide), followers=(listener,))
         rounds.may.set()
         raw = set_raw(clique_raw("worker"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
@@ -140,7 +152,7 @@ def test_op017_what_is_refused_holds_up_nobody() -> None:
     async def scenario() -> list[str]:
         shelves = Shelves()
         acting = Refusing("llama-0-first", awaited="llama-0-second")
-        rounds = Rounds(shelves=shelves, acting=acting, decide=reconcile)
+        rounds = Rounds(shelves=shelves, acting=acting, decide=decided)
         raw = set_raw(clique_raw("first"), clique_raw("second"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
         shelves.put("PodCliqueSet", raw)
@@ -192,7 +204,7 @@ def test_op028_pods_come_at_once_where_their_gang_is_refused() -> None:
     async def scenario() -> list[tuple[str, bool, float]]:
         shelves = Shelves()
         acting = Making(shelves)
-        rounds = Rounds(shelves=shelves, acting=acting, decide=reconcile)
+        rounds = Rounds(shelves=shelves, acting=acting, decide=decided)
         shelves.changed = rounds.wake
         raw = set_raw(clique_raw("first"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
@@ -258,7 +270,7 @@ def test_op024_what_must_not_be_missed_does_not_wait(record: dict[str, object], 
 
     async def scenario() -> list[str]:
         shelves = Shelves()
-        rounds = Rounds(shelves=shelves, acting=acting, decide=decide)
+        rounds = Rounds(shelves=shelves, acting=acting, decide=of_set(decide))
         raw = set_raw(clique_raw("first"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
         shelves.put("PodCliqueSet", raw)
@@ -333,7 +345,7 @@ def test_op027_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
 
     async def scenario() -> str:
         listener, shelves = Hearing(), Shelves()
-        rounds = Rounds(shelves=shelves, acting=None, decide=decide, followers=(listener,))
+        rounds = Rounds(shelves=shelves, acting=None, decide=of_set(decide), followers=(listener,))
         rounds.may.set()
         raw = set_raw(clique_raw("worker"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
@@ -352,7 +364,7 @@ def test_op033_who_never_led_ends_at_once() -> None:
 
     async def scenario() -> int:
         listener, shelves = Listener(), Shelves()
-        rounds = Rounds(shelves=shelves, acting=None, decide=reconcile, followers=(listener,))
+        rounds = Rounds(shelves=shelves, acting=None, decide=decided, followers=(listener,))
         rounds.wake(HOME)
         await asyncio.sleep(0.05)
         async with asyncio.timeout(5):

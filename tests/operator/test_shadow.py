@@ -15,7 +15,7 @@ Line = tuple[str, dict[str, Any]]
 
 
 def look(seen: Snapshot) -> Look:
-    return Look(home=("ml", "llm"), name="a plan", snapshot=seen, plan=reconcile(seen), seconds=0.0)
+    return Look(home=("ml", "llm"), name="a plan", seen=seen, plan=reconcile(seen), seconds=0.0)
 
 
 def watched(*seen: Snapshot) -> list[Line]:

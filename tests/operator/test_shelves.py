@@ -12,7 +12,8 @@ from grove_core.resources.keys import CORE, GROVE
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.world.shelves import Home, Shelves
+from grove_shell.world.homes import Home
+from grove_shell.world.shelves import Shelves
 from tests.property.resources.manifests import clique, meta, owner
 from tests.property.workload.sets import NOW, clique_raw, set_raw
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.compute_domain_clique import ComputeDomainClique
 from grove_core.resources.daemon_pod import DaemonPod
@@ -17,6 +19,7 @@ class DomainMoment:
         cliques: those whose label carries the uid of the domain, sorted by name (DC-082).
         pods: those whose label carries it, ended and deleted ones as long as they are there.
         pods_version: of the list or the event that the pods are known from; the whole view is as new as that.
+        attempts: what was tried and is not seen yet; the controller judges each look anew.
         now: aware UTC.
     """
 
@@ -24,7 +27,18 @@ class DomainMoment:
     cliques: tuple[ComputeDomainClique, ...] = ()
     pods: tuple[DaemonPod, ...] = ()
     pods_version: int = 0
+    attempts: tuple[Attempt, ...] = ()
     now: datetime
+
+    @property
+    def root_ref(self) -> Ref:
+        """Of the domain."""
+        return self.domain.ref
+
+    @property
+    def root_uid(self) -> str:
+        """Of the domain."""
+        return self.domain.uid
 
 
 def moment_of(

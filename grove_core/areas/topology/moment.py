@@ -2,11 +2,17 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, ClusterTopology
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, ClusterTopology, topology_ref
 from grove_core.resources.configuration import TopologyAware
 from grove_core.resources.topology_use import User, bound_among, users_among
 from grove_core.snapshot.cluster import Cluster
+
+USE_IS_SEEN_BY: Final = frozenset({"PodCliqueSet", "PodClique"})
+"""What has to be known of whole to say who uses a topology."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +25,7 @@ class TopologyMoment:
         users: every set that uses it, those that are being deleted included; sorted.
         told: what the operator is told of topologies.
         unknown: kinds that were not collected, and that the answer needs.
+        attempts: what was tried for this topology lately.
         now: aware UTC.
     """
 
@@ -28,6 +35,21 @@ class TopologyMoment:
     told: TopologyAware
     now: datetime
     unknown: tuple[str, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+
+    @property
+    def root_ref(self) -> Ref:
+        """Of the topology, be it there or not."""
+        return self.topology.ref if self.topology is not None else topology_ref(self.name)
+
+    @property
+    def root_uid(self) -> str:
+        """Of the topology; empty where there is none."""
+        return self.topology.uid if self.topology is not None else ""
+
+    def known(self) -> dict[Ref, ClusterTopology]:
+        """The topology itself: no step aims at anything else."""
+        return {self.topology.ref: self.topology} if self.topology is not None else {}
 
     @property
     def is_default(self) -> bool:
@@ -40,12 +62,13 @@ class TopologyMoment:
         return tuple(user for user in self.users if user.scheduled)
 
 
-def moments_of(cluster: Cluster, now: datetime) -> tuple[TopologyMoment, ...]:
+def moments_of(cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = ()) -> tuple[TopologyMoment, ...]:
     """Every topology of a cluster, and the default one where it is to be made; sorted by name.
 
     Args:
         cluster: with the topologies, who may use them, and which kinds are known whole.
         now: aware UTC.
+        attempts: what was tried lately, for whichever topology.
     """
     bound = bound_among(clique for owned in cluster.cliques_of.values() for clique in owned)
     users = users_among(((one.ref.namespace, one.ref.name, one.spec.template) for one in cluster.sets), bound)
@@ -53,7 +76,7 @@ def moments_of(cluster: Cluster, now: datetime) -> tuple[TopologyMoment, ...]:
     names = set(cluster.topologies)
     if told.enabled and TOPOLOGY_KIND in complete:
         names.add(DEFAULT_TOPOLOGY)
-    missed = {kind for kind, _ in cluster.gaps} & {"PodCliqueSet", "PodClique"}
+    missed = USE_IS_SEEN_BY if cluster.is_part else {kind for kind, _ in cluster.gaps} & USE_IS_SEEN_BY
     return tuple(
         TopologyMoment(
             name=name,
@@ -62,6 +85,7 @@ def moments_of(cluster: Cluster, now: datetime) -> tuple[TopologyMoment, ...]:
             told=told,
             now=now,
             unknown=tuple(sorted(missed)),
+            attempts=attempts,
         )
         for name in sorted(names)
     )

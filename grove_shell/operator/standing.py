@@ -1,0 +1,36 @@
+"""What the operator may not do to a topology at present, for whoever asks whether it is ready (TP-047)."""
+
+from collections.abc import Iterator
+
+from grove_core.kernel.steps import Attempt
+from grove_shell.operator.rounds import Look
+from grove_shell.world.homes import Home, is_topology_home
+
+
+class Standing:
+    """Remembers of each topology what its last plan held back."""
+
+    def __init__(self) -> None:
+        """Nothing is held back."""
+        self._held: dict[Home, tuple[str, ...]] = {}
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """One sentence for each thing that is held back."""
+        return (note for _, notes in sorted(self._held.items()) for note in notes)
+
+    def planned(self, look: Look) -> None:
+        """The newest plan counts."""
+        if not is_topology_home(look.home):
+            return
+        self._held.pop(look.home, None)
+        if look.plan.withheld:
+            self._held[look.home] = tuple(
+                f"{held.target.short}: {held.because[0].sentence}" for held in look.plan.withheld
+            )
+
+    def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
+        """Answers are told by the next plan."""
+
+    def failed(self, home: Home, words: str) -> None:
+        """A round that broke off says nothing new."""

@@ -1,0 +1,36 @@
+"""Uids of objects that went: older news of them may still be under way."""
+
+from typing import Final
+
+_REMEMBERED: Final = 20_000
+
+
+class Buried:
+    """The last so many of them; mutable."""
+
+    def __init__(self) -> None:
+        """Nobody yet."""
+        self._gone: dict[str, int] = {}  # uid -> version, oldest first
+
+    def __contains__(self, uid: object) -> bool:
+        return uid in self._gone
+
+    def bury(self, uid: str, version: int) -> None:
+        """It went as of a version."""
+        self._gone.pop(uid, None)
+        self._gone[uid] = version
+        if len(self._gone) > _REMEMBERED:
+            del self._gone[next(iter(self._gone))]
+
+    def is_past(self, uid: str, version: int) -> bool:
+        """Whether news of this version tell of the time before its end."""
+        return version <= self._gone.get(uid, -1)
+
+    def raise_again(self, uid: str) -> None:
+        """It only was out of sight."""
+        self._gone.pop(uid, None)
+
+
+def number_of(version: object) -> int:
+    """Resource versions of one kind can be compared; what is none comes before everything."""
+    return int(version) if isinstance(version, str) and version.isdecimal() else 0

@@ -1,0 +1,81 @@
+"""What belongs to one set."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TypeAlias
+
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.meta import Resource
+from grove_core.resources.owned import CLAIM_KIND, Owned
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podgang import PodGang
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.cluster import cluster_of, with_domains
+from grove_core.snapshot.snapshot import Snapshot
+
+Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name
+Stored: TypeAlias = Resource | Pod
+
+
+@dataclass(slots=True)
+class House:
+    """A set and its objects, by address; pods by the uid of their clique and their name. Mutable.
+
+    Attributes:
+        broken: what could not be read; its kind is not completely known.
+    """
+
+    root: PodCliqueSet | None = None
+    items: dict[Address, Resource] = field(default_factory=dict)
+    pods: dict[str, dict[str, Pod]] = field(default_factory=dict)
+    broken: dict[Address, str] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody lives here."""
+        return self.root is None and not self.items and not self.pods and not self.broken
+
+    @property
+    def bound(self) -> int:
+        """How many pods are bound to nodes, by the statuses of their cliques."""
+        return sum(item.status.scheduled or 0 for item in self.items.values() if isinstance(item, PodClique))
+
+    @property
+    def leaving(self) -> Iterator[ScalingGroup | PodClique]:
+        """Parts that are being deleted."""
+        return (item for item in self.items.values() if isinstance(item, ScalingGroup | PodClique) and item.deleting)
+
+    def refs(self, kind: str) -> list[Ref]:
+        """The objects of a kind."""
+        if kind == "Pod":
+            return [pod.ref for pods in self.pods.values() for pod in pods.values()]
+        return [item.ref for item in self.items.values() if item.ref.kind == kind]
+
+    def drop_pod(self, clique_uid: str, name: str) -> None:
+        """A pod went."""
+        pods = self.pods.get(clique_uid, {})
+        pods.pop(name, None)
+        if not pods:
+            self.pods.pop(clique_uid, None)
+
+    def seen(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...]) -> Snapshot:
+        """What its set can see of its own. Linear."""
+        items = self.items.values()
+        own = cluster_of(
+            sets=(root,),
+            groups=(item for item in items if isinstance(item, ScalingGroup)),
+            cliques=(item for item in items if isinstance(item, PodClique)),
+            gangs=(item for item in items if isinstance(item, PodGang)),
+            others=(item for item in items if isinstance(item, Owned)),
+        )
+        domains = (item for item in items if isinstance(item, ComputeDomain))
+        claims = (item for item in items if isinstance(item, Owned) and item.ref.kind == CLAIM_KIND)
+        return replace(
+            with_domains(own, domains, claims).snapshot_of(root, now, attempts),
+            pods_of={uid: list(pods.values()) for uid, pods in self.pods.items()},
+        )

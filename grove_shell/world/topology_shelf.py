@@ -1,0 +1,140 @@
+"""Topologies, and which sets use which: beside the shelves of the sets, and kept up to date with them."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.refs import Ref
+from grove_core.resources.cluster_topology import (
+    DEFAULT_TOPOLOGY,
+    TOPOLOGY_KINDS,
+    ClusterTopology,
+    cluster_topology_of,
+    preferred_of,
+    topology_ref,
+)
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.topology_use import use_of
+from grove_shell.world.buried import Buried, number_of
+from grove_shell.world.homes import Home, home_of_topology
+
+
+class TopologyShelf:
+    """A copy of all topologies; mutable, and of one event loop.
+
+    Attributes:
+        kept: whether topologies are looked after here, and not only followed (TP-045).
+        by_name: the ones that count.
+    """
+
+    def __init__(self, changed: Callable[[Home], None]) -> None:
+        """Begin empty; ``changed`` hears of whom a change concerns."""
+        self.kept = True
+        self.by_name: Mapping[str, ClusterTopology] = {}
+        self._changed = changed
+        self._found: dict[Ref, ClusterTopology] = {}
+        self._unread: set[Ref] = set()
+        self._listed: set[str] = set()
+        self._gone = Buried()
+        self._use: dict[Home, str] = {}
+        self._users: defaultdict[str, set[Home]] = defaultdict(set)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every topology there is can be read."""
+        return self._listed.issuperset(TOPOLOGY_KINDS) and not self._unread
+
+    def find(self, ref: Ref) -> ClusterTopology | None:
+        """One of them by its address."""
+        return self._found.get(ref)
+
+    def users(self, name: str) -> frozenset[Home]:
+        """The sets that use a topology, the default one by saying nothing."""
+        return frozenset(self._users.get(name, ()))
+
+    def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
+        """All there are of a kind as of a version; what is newer stays (RS9)."""
+        there = [self.put(kind, raw) for raw in items]
+        as_of = number_of(version)
+        for ref in [ref for ref in (*self._found, *self._unread) if ref.kind == kind and ref not in there]:
+            found = self._found.get(ref)
+            if found is None or number_of(found.resource_version) <= as_of:
+                self._forget(ref)
+        self._listed.add(kind)
+        for name in {DEFAULT_TOPOLOGY, *self._users, *(ref.name for ref in there)}:
+            self._tell(name)
+
+    def put(self, kind: str, raw: Mapping[str, Any]) -> Ref:
+        """One is new or has changed; where it stands."""
+        meta = raw["metadata"]
+        ref = topology_ref(str(meta["name"]), kind)
+        uid, version = str(meta.get("uid") or ""), number_of(meta.get("resourceVersion"))
+        before = self._found.get(ref)
+        is_old = before is not None and before.uid == uid and version <= number_of(before.resource_version)
+        if is_old or self._gone.is_past(uid, version):
+            return ref
+        self._gone.raise_again(uid)
+        try:
+            self._found[ref] = cluster_topology_of({**raw, "kind": kind})
+            self._unread.discard(ref)
+        except MalformedObject:
+            self._found.pop(ref, None)
+            self._unread.add(ref)
+        self._tell(ref.name)
+        return ref
+
+    def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
+        """One is gone for good."""
+        meta = raw["metadata"]
+        ref, uid = topology_ref(str(meta["name"]), kind), str(meta.get("uid") or "")
+        found, version = self._found.get(ref), number_of(meta.get("resourceVersion"))
+        if found is None or found.uid == uid:
+            version = max(version, number_of(found.resource_version) if found is not None else 0)
+            self._forget(ref)
+        self._gone.bury(uid, version)
+
+    def lose(self, kind: str) -> None:
+        """Nothing is known of a kind any more."""
+        self._listed.discard(kind)
+        for ref in [ref for ref in (*self._found, *self._unread) if ref.kind == kind]:
+            self._forget(ref)
+        for name in list(self._users):
+            self._tell(name)
+
+    def note(self, home: Home, root: PodCliqueSet | None) -> None:
+        """A set is new, has changed, or is gone: whom it uses may have changed as well."""
+        now, before = use_of(root.spec.template).topology if root is not None else "", self._use.get(home, "")
+        if now == before:
+            return
+        if before:
+            del self._use[home]
+            self._users[before].discard(home)
+            if not self._users[before]:
+                del self._users[before]
+            self._tell_keeper(before)
+        if now:
+            self._use[home] = now
+            self._users[now].add(home)
+            self._tell_keeper(now)
+
+    def note_bound(self, home: Home) -> None:
+        """Pods of a set were bound to nodes, or are not any more."""
+        if home in self._use:
+            self._tell_keeper(self._use[home])
+
+    def _forget(self, ref: Ref) -> None:
+        self._found.pop(ref, None)
+        self._unread.discard(ref)
+        self._tell(ref.name)
+
+    def _tell(self, name: str) -> None:
+        """A topology changed: that concerns who keeps it and who uses it."""
+        self.by_name = preferred_of(self._found.values())
+        self._tell_keeper(name)
+        for home in sorted(self._users.get(name, ())):
+            self._changed(home)
+
+    def _tell_keeper(self, name: str) -> None:
+        if self.kept:
+            self._changed(home_of_topology(name))

@@ -1,0 +1,254 @@
+"""The operator's copy of topologies: it ends as the cluster is, whatever comes late, and tells who has to know."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.areas.topology.moment import TopologyMoment
+from grove_core.kernel.refs import Ref
+from grove_core.plan.plan import Plan
+from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Level
+from grove_core.resources.configuration import Configuration, TopologyAware
+from grove_core.resources.keys import GROVE, TOPOLOGY_FINALIZER
+from grove_shell.operator.deciding import decided
+from grove_shell.world.homes import Home, home_of_topology
+from grove_shell.world.shelves import Shelves
+from tests.property.resources.manifests import clique, owner
+from tests.property.workload.sets import clique_raw, set_raw
+
+Json = dict[str, Any]
+NOW: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
+ON: Final = Configuration(topology=TopologyAware(enabled=True, levels=(Level("zone", "z"), Level("rack", "r"))))
+NAMES: Final = ("aws", DEFAULT_TOPOLOGY)
+SETS: Final = ("chat", "llm")
+HOMES: Final = (*(("ml", name) for name in SETS), *map(home_of_topology, NAMES))
+LEVELS: Final = ({"domain": "zone", "key": "z"}, {"domain": "rack", "key": "r"}, {"domain": "host", "key": "h"})
+
+
+def a_topology(kind: str, name: str, levels: int, *finalizers: str) -> Json:
+    meta = {"name": name, "finalizers": list(finalizers)}
+    return {"apiVersion": GROVE, "kind": kind, "metadata": meta, "spec": {"levels": list(LEVELS[:levels])}}
+
+
+def a_set(name: str, topology: str, constraint: str) -> Json:
+    told = {"topologyConstraint": {"packDomain": constraint}} if constraint else {}
+    named = {"clusterTopologyName": topology} if topology else {}
+    raw = set_raw(clique_raw("a", 2), meta={"name": name, "finalizers": ["grove.io/podcliqueset.grove.io"]})
+    raw["spec"]["template"] |= {**told, **named}
+    return {"apiVersion": GROVE, "kind": "PodCliqueSet", **raw}
+
+
+def a_clique(of: str, uid: str, scheduled: int) -> Json:
+    raw = clique(f"{of}-0-a", owned_by=owner(uid, kind="PodCliqueSet", name=of))
+    raw["metadata"] |= {"namespace": "ml"}
+    raw["status"] = {"scheduledReplicas": scheduled}
+    return {"apiVersion": GROVE, "kind": "PodClique", **raw}
+
+
+@dataclass
+class Cluster:
+    """What an API server has, and how that came about; a uid for each life of an object."""
+
+    there: dict[tuple[str, str], Json] = field(default_factory=dict)
+    log: list[tuple[str, Json]] = field(default_factory=list)
+    version: int = 0
+
+    def uid_of(self, kind: str, name: str) -> str:
+        found = self.there.get((kind, name))
+        return str(found["metadata"]["uid"]) if found else f"{kind}-{name}-{self.version + 1}"
+
+    def write(self, raw: Json) -> None:
+        kind, name = raw["kind"], raw["metadata"]["name"]
+        uid = self.uid_of(kind, name)
+        self.version += 1
+        stored = {**raw, "metadata": {**raw["metadata"], "uid": uid, "resourceVersion": str(self.version)}}
+        self.there[kind, name] = stored
+        self.log.append(("put", stored))
+
+    def delete(self, kind: str, name: str) -> None:
+        raw = self.there.pop((kind, name), None)
+        if raw is not None:
+            self.version += 1
+            last = {**raw, "metadata": {**raw["metadata"], "resourceVersion": str(self.version)}}
+            self.log.append(("drop", last))
+
+    def items(self, kind: str) -> list[Json]:
+        return [raw for (of, _), raw in self.there.items() if of == kind]
+
+
+TOPOLOGIES: Final = st.builds(
+    a_topology,
+    st.sampled_from((TOPOLOGY_KIND, BINDING_KIND)),
+    st.sampled_from(NAMES),
+    st.integers(1, 3),
+    *([st.sampled_from((TOPOLOGY_FINALIZER, "example.com/theirs"))]),
+)
+USERS: Final = st.builds(
+    a_set, st.sampled_from(SETS), st.sampled_from(("", *NAMES)), st.sampled_from(("", "rack", "host"))
+)
+MOVES: Final = st.lists(
+    st.one_of(
+        st.tuples(st.just("write"), TOPOLOGIES),
+        st.tuples(st.just("write"), USERS),
+        st.tuples(st.just("bind"), st.tuples(st.sampled_from(SETS), st.integers(0, 2))),
+        st.tuples(
+            st.just("delete"),
+            st.tuples(st.sampled_from((TOPOLOGY_KIND, BINDING_KIND, "PodCliqueSet")), st.sampled_from((*NAMES, *SETS))),
+        ),
+    ),
+    max_size=14,
+)
+
+
+def lived(moves: Iterable[tuple[str, Any]]) -> Cluster:
+    """A cluster after all that."""
+    cluster = Cluster()
+    for what, told in moves:
+        if what == "write":
+            cluster.write(told)
+        elif what == "delete":
+            cluster.delete(*told)
+        else:
+            name, scheduled = told
+            cluster.write(a_clique(name, cluster.uid_of("PodCliqueSet", name), scheduled))
+    return cluster
+
+
+def shelves_of(cluster: Cluster, told: Configuration = ON) -> Shelves:
+    """Everything as it is listed."""
+    shelves = Shelves()
+    shelves.configuration = told
+    for kind in (TOPOLOGY_KIND, BINDING_KIND, "PodCliqueSet", "PodClique"):
+        shelves.replace(kind, cluster.items(kind), str(cluster.version))
+    return shelves
+
+
+def take(shelves: Shelves, event: tuple[str, Json]) -> None:
+    what, raw = event
+    (shelves.put if what == "put" else shelves.drop)(raw["kind"], raw)
+
+
+def plans(shelves: Shelves) -> dict[Home, Plan | None]:
+    """What would be done for each root that there may be."""
+    seen = {home: shelves.sight(home, NOW) for home in HOMES}
+    return {home: None if sight is None else decided(sight) for home, sight in seen.items()}
+
+
+def acts_of(plan: Plan | None) -> set[tuple[Ref, type | None]]:
+    """What is done to whom, and what is held back; not in which words."""
+    if plan is None:
+        return set()
+    done = {(step.target, type(step.action)) for step in plan.steps}
+    return {*done, *((held.target, None) for held in plan.withheld)}
+
+
+@pytest.mark.req("TP-004")
+@given(MOVES, st.data())
+def test_tp046_it_ends_as_the_cluster_is(moves: list[tuple[str, Any]], data: st.DataObject) -> None:
+    """Events in their order, some told again, and late; then nothing differs from a list."""
+    cluster = lived(moves)
+    shelves = shelves_of(Cluster())
+    for number, event in enumerate(cluster.log):
+        take(shelves, event)
+        if number and data.draw(st.booleans(), label="again"):
+            take(shelves, cluster.log[data.draw(st.integers(0, number), label="which")])
+    assert plans(shelves) == plans(shelves_of(cluster))
+
+
+@given(MOVES)
+def test_tp046_whoever_would_act_otherwise_is_woken(moves: list[tuple[str, Any]]) -> None:
+    """Beyond that a set is woken by its own changes: nobody's plan changes without a word."""
+    cluster, told = lived(moves), set[Home]()
+    shelves = shelves_of(Cluster())
+    shelves.changed = told.add
+    before = plans(shelves)
+    for event in cluster.log:
+        told.clear()
+        take(shelves, event)
+        after = plans(shelves)
+        changed = {home for home in HOMES if acts_of(before[home]) != acts_of(after[home])}
+        assert changed <= told, event
+        before = after
+
+
+@pytest.mark.req("TP-044")
+def test_tp046_a_set_that_comes_and_goes_wakes_its_topology_and_no_other() -> None:
+    shelves, told = shelves_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2))])), set[Home]()
+    shelves.changed = told.add
+    cluster = lived([("write", a_set("llm", "", "rack")), ("bind", ("llm", 1)), ("delete", ("PodCliqueSet", "llm"))])
+    for event in cluster.log:
+        told.clear()
+        take(shelves, event)
+        assert told == {("ml", "llm"), home_of_topology(DEFAULT_TOPOLOGY)}
+
+
+def test_tp046_a_status_that_changes_nothing_wakes_no_topology() -> None:
+    cluster = lived([("write", a_set("llm", "", "rack")), ("bind", ("llm", 1))])
+    shelves, told = shelves_of(cluster), set[Home]()
+    shelves.changed = told.add
+    cluster.write({**cluster.there["PodCliqueSet", "llm"], "status": {"replicas": 1}})
+    take(shelves, cluster.log[-1])
+    assert told == {("ml", "llm")}
+
+
+def test_tp045_an_operator_of_one_namespace_keeps_none() -> None:
+    told: set[Home] = set()
+    shelves = Shelves(told.add)
+    shelves.topologies.kept = False
+    shelves.configuration = ON
+    cluster = lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), ("write", a_set("llm", "aws", "rack"))])
+    for kind in (TOPOLOGY_KIND, BINDING_KIND, "PodCliqueSet"):
+        shelves.replace(kind, cluster.items(kind), "9")
+    assert told == {("ml", "llm")}
+    seen = shelves.observe(("ml", "llm"), NOW)
+    assert seen is not None
+    assert set(seen.topologies) == {"aws"}
+
+
+def held_for(shelves: Shelves) -> set[str]:
+    """Why things of the set are held back."""
+    plan = plans(shelves)["ml", "llm"]
+    return {reason.rule.code for held in plan.withheld for reason in held.because} if plan is not None else set()
+
+
+@pytest.mark.req("TP-013")
+def test_tp042_what_is_not_shown_is_not_known() -> None:
+    cluster = lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), ("write", a_set("llm", "aws", "rack"))])
+    shelves = shelves_of(cluster)
+    topology = shelves.sight(home_of_topology("aws"), NOW)
+    assert isinstance(topology, TopologyMoment)
+    assert (topology.users[0].text, topology.unknown) == ("ml/llm", ())
+    assert "TopologyNotCollected" not in held_for(shelves)
+    shelves.lose("PodClique", "forbidden")
+    topology = shelves.sight(home_of_topology("aws"), NOW)
+    assert isinstance(topology, TopologyMoment)
+    assert topology.unknown == ("PodClique",)
+
+    shelves.replace("PodClique", (), "9")
+    shelves.lose(TOPOLOGY_KIND, "forbidden")
+    assert "TopologyNotCollected" in held_for(shelves)
+    assert shelves.lost[TOPOLOGY_KIND] == "forbidden"
+    assert shelves.sight(home_of_topology(DEFAULT_TOPOLOGY), NOW) is None, "whether it is there is not known"
+
+
+def test_tp013_one_that_cannot_be_read_is_no_topology_that_is_missing() -> None:
+    broken = a_topology(TOPOLOGY_KIND, "aws", 2)
+    broken["spec"]["levels"][0] = {"domain": 5}
+    cluster = lived([("write", broken), ("write", a_set("llm", "aws", "rack"))])
+    shelves = shelves_of(cluster)
+    assert not shelves.topologies.is_complete
+    assert "TopologyNotCollected" in held_for(shelves)
+    cluster.write(a_topology(TOPOLOGY_KIND, "aws", 2))
+    take(shelves, cluster.log[-1])
+    assert shelves.topologies.is_complete
+    assert "TopologyNotCollected" not in held_for(shelves)
+    cluster.write(broken)
+    take(shelves, cluster.log[-1])
+    cluster.delete(TOPOLOGY_KIND, "aws")
+    take(shelves, cluster.log[-1])
+    assert shelves.topologies.is_complete
