@@ -22,7 +22,9 @@ def check_topologies(
     found = read(Source(filenames=filenames, config=config))
     if found is None or not found.usable:
         return ERROR
-    lacking = [what for what, there in (("PodCliqueSet", found.cluster.sets), ("Node", found.grounds.nodes)) if not there]
+    lacking = [
+        what for what, there in (("PodCliqueSet", found.cluster.sets), ("Node", found.grounds.nodes)) if not there
+    ]
     if lacking:
         write(f"nothing to check: no {' and no '.join(lacking)} in the input\n", sys.stderr)
         return ERROR
