@@ -1,6 +1,6 @@
 """The page of ``grove topology check``."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -67,10 +67,11 @@ def _gang(page: Page, gang: GangFit, *, verbose: bool) -> None:
     _fitting(page, "      ", gang.whole, verbose=verbose)
     if gang.started is not None:
         page.add(f"      the {plural(gang.minimum, 'pod')} that it needs to start: ", _WORDS[gang.started.verdict])
-        _fitting(page, "        ", gang.started, verbose=verbose)
+        if gang.started.verdict is not gang.whole.verdict:
+            _fitting(page, "        ", gang.started, verbose=verbose)
     if gang.promises:
-        words = [_promise(one) for one in gang.promises]
-        page.add(f"      guaranteed: {listed(words, None if verbose else _MOST)}")
+        for words in _promises(gang.promises):
+            page.add(f"      guaranteed: {words}")
     else:
         page.add("      guaranteed: nothing; its pods may be on any nodes")
     for promise, fitting in gang.preferred:
@@ -82,8 +83,9 @@ def _together(page: Page, fit: SetFit, *, verbose: bool) -> None:
     """All gangs at once, where there are several."""
     gangs = sum(len(gang.names) for gang in fit.gangs)
     if gangs > 1:
-        page.add("    ", _WORDS[fit.together.verdict], f"  all {gangs:,} gangs at once")
-        _fitting(page, "      ", fit.together, verbose=verbose)
+        page.add("    ", _WORDS[fit.together.verdict], f"  the {gangs:,} gangs at once")
+        if all(gang.whole.verdict is not Fits.CANNOT for gang in fit.gangs):  # else it was told why
+            _fitting(page, "      ", fit.together, verbose=verbose)
 
 
 def _fitting(page: Page, indent: str, fitting: Fitting, *, verbose: bool) -> None:
@@ -101,5 +103,24 @@ def _names(names: tuple[str, ...]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} alike"
 
 
+def _promises(promises: Iterable[Promise]) -> Iterator[str]:
+    """One line for all that are alike: as many pods in one domain of the same level."""
+    alike: dict[tuple[int, str], list[Promise]] = {}
+    for one in promises:
+        alike.setdefault((one.pods, one.level), []).append(one)
+    for (pods, level), of in alike.items():
+        names = listed([one.of for one in of], _MOST)
+        each = "each of " if len(of) > 1 else ""
+        yield f"{_pods(pods)} of {each}{names} {_within(level)}"
+
+
 def _promise(one: Promise) -> str:
-    return f"{'all ' if one.pods > 1 else ''}{plural(one.pods, 'pod')} of {one.of} in one {one.level}"
+    return f"{_pods(one.pods)} of {one.of} {_within(one.level)}"
+
+
+def _pods(pods: int) -> str:
+    return f"all {plural(pods, 'pod')}" if pods > 1 else plural(pods, "pod")
+
+
+def _within(level: str) -> str:
+    return f"{'on' if level == 'host' else 'in'} one {level}"
