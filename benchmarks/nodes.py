@@ -1,13 +1,13 @@
-"""Synthetic nodes as ``kubectl get nodes -o json`` prints them: DGX H100 and GB200 NVL72 machines in one cluster.
+"""Synthetic nodes as ``kubectl get nodes -o json`` prints them: machines of several kinds and clouds in one cluster.
 
-``python -m benchmarks.nodes H100 GB200`` prints a list of so many of each; ``examples/topology`` was made by it.
+``python -m benchmarks.nodes h100=12 gb200=72`` prints a list of so many of each; ``examples/topology`` was made by it.
 
 Rule for this file: the same numbers give the same nodes, to the byte.
 """
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final
 
@@ -47,9 +47,39 @@ def gb200(number: int) -> Raw:
     return _node(f"gb200-{number:04}", number, labels, gpus=4, cpu=144, memory="960000Mi")
 
 
-def nodes(of_h100: int, of_gb200: int) -> Iterator[Raw]:
-    """So many of each."""
-    return chain(map(h100, range(of_h100)), map(gb200, range(of_gb200)))
+def p5(number: int) -> Raw:
+    """A machine of one cloud: region, zone, and network nodes from wide to narrow."""
+    labels = {
+        "topology.kubernetes.io/region": "us-east-1",
+        "topology.kubernetes.io/zone": f"us-east-1{'ab'[number // 4 % 2]}",
+        "topology.k8s.aws/zone-id": f"use1-az{number // 4 % 2 + 1}",
+        "topology.k8s.aws/network-node-layer-2": f"nn-2{number // 4:03}",
+        "topology.k8s.aws/network-node-layer-3": f"nn-3{number // 2:03}",
+        "nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3",
+        "node.kubernetes.io/instance-type": "p5.48xlarge",
+    }
+    return _node(f"ip-10-0-{number // 250}-{number % 250}", number, labels, gpus=8, cpu=190, memory="2060000Mi")
+
+
+def a3(number: int) -> Raw:
+    """A machine of another cloud: region, zone, block, subblock."""
+    labels = {
+        "topology.kubernetes.io/region": "us-central1",
+        "topology.kubernetes.io/zone": "us-central1-a",
+        "cloud.google.com/gce-topology-block": f"block-{number // 8:02}",
+        "cloud.google.com/gce-topology-subblock": f"subblock-{number // 4:02}",
+        "nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3",
+        "node.kubernetes.io/instance-type": "a3-highgpu-8g",
+    }
+    return _node(f"gke-a3-{number:04}", number, labels, gpus=8, cpu=206, memory="1850000Mi")
+
+
+KINDS: Final[Mapping[str, Callable[[int], Raw]]] = {"h100": h100, "gb200": gb200, "p5": p5, "a3": a3}
+
+
+def nodes(**counts: int) -> Iterator[Raw]:
+    """So many of each kind."""
+    return chain.from_iterable(map(KINDS[kind], range(count)) for kind, count in counts.items())
 
 
 def text_of(items: Iterator[Raw]) -> str:
@@ -104,4 +134,5 @@ def _node(name: str, number: int, labels: Raw, *, gpus: int, cpu: int, memory: s
 
 
 if __name__ == "__main__":
-    sys.stdout.write(text_of(nodes(*map(int, sys.argv[1:]))))
+    asked = (word.partition("=") for word in sys.argv[1:])
+    sys.stdout.write(text_of(nodes(**{kind: int(count) for kind, _, count in asked})))

@@ -12,6 +12,7 @@ from grove_core.areas.topology.rules import Refuse
 from grove_core.areas.topology.verdicts import Fits, Placing, Standing
 from grove_core.areas.workload.blueprint import GangPart, blueprint_of
 from grove_core.areas.workload.placing import placement_of
+from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import Levels
@@ -99,15 +100,23 @@ def check_topology(snapshot: Snapshot, nodes: Iterable[Node], tenants: Iterable[
 
 
 def tenant_of(raw: Mapping[str, Any]) -> Tenant | None:
-    """A pod as it takes room on a node; None for one that takes none."""
-    pod = Fields(raw, "", [])
+    """A pod as it takes room on a node; None for one that takes none.
+
+    Raises:
+        MalformedObject: with every problem of what it asks for.
+    """
+    problems: list[Problem] = []
+    pod = Fields(raw, "", problems)
     node = pod.part("spec").text("nodeName")
     if not node or pod.part("status").text("phase") in _ENDED:
         return None
     meta = pod.part("metadata")
     labels = meta.part("labels")
     name = next((labels.text(key) for key in SET if labels.text(key)), "")
-    return Tenant(node, (meta.text("namespace") or "default", name), amounts_of(pod.part("spec")))
+    tenant = Tenant(node, (meta.text("namespace") or "default", name), amounts_of(pod.part("spec")))
+    if problems:
+        raise MalformedObject(tuple(problems))
+    return tenant
 
 
 def _other(snapshot: Snapshot, name: str, free: list[Node], before: str) -> TopologyFit:

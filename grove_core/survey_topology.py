@@ -54,6 +54,7 @@ class Surveyed:
         has_finalizer: whether Grove's is on it.
         locked: whether its levels may not change, for pods are placed by them; None where nobody knows.
         because: why it is as it is.
+        lock: why its levels may not change.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Surveyed:
     has_finalizer: bool
     locked: bool | None
     because: tuple[Reason, ...]
+    lock: tuple[Reason, ...] = ()
 
 
 def survey_of(cluster: Cluster, now: datetime) -> tuple[Surveyed, ...]:
@@ -111,7 +113,8 @@ def _surveyed(moment: TopologyMoment, found: ClusterTopology, users: tuple[Liste
         state=State.LEAVING if found.deleting else state,
         has_finalizer=TOPOLOGY_FINALIZER in found.finalizers,
         locked=True if placed else None if None in counts or moment.unknown else False,
-        because=(*findings[0].because, *((in_use,) if placed else ()), *held),
+        because=(*findings[0].because, *held),
+        lock=(in_use,) if placed else (),
     )
 
 

@@ -150,6 +150,8 @@ def _unseen(spec: Fields) -> Iterator[str]:
     yield from (words for key, words in _UNSEEN if affinity.part(key).raw.get(_REQUIRED))
     if any(one.text("whenUnsatisfiable") != "ScheduleAnyway" for one in spec.parts("topologySpreadConstraints")):
         yield "spread constraints"
+    if any(one.text("operator") not in {"", "Equal", "Exists"} for one in spec.parts("tolerations")):
+        yield "tolerations by comparison"
     if spec.text("nodeName"):
         yield "a node by name"
     if any(True for _ in spec.parts("resourceClaims")):

@@ -83,9 +83,10 @@ def _taints(spec: Fields, status: Fields) -> tuple[Taint, ...]:
 
 
 def _tolerates(one: Toleration, taint: Taint) -> bool:
+    """Whether it may; what compares values is told as not looked at."""
     if one.effect not in {"", taint.effect} or (one.key and one.key != taint.key):
         return False
-    return one.operator == "Exists" or (bool(one.key) and one.value == taint.value)
+    return one.operator not in {"", "Equal"} or (bool(one.key) and one.value == taint.value)
 
 
 def _holds(term: tuple[Match, ...], node: Node) -> bool:

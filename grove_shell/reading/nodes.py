@@ -43,10 +43,17 @@ class Grounds:
             self._take_node(item)
         elif (kind, version) == ("Pod", CORE):
             self.with_pods = True
-            tenant = tenant_of(item.value)
-            self.tenants += [] if tenant is None else [tenant]
+            self._take_pod(item)
         elif isinstance(kind, str) and isinstance(version, str) and is_topology(kind, version.partition("/")[0]):
             self.faults += [_fault(item, *problem) for problem in _level_faults(item.value)]
+
+    def _take_pod(self, item: Item) -> None:
+        try:
+            tenant = tenant_of(item.value)
+        except MalformedObject as fault:
+            self.faults += [_fault(item, one.path, one.expected, one.got) for one in fault.problems]
+            return
+        self.tenants += [] if tenant is None else [tenant]
 
     def _take_node(self, item: Item) -> None:
         try:

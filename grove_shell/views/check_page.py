@@ -45,7 +45,14 @@ def check_page(checks: Iterable[Check], grounds: Grounds, *, verbose: bool) -> P
 def _head(one: TopologyFit) -> tuple[Span | str, ...]:
     name = f"  by {one.name}" if one.name else "  by no topology"
     path = " > ".join(level.domain for level in one.levels)
-    return name, f" ({path})" if path else "", ": ", _WORDS[one.verdict]
+    return name, f" ({path})" if path else "", ": ", _WORDS[one.verdict], _at_once(one)
+
+
+def _at_once(one: TopologyFit) -> str:
+    """What a verdict on each gang for itself leaves out."""
+    if one.fit is None or one.verdict is not Fits.FITS or one.fit.together.verdict is Fits.FITS:
+        return ""
+    return f", each gang for itself; all at once {_WORDS[one.fit.together.verdict][0]}"
 
 
 def _body(page: Page, one: TopologyFit, *, verbose: bool) -> None:

@@ -72,7 +72,7 @@ def _surveyed(one: Surveyed) -> Json:
         "finalizer": one.has_finalizer,
         "locked": one.locked,
         "users": [_user(user) for user in one.users],
-        "because": [reason_as_json(reason) for reason in one.because],
+        "because": [reason_as_json(reason) for reason in (*one.because, *one.lock)],
     }
 
 

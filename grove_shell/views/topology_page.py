@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from grove_core.areas.topology.admit_levels import levels_text
 from grove_core.impact_topology import Fate, SetImpact
 from grove_core.kernel.admission import AdmissionVerdict, Deny, Remark
 from grove_core.kernel.decisions import Decision
@@ -72,9 +71,13 @@ def survey_page(survey: Iterable[Surveyed], without: int) -> Page:
         page.add((f"{plural(without, 'PodCliqueSet')} without any constraint: no topology applies", "dim"))
     for one in found:
         page.add()
-        page.add((one.name, "bold"), f"  {_path(one.levels)}" if one.levels else "", "  ", _STATES[one.state])
+        page.add((one.name, "bold"), "  ", _STATES[one.state])
+        if one.levels:
+            page.add(f"  levels: {_path(one.levels)}")
         for reason in one.because:
             page.add(f"  {reason.sentence}", (_cited(reason), "dim"))
+        for reason in one.lock:
+            page.add(f"  its levels {reason.sentence}", (_cited(reason), "dim"))
         if one.state is State.HELD and not one.has_finalizer:
             page.add((f"  it has no finalizer {TOPOLOGY_FINALIZER} yet: a deletion would not wait", "yellow"))
         if one.locked is None:
@@ -89,6 +92,10 @@ def impact_page(impact: Impact) -> Page:
     refusals = verdict.objections if isinstance(verdict, Deny) else ()
     word = ("refused", "bold red") if refusals else ("admitted", "bold green")
     page.add((one.name, "bold"), f" {_act(impact)}: ", word)
+    if impact.after is not None:
+        if impact.before is not None:
+            page.add(f"  from {_path(impact.before.levels)}")
+        page.add(f"  to   {_path(impact.after.levels)}")
     for objection in refusals:
         page.add("  ", str(objection), (_rule(objection), "dim"))
     for warning in verdict.warnings:
@@ -101,13 +108,11 @@ def impact_page(impact: Impact) -> Page:
 
 
 def _act(impact: Impact) -> str:
-    if impact.after is not None:
-        if impact.before is None:
-            return f"made with {levels_text(impact.after.levels)}"
-        if impact.before.levels == impact.after.levels:
-            return "with the levels that it has"
-        return f"from {levels_text(impact.before.levels)} to {levels_text(impact.after.levels)}"
-    return "changed" if isinstance(impact.decision.verdict, Deny) else "deleted"
+    if impact.after is None:
+        return "changed" if isinstance(impact.decision.verdict, Deny) else "deleted"
+    if impact.before is None:
+        return "made"
+    return "with the levels that it has" if impact.before.levels == impact.after.levels else "changed"
 
 
 def _deletion(page: Page, one: Surveyed) -> None:
