@@ -25,7 +25,7 @@ class Fate(Enum):
     FOLLOWS = "Follows"
     """It says what they say now: nothing of the set is placed."""
     STAYS = "Stays"
-    """It would say something else, and stays as it is: pods of the set are placed."""
+    """It stays as it is, though the topology says otherwise: pods of the set are placed, or a domain is gone."""
     SAME = "Same"
     """It says the same as before."""
     WAITS = "Waits"
@@ -93,8 +93,10 @@ def _gangs(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[GangImp
                 yield GangImpact(part.name, Fate.UNKNOWN, ())
             elif gang is None:
                 yield GangImpact(part.name, Fate.WAITS if placing.waiting else Fate.MADE, placing.waiting)
+            elif placing.waiting:
+                yield GangImpact(part.name, Fate.STAYS, placing.waiting)
             elif not placing.topology or placement_of(snapshot.root, part, placing) == gang.placement:
-                yield GangImpact(part.name, Fate.SAME, placing.waiting)
+                yield GangImpact(part.name, Fate.SAME, ())
             elif placing.follows is not None:
                 yield GangImpact(part.name, Fate.FOLLOWS, (placing.follows,))
             else:

@@ -80,7 +80,8 @@ class Bounds:
         return (none, *self._shortage(bundle, best, subject))
 
     def _shortage(self, bundle: Bundle, domain: Domain, subject: Ref) -> tuple[Reason, ...]:
-        limit, where = self._tightest(bundle, domain), self.place(domain)
+        short = [limit for limit in self._limits(bundle, domain) if limit.have < limit.need]
+        limit, where = min(short, key=_plainest), self.place(domain)
         if limit.part is not None and not limit.have:
             return self.why_not(limit.part, domain, subject)
         if limit.part is not None:
@@ -174,3 +175,8 @@ class Bounds:
     def place(self, domain: Domain) -> str:
         """A domain for a sentence."""
         return f"{self._word(domain.level)} {domain.name}" if domain.level != WHOLE else "the cluster"
+
+
+def _plainest(limit: _Limit) -> tuple[bool, bool, bool, float]:
+    """Of several proofs the one that people see at once: a sum, then places, then parts, then large pods."""
+    return limit.least > 0, limit.part is not None, limit.resource < 0, limit.have / limit.need
