@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final
 
+from grove_core.resources.keys import GROVE
+
 Raw = dict[str, Any]
 _CREATED: Final = "2026-11-02T08:00:00Z"
 _H100_RACK: Final = 4
@@ -75,6 +77,50 @@ def a3(number: int) -> Raw:
 
 
 KINDS: Final[Mapping[str, Callable[[int], Raw]]] = {"h100": h100, "gb200": gb200, "p5": p5, "a3": a3}
+
+
+def _topology(name: str, **levels: str) -> Raw:
+    spec = {"levels": [{"domain": domain, "key": key} for domain, key in levels.items()]}
+    return {"apiVersion": GROVE, "kind": "ClusterTopology", "metadata": {"name": name}, "spec": spec}
+
+
+_ZONE: Final = "topology.kubernetes.io/zone"
+_HOST: Final = "kubernetes.io/hostname"
+TOPOLOGIES: Final = (
+    _topology("dgx-h100", zone=_ZONE, rack="example.com/h100-rack", host=_HOST),
+    _topology("gb200-nvl72", zone=_ZONE, block="example.com/nvl-block", rack="example.com/nvl-rack", host=_HOST),
+)
+
+
+def gang_of(pods: int) -> Raw:
+    """A set of one gang, in one zone if that can be; group replicas in one rack each, their workers on one host."""
+    asks = {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": "2"}
+    containers = [{"name": "engine", "image": "registry.example.com/engine:1.4", "resources": {"limits": asks}}]
+
+    def clique(name: str, replicas: int) -> Raw:
+        spec = {"roleName": name, "replicas": replicas, "minAvailable": replicas, "podSpec": {"containers": containers}}
+        return {"name": name, "spec": spec}
+
+    group = {
+        "name": "pool",
+        "cliqueNames": ["leader", "worker"],
+        "replicas": pods // 4,
+        "minAvailable": pods // 4,
+        "topologyConstraint": {"packDomain": "rack"},
+    }
+    template = {
+        "clusterTopologyName": "dgx-h100",
+        "topologyConstraint": {"pack": {"preferred": "zone"}},
+        "podCliqueScalingGroups": [group],
+        "cliques": [clique("leader", 1), {**clique("worker", 3), "topologyConstraint": {"packDomain": "host"}}],
+    }
+    meta = {"name": "llm", "namespace": "ml"}
+    return {
+        "apiVersion": GROVE,
+        "kind": "PodCliqueSet",
+        "metadata": meta,
+        "spec": {"replicas": 1, "template": template},
+    }
 
 
 def nodes(**counts: int) -> Iterator[Raw]:

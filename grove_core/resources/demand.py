@@ -11,6 +11,7 @@ PODS: Final = "pods"
 COMMON: Final = ("cpu", "memory", "ephemeral-storage", PODS)
 """Resources that every node has; whatever else there is comes first, for it is scarce."""
 _SCALE: Final = 1000
+_PLAIN: Final = 18
 _OF_THE_POD: Final = ("cpu", "memory")
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _UNSEEN: Final = (
@@ -103,6 +104,9 @@ def read_amounts(part: Fields) -> dict[str, int]:
     """Thousandths by resource, rounded up; a problem is noted for each that does not read."""
     found = {}
     for key, value in part.raw.items():
+        if value.__class__ is str and value.isdecimal() and value.isascii() and len(value) <= _PLAIN:
+            found[key] = int(value) * _SCALE  # what most amounts of most nodes are
+            continue
         amount = quantity_of(value)
         if amount is None or amount < 0:
             part.note(key, "an amount such as 8, 500m or 64Gi", value)

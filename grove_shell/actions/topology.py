@@ -118,9 +118,10 @@ def impact_of_topology(source: Source, name: str, changed: str | None, output: s
         return USAGE
     old = found.cluster.topologies.get(name)
     around = _around(survey, found.cluster)
+    again = name == DEFAULT_TOPOLOGY and found.cluster.configuration.topology.enabled
     if changed is None:
         decision = admit_topology_deletion(_raw_of(name, old), around)
-        what = Impact(one, old, None, decision, ())
+        what = Impact(one, old, None, decision, (), again)
     else:
         new = _changed(changed, name, old.ref.kind if old is not None else TOPOLOGY_KIND)
         if new is None:
@@ -129,7 +130,7 @@ def impact_of_topology(source: Source, name: str, changed: str | None, output: s
         decision = admit_topology(new.value, raw, around, found.cluster.configuration)
         topology = _projected(new)
         sets = impact_of(found.cluster, topology, found.now) if topology is not None else ()
-        what = Impact(one, old, topology, decision, sets)
+        what = Impact(one, old, topology, decision, sets, again)
     if output == "human":
         show(impact_page(what))
     else:

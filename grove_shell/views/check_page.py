@@ -56,7 +56,8 @@ def _at_once(one: TopologyFit) -> str:
 
 
 def _body(page: Page, one: TopologyFit, *, verbose: bool) -> None:
-    _told(page, "    ", (*one.because, *one.against))
+    _told(page, "    ", one.because)
+    _told(page, "    the set may not come to it: ", one.against)
     if one.outsiders.names:
         lacking = ", ".join(f"{key} ({count:,})" for key, count in one.outsiders.lacking)
         names = listed(list(one.outsiders.names), _MOST)

@@ -16,6 +16,7 @@ from grove_shell.views.words import listed, plural
 
 _MOST: Final = 8
 _BY_DEFAULT: Final = " (default)"
+_MISSING: Final = " (missing)"
 _STATES: Final[Mapping[State, Span]] = MappingProxyType(
     {
         State.HELD: ("held", "bold yellow"),
@@ -44,6 +45,7 @@ class Impact(NamedTuple):
         before: as it is; None where it is missing.
         after: as it would be; None where it would be deleted, or does not read.
         sets: what becomes of the gangs of its users; empty where it would be deleted.
+        again: whether the operator makes it again once it is gone (TP-050).
     """
 
     one: Surveyed
@@ -51,13 +53,14 @@ class Impact(NamedTuple):
     after: ClusterTopology | None
     decision: Decision[AdmissionVerdict]
     sets: tuple[SetImpact, ...]
+    again: bool
 
 
 def survey_page(survey: Iterable[Surveyed], without: int) -> Page:
     """A line for each set with its topology, then a paragraph for each topology (TP-121, TP-122)."""
     page, found = Page(), tuple(survey)
     rows = [
-        (f"{one.name}{_BY_DEFAULT * user.by_default}", f"{user.namespace}/{user.name}", _bound(user))
+        (f"{one.name}{_mark(one, user)}", f"{user.namespace}/{user.name}", _bound(user))
         for one in found
         for user in sorted(one.users, key=lambda user: (user.by_default, user))
     ]
@@ -103,7 +106,7 @@ def impact_page(impact: Impact) -> Page:
     if impact.after is not None:
         _change(page, impact)
     elif not refusals:
-        _deletion(page, one)
+        _deletion(page, one, again=impact.again)
     return page
 
 
@@ -115,7 +118,7 @@ def _act(impact: Impact) -> str:
     return "with the levels that it has" if impact.before.levels == impact.after.levels else "changed"
 
 
-def _deletion(page: Page, one: Surveyed) -> None:
+def _deletion(page: Page, one: Surveyed, *, again: bool) -> None:
     held = one.state is State.HELD or (one.state is State.LEAVING and one.users)
     for reason in one.because[:1]:
         page.add("  ", reason.sentence, (_cited(reason), "dim"))
@@ -126,7 +129,7 @@ def _deletion(page: Page, one: Surveyed) -> None:
             page.add(f"    {user.namespace}/{user.name}", (how, "dim"))
         page.add("  no further set may come to use it")
     else:
-        page.add("  it goes at once")
+        page.add("  it goes at once", ", and the operator makes it again as configured" if again else "")
 
 
 def _change(page: Page, impact: Impact) -> None:
@@ -148,6 +151,12 @@ def _change(page: Page, impact: Impact) -> None:
                 page.add("    ", (f"{word:<8}", style), f" {names}")
                 for reason in gangs[0].because:
                     page.add(f"             {reason.sentence}", (_cited(reason), "dim"))
+
+
+def _mark(one: Surveyed, user: Listed) -> str:
+    """What the name alone does not say."""
+    missing = _MISSING if one.state is State.MISSING else ""
+    return missing + (_BY_DEFAULT if user.by_default else "")
 
 
 def _path(levels: Levels) -> str:

@@ -157,8 +157,8 @@ def test_tp105_taints_that_are_not_tolerated(toleration: Json | None, taint: str
     ("raw", "taint"),
     [
         (node(spec={"unschedulable": True}), "node.kubernetes.io/unschedulable"),
-        (node(**NOT_READY), "node.kubernetes.io/not-ready"),
-        (node(spec=GONE, **NOT_READY), "node.kubernetes.io/unreachable"),
+        (node(conditions=NOT_READY), "node.kubernetes.io/not-ready"),
+        (node(spec=GONE, conditions=NOT_READY), "node.kubernetes.io/unreachable"),
         (node(conditions=[{"type": "Ready", "status": "True"}]), ""),
         (node(spec={"taints": [{"key": "soft", "effect": "PreferNoSchedule"}]}), ""),
     ],
