@@ -10,8 +10,9 @@ from grove_core.areas.topology.ground import NOBODY, Outsiders, outsiders_of
 from grove_core.areas.topology.judge import judge_topology, lacking_in
 from grove_core.areas.topology.rules import Refuse
 from grove_core.areas.topology.verdicts import Fits, Placing, Standing
-from grove_core.areas.workload.blueprint import GangPart, blueprint_of
+from grove_core.areas.workload.blueprint import MOST, GangPart, blueprint_of, size_of
 from grove_core.areas.workload.placing import placement_of
+from grove_core.areas.workload.rules import Why
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -84,7 +85,10 @@ def check_topology(snapshot: Snapshot, nodes: Iterable[Node], tenants: Iterable[
         nodes: all of them.
         tenants: the pods on them; those of the set itself take nothing, for it is they that are placed.
     """
-    root = snapshot.root.ref
+    root, size = snapshot.root.ref, size_of(snapshot)
+    if size > MOST:
+        because = Why.TOO_LARGE.because(root, objects=size, most=MOST)
+        return Check(root, TopologyFit(name="", levels=(), because=(because,), fit=None), ())
     free = _free(nodes, tenants, (root.namespace, root.name))
     judgement = judge_topology(snapshot)
     applies = judgement.standing not in {Standing.NONE, Standing.OFF}

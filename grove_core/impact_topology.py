@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from grove_core.areas.topology.judge import judge_topology, placing_of
 from grove_core.areas.topology.verdicts import TopologyJudgement
-from grove_core.areas.workload.blueprint import blueprint_of
+from grove_core.areas.workload.blueprint import MOST, blueprint_of, size_of
 from grove_core.areas.workload.placing import placement_of
+from grove_core.areas.workload.rules import Why
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import ClusterTopology
@@ -33,7 +34,7 @@ class Fate(Enum):
     MADE = "Made"
     """It is not there yet, and is made by the new levels."""
     UNKNOWN = "Unknown"
-    """PodGangs were not collected."""
+    """PodGangs were not collected, or are too many."""
 
 
 class GangImpact(NamedTuple):
@@ -83,7 +84,11 @@ def _impact_on(snapshot: Snapshot, *, by_default: bool) -> SetImpact:
 
 
 def _gangs(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[GangImpact]:
-    placing = placing_of(snapshot, judgement)
+    placing, size = placing_of(snapshot, judgement), size_of(snapshot)
+    if size > MOST:
+        because = Why.TOO_LARGE.because(snapshot.root.ref, objects=size, most=MOST)
+        yield GangImpact(snapshot.root.ref.name, Fate.UNKNOWN, (because,))
+        return
     there = {gang.ref.name: gang for gang in snapshot.gangs}
     unknown = bool(snapshot.root.uid) and not there and "PodGang" not in snapshot.complete
     for replica in blueprint_of(snapshot):

@@ -184,6 +184,18 @@ def test_tp111_nobody_comes_to_what_leaves(tmp_path: Path, capsys: pytest.Captur
     assert [one["requirement"] for one in document["sets"][0]["others"][0]["against"]] == ["TP-061"]
 
 
+@pytest.mark.req("WL-024")
+def test_tp111_a_set_of_millions_is_told_and_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    raw = a_set()
+    raw["spec"]["replicas"] = 2_000_000
+    path = written(tmp_path / "set.yaml", raw)
+    code, document = checked(capsys, "-f", path, "-f", NODES, "-f", TOPOLOGIES)
+    assert (code, document["sets"][0]["own"]["because"][0]["requirement"]) == (3, "WL-024")
+    code, out, _ = said(capsys, "impact", "dgx-h100", "-f", path, "-f", TOPOLOGIES, "--changed", TOPOLOGIES)
+    assert code == 0
+    assert "UNKNOWN  llama" in out
+
+
 @pytest.mark.req("TP-003")
 def test_tp111_without_a_constraint_no_topology_applies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     raw = a_set()
