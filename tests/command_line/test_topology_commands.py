@@ -207,6 +207,25 @@ def test_tp111_without_a_constraint_no_topology_applies(tmp_path: Path, capsys: 
     assert "by no topology: FITS" in said(capsys, "check", "-f", str(tmp_path / "set.yaml"), "-f", NODES)[1]
 
 
+@pytest.mark.req("TP-103")
+def test_tp103_ended_pods_and_those_on_no_node_take_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def pod(name: str, phase: str, **spec: Any) -> Json:
+        asks = {"limits": {"nvidia.com/gpu": "8"}}
+        containers = [{"name": "c", "resources": asks}]
+        meta = {"name": name, "namespace": "other", "uid": name}
+        head = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "status": {"phase": phase}}
+        return {**head, "spec": {"containers": containers, **spec}}
+
+    pods = [pod("ended", "Succeeded", nodeName="h100-0000"), pod("waits", "Pending")]
+    words = ("-f", LLAMA, "-f", NODES, "-f", TOPOLOGIES, "-f")
+    _, before = checked(capsys, *words, written(tmp_path / "a.yaml", *pods))
+    assert before["podsOnNodes"] == 0
+    assert before["sets"][0]["own"]["gangs"][0]["domain"] == "zone-a/h000"
+    running = [pod(f"runs-{number}", "Running", nodeName=f"h100-{number:04}") for number in range(12)]
+    code, after = checked(capsys, *words, written(tmp_path / "b.yaml", *running))
+    assert (code, after["podsOnNodes"], after["sets"][0]["own"]["verdict"]) == (3, 12, "CannotFit")
+
+
 class TestTP125:
     """Without a configuration scheduling is on, and the default topology as configured as it is."""
 

@@ -123,9 +123,8 @@ class TestTP103:
 
 
 TAINTED: Final = {"taints": [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}]}
-NOT_READY: Final = {
-    "conditions": [{"type": "MemoryPressure", "status": "False"}, {"type": "Ready", "status": "Unknown"}]
-}
+CALM: Final[Json] = {"type": "MemoryPressure", "status": "False"}
+NOT_READY: Final = [CALM, {"type": "Ready", "status": "Unknown"}]
 GONE: Final = {"taints": [{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}]}
 
 
