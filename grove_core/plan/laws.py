@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.frozen import thaw
@@ -55,12 +56,13 @@ def _problems_of_creation(step: Step, action: Make, known: Mapping[Ref, Resource
     target = step.target
     metadata = {key: thaw(value) for key, value in action.manifest.items() if key != "spec"}
     made = read_identity(Fields(metadata, "", []), target.api_version, target.kind, None)
+    named = made["ref"] if target.namespace else replace(made["ref"], namespace="")
     if isinstance(action, Create) and target in known:
         yield Problem(path=target.short, expected="a name that is free (PL-016)", got="one that is taken")
     if isinstance(action, Ensure) and step.stage is not Stage.FOUNDATION:
         yield Problem(path=target.short, expected="to come before what stands on it (PL-022)", got=step.stage.name)
-    if made["ref"] != target:
-        yield Problem(path=target.short, expected="a manifest of that name (PL-016)", got=made["ref"].short)
+    if named != target:
+        yield Problem(path=target.short, expected="a manifest of that name (PL-016)", got=named.short)
     if target.namespace and made["owner_uid"] not in {owner.uid for owner in known.values() if owner.uid}:
         yield Problem(path=target.short, expected="an owner in the snapshot (PL-016)", got=made["owner_name"])
 

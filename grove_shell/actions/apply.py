@@ -20,25 +20,25 @@ from grove_core.plan.forecast import Forecast
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.plan.staleness import changes_since
-from grove_core.reconcile import reconcile
 from grove_core.resources.fields import shown
+from grove_core.snapshot.cluster import EVERYWHERE
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.live import collect
 from grove_shell.actions.source import Live, NoCluster
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import NoAccess, connect
-from grove_shell.client.kinds import KINDS
 from grove_shell.controller.act_at_once import act_at_once
+from grove_shell.controller.deciding import decided
 from grove_shell.exits import DONE, ERROR, STALE
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.objects import load
 from grove_shell.views.page import Page, show, write
 from grove_shell.views.words import plural
 from grove_shell.world.confirming import Confirming
-from grove_shell.world.shelves import Shelves
+from grove_shell.world.shelves import Shelves, Sight
 from grove_shell.world.writes import Writes
 
-Deciding: TypeAlias = Callable[[Snapshot, RuleSet], Plan]
+Deciding: TypeAlias = Callable[[Sight, RuleSet], Plan]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class ApplyOptions:
     dry_run: bool = False
 
 
-def apply(options: ApplyOptions, decide: Deciding = reconcile) -> int:
+def apply(options: ApplyOptions, decide: Deciding = decided) -> int:
     """Compare the plan with one made now, then carry out its first round; returns the exit code (CL-001).
 
     Args:
@@ -61,10 +61,9 @@ def apply(options: ApplyOptions, decide: Deciding = reconcile) -> int:
     try:
         document = _read(options.path)
         spaces = {forecast.root.namespace for forecast in document.forecasts}
-        namespace = next(iter(spaces)) if len(spaces) == 1 else None
-        live = Live(
-            kubeconfig=options.kubeconfig, context=options.context, namespace=namespace, everywhere=len(spaces) > 1
-        )
+        everywhere = len(spaces) > 1 or EVERYWHERE in spaces  # who uses a topology shows in all of them
+        namespace = None if everywhere else next(iter(spaces), None)
+        live = Live(kubeconfig=options.kubeconfig, context=options.context, namespace=namespace, everywhere=everywhere)
         found = collect(live)
         steps, stale = _compared(document, found, decide)
         if stale:
@@ -115,7 +114,7 @@ def _problems(document: Document) -> Iterator[Problem]:
         if not forecast.rounds:
             yield Problem(path=f"plans[{number}].rounds", expected="at least one round", got="none")
         if forecast.root in seen:
-            yield Problem(path=f"plans[{number}].root", expected="each set once", got=forecast.root.short)
+            yield Problem(path=f"plans[{number}].root", expected="each root once", got=forecast.root.short)
         seen.add(forecast.root)
 
 
@@ -132,11 +131,12 @@ def _compared(document: Document, found: Collected, decide: Deciding) -> tuple[l
     stale: list[str] = []
     broken: list[str] = []
     for forecast in document.forecasts:
-        seen = shelves.observe((forecast.root.namespace, forecast.root.name), now)
-        if seen is None or seen.root.uid != forecast.root_uid:
+        seen = shelves.sight((forecast.root.namespace, forecast.root.name), now)
+        if seen is None or seen.root_uid != forecast.root_uid:
             stale.append(_missing(forecast, there=seen is not None))
             continue
-        seen = replace(seen, strangers=strangers)
+        if isinstance(seen, Snapshot):
+            seen = replace(seen, strangers=strangers)
         fresh = decide(seen, BY_NAME[document.rules])
         broken += [f"  {problem}" for problem in problems_in(fresh, seen)]
         stale += [str(change) for change in changes_since(forecast.rounds[0].steps, fresh.steps)]
@@ -157,7 +157,7 @@ def _missing(forecast: Forecast, *, there: bool) -> str:
 
 def _shelved(found: Collected) -> Shelves:
     shelves = Shelves()
-    for kind in KINDS:
+    for kind in sorted({kind for kind, _ in found.complete}):
         shelves.replace(kind, [item for item in found.items if item.get("kind") == kind], "0")
     for (kind, _), why in found.unseen.items():
         shelves.lose(kind, why)

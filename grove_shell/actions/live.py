@@ -52,15 +52,16 @@ async def _collect(live: Live, count: Callable[[Any], None]) -> Collected:
         lists = await asyncio.gather(*(_listed(api, kind, namespace, count) for kind in kinds), return_exceptions=True)
         items, unseen, complete = list(sets), dict[Gap, str](), {(POD_CLIQUE_SET, namespace)}
         for kind, found in zip(kinds, lists, strict=True):
+            where = EVERYWHERE if kind.clustered else namespace
             if isinstance(found, NotListed) and found.absent and kind.optional:
-                complete.add((kind.kind, namespace))
-            elif isinstance(found, NotListed):
-                unseen[kind.kind, namespace] = str(found)
-            elif isinstance(found, BaseException):
-                raise found
-            else:
+                complete.add((kind.kind, where))
+            elif isinstance(found, NotListed) and not kind.clustered:  # who needs topologies says so (TP-013)
+                unseen[kind.kind, where] = str(found)
+            elif isinstance(found, list):
                 items += found
-                complete.add((kind.kind, namespace))
+                complete.add((kind.kind, where))
+            elif not isinstance(found, NotListed):
+                raise found
         items = await _looked_at_again(api, items, complete, count)
     return Collected(
         origin=_origin(connection), items=tuple(items), complete=frozenset(complete), served=served, unseen=unseen

@@ -15,7 +15,7 @@ from grove_core.kernel.steps import Delete
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
 from grove_shell.actions.source import NoCluster, Situation, Source, situation_of
-from grove_shell.controller.rounds import forecasts
+from grove_shell.controller.rounds import forecasts, topology_forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.views.faults import faults_page
 from grove_shell.views.page import show, warn, write
@@ -58,6 +58,8 @@ def plan(source: Source, options: PlanOptions) -> int:
     until = _moment(situation.now, options.until)
     rules = BY_NAME[options.rules]
     told = tuple(forecasts(snapshots, rules, limit=options.rounds, until=until))
+    if source.namespace is None and not options.sets:
+        told += topology_forecasts(situation.loaded.cluster, situation.now, situation.attempts)
     document = Document(
         rules=rules.name,
         as_of=situation.now,

@@ -11,6 +11,7 @@ from grove_core.plan.forecast import Forecast, forecast_of, round_of
 from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.keys import SET_FINALIZER
+from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.act import act
@@ -29,6 +30,17 @@ def forecasts(
             yield forecast_of(plan, snapshot.now)
         else:
             yield run_to_rest(MemoryWorld((snapshot,)), snapshot, rules, limit=limit, until=until)
+
+
+def topology_forecasts(cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = ()) -> tuple[Forecast, ...]:
+    """What will happen to topologies now, as far as anything does (TP-048); what sets do by it is in theirs."""
+    if not cluster.topologies and not cluster.configuration.topology.enabled:
+        return ()
+    from grove_core.areas.topology.moment import moments_of  # noqa: PLC0415 - few clusters have topologies (P11)
+    from grove_core.forecast_topology import forecast_topology  # noqa: PLC0415 - as above
+
+    found = (forecast_topology(moment) for moment in moments_of(cluster, now, attempts))
+    return tuple(one for one in found if one.rounds[0].steps or one.rounds[0].withheld)
 
 
 def as_applied(snapshot: Snapshot) -> Snapshot:

@@ -19,9 +19,9 @@ from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import Connection
 from grove_shell.client.kinds import followed, kinds_as_served
 from grove_shell.client.reflector import Reflector
+from grove_shell.controller.deciding import decided
 from grove_shell.exits import DONE, LOST
 from grove_shell.operator.acting import ClusterActing
-from grove_shell.operator.deciding import decided
 from grove_shell.operator.events import Events
 from grove_shell.operator.journal import Journal
 from grove_shell.operator.leader import Leader, LeadershipLost, LeaseTerms

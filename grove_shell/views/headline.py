@@ -49,7 +49,8 @@ def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]
     undecided = sum(entry.tone is Tone.UNKNOWN for entry in entries)
     if undecided:
         found.append((f"{plural(undecided, 'PodCliqueSet')} undecided", STYLES[Tone.UNKNOWN]))
-    running = [forecast for forecast in document.forecasts if not forecast.root_uid.startswith(_INVENTED)]
+    sets = [forecast for forecast in document.forecasts if forecast.root.kind == "PodCliqueSet"]
+    running = [forecast for forecast in sets if not forecast.root_uid.startswith(_INVENTED)]
     if running and not found:
         found.append((f"nothing to terminate in {plural(len(running), 'PodCliqueSet')}", "bold green"))
     return found

@@ -127,7 +127,8 @@ def _notes(page: Page, document: Document, stories: Sequence[Story], surrounding
 def _root(page: Page, forecast: Forecast, story: Story, now: datetime, *, full: bool) -> None:
     """What there is to say of one set; in full, or as much as a page bears (CL-012)."""
     counts = f"  {story.available:,} of {plural(story.replicas, 'replica')} available" if story.replicas else ""
-    page.add((f"{story.root.namespace}/{story.root.name}", "bold"), counts)
+    place = f"{story.root.namespace}/{story.root.name}" if story.root.namespace else story.root.short
+    page.add((place, "bold"), counts)
     for tone in Tone:
         alike = story.having(tone)
         if tone is Tone.GATED:

@@ -74,7 +74,7 @@ class Operator:
         client: of the configuration, e.g. ``inFlight``.
         server: to go to instead of the API server itself, e.g. a proxy.
         options: further ones of the command line.
-        mnnvl: of the configuration; may be set anew for its next life.
+        mnnvl: of the configuration; may be set anew for its next life, as ``topology`` may.
     """
 
     def __init__(
@@ -97,6 +97,7 @@ class Operator:
         self._server = server
         self._options = options
         self.mnnvl = mnnvl
+        self.topology: Mapping[str, Any] = {}
         self._name = ""
         self._before: list[Json] = []
 
@@ -118,6 +119,7 @@ class Operator:
             "leaderElection": {"namespace": self.namespace or "default", **self._election},
             "client": dict(self._client),
             "mnnvl": dict(self.mnnvl),
+            "topologyAwareScheduling": dict(self.topology),
         }
         path = self.config
         path.write_text(yaml.safe_dump(config), encoding="utf-8")

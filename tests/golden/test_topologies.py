@@ -14,8 +14,8 @@ import yaml
 from grove_core.areas.topology.moment import moments_of
 from grove_core.document.document import Document, action_name
 from grove_core.document.writing import document_as_json
+from grove_core.forecast_topology import forecast_topology
 from grove_core.kernel.times import parse_time
-from grove_core.plan.forecast import forecast_of
 from grove_core.reconcile_topology import reconcile_topology
 from grove_shell.actions.source import configuration_of
 from grove_shell.reading.objects import load
@@ -35,7 +35,8 @@ def test_tp040_topologies_are_kept_as_expected(folder: Path, *, bless: bool) -> 
     assert now is not None
     assert not unread
     assert not loaded.faults
-    plans = [reconcile_topology(moment) for moment in moments_of(loaded.cluster, now)]
+    moments = moments_of(loaded.cluster, now)
+    plans = [reconcile_topology(moment) for moment in moments]
 
     done = {plan.root.name: [action_name(step.action) for step in plan.steps] for plan in plans}
     assert done == case["expect"]["steps"], case["why"]
@@ -46,7 +47,7 @@ def test_tp040_topologies_are_kept_as_expected(folder: Path, *, bless: bool) -> 
         rules="design",
         as_of=now,
         not_collected=(),
-        forecasts=tuple(forecast_of(plan, now) for plan in plans),
+        forecasts=tuple(map(forecast_topology, moments)),
         configuration=told,
     )
     said = as_text(document_as_json(document, decisions=True), "yaml")

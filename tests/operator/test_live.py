@@ -13,12 +13,12 @@ from grove_core.areas.gang_termination.rulesets import RuleSet
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Delete
 from grove_core.plan.plan import Plan
-from grove_core.reconcile import reconcile
 from grove_core.resources.keys import MANAGED_BY, SET
-from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.apply import ApplyOptions, apply
 from grove_shell.cli.main import run
 from grove_shell.client.kinds import KINDS
+from grove_shell.controller.deciding import decided
+from grove_shell.world.shelves import Sight
 from tests.operator.listing import ListingServer
 
 Json = dict[str, Any]
@@ -102,8 +102,8 @@ def test_op054_what_breaks_a_law_is_told_and_not_begun(
     """A planner that aims its deletions at what is not there any more."""
     aimed: list[str] = []
 
-    def decide(snapshot: Snapshot, rules: RuleSet) -> Plan:
-        plan = reconcile(snapshot, rules)
+    def decide(seen: Sight, rules: RuleSet) -> Plan:
+        plan = decided(seen, rules)
         aimed.extend(step.target.short for step in plan.steps if isinstance(step.action, Delete))
         steps = (
             replace(step, action=replace(step.action, guard=Guard("of last year", "1")))

@@ -16,7 +16,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import SET_FINALIZER
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.operator.deciding import decided
+from grove_shell.controller.deciding import decided
 from grove_shell.operator.pace import Pace
 from grove_shell.operator.rounds import Look, Rounds
 from grove_shell.world.homes import Home

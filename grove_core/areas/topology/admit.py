@@ -13,11 +13,13 @@ from grove_core.resources.fields import shown
 from grove_core.resources.found import Found, new_in
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.names import listed
-from grove_core.resources.places import TEMPLATE
+from grove_core.resources.places import CLIQUES, TEMPLATE
 from grove_core.resources.topology_use import Constrained, Use, User, constrained_in, use_of
 
 NAME: Final = f"{TEMPLATE}.clusterTopologyName"
 _HOW: Final = ("required", "preferred")
+_PODS_ONE_BY_ONE: Final = frozenset({"", "default-scheduler"})
+"""How the scheduler of Kubernetes is named, which reads no PodGangs."""
 
 
 class Around(NamedTuple):
@@ -162,13 +164,14 @@ def _changes(case: _Case) -> Iterator[Found]:
 
 
 def _doubts(case: _Case) -> Iterator[Found]:
-    """TP-072 to TP-074."""
+    """TP-072 to TP-075."""
     if not case.constrained:
         return
     if not case.told.enabled:
         for one in case.constrained:
             yield Found(one.path, _words(one.constraint.domains), Warn.NO_EFFECT_WHILE_OFF, {})
         return
+    yield from _blind(case.manifest)
     unknown = case.levels is None and case.around.topologies is None
     if case.is_new and (unknown or (case.before is not None and case.around.scheduled is None)):
         yield Found(case.place, case.use.topology, Warn.NOT_CHECKED, {})
@@ -177,6 +180,14 @@ def _doubts(case: _Case) -> Iterator[Found]:
         required, preferred = one.constraint.domains
         if {required, preferred} <= set(order) and order.index(preferred) <= order.index(required):
             yield Found(_path_of(one, 1), preferred, Warn.PREFERS_BROADER, {"required": required})
+
+
+def _blind(manifest: Manifest) -> Iterator[Found]:
+    """TP-075: said once, at the first clique, for all cliques have one scheduler (WL-129)."""
+    named = {pod.scheduler_name for pod in manifest.pods}
+    if named <= _PODS_ONE_BY_ONE:
+        name = manifest.pods[0].scheduler_name
+        yield Found(f"{CLIQUES}[0].spec.podSpec.schedulerName", name or None, Warn.SCHEDULER_IGNORES_GANGS, {})
 
 
 def _of(manifest: Manifest) -> dict[tuple[str, str], tuple[str, str]]:

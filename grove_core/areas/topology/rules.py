@@ -73,6 +73,9 @@ class Warn(Rule):
     NOT_CHECKED = Clause("TP-072", "was not compared with the topologies of the cluster: they are not known")
     NO_EFFECT_WHILE_OFF = Clause("TP-073", "has no effect: topology-aware scheduling is off")
     PREFERS_BROADER = Clause("TP-074", "has no effect: {required}, which is required, is as narrow or narrower")
+    SCHEDULER_IGNORES_GANGS = Clause(
+        "TP-075", "should be one that reads PodGangs: that of Kubernetes does not, and the constraint does nothing"
+    )
     STILL_USED = Clause("TP-086", "stays until nobody uses it any more: {users}")
 
 

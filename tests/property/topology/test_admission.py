@@ -38,9 +38,10 @@ PLACED: Final = Around(KNOWN, {("ml", "llm"): 3}, {})
 
 
 def a_set(name: str = "", top: Any = None, group: Any = None, clique: Any = None) -> Json:
-    """A sound set with constraints at some levels."""
-    member = clique_raw("b")
-    raw = set_raw(member, clique_raw("alone"), groups=({"name": "pool", "cliqueNames": ["b"]},))
+    """A sound set with constraints at some levels, for a scheduler of gangs."""
+    pod = {"containers": [{"name": "main"}], "schedulerName": "kai-scheduler"}
+    member = clique_raw("b", pod_spec=pod)
+    raw = set_raw(member, clique_raw("alone", pod_spec=pod), groups=({"name": "pool", "cliqueNames": ["b"]},))
     raw["apiVersion"], raw["kind"] = "grove.io/v1alpha1", "PodCliqueSet"
     template = raw["spec"]["template"]
     for place, value in ((template, top), (template["podCliqueScalingGroups"][0], group), (member, clique)):
@@ -187,6 +188,21 @@ def test_tp073_what_has_no_effect_is_said() -> None:
     assert warnings(a_set("", {"pack": {"required": "rack", "preferred": "zone"}})) == {
         (f"{TOP}.pack.preferred", "TP-074")
     }
+
+
+@pytest.mark.parametrize("scheduler", [None, "default-scheduler"])
+def test_tp075_a_scheduler_that_reads_no_gangs_is_told(scheduler: str | None) -> None:
+    place = "spec.template.cliques[0].spec.podSpec.schedulerName"
+    for raw, said in ((a_set("", "rack"), {(place, "TP-075")}), (a_set("", None, None, "host"), {(place, "TP-075")})):
+        for clique in raw["spec"]["template"]["cliques"]:
+            spec: Json = {"containers": [{"name": "main"}]}
+            clique["spec"]["podSpec"] = spec
+            if scheduler:
+                spec["schedulerName"] = scheduler
+        assert warnings(raw) == said
+        raw["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["schedulerName"] = "kai-scheduler"
+        assert warnings(raw) == set(), "the others are told to go there too (WL-181)"
+    assert warnings(a_set()) == set()
 
 
 BROKEN: Final[tuple[Any, ...]] = (

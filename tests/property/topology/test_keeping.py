@@ -8,8 +8,10 @@ import pytest
 
 from grove_core.areas.topology.moment import TopologyMoment, moments_of
 from grove_core.areas.topology.rules import Why
+from grove_core.forecast_topology import forecast_topology
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.steps import Apply, Create
+from grove_core.kernel.steps import Apply, Create, Step
+from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.resources.cluster_topology import (
@@ -175,3 +177,55 @@ def test_tp042_a_cluster_has_a_moment_for_each_topology() -> None:
         (DEFAULT_TOPOLOGY, ("PodClique",), (User("ml", "llm", len(bound)),)),
         ("t", ("PodClique",), ()),
     ]
+
+
+@pytest.mark.parametrize("on", [False, True])
+@pytest.mark.parametrize("users", USERS)
+def test_tp048_a_forecast_begins_as_the_operator_does_and_ends_at_rest(users: str, *, on: bool) -> None:
+    """Every state of the default topology and of another one."""
+    states = [
+        a_topology(name, held=held, fits=fits, leaving=leaving, kind=kind)
+        for name, held, fits, leaving, kind in product(
+            (DEFAULT_TOPOLOGY, "aws"), (False, True), (False, True), (False, True), (TOPOLOGY_KIND, BINDING_KIND)
+        )
+    ]
+    for found in (None, *states):
+        given = moment(found, users, name=found.ref.name if found is not None else DEFAULT_TOPOLOGY, on=on)
+        told, plan = forecast_topology(given), reconcile_topology(given)
+        assert (told.rounds[0].steps, told.rounds[0].withheld, told.findings) == (
+            plan.steps,
+            plan.withheld,
+            plan.findings,
+        )
+        assert told.complete
+        assert len(told.rounds) <= 2
+        assert not problems_in(plan, given)
+        last = found
+        for step in (step for round_ in told.rounds for step in round_.steps):
+            last = written_by(step, last)
+        assert last is None or not reconcile_topology(replace(given, topology=last)).steps
+
+
+def test_tp048_a_topology_that_is_let_go_of_while_it_is_deleted_is_gone() -> None:
+    alone = replace(a_topology("aws", held=True, leaving=True), finalizers=(TOPOLOGY_FINALIZER,))
+    told = forecast_topology(moment(alone, name="aws"))
+    assert [len(round_.steps) for round_ in told.rounds] == [1]
+
+
+def written_by(step: Step, found: ClusterTopology | None) -> ClusterTopology:
+    """The topology as a step leaves it, read anew."""
+    match step.action:
+        case Create(manifest):
+            made = thaw(manifest)
+            return cluster_topology_of({**made, "metadata": {**made["metadata"], "uid": "u"}})
+        case Apply(fields):
+            assert found is not None
+            body = thaw(fields)
+            metadata: dict[str, Any] = {"name": found.ref.name, "uid": found.uid, "resourceVersion": "1"}
+            metadata |= {"labels": dict(found.labels), "finalizers": list(found.finalizers)}
+            metadata |= {"deletionTimestamp": "2026-11-20T09:00:00Z"} if found.deleting else {}
+            spec = {"levels": [level._asdict() for level in found.levels]}
+            given = {"kind": found.ref.kind, "metadata": metadata | body.get("metadata", {})}
+            return cluster_topology_of({**given, "spec": body.get("spec", spec)})
+        case _:
+            raise AssertionError(step)

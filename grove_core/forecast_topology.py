@@ -1,0 +1,51 @@
+"""What will happen to one ClusterTopology, write after write, if nobody else acts."""
+
+from dataclasses import replace
+
+from grove_core.areas.topology.moment import TopologyMoment
+from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.steps import Apply, Create, Step
+from grove_core.plan.forecast import Forecast, forecast_of, round_of
+from grove_core.reconcile_topology import reconcile_topology
+from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_of
+
+
+def forecast_topology(moment: TopologyMoment) -> Forecast:
+    """The rounds until rest (TP-048); a topology is written to at most twice in a row: made, then held."""
+    plan = reconcile_topology(moment)
+    told, rounds = forecast_of(plan, moment.now), [round_of(plan, 1, moment.now)]
+    while plan.steps:
+        moment = _after(moment, plan.steps)
+        if moment.topology is None:
+            break
+        plan = reconcile_topology(moment)
+        if plan.steps or plan.withheld != rounds[-1].withheld:
+            rounds.append(round_of(plan, len(rounds) + 1, moment.now))
+    return replace(told, rounds=tuple(rounds), complete=True)
+
+
+def _after(moment: TopologyMoment, steps: tuple[Step, ...]) -> TopologyMoment:
+    """The next look, if the server took them."""
+    topology = moment.topology
+    for step in steps:
+        if isinstance(step.action, Create):
+            made = cluster_topology_of(thaw(step.action.manifest))
+            topology = replace(made, uid=f"(uid of {step.target.short})", resource_version="1")
+        elif isinstance(step.action, Apply) and topology is not None:
+            topology = _written(topology, step.action.fields)
+    if topology is not None and topology.deleting and not topology.finalizers:
+        topology = None
+    return replace(moment, topology=topology, attempts=())
+
+
+def _written(topology: ClusterTopology, fields: FrozenMap) -> ClusterTopology:
+    """With these fields; what is not among them stays."""
+    body = thaw(fields)
+    metadata = {"name": topology.ref.name, **body.get("metadata", {})}
+    now = cluster_topology_of({**body, "metadata": metadata})
+    return replace(
+        topology,
+        labels=FrozenMap({**topology.labels, **now.labels}),
+        finalizers=now.finalizers if "finalizers" in metadata else topology.finalizers,
+        levels=now.levels if "spec" in body else topology.levels,
+    )

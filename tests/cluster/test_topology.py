@@ -1,0 +1,343 @@
+"""Topologies on a real control plane: made, held, followed, and told of where they no longer hold."""
+
+import http.client
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
+from grove_core.resources.configuration import TopologyAware
+from grove_core.resources.keys import TOPOLOGY_FINALIZER
+from grove_shell.manifests.installation import OPERATOR, Installation
+from tests.cluster.api import MERGE, Api, Json, wait_until
+from tests.cluster.conftest import is_denied
+from tests.cluster.installing import access_for, apply, remove_cluster_wide
+from tests.cluster.operators import Operator, Starting, grove, install_definitions
+from tests.cluster.plane import INSTALLED, ControlPlane
+from tests.cluster.programs import HOST
+from tests.cluster.scenes import Scene, clique, condition, group
+
+TOPOLOGIES: Final = "clustertopologies"
+BINDINGS: Final = "clustertopologybindings"
+SETS: Final = "podcliquesets"
+SYNC: Final = "TopologyInSync"
+KEYS: Final = {"zone": "topology.kubernetes.io/zone", "rack": "example.com/rack", "host": "kubernetes.io/hostname"}
+
+
+def levels(**keys: str) -> list[Json]:
+    return [{"domain": domain, "key": key} for domain, key in keys.items()]
+
+
+def told(*, enabled: bool = True, **keys: str) -> Json:
+    """Topology-aware scheduling in a configuration."""
+    return {"enabled": enabled, "levels": levels(**(keys or KEYS))}
+
+
+def topology(name: str, kind: str = "ClusterTopology", **keys: str) -> Json:
+    spec = {"levels": levels(**(keys or KEYS))}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
+def near(scene: Scene, domain: str = "rack", named: str = "", **more: Any) -> Json:
+    """A set whose pods want to be near each other."""
+    manifest = scene.set_of(clique("a", 2), **{"topologyConstraint": {"packDomain": domain}, **more})
+    if named:
+        manifest["spec"]["template"]["clusterTopologyName"] = named
+    return manifest
+
+
+class Keeping:
+    """An operator of all namespaces with exactly the printed roles, and what the server says of topologies."""
+
+    def __init__(self, operator: Operator, scene: Scene) -> None:
+        self.operator = operator
+        self.scene = scene
+        self.api: Api = scene.api
+
+    def start(self, **configured: Any) -> None:
+        self.operator.topology = told(**configured)
+        self.operator.start()
+
+    def find(self, name: str, kind: str = TOPOLOGIES) -> Json:
+        return self.api.find(kind, name) or {}
+
+    def await_held(self, name: str, *, held: bool = True, kind: str = TOPOLOGIES) -> Json:
+        def fits(found: Json) -> bool:
+            return bool(found) and (TOPOLOGY_FINALIZER in found["metadata"].get("finalizers", ())) == held
+
+        return wait_until(lambda: self.find(name, kind), fits, f"{name} is held: {held}")
+
+    def change(self, name: str, **keys: str) -> None:
+        """As an administrator whom no webhook stops."""
+        self.api.patch(TOPOLOGIES, name, patch={"spec": {"levels": levels(**keys)}}, media=MERGE)
+
+    def await_keys(self, gang: str, *keys: str) -> Json:
+        """Wait until a gang has these required keys: its own, then those of its cliques."""
+        return self.scene.await_object("podgangs", gang, lambda found: required(found) == list(keys), f"{gang}: {keys}")
+
+    def ready_page(self) -> str:
+        port = self.operator.await_line("operator starts")["port"]
+        connection = http.client.HTTPConnection(HOST, port, timeout=5)
+        try:
+            connection.request("GET", "/readyz")
+            return connection.getresponse().read().decode()
+        finally:
+            connection.close()
+
+    def events(self, name: str) -> list[Json]:
+        """What was told of a topology: Events about what is in no namespace are in the default one."""
+        path = "/apis/events.k8s.io/v1/namespaces/default/events"
+        found: list[Json] = self.api.request("GET", path)["items"]
+        return [one for one in found if one["regarding"]["name"] == name]
+
+
+def required(gang: Json) -> list[str]:
+    spec = gang.get("spec", {})
+    constraints = [
+        spec.get("topologyConstraint"),
+        *(one.get("topologyConstraint") for one in spec.get("podgroups", [])),
+    ]
+    return [one["packConstraint"]["required"] for one in constraints if one]
+
+
+@pytest.fixture
+def keeping(grove_plane: ControlPlane, scene: Scene, starting: Starting) -> Iterator[Keeping]:
+    objects = access_for(Installation(home=scene.namespace), {OPERATOR: INSTALLED})
+    apply(scene.api, objects)
+    found = Keeping(starting(INSTALLED, namespace=""), scene)
+    yield found
+    found.operator.kill()
+    for kind in (TOPOLOGIES, BINDINGS):
+        for one in scene.api.all_of(kind) if kind == TOPOLOGIES else ():
+            name = one["metadata"]["name"]
+            scene.api.patch(kind, name, patch={"metadata": {"finalizers": None}}, media=MERGE)
+            scene.api.delete(kind, name)
+    remove_cluster_wide(scene.api, objects)
+    denied = [each["requestURI"] for each in grove_plane.audit(INSTALLED) if is_denied(each, scene.namespace)]
+    assert not denied, denied[:5]
+
+
+@pytest.mark.req("TP-020")
+@pytest.mark.req("TP-024")
+@pytest.mark.req("TP-044")
+def test_tp050_the_default_is_made_used_and_held(keeping: Keeping) -> None:
+    scene = keeping.scene
+    keeping.start()
+    made = keeping.await_held(DEFAULT_TOPOLOGY, held=False)
+    assert made["spec"]["levels"] == levels(**KEYS)
+    assert made["metadata"]["labels"] == {"app.kubernetes.io/managed-by": "grove-operator"}
+    scene.api.create(near(scene))
+    scene.await_ready(2)
+    gang = scene.get("podgangs", "llama-0")
+    assert required(gang) == [KEYS["rack"]]
+    assert gang["metadata"]["annotations"]["grove.io/topology-name"] == DEFAULT_TOPOLOGY
+    keeping.await_held(DEFAULT_TOPOLOGY)
+    assert not condition(scene.get(SETS, "llama"), SYNC)
+    scene.api.delete(SETS, "llama", scene.namespace)
+    scene.await_gone(SETS, "llama")
+    keeping.await_held(DEFAULT_TOPOLOGY, held=False)
+
+
+@pytest.mark.req("TP-040")
+@pytest.mark.req("TP-041")
+@pytest.mark.req("TP-043")
+@pytest.mark.req("TP-047")
+def test_tp043_one_that_is_deleted_while_used_goes_with_its_last_set(keeping: Keeping) -> None:
+    scene = keeping.scene
+    name = f"{scene.namespace}-aws"
+    keeping.api.create(topology(name))
+    keeping.start()
+    scene.api.create(near(scene, named=name))
+    keeping.await_held(name)
+    scene.await_ready(2)
+    keeping.api.delete(TOPOLOGIES, name)
+    (told_of,) = wait_until(lambda: keeping.events(name), bool, "the administrator is told")
+    assert (told_of["reason"], told_of["type"]) == ("UsersStay", "Warning")
+    assert f"it is being deleted, and stays while it is used by {scene.namespace}/llama" in told_of["note"]
+    assert keeping.ready_page() == f"ok\n{told_of['note']}\n"
+    assert keeping.find(name)["metadata"]["deletionTimestamp"]
+    scene.api.delete(SETS, "llama", scene.namespace)
+    wait_until(lambda: keeping.find(name), lambda found: not found, "it is gone")
+    wait_until(keeping.ready_page, lambda page: page == "ok\n", "nothing is held back any more")
+
+
+@pytest.mark.req("TP-010")
+@pytest.mark.req("TP-025")
+@pytest.mark.req("TP-026")
+@pytest.mark.req("TP-031")
+@pytest.mark.req("TP-046")
+def test_tp030_a_gang_follows_while_it_waits_and_stays_once_it_is_bound(keeping: Keeping) -> None:
+    """Nobody stops the administrator here: as if a pod was bound between the check and the change (TP5)."""
+    scene, name = keeping.scene, f"{keeping.scene.namespace}-aws"
+    keeping.start()
+    manifest = near(scene, named=name)
+    manifest["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["nodeSelector"] = {"test": "nowhere"}
+    scene.api.create(manifest)
+    missing = scene.await_condition(SETS, "llama", SYNC, "False")
+    assert condition(missing, SYNC)["reason"] == "TopologyMissing"
+    assert f"there is no topology {name}" in condition(missing, SYNC)["message"]
+    assert not scene.names("podgangs")
+    keeping.api.create(topology(name))
+    keeping.await_keys("llama-0", KEYS["rack"])
+    scene.await_object(SETS, "llama", lambda found: not condition(found, SYNC), "the condition is gone")
+    keeping.change(name, zone=KEYS["zone"], rack="example.com/shelf")
+    keeping.await_keys("llama-0", "example.com/shelf")
+
+    scene.api.add_nodes([f"{scene.namespace}-late"], {"test": "nowhere"})
+    scene.await_ready(2)
+    scene.await_status(replicas=1)
+    scene.await_counts("podcliques", "llama-0-a", {"scheduledReplicas": 2})
+    keeping.change(name, zone=KEYS["zone"], rack="example.com/cabinet")
+    said = scene.await_condition(SETS, "llama", SYNC, "False")
+    assert condition(said, SYNC)["reason"] == "PlacedOtherwise"
+    assert "llama-0" in condition(said, SYNC)["message"]
+    assert required(scene.get("podgangs", "llama-0")) == ["example.com/shelf"]
+    keeping.change(name, zone=KEYS["zone"], rack="example.com/shelf")
+    scene.await_object(SETS, "llama", lambda found: not condition(found, SYNC), "the condition is gone")
+    scene.api.request("DELETE", f"/api/v1/nodes/{scene.namespace}-late")
+
+
+@pytest.mark.req("TP-051")
+@pytest.mark.req("TP-053")
+@pytest.mark.req("TP-047")
+def test_tp052_other_levels_wait_until_nobody_is_placed(keeping: Keeping) -> None:
+    """An operator that is told other levels while the default is in use starts all the same, and says so (D16)."""
+    scene = keeping.scene
+    keeping.start()
+    scene.api.create(near(scene))
+    scene.await_ready(2)
+    scene.await_counts("podcliques", "llama-0-a", {"scheduledReplicas": 2})
+    keeping.await_held(DEFAULT_TOPOLOGY)
+    keeping.operator.kill()
+
+    keeping.start(zone=KEYS["zone"], rack="example.com/cabinet")
+    wait_until(
+        lambda: [one["reason"] for one in keeping.events(DEFAULT_TOPOLOGY)], lambda told: "DefaultInUse" in told, "told"
+    )
+    assert f"placed by them: {scene.namespace}/llama" in keeping.ready_page()
+    assert keeping.find(DEFAULT_TOPOLOGY)["spec"]["levels"] == levels(**KEYS)
+    scene.api.delete(SETS, "llama", scene.namespace)
+    wait_until(
+        lambda: keeping.find(DEFAULT_TOPOLOGY)["spec"]["levels"],
+        lambda now: now == levels(zone=KEYS["zone"], rack="example.com/cabinet"),
+        "the configured levels are there",
+    )
+    keeping.change(DEFAULT_TOPOLOGY, zone="somebody/elses")
+    wait_until(
+        lambda: keeping.find(DEFAULT_TOPOLOGY)["spec"]["levels"],
+        lambda now: now == levels(zone=KEYS["zone"], rack="example.com/cabinet"),
+        "the edit is overwritten",
+    )
+
+    scene.api.create(near(scene))
+    keeping.await_held(DEFAULT_TOPOLOGY)
+    keeping.operator.kill()
+    keeping.start(enabled=False)
+    keeping.await_held(DEFAULT_TOPOLOGY, held=False)
+    assert keeping.find(DEFAULT_TOPOLOGY)["spec"]["levels"]
+
+
+@pytest.mark.req("TP-022")
+@pytest.mark.req("TP-021")
+@pytest.mark.req("PL-009")
+def test_tp048_what_a_plan_says_of_topologies_happens(keeping: Keeping) -> None:
+    scene, name = keeping.scene, f"{keeping.scene.namespace}-aws"
+    keeping.api.create(topology(name))
+    pool = group("pool", "b", topologyConstraint={"packDomain": "host"})
+    manifest = scene.set_of(clique("a"), clique("b", 2), podCliqueScalingGroups=[pool], clusterTopologyName=name)
+    manifest["spec"]["template"]["topologyConstraint"] = {"pack": {"required": "zone", "preferred": "rack"}}
+    scene.api.create(manifest)
+    keeping.operator.topology = told()
+    keeping.operator.launch()
+    keeping.operator.kill()
+    asked = ("plan", "--live", "--all-namespaces", "-o", "json", "--config", str(keeping.operator.config))
+    ran = grove(*asked, kubeconfig=keeping.operator.plane.kubeconfig("admin"))
+    assert ran.returncode == 0, ran.stderr
+    plans = {plan["root"]["name"]: plan for plan in json.loads(ran.stdout)["plans"]}
+    assert [step["object"] for step in plans[name]["rounds"][0]["steps"]] == [
+        {"metadata": {"finalizers": [TOPOLOGY_FINALIZER]}}
+    ]
+    (step,) = plans[DEFAULT_TOPOLOGY]["rounds"][0]["steps"]
+    assert step["action"] == "create"
+    gangs = [one["object"] for one in steps_of(plans["llama"]) if one["target"]["kind"] == "PodGang"]
+
+    keeping.start()
+    keeping.await_held(name)
+    assert keeping.await_held(DEFAULT_TOPOLOGY, held=False)["spec"] == step["object"]["spec"]
+    scene.await_ready(3)
+    stored = scene.get("podgangs", "llama-0")
+    (planned,) = [gang for gang in gangs if gang["metadata"]["name"] == "llama-0"]
+    for part in ("topologyConstraint", "topologyConstraintGroupConfigs"):
+        assert stored["spec"].get(part) == planned["spec"].get(part)
+    assert stored["spec"]["topologyConstraint"]["packConstraint"] == {
+        "required": KEYS["zone"],
+        "preferred": KEYS["rack"],
+    }
+
+
+def steps_of(plan: Json) -> list[Json]:
+    return [step for told in plan["rounds"] for step in told["steps"] if step["action"] == "create"]
+
+
+@pytest.mark.req("MF-024")
+def test_tp045_an_operator_of_one_namespace_follows_and_keeps_none(
+    grove_plane: ControlPlane, scene: Scene, starting: Starting
+) -> None:
+    name = f"{scene.namespace}-aws"
+    installation = Installation(home=scene.namespace, watched=scene.namespace, topology=TopologyAware(enabled=True))
+    objects = access_for(installation, {OPERATOR: INSTALLED})
+    apply(scene.api, objects)
+    operator = starting(INSTALLED)
+    operator.topology = told()
+    operator.start()
+    scene.api.create(topology(name))
+    scene.api.create(near(scene, named=name))
+    scene.await_ready(2)
+    assert required(scene.get("podgangs", "llama-0")) == [KEYS["rack"]]
+    assert "finalizers" not in scene.api.get(TOPOLOGIES, name)["metadata"]
+    assert scene.api.find(TOPOLOGIES, DEFAULT_TOPOLOGY) is None
+    scene.api.delete(TOPOLOGIES, name)
+    scene.await_condition(SETS, "llama", SYNC, "False")
+    operator.kill()
+    remove_cluster_wide(scene.api, objects)
+
+
+@pytest.mark.req("TP-054")
+@pytest.mark.req("OP-060")
+def test_tp004_where_only_the_newer_kind_is_known(keeping: Keeping) -> None:
+    """Its definition is somebody else's; the one of ours goes while the test lasts."""
+    scene, name = keeping.scene, f"{keeping.scene.namespace}-gcp"
+    definition = keeping.api.get("customresourcedefinitions", f"{TOPOLOGIES}.grove.io")
+    keeping.api.delete("customresourcedefinitions", f"{TOPOLOGIES}.grove.io")
+    newer = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{BINDINGS}.grove.io"},
+        "spec": {
+            **definition["spec"],
+            "names": {
+                "kind": "ClusterTopologyBinding",
+                "listKind": "ClusterTopologyBindingList",
+                "plural": BINDINGS,
+                "singular": "clustertopologybinding",
+            },
+        },
+    }
+    apply(keeping.api, [newer])
+    for each in (name, DEFAULT_TOPOLOGY):
+        apply(keeping.api, [topology(each, "ClusterTopologyBinding")])
+    keeping.start(zone="something/else")
+    scene.api.create(near(scene, named=name))
+    scene.await_ready(2)
+    assert required(scene.get("podgangs", "llama-0")) == [KEYS["rack"]]
+    keeping.await_held(name, kind=BINDINGS)
+    assert keeping.find(DEFAULT_TOPOLOGY, BINDINGS)["spec"]["levels"] == levels(**KEYS)
+    assert "has the name of the default topology" in keeping.ready_page()
+    scene.api.delete(SETS, "llama", scene.namespace)
+    scene.await_gone(SETS, "llama")
+    keeping.await_held(name, held=False, kind=BINDINGS)
+    keeping.operator.kill()
+    keeping.api.delete("customresourcedefinitions", f"{BINDINGS}.grove.io")
+    install_definitions(keeping.api)

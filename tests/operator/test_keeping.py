@@ -1,0 +1,70 @@
+"""What is told of a topology that may not be written to: an Event about it, and who asks whether all is ready."""
+
+import asyncio
+import io
+import json
+from typing import Final
+
+import aiohttp
+import pytest
+
+from grove_core.reconcile_topology import reconcile_topology
+from grove_shell.operator.events import told_of
+from grove_shell.operator.journal import Journal
+from grove_shell.operator.rounds import Look
+from grove_shell.operator.serving import Serving
+from grove_shell.operator.standing import Standing
+from grove_shell.operator.telemetry import Telemetry
+from grove_shell.world.homes import home_of_topology
+from tests.property.topology.test_keeping import a_topology, moment
+
+NOTE: Final = "ClusterTopology/grove-topology: its levels stay as they are while pods are placed by them: ml/llm"
+
+
+def look(users: str, *, fits: bool) -> Look:
+    seen = moment(a_topology("grove-topology", held=users != "none", fits=fits), users)
+    plan = reconcile_topology(seen)
+    return Look(home=home_of_topology("grove-topology"), name="a plan", seen=seen, plan=plan, seconds=0.01)
+
+
+@pytest.mark.req("TP-052")
+def test_tp047_an_event_about_the_topology_says_what_is_held_back() -> None:
+    held = look("placed", fits=False)
+    (told,) = told_of(held.plan)
+    assert (told.about, told.reason, told.action) == (held.plan.root, "DefaultInUse", "Keep")
+    assert told.note == NOTE
+    assert not list(told_of(look("placed", fits=True).plan))
+
+
+def test_tp047_who_asks_whether_it_is_ready_is_told_while_it_stands() -> None:
+    standing = Standing()
+    serving = Serving(host="127.0.0.1", port=0, missing=list, metrics=bytes, notes=lambda: standing.notes)
+
+    async def asked() -> list[str]:
+        texts = []
+        async with serving as port, aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session:
+            for seen in (look("placed", fits=False), look("waiting", fits=False)):
+                standing.planned(seen)
+                async with session.get("/readyz") as answer:
+                    assert answer.status == 200
+                    texts.append(await answer.text())
+        return texts
+
+    assert asyncio.run(asked()) == [f"ok\n{NOTE}\n", "ok\n"]
+
+
+@pytest.mark.req("OP-041")
+def test_tp047_a_line_of_the_log_names_the_topology_and_a_metric_its_controller() -> None:
+    out, telemetry, held = io.StringIO(), Telemetry(), look("placed", fits=False)
+    journal = Journal(out)
+    for follower in (journal, telemetry):
+        follower.planned(held)
+        follower.failed(held.home, "no way")
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [(line["msg"], line["topology"]) for line in lines] == [
+        ("held back", "grove-topology"),
+        ("round broke off", "grove-topology"),
+    ]
+    counted = 'controller_runtime_reconcile_total{controller="clustertopology",result="success"} 1.0'
+    assert counted in telemetry.page().decode()
+    assert "grove_breached{" not in telemetry.page().decode()
