@@ -22,6 +22,7 @@ from grove_core.resources.fields import Fields
 from grove_core.resources.keys import SET
 from grove_core.resources.node import Node
 from grove_core.resources.template import SetTemplate
+from grove_core.resources.topology_use import bound_of
 from grove_core.snapshot.snapshot import Snapshot
 
 _ENDED: Final = ("Succeeded", "Failed")
@@ -129,7 +130,7 @@ def _other(snapshot: Snapshot, name: str, free: list[Node], before: str) -> Topo
     against: list[Reason] = []
     if snapshot.topologies[name].deleting:
         against.append(Refuse.TOPOLOGY_LEAVING.because(root))
-    bound = sum(clique.status.scheduled or 0 for clique in snapshot.cliques)
+    bound = sum(bound_of(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
     if bound:
         against.append(Refuse.TOPOLOGY_LOCKED.because(root, before=before, scheduled=bound))
     lacking = tuple(lacking_in(snapshot, name, levels))

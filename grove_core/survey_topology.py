@@ -13,7 +13,7 @@ from grove_core.resources.cluster_topology import ClusterTopology, Levels, neare
 from grove_core.resources.keys import TOPOLOGY_FINALIZER
 from grove_core.resources.names import listed
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.topology_use import User, use_of
+from grove_core.resources.topology_use import User, bound_of, use_of
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
 
 
@@ -94,7 +94,8 @@ def _listed(cluster: Cluster, root: PodCliqueSet, *, by_default: bool) -> Listed
     groups = cluster.groups_of.get(root.uid, ())
     cliques = [clique for owner in (root, *groups) for clique in cluster.cliques_of.get(owner.uid, ())]
     known = {("PodClique", namespace), ("PodClique", EVERYWHERE)} & cluster.complete
-    bound = sum(clique.status.scheduled or 0 for clique in cliques) if known or not root.uid else None
+    counts = (bound_of(clique, cluster.pods_of.get(clique.uid, ())) for clique in cliques)
+    bound = sum(counts) if known or not root.uid else None
     return Listed(namespace, name, by_default, bound)
 
 

@@ -48,7 +48,7 @@ def listing(output: str, **options: Any) -> int:
     """Which topologies there are, their levels, who uses which, and what is held or locked because of it.
 
     Sets that name no topology use grove-topology; they are marked (default).  Pods that are bound are counted by the
-    statuses of PodCliques.
+    statuses of PodCliques, or by the pods themselves where these say more.
 
     \b
     Examples:
