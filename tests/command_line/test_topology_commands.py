@@ -158,7 +158,7 @@ class TestTP126:
         code, _, err = said(capsys, "check", "-f", path, "-f", LLAMA)
         assert code == 1
         assert 'status.allocatable.cpu: expected an amount such as 8, 500m or 64Gi, got "plenty"' in err
-        assert "Node h100-0001, metadata.name: expected one node of this name" in err.replace("default/", "")
+        assert "Node h100-0001, metadata.name: expected one node of this name" in err
         assert "spec.containers[0].resources.requests.cpu: expected an amount" in err
         assert "spec.levels[0]" in err
 
