@@ -1,6 +1,5 @@
 """What sets and topologies are judged by: copies of topologies, of who uses them, and of whose pods are bound."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from grove_core.resources.cluster_topology import (
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.topology_use import User, bound_among
 from grove_shell.webhooks.shared import Home, home_of
+from grove_shell.world.topology_users import TopologyUsers
 
 _NOBODY: Final[tuple[Home, int]] = (("", ""), 0)
 
@@ -79,49 +79,33 @@ class Uses:
 
     Attributes:
         is_known: whether all sets were listed.
+        users: as far as is known.
     """
 
     def __init__(self) -> None:
         """Nothing is known yet."""
         self.is_known = False
-        self._uses: dict[Home, str] = {}
-        self._users: defaultdict[str, set[Home]] = defaultdict(set)
-
-    def of(self, topology: str) -> frozenset[Home]:
-        """Who uses it."""
-        return frozenset(self._users.get(topology, ()))
+        self.users = TopologyUsers()
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], _version: str) -> None:
         """Everything there is."""
-        self._forget()
+        self.users.clear()
         for raw in items:
             self.put(kind, raw)
         self.is_known = True
 
-    def put(self, kind: str, raw: Mapping[str, Any]) -> None:
+    def put(self, _kind: str, raw: Mapping[str, Any]) -> None:
         """One set is new or has changed."""
-        self.drop(kind, raw)
-        topology = topology_used_in(raw)
-        if topology:
-            self._uses[home_of(raw)] = topology
-            self._users[topology].add(home_of(raw))
+        self.users.note(home_of(raw), topology_used_in(raw))
 
     def drop(self, _kind: str, raw: Mapping[str, Any]) -> None:
         """One set is gone."""
-        before = self._uses.pop(home_of(raw), "")
-        if before:
-            self._users[before].discard(home_of(raw))
-            if not self._users[before]:
-                del self._users[before]
+        self.users.note(home_of(raw), "")
 
     def lose(self, _kind: str, _why: str) -> None:
         """Nothing is known any more."""
-        self._forget()
-
-    def _forget(self) -> None:
         self.is_known = False
-        self._uses.clear()
-        self._users.clear()
+        self.users.clear()
 
 
 class BoundPods:
@@ -192,5 +176,5 @@ class Topologies:
         """What a topology is judged by: its users, and whose pods are bound."""
         if not (self.uses.is_known and self.bound.is_known):
             return Around()
-        homes = sorted(self.uses.of(name))
+        homes = sorted(self.uses.users.of(name))
         return Around(users={name: tuple(User(*home, self.bound.of_sets.get(home, 0)) for home in homes)})

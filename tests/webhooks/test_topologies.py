@@ -220,7 +220,7 @@ def test_tp094_for_one_namespace_no_topology_is_judged_and_sets_are() -> None:
         for webhook in (TOPOLOGIES, LEAVING):
             assert (await caller.ask(webhook, topology_review(P5)))[0] == 404
         caller.list_all(POD_CLIQUE_SET, a_set("aws-p5", "rack"))
-        assert not caller.copies.placing.known.uses.of("aws-p5")
+        assert not caller.copies.placing.known.uses.users.of("aws-p5")
         assert numbers(await caller.about(a_set("aws-p4", "rack"))) == {"TP-060"}
 
     played(play, everywhere=False)
