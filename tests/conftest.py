@@ -28,7 +28,9 @@ def _profile() -> str:
 settings.load_profile(_profile())
 
 
-COUNTED: Final = frozenset({"golden", "property", "snapshots", "vectors"})
+COUNTED: Final = frozenset(
+    {"command_line", "golden", "operator", "property", "snapshots", "test_readme.py", "vectors", "webhooks"}
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
