@@ -38,6 +38,11 @@ class Why(Rule):
     DEFAULT_RELEASED = Clause("TP-053", "topology-aware scheduling is off: the default topology is let go of")
     NAME_IS_A_BINDING = Clause("TP-054", "{kind} {topology} has the name of the default topology, and counts as it")
 
+    BINDING_NOT_GUARDED = Clause(
+        "TP-127", "no webhook of Grove judges a {kind}: nothing here keeps anybody from changing its levels"
+    )
+    OFF_IS_NOT_GUARDED = Clause("TP-127", "topology-aware scheduling is off: no webhook judges topologies")
+
 
 @unique
 class Refuse(Rule):
@@ -71,12 +76,14 @@ class Warn(Rule):
     """What is probably not meant."""
 
     NOT_CHECKED = Clause("TP-072", "was not compared with the topologies of the cluster: they are not known")
+    USERS_NOT_KNOWN = Clause("TP-072", "was not compared with who uses it: that is not known")
     NO_EFFECT_WHILE_OFF = Clause("TP-073", "has no effect: topology-aware scheduling is off")
     PREFERS_BROADER = Clause("TP-074", "has no effect: {required}, which is required, is as narrow or narrower")
     SCHEDULER_IGNORES_GANGS = Clause(
         "TP-075", "should be one that reads PodGangs: that of Kubernetes does not, and the constraint does nothing"
     )
     STILL_USED = Clause("TP-086", "stays until nobody uses it any more: {users}")
+    USED_AND_NOT_HELD = Clause("TP-086", "is used, and goes all the same, for it has no finalizer {finalizer}: {users}")
 
 
 @unique
