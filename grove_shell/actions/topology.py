@@ -152,7 +152,7 @@ def _as_configured(loaded: Loaded) -> Cluster:
 
 
 def _around(one: Surveyed, cluster: Cluster, *, by_placed: bool = False) -> Around:
-    """What admission would see; nothing of users where not all are known, and where it is asked for their pods, these."""
+    """What admission would see; nothing of users where not all are known, nor, ``by_placed``, all their pods."""
     users = tuple(User(user.namespace, user.name, user.bound or 0) for user in one.users)
     known = not (one.unknown if by_placed else not one.knows_users)
     counted = not by_placed or all(user.bound is not None for user in one.users)

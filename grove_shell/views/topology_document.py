@@ -58,6 +58,7 @@ def check_as_json(checks: Iterable[Check], grounds: Grounds) -> Json:
             {
                 "namespace": check.root.namespace,
                 "name": check.root.name,
+                "objections": [_remark(one) for one in check.refused],
                 "own": _topology(check.own),
                 "others": [_topology(other) for other in check.others],
             }

@@ -103,20 +103,24 @@ def survey_page(survey: Iterable[Surveyed], without: int, unknown: Collection[st
         page.add((f"{plural(without, 'PodCliqueSet')} without any constraint: no topology applies", "dim"))
     for one in found:
         page.add()
-        page.add((one.name, "bold"), "  ", _STATES[one.state])
-        if one.levels:
-            page.add(f"  levels: {_path(one.levels)}")
-        for reason in one.because:
-            page.add(f"  {reason.sentence}", (_cited(reason), "dim"))
-        for reason in one.lock:
-            its = "" if one.unguarded is not None else "its levels "
-            page.add(f"  {its}{reason.sentence}", (_cited(reason), "dim"))
-        if one.state is State.HELD and not one.has_finalizer:
-            page.add((f"  it has no finalizer {TOPOLOGY_FINALIZER} yet: a deletion would not wait", "yellow"))
-        if one.locked is None:
-            kinds = " and ".join(f"{kind}s" for kind in one.unknown) or "PodCliques"
-            page.add((f"  whether its levels are locked is not known: {kinds} were not collected", "bold magenta"))
+        _paragraph(page, one)
     return page
+
+
+def _paragraph(page: Page, one: Surveyed) -> None:
+    page.add((one.name, "bold"), "  ", _STATES[one.state])
+    if one.levels:
+        page.add(f"  levels: {_path(one.levels)}")
+    for reason in one.because:
+        page.add(f"  {reason.sentence}", (_cited(reason), "dim"))
+    for reason in one.lock:
+        its = "" if one.unguarded is not None else "its levels "
+        page.add(f"  {its}{reason.sentence}", (_cited(reason), "dim"))
+    if one.state is State.HELD and not one.has_finalizer:
+        page.add((f"  it has no finalizer {TOPOLOGY_FINALIZER} yet: a deletion would not wait", "yellow"))
+    if one.locked is None:
+        kinds = " and ".join(f"{kind}s" for kind in one.unknown) or "PodCliques"
+        page.add((f"  whether its levels are locked is not known: {kinds} were not collected", "bold magenta"))
 
 
 def impact_page(impact: Impact) -> Page:

@@ -438,7 +438,7 @@ class TestTP127:
         assert said(capsys, "impact", "aws-p5", "-f", CLUSTER, *off, "--changed", changed)[0] == 0
 
 
-class TestTP086:
+class TestTP089:
     """Only what has the finalizer waits for its users."""
 
     def test_without_it_a_deletion_does_not_wait(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -447,7 +447,7 @@ class TestTP086:
             item["metadata"].pop("finalizers", None)
         code, out, _ = said(capsys, "impact", "aws-p5", "-f", written(tmp_path / "c.yaml", *items))
         assert code == 0
-        assert "UsedAndNotHeld TP-086" in out
+        assert "UsedAndNotHeld TP-089" in out
         assert "it goes at once\n" in out
         assert "so nothing waits" in out
         assert "ml-team/inference-llama  by name" in out

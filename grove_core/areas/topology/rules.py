@@ -76,14 +76,14 @@ class Warn(Rule):
     """What is probably not meant."""
 
     NOT_CHECKED = Clause("TP-072", "was not compared with the topologies of the cluster: they are not known")
-    USERS_NOT_KNOWN = Clause("TP-072", "was not compared with who uses it: that is not known")
     NO_EFFECT_WHILE_OFF = Clause("TP-073", "has no effect: topology-aware scheduling is off")
     PREFERS_BROADER = Clause("TP-074", "has no effect: {required}, which is required, is as narrow or narrower")
     SCHEDULER_IGNORES_GANGS = Clause(
         "TP-075", "should be one that reads PodGangs: that of Kubernetes does not, and the constraint does nothing"
     )
+    USERS_NOT_KNOWN = Clause("TP-076", "was not compared with who uses it: that is not known")
     STILL_USED = Clause("TP-086", "stays until nobody uses it any more: {users}")
-    USED_AND_NOT_HELD = Clause("TP-086", "is used, and goes all the same, for it has no finalizer {finalizer}: {users}")
+    USED_AND_NOT_HELD = Clause("TP-089", "is used, and goes all the same, for it has no finalizer {finalizer}: {users}")
 
 
 @unique
@@ -101,4 +101,5 @@ class Fit(Rule):
     PLACES_SHORT = Clause("TP-117", "{where} has room for {have} of {need} pods of {cliques}, each {each}{refused}")
     LARGE_SHORT = Clause("TP-118", "{where} has room for {have} of the {need} pods that ask for {least} or more each")
     PARTS_SHORT = Clause("TP-119", "{where} has room for at most {have} of {need} such as {name}, each in one {level}")
+    TOPOLOGIES_TO_ADD = Clause("TP-128", "add the topologies of the cluster: kubectl get clustertopologies -o yaml")
     NOT_FOUND = Clause("TP-120", "neither a place for all {pods} pods nor a proof that there is none was found")

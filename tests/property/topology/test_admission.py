@@ -308,6 +308,7 @@ def test_tp085_the_default_is_as_configured_whoever_writes_it() -> None:
     assert levels_refused(raw_topology(DEFAULT_TOPOLOGY, *SOUND), other, users, told) == {("spec.levels", "TP-084")}
 
 
+@pytest.mark.req("TP-089")
 def test_tp086_a_deletion_is_admitted_and_says_what_it_waits_for() -> None:
     for finalizers, rule in (([], Warn.USED_AND_NOT_HELD), ([TOPOLOGY_FINALIZER], Warn.STILL_USED)):
         verdict = admit_topology_deletion(raw_topology("t", *SOUND, finalizers=finalizers), USED).verdict
@@ -324,7 +325,7 @@ def test_tp087_what_does_not_read_is_refused_and_never_a_surprise(spec: Any) -> 
     assert levels_refused(raw_topology("t", *SOUND), raw) == set()
 
 
-def test_tp072_users_that_are_not_known_are_told_of() -> None:
+def test_tp076_users_that_are_not_known_are_told_of() -> None:
     decision = admit_topology(raw_topology("t", *SOUND), raw_topology("t", ("zone", "z")), UNSEEN, ON)
     assert [one.reason.rule for one in decision.verdict.warnings] == [Warn.USERS_NOT_KNOWN]
     deleted = admit_topology_deletion(raw_topology("t", *SOUND), UNSEEN)
