@@ -27,12 +27,7 @@ _WORDS: Final[Mapping[Fits, Span]] = MappingProxyType(
 def check_page(checks: Iterable[Check], grounds: Grounds, *, verbose: bool) -> Page:
     """Each set on its own topology, then on each other one in turn (TP-100 to TP-113)."""
     page = Page()
-    pods = (
-        f"less what {plural(len(grounds.tenants), 'pod')} on them take"
-        if grounds.with_pods
-        else ("as if nothing ran on them: there are no pods in the input")
-    )
-    page.add((f"{plural(len(grounds.nodes), 'node')}, {pods}", "dim"))
+    page.add((f"{plural(len(grounds.nodes), 'node')}, {_taken(grounds)}", "dim"))
     for check in checks:
         page.add()
         page.add((f"{check.root.namespace}/{check.root.name}", "bold"), *_head(check.own, refused=bool(check.refused)))
@@ -44,6 +39,15 @@ def check_page(checks: Iterable[Check], grounds: Grounds, *, verbose: bool) -> P
             page.add("  by ", (other.name, "bold"), *_head(other)[1:])
             _body(page, other, verbose=verbose)
     return page
+
+
+def _taken(grounds: Grounds) -> str:
+    """What nodes have less for the pods on them (TP-103)."""
+    if not grounds.with_pods:
+        return "as if nothing ran on them: there are no pods in the input"
+    if not grounds.tenants:
+        return "with nothing on them: no pod in the input takes room on a node"
+    return f"less what {plural(len(grounds.tenants), 'pod')} on them take{'s' * (len(grounds.tenants) == 1)}"
 
 
 def _head(one: TopologyFit, *, refused: bool = False) -> tuple[Span | str, ...]:

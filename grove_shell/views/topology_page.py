@@ -186,7 +186,7 @@ def _users(page: Page, one: Surveyed) -> None:
 def _change(page: Page, impact: Impact) -> None:
     bound = {(user.namespace, user.name): user for user in impact.one.users}
     if not impact.one.knows_users:
-        page.add((f"  who else uses it is not known{_ADD_SETS}", "bold magenta"))
+        page.add((f"  who{' else' * bool(impact.sets)} uses it is not known{_ADD_SETS}", "bold magenta"))
     elif not impact.sets:
         page.add("  no PodCliqueSet uses it")
     elif impact.is_refused:

@@ -139,6 +139,12 @@ class TestTP126:
         assert f"another one in {one}, document 2" in err
         assert said(capsys, "list", "-f", one, "-f", one)[0] == 0
 
+    def test_in_one_list_they_are_told_apart(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        items = [a_set(), topology(), topology("aws-p5", ("rack", "r"))]
+        path = written(tmp_path / "list.yaml", {"apiVersion": "v1", "kind": "List", "items": items})
+        err = said(capsys, "list", "-f", path)[2]
+        assert "got another one in document 1, items[1]; this is items[2]" in err
+
     @pytest.mark.req("TP-004")
     def test_a_binding_of_the_name_is_no_second_one(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         binding = topology("aws-p5", ("rack", "r")) | {"kind": "ClusterTopologyBinding"}
@@ -246,6 +252,16 @@ def test_tp103_ended_pods_and_those_on_no_node_take_nothing(tmp_path: Path, caps
     running = [pod(f"runs-{number}", "Running", nodeName=f"h100-{number:04}") for number in range(12)]
     code, after = checked(capsys, *words, written(tmp_path / "b.yaml", *running))
     assert (code, after["podsOnNodes"], after["sets"][0]["own"]["verdict"]) == (3, 12, "CannotFit")
+
+
+def test_tp103_how_many_pods_take_something_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pod: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": []}}
+    words = ("check", "-f", LLAMA, "-f", NODES, "-f", TOPOLOGIES, "-f")
+    out = said(capsys, *words, written(tmp_path / "pending.yaml", pod))[1]
+    assert out.startswith("84 nodes, with nothing on them: no pod in the input takes room on a node\n")
+    bound = pod | {"spec": {"containers": [], "nodeName": "h100-0000"}}
+    out = said(capsys, *words, written(tmp_path / "bound.yaml", bound))[1]
+    assert out.startswith("84 nodes, less what 1 pod on them takes\n")
 
 
 class TestTP125:
@@ -379,7 +395,7 @@ class TestTP122:
         path, changed = written(tmp_path / "t", topology()), written(tmp_path / "n", topology("aws-p5", ("rack", "r")))
         code, out, _ = said(capsys, "impact", "aws-p5", "-f", path, "--changed", changed)
         assert code == 3
-        assert "who else uses it is not known" in out
+        assert "who uses it is not known" in out
         assert "no PodCliqueSet uses it" not in out
 
     def test_a_topology_may_be_there_that_is_not_in_the_input(self, capsys: pytest.CaptureFixture[str]) -> None:

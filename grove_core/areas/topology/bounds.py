@@ -13,7 +13,7 @@ from grove_core.areas.topology.rules import Fit
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.demand import amount_text
-from grove_core.resources.names import listed
+from grove_core.resources.names import listed, pods_text
 from grove_core.resources.node import obstacle_on
 
 
@@ -73,7 +73,7 @@ class Bounds:
             subject,
             level=level,
             where=f" of {self.place(domain)}" if domain.level != WHOLE else "",
-            pods=bundle.pods,
+            pods=f"the {pods_text(bundle.pods)}",
             name=bundle.name,
             of=len(domains),
         )
@@ -107,7 +107,8 @@ class Bounds:
         cliques = listed(sorted({load.clique for load in bundle.cliques() if load.demand == limit.demands[0]}))
         refused = self._refused(limit.demands[0], domain)
         facts: dict[str, Fact] = {"where": where, "have": limit.have, "need": limit.need, "cliques": cliques}
-        return (Fit.PLACES_SHORT.because(subject, **facts, each=each, refused=refused),)
+        what = "pod" if limit.need == 1 else "pods"
+        return (Fit.PLACES_SHORT.because(subject, **facts, what=what, each=each, refused=refused),)
 
     def _refused(self, demand: int, domain: Domain) -> str:
         """Why nodes take none of these pods: what turns them away, and how many; then how many are too small."""
@@ -117,8 +118,11 @@ class Bounds:
             for node in domain.nodes
             if not ground.room[demand][node]
         )
-        reasons = Counter(f"keep them away by {one}" if one else "have too little free" for one in obstacles)
-        told = [f"{count} {words}" for words, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))]
+        reasons = Counter(obstacles)
+        told = [
+            _refusing(count, obstacle)
+            for obstacle, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+        ]
         return f"; of its {len(domain.nodes)} nodes {', '.join(told)}" if told else ""
 
     def _tightest(self, bundle: Bundle, domain: Domain) -> _Limit:
@@ -175,6 +179,13 @@ class Bounds:
     def place(self, domain: Domain) -> str:
         """A domain for a sentence."""
         return f"{self._word(domain.level)} {domain.name}" if domain.level != WHOLE else "the cluster"
+
+
+def _refusing(count: int, obstacle: str) -> str:
+    """What so many nodes do; an obstacle is empty where they are full."""
+    if not obstacle:
+        return f"{count} {'has' if count == 1 else 'have'} too little free"
+    return f"{count} {'keeps' if count == 1 else 'keep'} them away by {obstacle}"
 
 
 def _plainest(limit: _Limit) -> tuple[bool, bool, bool, float]:

@@ -11,7 +11,7 @@ from grove_core.areas.workload.rules import Why as Workload
 from grove_core.check_topology import Tenant, check_topology, tenant_of
 from grove_core.impact_topology import Fate, SetImpact, impact_of
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import freeze
+from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.configuration import Mnnvl, MnnvlMode
 from grove_core.resources.demand import demand_of
@@ -172,7 +172,7 @@ def with_gpus(snapshot: Snapshot, annotations: dict[str, str]) -> Snapshot:
         one.model_copy(update={"spec": one.spec.model_copy(update={"pod_spec": asks})}) for one in template.cliques
     )
     changed = snapshot.root.spec.model_copy(update={"template": template.model_copy(update={"cliques": cliques})})
-    root = replace(snapshot.root, spec=changed, annotations=freeze(annotations))
+    root = replace(snapshot.root, spec=changed, annotations=FrozenMap(annotations))
     return replace(snapshot, root=root)
 
 
