@@ -31,11 +31,11 @@ def _after(moment: TopologyMoment, steps: tuple[Step, ...]) -> TopologyMoment:
         if isinstance(step.action, Create):
             made = cluster_topology_of(thaw(step.action.manifest))
             topology = replace(made, uid=f"(uid of {step.target.short})", resource_version="1")
-        elif isinstance(step.action, Apply) and topology is not None:
+        elif isinstance(step.action, Apply) and topology is not None and step.target == topology.ref:
             topology = _written(topology, step.action.fields)
     if topology is not None and topology.deleting and not topology.finalizers:
         topology = None
-    return replace(moment, topology=topology, attempts=())
+    return replace(moment, topology=topology, shadowed=None, attempts=())
 
 
 def _written(topology: ClusterTopology, fields: FrozenMap) -> ClusterTopology:

@@ -86,12 +86,17 @@ STATES: Final = [*product(("t", DEFAULT_TOPOLOGY), *[(False, True)] * 4, USERS)]
 @pytest.mark.req("TP-051")
 @pytest.mark.req("TP-052")
 @pytest.mark.req("TP-053")
-def test_tp040_every_state_comes_to_rest_in_one_round(
+def test_tp040_every_state_comes_to_rest_in_two_rounds(
     name: str, held: bool, fits: bool, leaving: bool, on: bool, users: str
 ) -> None:
     found = a_topology(name, held=held, fits=fits, leaving=leaving)
+    """Finalizer and label first, levels by themselves: who refuses these does not refuse those."""
     plan = reconcile_topology(moment(found, users, name=name, on=on))
+    for step in plan.steps:
+        assert isinstance(step.action, Apply)
+        assert len(step.action.fields) == 1
     rest = after(plan, found)
+    rest = after(reconcile_topology(moment(rest, users, name=name, on=on)), rest)
 
     is_default = name == DEFAULT_TOPOLOGY
     should_hold = users != "none" and not (is_default and not on)
@@ -229,3 +234,26 @@ def written_by(step: Step, found: ClusterTopology | None) -> ClusterTopology:
             return cluster_topology_of({**given, "spec": body.get("spec", spec)})
         case _:
             raise AssertionError(step)
+
+
+@pytest.mark.req("TP-004")
+@pytest.mark.parametrize("held", [False, True])
+def test_tp041_a_binding_beside_a_topology_of_its_name_is_let_go_of(*, held: bool) -> None:
+    """Also while the topology is used; and its other finalizers stay."""
+    binding = a_topology("aws", held=held, leaving=True, kind=BINDING_KIND)
+    seen = replace(moment(a_topology("aws", held=True), "placed", name="aws"), shadowed=binding)
+    plan = reconcile_topology(seen)
+    assert not problems_in(plan, seen)
+    assert [(step.target.kind, step.because[0].rule) for step in plan.steps] == (
+        [(BINDING_KIND, Why.SHADOWED)] if held else []
+    )
+    for step in plan.steps:
+        assert written_by(step, binding).finalizers == OTHERS
+    assert [len(round_.steps) for round_ in forecast_topology(seen).rounds] == [int(held)]
+
+
+@pytest.mark.req("TP-043")
+def test_tp042_a_deletion_that_waits_for_what_is_not_known_says_so() -> None:
+    seen = moment(a_topology("aws", held=True, leaving=True), name="aws", unknown=("PodCliqueSet",))
+    (held,) = reconcile_topology(seen).withheld
+    assert held.because[0].rule is Why.SETS_NOT_COLLECTED
