@@ -7,16 +7,11 @@ from typing import Final, TypeAlias
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.simulator.cast import Cast, cast_of
-from grove_shell.simulator.events import (
-    ApplySet,
-    Autoscale,
+from grove_shell.simulator.events import Event
+from grove_shell.simulator.fault_events import (
     ChangeHashes,
-    ClaimAt,
     CrashOperator,
-    CrashPod,
-    DomainAt,
     EditStatus,
-    Event,
     ForeignDomain,
     GateForeign,
     HoldForeign,
@@ -24,15 +19,11 @@ from grove_shell.simulator.events import (
     LagCache,
     LimitDomains,
     LoseAnswers,
-    Named,
-    NodeAt,
     PermuteLists,
-    PodAt,
     Reconfigure,
     RefuseWrites,
     Relist,
     RemoveLabels,
-    Scale,
     SecondLeader,
     SlowAnswers,
     Touch,
@@ -40,6 +31,17 @@ from grove_shell.simulator.events import (
 from grove_shell.simulator.fields import Kind
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.spans import MINUTE, SECOND
+from grove_shell.simulator.user_events import (
+    ApplySet,
+    Autoscale,
+    ClaimAt,
+    CrashPod,
+    DomainAt,
+    Named,
+    NodeAt,
+    PodAt,
+    Scale,
+)
 
 _MOST: Final = 6
 _OUTAGES: Final = 0.3

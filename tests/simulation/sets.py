@@ -4,7 +4,6 @@ from random import Random
 from typing import Any
 
 from grove_core.areas.workload.defaults import with_defaults
-from grove_shell.simulator.events import NodePool
 from grove_shell.simulator.fields import WRITTEN
 from grove_shell.simulator.scenario import (
     API_VERSION,
@@ -16,6 +15,7 @@ from grove_shell.simulator.scenario import (
     SchedulerSpec,
     Spec,
 )
+from grove_shell.simulator.user_events import NodePool
 
 Json = dict[str, Any]
 

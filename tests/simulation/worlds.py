@@ -21,7 +21,6 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
-from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.simulator.draws import with_drawn_events
 from grove_shell.simulator.history import Actor
@@ -29,6 +28,7 @@ from grove_shell.simulator.operator import Decide
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.shrink import shrunk
 from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.topologies import Sight
 from grove_shell.views.structured import as_text
 from tests.simulation.sets import random_scenario
 
@@ -67,7 +67,7 @@ class Rows:
     def __init__(self) -> None:
         self.hit: set[str] = set()
 
-    def planned(self, _actor: Actor, _snapshot: Snapshot, plan: Plan) -> None:
+    def planned(self, _actor: Actor, _seen: Sight, plan: Plan) -> None:
         for because in (
             *(finding.because for finding in plan.findings),
             *(step.because for step in plan.steps),
@@ -75,7 +75,7 @@ class Rows:
         ):
             self.hit.update(f"{why.rule.requirement} {why.rule.code}" for why in because)
 
-    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def wrote(self, actor: Actor, seen: Sight, attempt: Attempt) -> None:
         pass
 
     def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
+from grove_core.areas.topology.moment import TopologyMoment
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
@@ -112,6 +113,9 @@ class Check:
 
     def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """An operator tried a step."""
+
+    def kept(self, actor: Actor, moment: TopologyMoment, attempt: Attempt) -> None:
+        """An operator tried a step about a topology."""
 
     def began(self, actor: Actor, configuration: Configuration, *, goes_on: bool) -> None:
         """An operator process began, and goes on or ended at once."""

@@ -25,6 +25,7 @@ from grove_shell.simulator.informers import Informers
 from grove_shell.simulator.nodes import Node
 from grove_shell.simulator.operator import Operator
 from grove_shell.simulator.spans import moment_of
+from grove_shell.simulator.topologies import Sight, kept_in, moment_in
 
 _CHECKS = (CountOfPods, Deletions, Gates, Channels, Sharing, Admitted, Writes, Terminations, NothingLeft, Whole)
 
@@ -43,17 +44,21 @@ class Checks:
         for check in self.checks:
             check.hear(changes)
 
-    def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+    def planned(self, actor: Actor, seen: Sight, plan: Plan) -> None:
         """A plan was made."""
-        if plan.steps:
-            self.truth.plans.append((snapshot, self.truth.now))
-        for check in self.checks if plan.steps else ():
-            check.planned(actor, snapshot, plan)
+        if not plan.steps or not isinstance(seen, Snapshot):
+            return
+        self.truth.plans.append((seen, self.truth.now))
+        for check in self.checks:
+            check.planned(actor, seen, plan)
 
-    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def wrote(self, actor: Actor, seen: Sight, attempt: Attempt) -> None:
         """A step was tried."""
         for check in self.checks:
-            check.wrote(actor, snapshot, attempt)
+            if isinstance(seen, Snapshot):
+                check.wrote(actor, seen, attempt)
+            else:
+                check.kept(actor, seen, attempt)
 
     def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
         """An operator process began, or ended before its first look."""
@@ -75,9 +80,12 @@ class Checks:
         look_at_rest(self.domains, operator.configuration)
         informers = Informers(operator.cluster, 0)
         informers.view.configuration = operator.configuration
-        for root in informers.view.roots():
-            snapshot = informers.view.observe(root, moment_of(operator.start, self.truth.now))
-            steps = operator.decide(snapshot).steps if snapshot is not None else ()
+        clock = moment_of(operator.start, self.truth.now)
+        snapshots = (informers.view.observe(root, clock) for root in informers.view.roots())
+        plans = [operator.decide(snapshot) for snapshot in snapshots if snapshot is not None]
+        moments = (moment_in(informers.view, root.name, clock, ()) for root in kept_in(informers.view))
+        plans += [operator.keep(moment) for moment in moments]
+        for steps in (plan.steps for plan in plans):
             if steps:
                 short = ", ".join(f"{type(step.action).__name__} {step.target.short}" for step in steps[:3])
                 self.truth.fail(
