@@ -1,15 +1,18 @@
 """Which topology a set uses, by what it says of itself (TP-001 to TP-006)."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.keys import SET
 from grove_core.resources.places import CLIQUES, GROUPS, TEMPLATE
+from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.template import SetTemplate, TopologyConstraint
 
 _FIELD: Final = "topologyConstraint"
+NO_PODS: Final[Mapping[str, Iterable[Pod]]] = MappingProxyType({})
 
 
 class Use(NamedTuple):
@@ -82,14 +85,27 @@ def constrained_in(template: SetTemplate) -> Iterator[Constrained]:
             yield Constrained(path, clique.topology_constraint, (CLIQUES, clique.name), above.get(clique.name, whole))
 
 
-def bound_among(cliques: Iterable[PodClique]) -> dict[tuple[str, str], int]:
-    """(Namespace, name) of a set -> how many of its pods are bound to nodes, by the statuses of its cliques."""
+def bound_of(clique: PodClique, pods: Iterable[Pod] = ()) -> int:
+    """How many pods of a clique are bound to nodes: by its status, or by the pods themselves where these say more."""
+    return max(clique.status.scheduled or 0, sum(bool(pod.node) for pod in pods))
+
+
+def bound_among(
+    cliques: Iterable[PodClique], pods_of: Mapping[str, Iterable[Pod]] = NO_PODS
+) -> dict[tuple[str, str], int]:
+    """(Namespace, name) of a set -> how many of its pods are bound to nodes.
+
+    Args:
+        cliques: those with a label that names their set count.
+        pods_of: by the uid of their clique, as far as they are known.
+    """
     found: dict[tuple[str, str], int] = {}
     for clique in cliques:
         name = next((str(clique.labels[key]) for key in SET if key in clique.labels), "")
-        if name and clique.status.scheduled:
+        bound = bound_of(clique, pods_of.get(clique.uid, ())) if name else 0
+        if bound:
             key = (clique.ref.namespace, name)
-            found[key] = found.get(key, 0) + clique.status.scheduled
+            found[key] = found.get(key, 0) + bound
     return found
 
 

@@ -1,12 +1,12 @@
 """``grove daemon``: see who it is, say everything that is wrong, run."""
 
-import asyncio
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from grove_core.kernel.errors import Problem
+from grove_shell.actions.lasting import lasting
 from grove_shell.client.api import Api
 from grove_shell.client.connection import Connection, NoAccess, connect
 from grove_shell.exits import ERROR
@@ -16,7 +16,7 @@ from grove_shell.fabric_daemon.process import DaemonProcess
 from grove_shell.fabric_daemon.telling import Telling
 from grove_shell.reading.faults import Fault
 from grove_shell.views.faults import faults_page
-from grove_shell.views.page import show, write
+from grove_shell.views.page import show
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +31,7 @@ class DaemonOptions:
 
 def run_daemon(options: DaemonOptions) -> int:
     """Run until told to stop; returns the exit code (CL-001)."""
-    try:
-        return asyncio.run(_run(options))
-    except NoAccess as fault:
-        write(f"{fault}\n", sys.stderr)
-        return ERROR
+    return lasting(_run(options))
 
 
 async def _run(options: DaemonOptions) -> int:

@@ -1,18 +1,15 @@
 """``grove domain-controller``: reach the cluster, run."""
 
-import asyncio
-import sys
 from dataclasses import dataclass
 from datetime import timedelta
 
+from grove_shell.actions.lasting import lasting
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import NoAccess, connect
 from grove_shell.client.greeting import advice_on
 from grove_shell.domain_controller.process import ControllerProcess
-from grove_shell.exits import ERROR
 from grove_shell.fabric_daemon.kinds import DOMAINS
 from grove_shell.fabric_daemon.telling import Telling
-from grove_shell.views.page import write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,11 +26,7 @@ class ControllerOptions:
 
 def control(options: ControllerOptions) -> int:
     """Run until told to stop; returns the exit code (CL-001)."""
-    try:
-        return asyncio.run(_run(options))
-    except NoAccess as fault:
-        write(f"{fault}\n", sys.stderr)
-        return ERROR
+    return lasting(_run(options))
 
 
 async def _run(options: ControllerOptions) -> int:

@@ -1,6 +1,5 @@
 """``grove operator``: read the configuration, reach the cluster, run."""
 
-import asyncio
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -9,13 +8,13 @@ from pathlib import Path
 from grove_core.areas.mnnvl.preflight import objection_to_start
 from grove_core.version import IMAGE
 from grove_shell.actions.configuration import configuration
+from grove_shell.actions.lasting import lasting
 from grove_shell.client.api import Api
 from grove_shell.client.connection import NoAccess, connect
 from grove_shell.client.greeting import greet
 from grove_shell.client.offers import offered
 from grove_shell.exits import ERROR
 from grove_shell.operator.process import Process
-from grove_shell.operator.serving import CannotListen
 from grove_shell.settings.operator import OperatorSettings, settings_of
 from grove_shell.views.faults import faults_page
 from grove_shell.views.page import show, write
@@ -48,11 +47,7 @@ def operate(options: OperatorOptions) -> int:
             except OSError as fault:
                 write(f"{options.decision_log}: {fault.strerror}; try another --decision-log\n", sys.stderr)
                 return ERROR
-        try:
-            return asyncio.run(_run(options, settings, decisions))
-        except (NoAccess, CannotListen) as fault:
-            write(f"{fault}\n", sys.stderr)
-            return ERROR
+        return lasting(_run(options, settings, decisions))
 
 
 async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: object) -> int:

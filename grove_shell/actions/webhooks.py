@@ -1,19 +1,18 @@
 """``grove webhooks``: read the configuration, reach the cluster, serve."""
 
-import asyncio
 import sys
 from dataclasses import dataclass
 
 from grove_core.resources.configuration import UNASKED, MnnvlMode
 from grove_shell.actions.configuration import configuration
-from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connection import NoAccess, connect
+from grove_shell.actions.lasting import lasting
+from grove_shell.client.api import Api
+from grove_shell.client.connection import connect
 from grove_shell.client.offers import offered
 from grove_shell.exits import ERROR
-from grove_shell.operator.serving import CannotListen
 from grove_shell.settings.webhooks import WebhookSettings, settings_of
 from grove_shell.views.faults import faults_page
-from grove_shell.views.page import show, write
+from grove_shell.views.page import show
 from grove_shell.webhooks.process import Process
 
 
@@ -35,11 +34,7 @@ def serve(options: WebhookOptions) -> int:
     if faults:
         show(faults_page(faults, going_on=False), sys.stderr)
         return ERROR
-    try:
-        return asyncio.run(_run(options, settings))
-    except (NoAccess, CannotListen, Unreachable) as fault:
-        write(f"{fault}\n", sys.stderr)
-    return ERROR
+    return lasting(_run(options, settings))
 
 
 async def _run(options: WebhookOptions, settings: WebhookSettings) -> int:

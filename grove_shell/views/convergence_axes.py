@@ -5,6 +5,7 @@ from textwrap import wrap
 from typing import Any, Final, Literal
 
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
@@ -74,9 +75,7 @@ def log_nodes(axes: Axes, nodes: Iterable[int], label: str = "nodes") -> None:
 def log_values(axes: Axes, label: str) -> None:
     """A logarithmic axis with ordinary numbers."""
     axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0), numticks=12))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+    _few_ticks(axes.yaxis)
     axes.set_ylabel(label)
     axes.grid(axis="y", color="#e6e9ed", linewidth=0.7)
     axes.set_axisbelow(True)
@@ -85,10 +84,15 @@ def log_values(axes: Axes, label: str) -> None:
 def log_moments(axes: Axes, label: str) -> None:
     """A logarithmic axis of seconds."""
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0), numticks=12))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+    _few_ticks(axes.xaxis)
     axes.set_xlabel(label)
+
+
+def _few_ticks(axis: Axis) -> None:
+    """At 1, 2 and 5 of each decade, in few letters."""
+    axis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0), numticks=12))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
 
 
 def short(value: float) -> str:

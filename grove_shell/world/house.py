@@ -15,6 +15,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.topology_use import bound_of
 from grove_core.snapshot.cluster import cluster_of, with_domains
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -42,8 +43,9 @@ class House:
 
     @property
     def bound(self) -> int:
-        """How many pods are bound to nodes, by the statuses of their cliques."""
-        return sum(item.status.scheduled or 0 for item in self.items.values() if isinstance(item, PodClique))
+        """How many pods are bound to nodes."""
+        cliques = (item for item in self.items.values() if isinstance(item, PodClique))
+        return sum(bound_of(clique, self.pods.get(clique.uid, {}).values()) for clique in cliques)
 
     @property
     def leaving(self) -> Iterator[ScalingGroup | PodClique]:
@@ -56,12 +58,13 @@ class House:
             return [pod.ref for pods in self.pods.values() for pod in pods.values()]
         return [item.ref for item in self.items.values() if item.ref.kind == kind]
 
-    def drop_pod(self, clique_uid: str, name: str) -> None:
-        """A pod went."""
+    def drop_pod(self, clique_uid: str, name: str) -> Pod | None:
+        """A pod went; as it was."""
         pods = self.pods.get(clique_uid, {})
-        pods.pop(name, None)
+        found = pods.pop(name, None)
         if not pods:
             self.pods.pop(clique_uid, None)
+        return found
 
     def seen(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...]) -> Snapshot:
         """What its set can see of its own. Linear."""

@@ -331,12 +331,15 @@ class Shelves:
 
     def _file(self, house: House, home: Home, address: Address, item: Stored) -> None:
         if isinstance(item, Pod):
-            house.pods.setdefault(item.owner_uid, {})[item.name] = item
+            pods = house.pods.setdefault(item.owner_uid, {})
+            if _is_bound(pods.get(item.name)) != _is_bound(item):
+                self.topologies.note_bound(home)
+            pods[item.name] = item
         elif isinstance(item, PodCliqueSet):
             house.root = item
             self.topologies.note(home, item)
         else:
-            if isinstance(item, PodClique) and _bound(house.items.get(address)) != _bound(item):
+            if isinstance(item, PodClique) and _scheduled(house.items.get(address)) != _scheduled(item):
                 self.topologies.note_bound(home)
             house.items[address] = item
             if isinstance(item, ComputeDomain):
@@ -358,7 +361,8 @@ class Shelves:
             house.root = None
             self.topologies.note(where.home, None)
         elif kind == "Pod":
-            house.drop_pod(where.shelf, name)
+            if _is_bound(house.drop_pod(where.shelf, name)):
+                self.topologies.note_bound(where.home)
         elif house.items.pop(address, None) is not None:
             self._home_of_owner.pop(where.uid, None)
 
@@ -370,9 +374,13 @@ class Shelves:
         self._tell(where.home)
 
 
-def _bound(item: Resource | None) -> int:
+def _scheduled(item: Resource | None) -> int:
     """How many pods of a clique are bound to nodes, by its status."""
     return (item.status.scheduled or 0) if isinstance(item, PodClique) else 0
+
+
+def _is_bound(pod: Pod | None) -> bool:
+    return pod is not None and bool(pod.node)
 
 
 def _address_of(kind: str, raw: Mapping[str, Any]) -> Address:

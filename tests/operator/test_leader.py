@@ -5,15 +5,10 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from grove_shell.client.api import Api
-from grove_shell.client.connection import Connection
 from grove_shell.operator.leader import Leader, LeaseTerms
+from tests.operator.answering import asked
 
 TERMS: Final = LeaseTerms(namespace="ml", name="grove", identity="we")
-
-
-async def no_token() -> str | None:
-    return None
 
 
 class Leases:
@@ -36,14 +31,8 @@ class Leases:
 def test_op031_nothing_is_written_while_the_lease_is_given_back() -> None:
     async def scenario() -> tuple[list[bool], str]:
         leases = Leases()
-        application = web.Application()
-        application.router.add_route("*", "/{path:.*}", leases.answer)
-        runner = web.AppRunner(application)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        server = f"http://127.0.0.1:{runner.addresses[0][1]}"
         elected = asyncio.Event()
-        async with Api(Connection(server=server, tls=None, token=no_token)) as api:
+        async with asked(leases.answer) as api:
             leader = Leader(api, TERMS, lambda leads: elected.set() if leads else None)
             running = asyncio.create_task(leader.run())
             await elected.wait()
@@ -57,7 +46,6 @@ def test_op031_nothing_is_written_while_the_lease_is_given_back() -> None:
             seen.append(leader.may_write)
             leases.let.set()
             await releasing
-        await runner.cleanup()
         return seen, leases.lease["spec"]["holderIdentity"]
 
     assert asyncio.run(scenario()) == ([True, False], "")

@@ -7,10 +7,8 @@ import pytest
 from aiohttp import web
 
 from grove_core.resources.configuration import DomainShape, Served
-from grove_shell.client.api import Api
-from grove_shell.client.connection import Connection
 from grove_shell.client.offers import offered
-from tests.operator.test_requests import no_token
+from tests.operator.answering import asked
 
 Json = dict[str, Any]
 VERSION = "resource.nvidia.com/v1beta1"
@@ -41,16 +39,8 @@ class Publishing:
         return web.json_response(told[request.path])
 
     async def serve(self, looks: int) -> Served:
-        application = web.Application()
-        application.router.add_get("/{path:.*}", self.answer)
-        runner = web.AppRunner(application)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        server = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        async with Api(Connection(server=server, tls=None, token=no_token)) as api:
-            found = await offered(api, looks=looks)
-        await runner.cleanup()
-        return found
+        async with asked(self.answer) as api:
+            return await offered(api, looks=looks)
 
 
 KNOWN = (200, {"x": SCHEMA})

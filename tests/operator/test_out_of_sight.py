@@ -12,18 +12,14 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
 from grove_core.resources.keys import CORE, MANAGED_BY, OPERATOR, SET, SET_REPLICA
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connection import Connection
 from grove_shell.operator.acting import ClusterActing
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
+from tests.operator.answering import asked
 
 REF: Final = Ref(CORE, "Pod", "ml", "llm-0-a-0")
 OWNER: Final = {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "name": "llm-0-a", "uid": "a"}
 Json = dict[str, Any]
-
-
-async def no_token() -> str | None:
-    return None
 
 
 def a_pod(version: str, labels: Json) -> Json:
@@ -87,19 +83,10 @@ def out_of_sight() -> Shelves:
     return shelves
 
 
-def asked(server: Server, shelves: Shelves, ask: Callable[[Api, Shelves], Awaitable[Any]]) -> Any:
+def answered(server: Server, shelves: Shelves, ask: Callable[[Api, Shelves], Awaitable[Any]]) -> Any:
     async def scenario() -> Any:
-        application = web.Application()
-        application.router.add_route("*", "/{path:.*}", server.answer)
-        runner = web.AppRunner(application)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        address = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        try:
-            async with Api(Connection(server=address, tls=None, token=no_token)) as api:
-                return await ask(api, shelves)
-        finally:
-            await runner.cleanup()
+        async with asked(server.answer) as api:
+            return await ask(api, shelves)
 
     return asyncio.run(scenario())
 
@@ -116,18 +103,18 @@ async def refresh(api: Api, shelves: Shelves) -> None:
 
 def test_op018_it_gets_its_label_back_and_is_seen_again() -> None:
     server, shelves = Server(), out_of_sight()
-    assert asked(server, shelves, create).outcome is Outcome.DONE
+    assert answered(server, shelves, create).outcome is Outcome.DONE
     (patch,) = server.patches
     aim = {"uid": "pod", "resourceVersion": "8"}
     assert patch == {"metadata": {**aim, "labels": {MANAGED_BY: OPERATOR}}}
     assert shelves.find(REF) is not None
-    assert asked(server, shelves, create).outcome is Outcome.DONE
+    assert answered(server, shelves, create).outcome is Outcome.DONE
     assert len(server.patches) == 1
-    asked(server, shelves, refresh)
+    answered(server, shelves, refresh)
 
 
 def test_op018_a_refusal_is_told() -> None:
-    attempt = asked(Server(forbids=True), out_of_sight(), create)
+    attempt = answered(Server(forbids=True), out_of_sight(), create)
     assert (attempt.outcome, attempt.detail) == (Outcome.REFUSED, "no labels here")
 
 
@@ -136,12 +123,12 @@ def test_op019_nothing_is_ended_while_it_is_there(labels: Json) -> None:
     server = Server()
     server.pod = a_pod("8", labels)
     with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server has it"):
-        asked(server, out_of_sight(), refresh)
+        answered(server, out_of_sight(), refresh)
 
 
 def test_op013_pods_of_nobody_are_none_of_its_business() -> None:
     server, shelves = Server(), out_of_sight()
     server.pod = a_pod("8", {})
     server.pod["metadata"]["ownerReferences"] = []
-    asked(server, shelves, refresh)
+    answered(server, shelves, refresh)
     assert shelves.find(REF) is None

@@ -7,18 +7,13 @@ from typing import Any, Final
 import pytest
 from aiohttp import web
 
-from grove_shell.client.api import Api
-from grove_shell.client.connection import Connection
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
 from grove_shell.world.shelves import Shelves
+from tests.operator.answering import asked
 
 A_WHILE: Final = 1.0
 FEW: Final = 10
-
-
-async def no_token() -> str | None:
-    return None
 
 
 class Curt:
@@ -39,22 +34,15 @@ class Curt:
 def test_op009_a_watch_that_ends_at_once_is_not_begun_a_thousand_times(code: int | None) -> None:
     async def scenario() -> int:
         curt = Curt([] if code is None else [{"type": "ERROR", "object": {"kind": "Status", "code": code}}])
-        application = web.Application()
-        application.router.add_get("/{path:.*}", curt.answer)
-        runner = web.AppRunner(application)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        server = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        async with Api(Connection(server=server, tls=None, token=no_token)) as api:
+        async with asked(curt.answer) as api:
             following = asyncio.create_task(Reflector(api, KINDS["Pod"], Shelves()).run())
             await asyncio.sleep(A_WHILE)
             following.cancel()
             await asyncio.wait([following])
-        await runner.cleanup()
         return curt.asked
 
-    asked = asyncio.run(scenario())
-    assert 2 < asked <= (2 * FEW if code else FEW)
+    times = asyncio.run(scenario())
+    assert 2 < times <= (2 * FEW if code else FEW)
 
 
 def test_op060_a_kind_that_a_cluster_may_do_without_is_none() -> None:
@@ -62,20 +50,14 @@ def test_op060_a_kind_that_a_cluster_may_do_without_is_none() -> None:
         return web.json_response({"kind": "Status", "code": 404, "message": "page not found"}, status=404)
 
     async def scenario() -> tuple[Shelves, list[str]]:
-        application, shelves, told = web.Application(), Shelves(), list[str]()
-        application.router.add_get("/{path:.*}", ignorant)
-        runner = web.AppRunner(application)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        server = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        async with Api(Connection(server=server, tls=None, token=no_token)) as api:
+        shelves, told = Shelves(), list[str]()
+        async with asked(ignorant) as api:
             for kind in ("ComputeDomain", "Service"):
                 reflector = Reflector(api, KINDS[kind], shelves, told=lambda kind, _words: told.append(kind))
                 following = asyncio.create_task(reflector.run())
                 await asyncio.wait_for(reflector.synced.wait(), A_WHILE)
                 following.cancel()
                 await asyncio.wait([following])
-        await runner.cleanup()
         return shelves, told
 
     shelves, told = asyncio.run(scenario())

@@ -5,12 +5,8 @@ import asyncio
 import pytest
 from aiohttp import web
 
-from grove_shell.client.api import Answer, Api, Unreachable
-from grove_shell.client.connection import Connection
-
-
-async def no_token() -> str | None:
-    return None
+from grove_shell.client.api import Answer, Unreachable
+from tests.operator.answering import asked
 
 
 class Slow:
@@ -33,13 +29,7 @@ def test_op031_a_write_that_waited_for_its_turn_asks_again_whether_it_may() -> N
 
     async def scenario() -> tuple[list[str], list[Answer | BaseException]]:
         slow = Slow()
-        application = web.Application()
-        application.router.add_route("*", "/{path}", slow.answer)
-        runner = web.AppRunner(application)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        server = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        async with Api(Connection(server=server, tls=None, token=no_token), in_flight=1) as api:
+        async with asked(slow.answer, in_flight=1) as api:
             first = asyncio.ensure_future(api.request("POST", "/first", body={}))
             await slow.busy.wait()
             others = [asyncio.ensure_future(api.request(method, "/other")) for method in ("DELETE", "GET")]
@@ -47,11 +37,10 @@ def test_op031_a_write_that_waited_for_its_turn_asks_again_whether_it_may() -> N
             api.allowed = lambda: False
             slow.let.set()
             answers = await asyncio.gather(first, *others, return_exceptions=True)
-        await runner.cleanup()
         return slow.asked, answers
 
-    asked, (first, deletion, reading) = asyncio.run(scenario())
-    assert asked == ["POST /first", "GET /other"]
+    heard, (first, deletion, reading) = asyncio.run(scenario())
+    assert heard == ["POST /first", "GET /other"]
     assert isinstance(first, Answer)
     assert isinstance(reading, Answer)
     with pytest.raises(Unreachable, match="does not lead"):

@@ -50,6 +50,13 @@ def a_clique(of: str, uid: str, scheduled: int) -> Json:
     return {"apiVersion": GROVE, "kind": "PodClique", **raw}
 
 
+def a_pod(of: str, clique_uid: str, node: str) -> Json:
+    labels = {"app.kubernetes.io/part-of": of, "app.kubernetes.io/managed-by": "grove-operator"}
+    meta: Json = {"name": f"{of}-0-a-x", "namespace": "ml", "labels": labels}
+    meta |= {"ownerReferences": [owner(clique_uid, name=f"{of}-0-a")]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"nodeName": node} if node else {}}
+
+
 @dataclass
 class Cluster:
     """What an API server has, and how that came about; a uid for each life of an object."""
@@ -96,9 +103,13 @@ MOVES: Final = st.lists(
         st.tuples(st.just("write"), TOPOLOGIES),
         st.tuples(st.just("write"), USERS),
         st.tuples(st.just("bind"), st.tuples(st.sampled_from(SETS), st.integers(0, 2))),
+        st.tuples(st.just("pod"), st.tuples(st.sampled_from(SETS), st.sampled_from(("", "node-0")))),
         st.tuples(
             st.just("delete"),
-            st.tuples(st.sampled_from((TOPOLOGY_KIND, BINDING_KIND, "PodCliqueSet")), st.sampled_from((*NAMES, *SETS))),
+            st.tuples(
+                st.sampled_from((TOPOLOGY_KIND, BINDING_KIND, "PodCliqueSet", "Pod")),
+                st.sampled_from((*NAMES, *SETS, *(f"{name}-0-a-x" for name in SETS))),
+            ),
         ),
     ),
     max_size=14,
@@ -113,6 +124,9 @@ def lived(moves: Iterable[tuple[str, Any]]) -> Cluster:
             cluster.write(told)
         elif what == "delete":
             cluster.delete(*told)
+        elif what == "pod":
+            name, node = told
+            cluster.write(a_pod(name, cluster.uid_of("PodClique", f"{name}-0-a"), node))
         else:
             name, scheduled = told
             cluster.write(a_clique(name, cluster.uid_of("PodCliqueSet", name), scheduled))
@@ -123,7 +137,7 @@ def shelves_of(cluster: Cluster, told: Configuration = ON) -> Shelves:
     """Everything as it is listed."""
     shelves = Shelves()
     shelves.configuration = told
-    for kind in (TOPOLOGY_KIND, BINDING_KIND, "PodCliqueSet", "PodClique"):
+    for kind in (TOPOLOGY_KIND, BINDING_KIND, "PodCliqueSet", "PodClique", "Pod"):
         shelves.replace(kind, cluster.items(kind), str(cluster.version))
     return shelves
 
@@ -185,6 +199,14 @@ def test_tp046_a_set_that_comes_and_goes_wakes_its_topology_and_no_other() -> No
         told.clear()
         take(shelves, event)
         assert told == {("ml", "llm"), home_of_topology(DEFAULT_TOPOLOGY)}
+
+
+def test_tp052_a_pod_that_is_bound_counts_before_any_status_says_so() -> None:
+    moves = [("write", a_set("llm", "aws", "rack")), ("bind", ("llm", 0)), ("pod", ("llm", "node-0"))]
+    shelves = shelves_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), *moves]))
+    seen = shelves.sight(home_of_topology("aws"), NOW)
+    assert isinstance(seen, TopologyMoment)
+    assert [user.scheduled for user in seen.placed] == [1]
 
 
 def test_tp046_a_status_that_changes_nothing_wakes_no_topology() -> None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from grove_core.areas.topology.judge import trouble_in
 from grove_core.areas.topology.rules import Why
-from grove_core.areas.topology.verdicts import Standing, TopologyJudgement
+from grove_core.areas.topology.verdicts import Misplaced, Standing, TopologyJudgement
 from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap
@@ -28,9 +28,7 @@ def wants_of_topology(snapshot: Snapshot, judgement: TopologyJudgement, held_bac
     root = snapshot.root
     if root.deleting or not root.uid or judgement.standing is Standing.UNKNOWN:
         return Desired()
-    misplaced = sorted(
-        held.target.name for held in held_back if any(one.rule is Why.PLACED_OTHERWISE for one in held.because)
-    )
+    misplaced = sorted(held.target.name for held in held_back if isinstance(held, Misplaced))
     stored = condition_of(root.status.conditions, TOPOLOGY_IN_SYNC)
     trouble = next(trouble_in(judgement, misplaced), None)
     if trouble is None:

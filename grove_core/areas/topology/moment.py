@@ -70,7 +70,8 @@ def moments_of(cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = 
         now: aware UTC.
         attempts: what was tried lately, for whichever topology.
     """
-    bound = bound_among(clique for owned in cluster.cliques_of.values() for clique in owned)
+    cliques = (clique for owned in cluster.cliques_of.values() for clique in owned)
+    bound = bound_among(cliques, cluster.pods_of)
     users = users_among(((one.ref.namespace, one.ref.name, one.spec.template) for one in cluster.sets), bound)
     told, complete = cluster.configuration.topology, {kind for kind, _ in cluster.complete}
     names = set(cluster.topologies)

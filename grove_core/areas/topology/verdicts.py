@@ -1,11 +1,13 @@
 """The possible answers about a set's topology, and what other areas may ask of them."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.wants import HeldBack
 
 
 @unique
@@ -40,6 +42,11 @@ class TopologyJudgement(NamedTuple):
     name: str = ""
     keys: Mapping[str, str] = MappingProxyType({})
     is_placed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Misplaced(HeldBack):
+    """A gang that is placed, and stays as it is although its topology says otherwise now (TP-026)."""
 
 
 class Placing(NamedTuple):

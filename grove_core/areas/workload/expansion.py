@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.areas.mnnvl.verdicts import Fabric
-from grove_core.areas.topology.verdicts import Placing
+from grove_core.areas.topology.verdicts import Misplaced, Placing
 from grove_core.areas.workload.access import access_for, service_for, service_spec
 from grove_core.areas.workload.births import Births
 from grove_core.areas.workload.blueprint import CliquePart, GangPart, GroupPart, ReplicaPart
@@ -283,7 +283,7 @@ class _Expansion:
             return None
         if placing.follows is not None:
             return Move(wanted, placing.follows)
-        return HeldBack(gang.ref, (placing.locked,)) if placing.locked is not None else None
+        return Misplaced(gang.ref, (placing.locked,)) if placing.locked is not None else None
 
     def _unmakeable(self, part: CliquePart) -> str:
         """What of a gang is not there and will not be: a clique, or the scaling group that would own it; or empty."""

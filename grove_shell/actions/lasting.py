@@ -1,0 +1,21 @@
+"""Programs that run until they are told to stop."""
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from typing import Any
+
+from grove_shell.client.api import Unreachable
+from grove_shell.client.connection import NoAccess
+from grove_shell.exits import ERROR
+from grove_shell.operator.serving import CannotListen
+from grove_shell.views.page import write
+
+
+def lasting(program: Coroutine[Any, Any, int]) -> int:
+    """Run to the end; what keeps it from beginning is told in one sentence. Returns the exit code (CL-001)."""
+    try:
+        return asyncio.run(program)
+    except (NoAccess, CannotListen, Unreachable) as fault:
+        write(f"{fault}\n", sys.stderr)
+        return ERROR

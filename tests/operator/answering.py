@@ -1,0 +1,31 @@
+"""A server that really listens, and answers as a test says."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+from grove_shell.client.api import Api
+from grove_shell.client.connection import Connection
+
+Answer = Callable[[web.Request], Awaitable[web.Response]]
+
+
+async def no_token() -> str | None:
+    return None
+
+
+@asynccontextmanager
+async def asked(answer: Answer, *, in_flight: int = 32) -> AsyncIterator[Api]:
+    """A client of a server with this answer to everything."""
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    server = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    try:
+        async with Api(Connection(server=server, tls=None, token=no_token), in_flight=in_flight) as api:
+            yield api
+    finally:
+        await runner.cleanup()
