@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pydantic.alias_generators import to_camel
+
 from grove_core.admit import admit
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import Deny
@@ -52,6 +54,16 @@ _TEMPLATE: Final = "clique"
 _KINDS: Final = frozenset(
     {"PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", DOMAIN_KIND, CLAIM_KIND, TOPOLOGY_KIND}
 )
+
+_EXPECTED_OF: Final = {
+    "failed_domains": "PodCliqueSet",
+    "in_sync": "PodCliqueSet",
+    "stands_on": "PodClique",
+    "topologies": "PodGang",
+    "held": TOPOLOGY_KIND,
+    "levels": TOPOLOGY_KIND,
+}
+"""Fields of an expectation that say something of objects of one kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +154,9 @@ def _expected_by(expectation: Expectation) -> Iterator[tuple[str, str, str]]:
         value = getattr(expectation, field)
         for name in value if isinstance(value, Mapping) else ():
             yield f"{field}.{name}", "PodClique", name
-    for name in expectation.failed_domains:
-        yield f"failedDomains.{name}", "PodCliqueSet", name
+    for field, kind in _EXPECTED_OF.items():
+        for name in getattr(expectation, field):
+            yield f"{to_camel(field)}.{name}", kind, name
     for field in ("exists", "gone"):
         for place, whole in enumerate(getattr(expectation, field)):
             kind, _, name = whole.partition("/")

@@ -91,6 +91,11 @@ class Expectation(Model):
         exists, gone: objects as ``Kind/name``.
         nodes: on how many nodes pods are.
         joined: of all pods, or by PodClique: those that claim a channel of a ComputeDomain.
+        stands_on: by PodClique, labels of nodes; all of its live pods are on nodes with these.
+        topologies: by PodGang, the topology that it names; empty for none.
+        in_sync: by PodCliqueSet, whether its topology holds, as its condition says.
+        held: by ClusterTopology, whether Grove's finalizer is on it.
+        levels: by ClusterTopology, its domains from broad to narrow.
         failed_domains: by PodCliqueSet, the replicas whose ComputeDomain could not be made, as its condition says.
     """
 
@@ -109,6 +114,11 @@ class Expectation(Model):
     gone: tuple[Address, ...] = ()
     joined: Counted | None = None
     failed_domains: dict[str, tuple[Count, ...]] = Field(default_factory=dict)
+    stands_on: dict[str, dict[str, StrictStr]] = Field(default_factory=dict)
+    topologies: dict[str, StrictStr] = Field(default_factory=dict)
+    in_sync: dict[str, StrictBool] = Field(default_factory=dict)
+    held: dict[str, StrictBool] = Field(default_factory=dict)
+    levels: dict[str, tuple[StrictStr, ...]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _when_or_never(self) -> "Expectation":

@@ -161,7 +161,7 @@ class Simulation:
         self.mischief = Mischief(self.cluster, self.operator, self.history)
         self.fabric = FabricFaults(self.cluster, self.operator, self.history)
         self.driver = Driver(self.cluster, spec.driver)
-        self.judge = Judge(self.cluster, self.history, spec.expect)
+        self.judge = Judge(self.cluster, self.nodes, self.history, spec.expect)
         self._acts = acts_by_name(self.users, self.administrators, self.mischief, self.fabric, self.controller)
         self.cluster.listeners = [
             *([self.checks.hear] if self.checks is not None else []),
