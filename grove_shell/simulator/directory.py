@@ -16,6 +16,7 @@ from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import Deny
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.configuration import Configuration, TopologyAware
 from grove_core.resources.names import (
     domain_name,
     member_clique_name,
@@ -55,6 +56,8 @@ _KINDS: Final = frozenset(
     {"PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", DOMAIN_KIND, CLAIM_KIND, TOPOLOGY_KIND}
 )
 
+_OPEN: Final = Configuration(topology=TopologyAware(enabled=True))
+"""Which topologies may be named is not known beforehand; nobody is refused for the one that a manifest names."""
 _EXPECTED_OF: Final = {
     "failed_domains": "PodCliqueSet",
     "in_sync": "PodCliqueSet",
@@ -194,7 +197,7 @@ class Directory:
         deed = event.deed
         if isinstance(deed, NodePool):
             self._add_pool(deed)
-        elif isinstance(deed, ApplySet) and not isinstance(admit(deed.manifest).verdict, Deny):
+        elif isinstance(deed, ApplySet) and not isinstance(admit(deed.manifest, configuration=_OPEN).verdict, Deny):
             self._add_root(podcliqueset_of(with_defaults(deed.manifest)))
         elif isinstance(deed, ApplyTopology):
             self._add(TOPOLOGY_KIND, [_name_in(deed.manifest)])
