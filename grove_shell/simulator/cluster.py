@@ -40,6 +40,7 @@ class Cluster:
         gated: uids of pods with somebody else's gate on them.
         most_domains: how many ComputeDomains a namespace may have; None for any number.
         late: what those who admit know of topologies, where they see late.
+        admission_watch: how late that is.
     """
 
     def __init__(self, world: MemoryWorld, agenda: Agenda, admission: Admission | None = None) -> None:
@@ -49,6 +50,7 @@ class Cluster:
         self.gated: set[str] = set()
         self.most_domains: int | None = None
         self.late: Callable[[], Around] | None = None
+        self.admission_watch = 0
         self.listeners: list[Callable[[list[Change]], None]] = []
         self._webhooks = Webhooks(world, admission or Admission(), self._store, self.around)
         self._differ = Differ(world)

@@ -31,6 +31,7 @@ from grove_shell.simulator.fault_events import (
 from grove_shell.simulator.fields import Kind
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.spans import MINUTE, SECOND
+from grove_shell.simulator.topology_draws import TOPOLOGY_DRAWS
 from grove_shell.simulator.user_events import (
     ApplySet,
     Autoscale,
@@ -71,6 +72,8 @@ def with_drawn_events(
     absent = (frozenset() if cast.cliques else _OF_CLIQUES) | (frozenset() if cast.sets else _OF_SETS)
     absent |= frozenset() if cast.domains else _OF_DOMAINS
     absent |= frozenset() if cast.claims else _OF_CLAIMS
+    absent |= frozenset() if cast.topologies else frozenset(TOPOLOGY_DRAWS)
+    absent |= frozenset() if cast.topologies and cast.sets else {"name_topology"}
     kinds = [name for name in _DRAWS if name not in without | absent]
     chosen = dice.sample(kinds, min(dice.randint(1, 4), len(kinds)))
     horizon = max((event.at for event in scenario.spec.events), default=0) + _HORIZON
@@ -328,6 +331,7 @@ _DRAWS: Final[Mapping[str, Drawn]] = {
     "foreign_domain": _foreign_domain,
     "limit_domains": _limit_domains,
     "reconfigure": _reconfigure,
+    **TOPOLOGY_DRAWS,
 }
 _OF_CLIQUES: Final = frozenset(
     {"delete_pod", "fail_pod", "crash_pod", "hold_foreign", "gate_foreign", "edit_status", "remove_labels"}

@@ -132,6 +132,7 @@ class Simulation:
         world.clock = lambda: moment_of(spec.start, self.agenda.now)
         world.served = Served(without_domains=spec.driver.installed > 0)
         self.cluster = Cluster(world, self.agenda, options.admission)
+        self.cluster.admission_watch = spec.admission.watch
         self.cluster.late = LateAround(self.cluster, spec.admission.watch) if spec.admission.watch else None
         self.nodes: dict[str, Node] = {node.name: node for pool in spec.nodes for node in nodes_of(pool)}
         for pod in self.cluster.pods():
@@ -141,7 +142,8 @@ class Simulation:
         self.kubelet = Kubelet(self.cluster, self.nodes, spec.kubelet, self.history)
         self.controller = NodeController(self.cluster, self.nodes, self.scheduler, self.kubelet, self.history)
         self.storyteller = Storyteller(self.cluster, self.history)
-        self.checks = Checks(self.cluster, self.nodes, spec.start) if options.check else None
+        aware = spec.scheduler.gang_aware
+        self.checks = Checks(self.cluster, self.nodes, spec.start, gang_aware=aware) if options.check else None
         watching = (self.checks,) if self.checks is not None else ()
         followers = (self.storyteller, *watching, *options.followers)
         self.operator = Operator(

@@ -1,5 +1,6 @@
 """Topologies in a run: what the operator and those who admit know of them, and how a topology is written down."""
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -8,9 +9,10 @@ from grove_core.areas.topology.moment import TopologyMoment
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, topology_ref
+from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.topology_use import User, bound_among, users_among
+from grove_core.resources.topology_use import NO_PODS, User, bound_among, users_among
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.world.memory import MemoryWorld
 
@@ -28,7 +30,7 @@ def kept_in(view: MemoryWorld) -> list[Ref]:
 
 def moment_in(view: MemoryWorld, name: str, now: datetime, attempts: tuple[Attempt, ...]) -> TopologyMoment:
     """What the operator can see of one topology."""
-    _, users = _use_in(view)
+    _, users = _use_in(view, view.pods)
     return TopologyMoment(
         name=name,
         topology=view.topologies().get(name),
@@ -40,7 +42,7 @@ def moment_in(view: MemoryWorld, name: str, now: datetime, attempts: tuple[Attem
 
 
 def around_in(world: MemoryWorld) -> Around:
-    """What sets and topologies are admitted by."""
+    """What sets and topologies are admitted by: pods count as bound when a PodClique says so."""
     return Around(world.topologies(), *_use_in(world))
 
 
@@ -55,8 +57,10 @@ def raw_of(topology: ClusterTopology) -> dict[str, Any]:
     }
 
 
-def _use_in(world: MemoryWorld) -> tuple[dict[tuple[str, str], int], dict[str, tuple[User, ...]]]:
+def _use_in(
+    world: MemoryWorld, pods: Mapping[str, Iterable[Pod]] = NO_PODS
+) -> tuple[dict[tuple[str, str], int], dict[str, tuple[User, ...]]]:
     """How many pods of each set are bound, and who uses which topology."""
-    bound = bound_among(item for item in world.items.values() if isinstance(item, PodClique))
+    bound = bound_among((item for item in world.items.values() if isinstance(item, PodClique)), pods)
     sets = (item for item in world.items.values() if isinstance(item, PodCliqueSet))
     return bound, users_among(((one.ref.namespace, one.ref.name, one.spec.template) for one in sets), bound)

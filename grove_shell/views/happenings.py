@@ -37,7 +37,7 @@ def lines_of(moment: Iterable[Happening], *, verbose: bool) -> Iterator[Line]:
 
 
 def _is_told(happening: Happening) -> bool:
-    """Whether a person wants to know who did not ask for everything: of conditions, breaches, domains and topologies."""
+    """Whether a person wants to know who did not ask for everything: breaches, domains and topologies."""
     if happening.what is What.CONDITION:
         _, _, before = happening.because
         kind, _, now = happening.detail.partition("=")

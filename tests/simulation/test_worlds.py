@@ -81,6 +81,7 @@ def test_sm042_events_are_a_function_of_the_seed(seed: int) -> None:
 
 def test_sm042_every_kind_of_event_is_drawn() -> None:
     drawn = {event.what for seed in range(400) for event in world(seed).spec.events}
+    drawn |= {event.what for seed in range(100) for event in world(seed, topologies=True).spec.events}
     never = Event.model_fields.keys() - drawn - {"at"}
     assert never == {"add_nodes"}
 
@@ -97,7 +98,7 @@ def test_sm064_volume_adds_up(tmp_path: object, capsys: pytest.CaptureFixture[st
     assert main(["--seeds", "4", "--without", quiet, "--state", state]) == 0
     assert main(["--seeds", "8", "--without", quiet, "--state", state]) == 0
     assert "8 worlds, 0 violations" in capsys.readouterr().out
-    tally = chunk((0, 2, frozenset(DRAWN[3:]), None, None))
+    tally = chunk((0, 2, frozenset(DRAWN[3:]), None, None, False))
     assert Tally.of(tally.as_json) == tally
     assert CHUNK > 0
     assert any("GT-011" in line for line in lines_of(tally))

@@ -36,10 +36,16 @@ CHUNK: Final = 50
 
 
 def world(
-    seed: int, *, without: frozenset[str] = frozenset(), fabric: bool | None = None, mode: str | None = None
+    seed: int,
+    *,
+    without: frozenset[str] = frozenset(),
+    fabric: bool | None = None,
+    mode: str | None = None,
+    topologies: bool = False,
 ) -> Scenario:
-    """The world of a seed; with MNNVL in a mode, without, or as it comes."""
-    return with_drawn_events(random_scenario(seed, fabric=fabric, mode=mode), seed, without=without)
+    """The world of a seed; with MNNVL in a mode, without, or as it comes; with topologies or without."""
+    drawn = random_scenario(seed, fabric=fabric, mode=mode, topologies=topologies)
+    return with_drawn_events(drawn, seed, without=without)
 
 
 def played(scenario: Scenario, decide: Decide | None = None, *, rows: "Rows | None" = None) -> Run:
@@ -121,13 +127,14 @@ class Tally:
         return cls(**raw, kinds=kinds, rows=rows, violations=violations)
 
 
-def chunk(job: tuple[int, int, frozenset[str], bool | None, str | None]) -> Tally:
+def chunk(job: tuple[int, int, frozenset[str], bool | None, str | None, bool]) -> Tally:
     """Some worlds, one after the other."""
-    first, count, without, fabric, mode = job
+    first, count, without, fabric, mode, topologies = job
     tally, start = Tally(), time.process_time()
     gc.disable()
     for seed in range(first, first + count):
-        scenario, rows = world(seed, without=without, fabric=fabric, mode=mode), Rows()
+        scenario = world(seed, without=without, fabric=fabric, mode=mode, topologies=topologies)
+        rows = Rows()
         run = played(scenario, rows=rows)
         tally.worlds += 1
         tally.terminations += run.history.terminations
@@ -165,6 +172,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--shrink", action="store_true", help="print the smallest world of the first violation")
     parser.add_argument("--mnnvl", action="store_true", help="MNNVL in every world, and not in every third")
     parser.add_argument("--mode", choices=("operator", "annotations"), help="of MNNVL, in every world that has it")
+    parser.add_argument("--topologies", action="store_true", help="topologies in every world")
     options = parser.parse_args(arguments)
     tally = Tally()
     if options.state is not None and options.state.exists():
@@ -172,7 +180,8 @@ def main(arguments: list[str]) -> int:
     without = frozenset(filter(None, options.without.split(",")))
     first, end = options.first + tally.worlds, options.first + options.seeds
     fabric = True if options.mnnvl else None
-    jobs = [(seed, min(CHUNK, end - seed), without, fabric, options.mode) for seed in range(first, end, CHUNK)]
+    how = (without, fabric, options.mode, options.topologies)
+    jobs = [(seed, min(CHUNK, end - seed), *how) for seed in range(first, end, CHUNK)]
     with Pool(options.jobs) as pool:
         for done in pool.imap(chunk, jobs):
             tally.add(done)
@@ -181,7 +190,7 @@ def main(arguments: list[str]) -> int:
     sys.stdout.write("".join(f"{line}\n" for line in lines_of(tally)))
     if tally.violations and options.shrink:
         seed = min(tally.violations)
-        one = world(seed, without=without, fabric=fabric, mode=options.mode)
+        one = world(seed, without=without, fabric=fabric, mode=options.mode, topologies=options.topologies)
         small = smallest(one, tally.violations[seed].partition(" ")[0])
         sys.stdout.write(as_text(small.as_json, "yaml"))
     return 3 if tally.violations else 0

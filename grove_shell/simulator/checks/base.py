@@ -31,6 +31,7 @@ class Truth:
     """The cluster as it is, and what has to be remembered of it.
 
     Attributes:
+        gang_aware: whether the scheduler reads PodGangs.
         clock_slack: the farthest that the operator's clock was off so far, in milliseconds.
         cliques, groups, roots: every one that ever was, by uid, as it was last.
         root_of: uid of a clique, a group or anything else owned -> uid of its set.
@@ -41,6 +42,7 @@ class Truth:
     cluster: Cluster
     nodes: Mapping[str, Node]
     start: datetime
+    gang_aware: bool = True
     clock_slack: int = 0
     cliques: dict[str, PodClique] = field(default_factory=dict)
     groups: dict[str, ScalingGroup] = field(default_factory=dict)

@@ -18,6 +18,7 @@ from grove_shell.simulator.checks.pods import CountOfPods, Deletions, Gates
 from grove_shell.simulator.checks.rest import NothingLeft, Whole
 from grove_shell.simulator.checks.sharing import Sharing
 from grove_shell.simulator.checks.termination import Terminations
+from grove_shell.simulator.checks.topologies import Gangs, Keeping, References
 from grove_shell.simulator.checks.writes import Writes
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.history import Actor
@@ -27,14 +28,30 @@ from grove_shell.simulator.operator import Operator
 from grove_shell.simulator.spans import moment_of
 from grove_shell.simulator.topologies import Sight, kept_in, moment_in
 
-_CHECKS = (CountOfPods, Deletions, Gates, Channels, Sharing, Admitted, Writes, Terminations, NothingLeft, Whole)
+_CHECKS = (
+    CountOfPods,
+    Deletions,
+    Gates,
+    Channels,
+    Sharing,
+    Admitted,
+    Writes,
+    Terminations,
+    References,
+    Keeping,
+    Gangs,
+    NothingLeft,
+    Whole,
+)
 
 
 class Checks:
     """Follows the operators, and listens to the cluster; raises Violated at the first promise that is broken."""
 
-    def __init__(self, cluster: Cluster, nodes: Mapping[str, Node], start: datetime) -> None:
-        self.truth = Truth(cluster, nodes, start)
+    def __init__(
+        self, cluster: Cluster, nodes: Mapping[str, Node], start: datetime, *, gang_aware: bool = True
+    ) -> None:
+        self.truth = Truth(cluster, nodes, start, gang_aware)
         self.domains = Domains(self.truth)
         self.checks: tuple[Check, ...] = (self.domains, *(check(self.truth) for check in _CHECKS))
 

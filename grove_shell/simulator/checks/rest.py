@@ -23,6 +23,7 @@ from grove_core.resources.template import ROLLING_RECREATE
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.checks.base import Check
 from grove_shell.simulator.checks.fabric import is_shared
+from grove_shell.simulator.checks.nearness import resolved
 from grove_shell.simulator.checks.pods import is_updating
 from grove_shell.simulator.cluster import image_of
 
@@ -66,7 +67,10 @@ class Whole(Check):
                     self._are_new(item, root)
 
     def _is_blocked(self, root: PodCliqueSet) -> bool:
-        """Whether a stranger holds a name that PodCliques of the namespace may have to wait for."""
+        """Whether the topology of the set does not hold, or a stranger has a name that PodCliques may wait for."""
+        told = self.truth.cluster.world.configuration
+        if resolved(root, self.truth.cluster.world.topologies(), told)[1]:
+            return True
         is_on = self.truth.cluster.world.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
         return is_on and any(
             isinstance(item, ComputeDomain) and ref.namespace == root.ref.namespace and not is_shared(item)
