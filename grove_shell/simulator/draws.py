@@ -48,6 +48,7 @@ _MOST: Final = 6
 _OUTAGES: Final = 0.3
 _TROUBLED: Final = 0.4
 _LATE: Final = 0.3
+_REARRANGED: Final = 3
 _HORIZON: Final = 90 * SECOND
 
 
@@ -89,6 +90,10 @@ def with_drawn_events(
         events += _DRAWS[dice.choice(troubles)](dice, cast, dice.randrange(0, horizon, 100))
     if "limit_domains" in troubles and dice.random() < _LATE:
         events += _late_domains(dice, cast, horizon, kinds)
+    rearranged = [name for name in kinds if name in TOPOLOGY_DRAWS]
+    for _ in range(dice.randint(0, _REARRANGED) if rearranged else 0):
+        early = dice.random() < 0.5  # noqa: PLR2004 - while pods are placed
+        events += _DRAWS[dice.choice(rearranged)](dice, cast, dice.randrange(0, 4 * SECOND if early else horizon, 100))
     return scenario.with_events(tuple(events))
 
 
