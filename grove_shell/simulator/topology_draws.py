@@ -10,7 +10,7 @@ from grove_shell.simulator.events import Event
 from grove_shell.simulator.fault_events import HoldForeign, Reconfigure
 from grove_shell.simulator.scenario import API_VERSION
 from grove_shell.simulator.spans import MINUTE, SECOND
-from grove_shell.simulator.user_events import ApplySet, ApplyTopology, TopologyAt
+from grove_shell.simulator.user_events import ApplySet, ApplyTopology, Named, TopologyAt
 
 ZONE: Final = "example.com/zone"
 RACK: Final = "example.com/rack"
@@ -61,29 +61,45 @@ def _delete_topology(dice: Random, cast: Cast, at: int) -> list[Event]:
 
 def _name_topology(dice: Random, cast: Cast, at: int) -> list[Event]:
     """A set goes to another topology."""
+    return [_goes_to(dice.choice((*cast.topologies, _SPARE, "")), dice, cast, at)]
+
+
+def _goes_to(name: str, dice: Random, cast: Cast, at: int) -> Event:
+    """A set names that topology from then on; none where it is empty."""
     manifest = dict(dice.choice(cast.sets))
-    template = dict(manifest["spec"]["template"])
-    name = dice.choice((*cast.topologies, _SPARE, ""))
-    template["clusterTopologyName"] = name
-    if not name:
-        del template["clusterTopologyName"]
+    template = {key: value for key, value in manifest["spec"]["template"].items() if key != "clusterTopologyName"}
+    template |= {"clusterTopologyName": name} if name else {}
     changed = {**manifest, "spec": {**manifest["spec"], "template": template}}
-    return [Event(at=at, apply_set=ApplySet(manifest=changed))]
+    return Event(at=at, apply_set=ApplySet(manifest=changed))
 
 
 def _hold_topology(dice: Random, cast: Cast, at: int) -> list[Event]:
-    fault = HoldForeign(
-        kind="ClusterTopology", name=dice.choice(cast.topologies), span=dice.randrange(SECOND, 3 * MINUTE, 500)
-    )
-    return [Event(at=at, hold_foreign=fault)]
+    """A stranger holds one, often one that is being deleted; sets come to it, leave it or go meanwhile."""
+    name, span = dice.choice((*cast.topologies, *_named_in(cast))), dice.randrange(10 * SECOND, 3 * MINUTE, 500)
+    events = [Event(at=at, hold_foreign=HoldForeign(kind="ClusterTopology", name=name, span=span))]
+    if dice.random() < 0.5:  # noqa: PLR2004 - a coin
+        events.append(Event(at=at + dice.randrange(0, span // 2, 100), delete_topology=TopologyAt(name=name)))
+    then = at + dice.randrange(span // 2, span, 100)
+    if cast.sets:
+        goes = _goes_to(dice.choice((name, *cast.topologies)), dice, cast, then)
+        gone = Event(at=then, delete_set=Named(name=dice.choice(cast.sets)["metadata"]["name"]))
+        events += dice.choice(([goes], [gone], []))
+    return events
 
 
 def _switch_topologies(dice: Random, cast: Cast, at: int) -> list[Event]:
-    """Off, on, or with other levels of the default topology."""
-    del cast
+    """Off, on, or with other levels of the default topology; somebody may name one afterwards."""
     settings = told(dice.choice(HIERARCHIES[:3]), enabled=dice.random() < 0.7)  # noqa: PLR2004 - mostly on
     down = dice.choice((100, 5 * SECOND, 90 * SECOND))
-    return [Event(at=at, reconfigure=Reconfigure(topology_aware_scheduling=settings, down=down))]
+    events = [Event(at=at, reconfigure=Reconfigure(topology_aware_scheduling=settings, down=down))]
+    if cast.sets and dice.random() < 0.5:  # noqa: PLR2004 - a coin
+        events.append(_goes_to(dice.choice(cast.topologies), dice, cast, at + dice.randrange(0, MINUTE, 100)))
+    return events
+
+
+def _named_in(cast: Cast) -> list[str]:
+    """The topologies that the sets use at first."""
+    return [manifest["spec"]["template"].get("clusterTopologyName", cast.topologies[-1]) for manifest in cast.sets]
 
 
 TOPOLOGY_DRAWS: Final[Mapping[str, Callable[[Random, Cast, int], list[Event]]]] = {

@@ -10,6 +10,7 @@ from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.configuration import Configuration
+from grove_core.resources.keys import SET
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -93,7 +94,7 @@ class References(Check):
     def _clique(self, clique: PodClique, after: object) -> None:
         root = self.truth.root_of.get(clique.uid, "")
         known = self._bound[root]
-        if isinstance(after, PodClique) and after.status.scheduled and after.labels:
+        if isinstance(after, PodClique) and after.status.scheduled and _says_whose_it_is(after):
             known.add(clique.uid)
             self._bound_since.setdefault(root, self.truth.now)
         else:
@@ -107,6 +108,11 @@ class References(Check):
 
     def _users(self, name: str) -> Iterator[PodCliqueSet]:
         return (root for root in self.truth.cluster.sets() if used_by(root) == name)
+
+
+def _says_whose_it_is(clique: PodClique) -> bool:
+    """Whether whoever sees it alone can tell its set: a member of a group without labels does not show it."""
+    return clique.owner_kind == "PodCliqueSet" or any(key in clique.labels for key in SET)
 
 
 class Keeping(Check):
