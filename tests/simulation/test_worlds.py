@@ -15,12 +15,15 @@ from tests.simulation.fabric_mutants import FABRIC_MUTANTS
 from tests.simulation.mutants import MUTANTS, terminates_at_once
 from tests.simulation.scope_mutants import SCOPE_MUTANTS, switched_on
 from tests.simulation.sets import random_scenario
+from tests.simulation.topology_mutants import TOPOLOGY_MUTANTS, stirred
 from tests.simulation.worlds import CHUNK, Tally, chunk, lines_of, main, played, smallest, world
 
 WORLDS = 200
 ENOUGH = 120
+SOME = 30
 # mistakes are found without, and sooner
-SLOW = frozenset({"scale", "autoscale", "apply_set", "delete_set", "slow_answers", "change_hashes"})
+SLOW_ANSWERS = frozenset({"slow_answers", "change_hashes"})
+SLOW = SLOW_ANSWERS | {"scale", "autoscale", "apply_set", "delete_set"}
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -51,6 +54,31 @@ def test_sm061_every_known_mistake_about_domains_is_found(make: Callable[[], Dec
 @pytest.mark.req("SM-087")
 def test_sm061_every_known_mistake_about_sharing_is_found(make: Callable[[], Options], codes: frozenset[str]) -> None:
     worlds = (switched_on(world(seed, fabric=True, mode="annotations")) for seed in range(WORLDS))
+    found = (found.code for scenario in worlds if (found := Simulation(scenario, make()).run().violation) is not None)
+    assert any(code in codes for code in found)
+
+
+@pytest.mark.parametrize("part", range(2))
+@pytest.mark.req("SM-089")
+def test_sm067_drawn_worlds_with_topologies_keep_every_promise(part: int) -> None:
+    for seed in range(part * SOME, (part + 1) * SOME):
+        violation = played(world(seed, topologies=True)).violation
+        again = f"python -m tests.simulation.worlds --topologies --first {seed} --seeds 1 --shrink"
+        assert violation is None, again
+
+
+@pytest.mark.parametrize("seed", range(SOME // 2))
+def test_sm067_nobody_does_with_topologies_what_may_not_be(seed: int) -> None:
+    assert played(stirred(world(seed, topologies=True, fabric=False, without=SLOW))).violation is None
+
+
+@pytest.mark.parametrize(("make", "codes"), TOPOLOGY_MUTANTS.values(), ids=TOPOLOGY_MUTANTS)
+@pytest.mark.req("SM-067")
+def test_sm061_every_known_mistake_about_topologies_is_found(
+    make: Callable[[], Options], codes: frozenset[str]
+) -> None:
+    drawn = (world(seed, topologies=True, fabric=False, without=SLOW_ANSWERS) for seed in range(WORLDS // 2))
+    worlds = (found for one in drawn for found in (one, stirred(one)))
     found = (found.code for scenario in worlds if (found := Simulation(scenario, make()).run().violation) is not None)
     assert any(code in codes for code in found)
 

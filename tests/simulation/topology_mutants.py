@@ -20,8 +20,15 @@ from grove_core.resources.keys import TOPOLOGY_FINALIZER, TOPOLOGY_IN_SYNC
 from grove_core.resources.topology_use import use_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.admission import Admission
+from grove_shell.simulator.events import Event
+from grove_shell.simulator.fault_events import HoldForeign, Reconfigure
 from grove_shell.simulator.operator import Decide, Keep
+from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.simulation import Options
+from grove_shell.simulator.spans import SECOND
+from grove_shell.simulator.topology_draws import HIERARCHIES, topology_raw
+from grove_shell.simulator.topology_draws import told as told_of
+from grove_shell.simulator.user_events import ApplySet, ApplyTopology, Named, TopologyAt
 from tests.simulation.fabric_mutants import changed
 from tests.simulation.mutants import created, step_of, with_steps
 
@@ -200,6 +207,49 @@ def lets_what_is_configured(
     """The default topology may get its configured levels whoever is placed."""
     verdict = admit_topology(new, old, around, configuration).verdict
     return Admit() if cluster_topology_of(new).levels == configuration.topology.levels else verdict
+
+
+def stirred(scenario: Scenario) -> Scenario:
+    """A world in which people do with topologies what they should not, one thing after the other."""
+    (manifest,) = scenario.spec.sets
+    used = manifest["spec"]["template"].get("clusterTopologyName", DEFAULT_TOPOLOGY)
+    name = manifest["metadata"]["name"]
+    told = scenario.spec.operator.topology_aware_scheduling
+    off, on = told.model_copy(update={"enabled": False}), told.model_copy(update={"enabled": True})
+    other = told_of(next(levels for levels in HIERARCHIES if told_of(levels) != on))
+
+    def goes_to(topology: str) -> ApplySet:
+        template = {**manifest["spec"]["template"], "clusterTopologyName": topology}
+        return ApplySet(manifest={**manifest, "spec": {**manifest["spec"], "template": template}})
+
+    def held(topology: str) -> HoldForeign:
+        return HoldForeign(kind="ClusterTopology", name=topology, span=30 * SECOND)
+
+    def levels(topology: str) -> ApplyTopology:
+        return ApplyTopology(manifest=topology_raw(topology, HIERARCHIES[0 if topology == "beta" else 1]))
+
+    events = (
+        Event(at=20 * SECOND, apply_set=goes_to("beta" if used == "alpha" else "alpha")),
+        Event(at=21 * SECOND, apply_topology=levels(used)),
+        Event(at=22 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=other, down=100)),
+        Event(at=30 * SECOND, hold_foreign=held(used)),
+        Event(at=31 * SECOND, delete_set=Named(name=name)),
+        Event(at=62 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=off, down=100)),
+        Event(at=70 * SECOND, apply_set=goes_to("alpha")),
+        Event(at=80 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=on, down=100)),
+        Event(at=90 * SECOND, delete_set=Named(name=name)),
+        Event(at=100 * SECOND, apply_set=goes_to("alpha")),
+        Event(at=100 * SECOND + 900, apply_set=goes_to("beta")),
+        Event(at=100 * SECOND + 900, delete_topology=TopologyAt(name="beta")),
+        Event(at=105 * SECOND, delete_set=Named(name=name)),
+        Event(at=115 * SECOND, apply_topology=levels("beta")),
+        Event(at=118 * SECOND, apply_set=goes_to("missing")),
+        Event(at=120 * SECOND, hold_foreign=held("beta")),
+        Event(at=121 * SECOND, delete_topology=TopologyAt(name="beta")),
+        Event(at=130 * SECOND, apply_set=goes_to("beta")),
+        Event(at=160 * SECOND, apply_set=ApplySet(manifest=dict(manifest))),
+    )
+    return scenario.with_events((*scenario.spec.events, *events))
 
 
 def _deciding(decide: Decide) -> Callable[[], Options]:
