@@ -19,6 +19,7 @@ from time import perf_counter
 from typing import Any, Final, TypeAlias
 
 from benchmarks.data import NOW, Form, write_list
+from benchmarks.nodes import TOPOLOGIES, gang_of, nodes, text_of
 from grove_core.kernel.times import format_time
 
 Numbers: TypeAlias = Mapping[str, Any]
@@ -473,6 +474,53 @@ def w3_domains(bench: Bench) -> Iterator[Row]:
         )
 
 
+def w4_places(bench: Bench) -> Iterator[Row]:
+    """How long a person waits to be told whether a gang has a place, and how that grows with the nodes."""
+    most = max(40, bench.sizes.many // 20)
+    few = most // 5
+    pods = min(bench.sizes.few, 2 * few)
+    command = (sys.executable, "-m", "grove_shell", "topology", "check")
+    commands = [[*command, *_check_files(bench.folder, *size)] for size in ((few, pods), (most, pods), (8, 8))]
+    small, large, least = bench.commands_in_turn(commands, bench.sizes.rounds)
+    yield Row(
+        id="W4",
+        what=f"grove topology check: {most:,} nodes, two topologies, a gang of {pods:,} pods at three levels",
+        candidate=str(large.wall),
+        baseline=str(least.wall),
+        value=large.wall.median,
+        unit="s",
+        bounds=(2, 3),
+        n=len(large.wall.values),
+    )
+    start = least.processor.median
+    yield Row(
+        id="W4",
+        what=f"the same beyond what 8 nodes take, exponent from {few:,} to {most:,} nodes",
+        candidate=str(large.processor),
+        baseline=str(small.processor),
+        value=_exponent(
+            max(small.processor.median - start, 1e-3), max(large.processor.median - start, 1e-3), most / few
+        ),
+        unit="",
+        bounds=(1.2, 1.3),
+        n=len(large.processor.values),
+    )
+
+
+def _check_files(folder: Path, count: int, pods: int) -> list[str]:
+    """Half of the nodes are of one kind and half of the other; the set knows both topologies, and uses one."""
+    written = {
+        f"nodes-{count}.json": text_of(nodes(h100=count // 2, gb200=count - count // 2)),
+        f"gang-{pods}.json": json.dumps(gang_of(pods)),
+        "topologies.json": json.dumps({"kind": "List", "apiVersion": "v1", "items": TOPOLOGIES}),
+    }
+    words: list[str] = []
+    for name, text in written.items():
+        (folder / name).write_text(text, encoding="utf-8")
+        words += ["-f", str(folder / name)]
+    return words
+
+
 def _processor_time_of_children() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -492,4 +540,5 @@ ROWS: Final[Mapping[str, Callable[[Bench], Iterator[Row]]]] = {
     "W1": w1_expansion,
     "W2": w2_reviews,
     "W3": w3_domains,
+    "W4": w4_places,
 }

@@ -16,7 +16,8 @@ from grove_core.resources.configuration import UNTOLD, Configuration
 from grove_core.resources.fields import Fields
 from grove_core.resources.manifest import manifest_of
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.topology_use import bound_among, users_among
+from grove_core.resources.template import read_spec
+from grove_core.resources.topology_use import bound_among, use_of, users_among
 
 
 def admit_topology(
@@ -69,6 +70,12 @@ def around_in(
     users = users_among(((one.namespace or "default", one.name, one.spec.template) for one in manifests), bound)
     placed = bound if cliques else None
     return Around(preferred_of(known) if known else None, placed, users if cliques else None)
+
+
+def topology_used_in(raw: Mapping[str, Any]) -> str:
+    """The topology that a PodCliqueSet uses, be it named or not; empty where it uses none, or does not read. Total."""
+    spec, _ = read_spec(raw.get("spec"))
+    return use_of(spec.template).topology if spec is not None else ""
 
 
 def _sound(topologies: Iterable[Mapping[str, Any]]) -> Iterator[ClusterTopology]:

@@ -1,6 +1,8 @@
-"""How the suite runs: Hypothesis profiles, and the option that rewrites golden files."""
+"""How the suite runs: Hypothesis profiles, what is counted, and the option that rewrites golden files."""
 
 import os
+from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,6 +26,19 @@ def _profile() -> str:
 
 
 settings.load_profile(_profile())
+
+
+COUNTED: Final = frozenset(
+    {"command_line", "golden", "operator", "property", "snapshots", "test_readme.py", "vectors", "webhooks"}
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Laws and stories have to reach every line of the core; all else runs three times as fast where nobody counts."""
+    here = Path(__file__).parent
+    for item in items:
+        if not COUNTED.intersection(item.path.relative_to(here).parts[:1]):
+            item.add_marker(pytest.mark.no_cover)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

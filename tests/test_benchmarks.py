@@ -11,6 +11,7 @@ from benchmarks.__main__ import main
 from benchmarks.cluster.runs import exponent
 from benchmarks.cluster.workloads import many_replicas, pods_made_of
 from benchmarks.data import NOW, PODS_PER_SET, Form, owner_facts, pod_facts, texts_of_pods, write_list
+from benchmarks.nodes import nodes, text_of
 from benchmarks.rows import ROWS, Row
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.cluster import EVERYWHERE, cluster_of
@@ -86,6 +87,16 @@ def test_the_pods_of_a_bare_loop_are_those_of_the_workload() -> None:
     assert len({pod["metadata"]["name"] for pod in pods}) == len(pods) == 40
     assert not any("schedulingGates" in pod["spec"] or "ownerReferences" in pod["metadata"] for pod in pods)
     assert {pod["metadata"]["labels"]["grove.io/podclique-pod-index"] for pod in pods} == {"0", "1", "2", "3"}
+
+
+@pytest.mark.parametrize(
+    ("folder", "counts"), [("hardware", {"h100": 12, "gb200": 72}), ("clouds", {"p5": 8, "a3": 16})]
+)
+def test_the_nodes_of_the_examples_are_printed_like_those_that_are_measured(
+    folder: str, counts: dict[str, int]
+) -> None:
+    example = Path(__file__).parents[1] / "examples" / "topology" / folder / "nodes.json"
+    assert text_of(nodes(**counts)) == example.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("power", [0.5, 1, 2])

@@ -11,25 +11,27 @@ import json
 import ssl
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import aiohttp
 
+from grove_core.resources.configuration import TopologyAware
 from grove_shell.client.api import Api
 from grove_shell.client.connection import connect
 from grove_shell.client.kinds import KINDS
 from grove_shell.manifests.definitions import definitions
 from grove_shell.webhooks.registration import JOINING, MUTATING, PATHS, VALIDATION
+from tests.cluster.guarding import PLACING, topology
 from tests.cluster.installing import apply
 from tests.cluster.nvidia.definitions import install, released
 from tests.cluster.plane import ControlPlane
 from tests.cluster.scenes import Scene, clique
 from tests.cluster.sharing import SHARED, Joining, enabled, lone
-from tests.cluster.webhooks import Installed
+from tests.cluster.webhooks import BLIND, Installed
 
 Json = dict[str, Any]
 Calls = Iterable[Callable[[], Awaitable[None]]]
@@ -77,23 +79,30 @@ def reviews(plane: ControlPlane, folder: Path, many: int) -> list[Latency]:
         folder: for configuration and log.
         many: answers.
     """
-    with _running(plane, folder) as root:
-        return asyncio.run(_Asking(plane, root, many).everything())
-
-
-@contextmanager
-def _running(plane: ControlPlane, folder: Path) -> Iterator[Json]:
-    """Webhooks that the API server calls, and a stored set."""
     api = plane.api()
     apply(api, definitions())
     install(api, *released())
     api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _NAMESPACE}})
     scene = Scene(api, _NAMESPACE, nodes=0)
-    installed = Installed(plane, _NAMESPACE, folder, SHARED)
-    apply(api, installed.objects)
+    with _running(plane, scene, folder):
+        root = api.create(enabled(scene.set_of(clique("a"))))
+        found = asyncio.run(_Asking(plane, root, many).everything())
+    placed = api.create(topology("racks"))
+    with _running(plane, scene, folder, PLACING):
+        root["spec"]["template"] |= {"clusterTopologyName": "racks", "topologyConstraint": {"packDomain": "rack"}}
+        found += asyncio.run(_Asking(plane, root, many).sets("set that names a topology"))
+    api.delete("clustertopologies", placed["metadata"]["name"])
+    return found
+
+
+@contextmanager
+def _running(plane: ControlPlane, scene: Scene, folder: Path, told: TopologyAware = BLIND) -> Iterator[None]:
+    """Webhooks that the API server calls."""
+    installed = Installed(plane, _NAMESPACE, folder, SHARED, told)
+    apply(scene.api, installed.objects)
     webhooks = Joining(installed, scene).start()
     try:
-        yield api.create(enabled(scene.set_of(clique("a"))))
+        yield
     finally:
         webhooks.stop()
 
@@ -109,25 +118,39 @@ class _Asking:
 
     async def everything(self) -> list[Latency]:
         """Every kind of answer, both ways."""
+        async with self._sessions() as (api, session):
+            await self._post(api, self._clique())  # what all share is there from here on
+            return [
+                await self._taken("PodClique that nobody is asked about", "API server", self._posts(api, no=True)),
+                await self._taken("PodClique, all there", "webhook", self._asks(session, JOINING)),
+                await self._taken("PodClique, all there", "API server", self._posts(api)),
+                await self._taken(
+                    "PodClique, domain and claim made", "webhook", self._asks(session, JOINING, scope="clique")
+                ),
+                await self._taken("PodClique, domain and claim made", "API server", self._posts(api, scope="clique")),
+                *await self._of_sets(api, session, "set"),
+            ]
+
+    async def sets(self, what: str) -> list[Latency]:
+        """Answers about sets alone, both ways."""
+        async with self._sessions() as (api, session):
+            return await self._of_sets(api, session, what)
+
+    async def _of_sets(self, api: Api, session: aiohttp.ClientSession, what: str) -> list[Latency]:
+        return [
+            await self._taken(f"{what}, validated", "webhook", self._asks(session, VALIDATION)),
+            await self._taken(f"{what}, defaulted and validated", "API server", self._sets(api)),
+        ]
+
+    @asynccontextmanager
+    async def _sessions(self) -> AsyncIterator[tuple[Api, aiohttp.ClientSession]]:
+        """With the API server, and with the webhooks as it calls them."""
         connection = await connect(str(self._plane.kubeconfig("admin")))
         async with Api(connection, in_flight=IN_FLIGHT, timeout=120) as api:
             url, tls = await self._webhooks(api)
             connector = aiohttp.TCPConnector(limit=IN_FLIGHT, ssl=tls)
             async with aiohttp.ClientSession(url, connector=connector) as session:
-                await self._post(api, self._clique())  # what all share is there from here on
-                return [
-                    await self._taken("PodClique that nobody is asked about", "API server", self._posts(api, no=True)),
-                    await self._taken("PodClique, all there", "webhook", self._asks(session, JOINING)),
-                    await self._taken("PodClique, all there", "API server", self._posts(api)),
-                    await self._taken(
-                        "PodClique, domain and claim made", "webhook", self._asks(session, JOINING, scope="clique")
-                    ),
-                    await self._taken(
-                        "PodClique, domain and claim made", "API server", self._posts(api, scope="clique")
-                    ),
-                    await self._taken("set, validated", "webhook", self._asks(session, VALIDATION)),
-                    await self._taken("set, defaulted and validated", "API server", self._sets(api)),
-                ]
+                yield api, session
 
     async def _webhooks(self, api: Api) -> tuple[str, ssl.SSLContext]:
         """Where the API server calls, and whom it trusts there."""

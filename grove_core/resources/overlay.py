@@ -14,7 +14,9 @@ from grove_core.kernel.frozen import FrozenMap, Json, canonical
 
 _BINARY: Final = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _DECIMAL: Final = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
-_QUANTITY: Final = re.compile(r"(?P<number>[+-]?[0-9]+(\.[0-9]*)?)(?P<suffix>[KMGTPE]i|[numkMGTPE]?)")
+_QUANTITY: Final = re.compile(
+    r"(?P<number>[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+))(?:[eE](?P<power>[+-]?[0-9]{1,2})|(?P<suffix>[KMGTPE]i|[numkMGTPE]?))"
+)
 _LONGEST: Final = 40
 _KIBI: Final = 1024
 _KILO: Final = 1000
@@ -90,6 +92,8 @@ def quantity_of(value: Json) -> Fraction | None:
     if found is None:
         return None
     number, suffix = found["number"], found["suffix"]
+    if suffix is None:
+        return Fraction(number) * Fraction(10) ** int(found["power"])
     if suffix in _BINARY:
         return Fraction(number) * Fraction(_KIBI ** (_BINARY.index(suffix) + 1))
     return Fraction(number) * Fraction(_KILO ** _DECIMAL.index(suffix), _KILO ** _DECIMAL.index(""))

@@ -43,8 +43,8 @@ def command(**options: Any) -> int:
 
     \b
     grove manifests --only crds --with compute-domains | kubectl apply --server-side -f -
-    grove daemon --domain ml/training --clique rack-7.1 --node node-a --ip 10.0.0.1 --peers /tmp/a.hosts
-    grove daemon --domain ml/training --clique rack-7.1 --pod driver/daemon-x2x --protocol sharded --peers /tmp/x.hosts
+    grove daemon --domain ml/training --clique rack-7.1 --node node-a --ip 10.0.0.1 --peers a.hosts
+    grove daemon --domain ml/training --clique rack-7.1 --pod driver/daemon-x2x --protocol sharded --peers x.hosts
 
     The gate ComputeDomainCliques is --protocol sharded. Pods need the label resource.nvidia.com/computeDomain=UID, or
     `grove domain-controller` takes their entries for left-overs.

@@ -14,6 +14,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "plan": "what will the controller do, when, and why",
     "explain": "why is this object as it is",
     "validate": "would this manifest be admitted",
+    "topology": "who uses which topology, what would a change mean, where has a set a place",
     "simulate": "what happens if this happens: events and faults in virtual time",
     "converge": "how long daemons of a ComputeDomain need to find each other",
     "snapshot": "capture a cluster into a file",

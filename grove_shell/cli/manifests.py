@@ -51,7 +51,8 @@ def command(
 
     With --config both programs are told what that file says of mnnvl and topologyAwareScheduling. In the mode
     `annotations` of mnnvl PodCliques and PodGangs are registered with the webhooks too, which then may make
-    ComputeDomains and ResourceClaims.
+    ComputeDomains and ResourceClaims. With topologyAwareScheduling.enabled so are ClusterTopologies, unless -n names a
+    namespace.
 
     Without --server-side kubectl keeps a copy in an annotation, for which the definitions are too large.
 

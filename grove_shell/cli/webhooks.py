@@ -15,6 +15,8 @@ import click
 def command(**options: str | None) -> int:
     """Say to an API server what `grove validate` says, and write defaults down, for every PodCliqueSet it stores.
 
+    With topologyAwareScheduling.enabled also about every ClusterTopology, unless one namespace alone is watched.
+
     Certificates are made, kept in a Secret that replicas share, renewed in time, and registered; or they are files
     that somebody else renews (certificates.mode: manual). Reviews are answered at port 9443; health, readiness and
     metrics at 8080.

@@ -9,7 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.keys import NVIDIA
 from grove_core.resources.podclique import GROUP_KIND
@@ -132,18 +132,28 @@ def of_shared() -> Iterator[Access]:
     yield Access(group=gangs.group, resource=gangs.plural, verbs=("get", "list", "watch"), unasked=_TABLE)
 
 
-def webhooks(suffix: str = "", *, shared: bool = False) -> tuple[Access, ...]:
+def of_placing() -> Iterator[Access]:
+    """Of ``grove webhooks`` besides, where pods are placed by topology: what is judged by, never written (TP-090)."""
+    cliques = KINDS["PodClique"]
+    yield Access(group=cliques.group, resource=cliques.plural, verbs=("list", "watch"))
+    for kind in (KINDS[name] for name in TOPOLOGY_KINDS):
+        yield Access(group=kind.group, resource=kind.plural, scope=Scope.CLUSTER, verbs=("get", "list", "watch"))
+
+
+def webhooks(suffix: str = "", *, shared: bool = False, by_topology: bool = False) -> tuple[Access, ...]:
     """Of ``grove webhooks``.
 
     Args:
         suffix: that of its registration.
         shared: whether PodCliques share ComputeDomains by annotation.
+        by_topology: whether pods are placed by topology.
     """
     told, sets = WebhookSettings(), KINDS[POD_CLIQUE_SET]
     registered = "admissionregistration.k8s.io"
     return (
         Access(group=sets.group, resource=sets.plural, verbs=("list", "watch")),
         *(of_shared() if shared else ()),
+        *(of_placing() if by_topology else ()),
         Access(group="", resource="secrets", scope=Scope.HOME, verbs=("create",)),
         Access(
             group="",

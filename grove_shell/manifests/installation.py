@@ -42,6 +42,11 @@ class Installation:
         return self.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
 
     @property
+    def is_guarded(self) -> bool:
+        """Whether topologies are judged: their users show only to who sees all namespaces (TP-094)."""
+        return self.topology.enabled and not self.watched
+
+    @property
     def is_configured(self) -> bool:
         """Whether the programs are told anything."""
         return self.mnnvl.enabled or self.topology.enabled

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.keys import GROVE, MNNVL_ENABLED, SCHEDULER
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.manifests.installation import OPERATOR, REPLICAS, WEBHOOKS, Installation, Json, labels_of, made
@@ -12,7 +13,16 @@ from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.strict import API_VERSION as CONFIGURED
 from grove_shell.settings.webhooks import KIND as WEBHOOKS_KIND
 from grove_shell.settings.webhooks import WebhookSettings
-from grove_shell.webhooks.registration import API_VERSION, DEFAULTING, JOINING, PATHS, STAMPING, VALIDATION
+from grove_shell.webhooks.registration import (
+    API_VERSION,
+    DEFAULTING,
+    JOINING,
+    LEAVING,
+    PATHS,
+    STAMPING,
+    TOPOLOGIES,
+    VALIDATION,
+)
 
 RESOURCES: Final[dict[str, Json]] = {
     OPERATOR: {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "2Gi"}},
@@ -56,6 +66,8 @@ def webhook_objects(told: Installation) -> Iterator[Json]:
         found = [_webhook(told, settings.registration.service, webhook)]
         if told.is_shared and webhook == DEFAULTING:
             found += [_joining(told, settings.registration.service), _stamping(told, settings.registration.service)]
+        if told.is_guarded and webhook == VALIDATION:
+            found += [_levels(told, settings.registration.service), _leaving(told, settings.registration.service)]
         yield made(API_VERSION, kind, f"{name}{told.suffix}", WEBHOOKS, webhooks=found)
 
 
@@ -74,6 +86,26 @@ def _joining(told: Installation, service: str) -> Json:
 def _stamping(told: Installation, service: str) -> Json:
     """Of PodGangs; a stamp decides nothing, so nothing waits for it."""
     return {**_webhook(told, service, STAMPING), "rules": [_rule(SCHEDULER, "PodGang")], "failurePolicy": "Ignore"}
+
+
+def _levels(told: Installation, service: str) -> Json:
+    """Of topologies that come or get other levels; labels and finalizers are nobody's concern (TP-088, TP-093)."""
+    told_less = "!has(object.spec) || !has(oldObject.spec)"
+    changed = f"request.operation == 'CREATE' || {told_less} || object.spec != oldObject.spec"
+    return {
+        **_webhook(told, service, TOPOLOGIES),
+        "rules": [_of_topologies("CREATE", "UPDATE")],
+        "matchConditions": [{"name": "levels-change", "expression": changed}],
+    }
+
+
+def _leaving(told: Installation, service: str) -> Json:
+    """Of topologies that go: a warning is all there is to say, so nothing waits for it (TP-086)."""
+    return {**_webhook(told, service, LEAVING), "rules": [_of_topologies("DELETE")], "failurePolicy": "Ignore"}
+
+
+def _of_topologies(*operations: str) -> Json:
+    return {**_rule(GROVE, TOPOLOGY_KIND), "operations": list(operations), "scope": "Cluster"}
 
 
 def _rule(api_version: str, kind: str) -> Json:

@@ -21,7 +21,8 @@ def access_objects(told: Installation) -> Iterator[Json]:
     for program in (OPERATOR, WEBHOOKS):
         yield made("v1", "ServiceAccount", program, program, told.where)
     yield from _of_program(told, OPERATOR, operator(everywhere=not told.watched, by_topology=told.topology.enabled))
-    yield from _of_program(told, WEBHOOKS, webhooks(told.suffix, shared=told.is_shared))
+    asked = webhooks(told.suffix, shared=told.is_shared, by_topology=told.topology.enabled)
+    yield from _of_program(told, WEBHOOKS, asked)
 
 
 def daemon_roles() -> Iterator[Json]:

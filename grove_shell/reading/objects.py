@@ -57,6 +57,8 @@ def load(
     progress: Callable[[Item], None] | None = None,
     live: Collected | None = None,
     configuration: Configuration = UNTOLD,
+    *,
+    by_topologies: bool = True,
 ) -> Loaded:
     """Read files, directories or standard input (``-``) into a cluster. Raises nothing for bad content.
 
@@ -66,8 +68,9 @@ def load(
         progress: called for every item, for a progress bar.
         live: what a cluster itself was asked for (IN-046).
         configuration: of the operator that is planned for; manifests are admitted by it.
+        by_topologies: whether they are judged by the topologies of the input too.
     """
-    loading = _Loading(live, configuration)
+    loading = _Loading(live, configuration, Topologies(judging=by_topologies))
     with collector_off():
         for index, raw in enumerate(loading.live.items):
             loading.take(Item(loading.live.origin, 1, index, raw))
@@ -82,11 +85,11 @@ def load(
 class _Loading:
     """One load in progress."""
 
-    def __init__(self, live: Collected | None, configuration: Configuration) -> None:
+    def __init__(self, live: Collected | None, configuration: Configuration, topologies: Topologies) -> None:
         self.live = live or Collected(origin="")
         self.configuration = configuration
         self.fabric = Fabric()
-        self.topologies = Topologies()
+        self.topologies = topologies
         self.taken_at: datetime | None = None
         self.strangers = Strangers(self.live.origin)
         self.unread: list[tuple[Item, str, MalformedObject]] = []  # that may be strangers
@@ -118,8 +121,7 @@ class _Loading:
 
     def take(self, item: Item) -> None:
         """Project one item and file it under its kind and name."""
-        raw = item.value
-        kind, version = raw.get("kind"), raw.get("apiVersion")
+        raw, kind, version = item.value, item.value.get("kind"), item.value.get("apiVersion")
         if kind == "Pod" and version == CORE and self._take_pod(raw):
             return
         if not isinstance(kind, str) or not isinstance(version, str):
@@ -143,8 +145,7 @@ class _Loading:
         if is_domain(kind, group):
             self._take_domain(item)
         elif is_topology(kind, group):
-            problems = self.topologies.take(item.value, self.shared)
-            self._note_all(item, problems)
+            self._note_all(item, problems := self.topologies.take(item, self.shared))
             (self.gaps if problems else self.seen).add((TOPOLOGY_KIND, EVERYWHERE))
         elif kind == TEMPLATE_KIND and group == OWNED_KINDS["ResourceClaim"]:
             self.fabric.take_template(item.value)
@@ -230,8 +231,8 @@ class _Loading:
         if not self.manifests:
             return
         neighbours = neighbours_among([item.value for item in self.manifests], self.running)
-        topologies = self.topologies.by_name if (TOPOLOGY_KIND, EVERYWHERE) in self.seen else None
-        beside = Beside(neighbours, self.configuration, around(topologies, self.cliques.values() or None))
+        judging = around(self.topologies.judging, self.cliques.values() or None)
+        beside = Beside(neighbours, self.configuration, judging)
         for item in self.manifests:
             name, namespace = text_of(item.value, "name"), text_of(item.value, "namespace")
             found = [key for key in self.running if key[1] == name and namespace in {"", key[0]}]
@@ -303,12 +304,11 @@ class _Loading:
             topologies=self.topologies.by_name,
             is_part=self.live.is_part,
         )
-        ordered = sorted(self.faults, key=lambda fault: fault.sort_key)
         strays = len(self.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in self.owners)
         names = tuple(sorted(f"{namespace}/{name}" for namespace, name in self.edited))
         return Loaded(
             cluster=cluster,
-            faults=tuple(ordered),
+            faults=tuple(sorted(self.faults, key=lambda fault: fault.sort_key)),
             ignored=dict(sorted(self.ignored.items())),
             strays=strays,
             edited=names,

@@ -22,6 +22,7 @@ __all__ = ["STDIN", "Item", "collector_off", "items_of", "standard_input"]
 
 STDIN: Final = "-"
 _STDIN_NAME: Final = "stdin"
+_CLUSTERED: Final = (*TOPOLOGY_KINDS, "Node")
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
 _BEGINS_LIKE_JSON: Final = re.compile(r'[ \t\n\r]*(?:\{[ \t\n\r]*"|\[[ \t\n\r]*\{[ \t\n\r]*["}])')
 
@@ -140,5 +141,5 @@ def label_of(item: Item) -> str:
     meta = item.value.get("metadata")
     name = meta.get("name") if isinstance(meta, Mapping) else None
     if isinstance(kind, str) and isinstance(name, str) and isinstance(meta, Mapping):
-        return f"{kind} {name}" if kind in TOPOLOGY_KINDS else f"{kind} {meta.get('namespace', 'default')}/{name}"
+        return f"{kind} {name}" if kind in _CLUSTERED else f"{kind} {meta.get('namespace', 'default')}/{name}"
     return f"items[{item.index}]" if item.index >= 0 else str(kind or "")

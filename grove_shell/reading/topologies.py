@@ -1,13 +1,14 @@
 """Topologies of an input: of both kinds, one of each name."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology, cluster_topology_of, preferred_of
 from grove_core.resources.keys import GROVE
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.topology_use import bound_among
+from grove_shell.reading.items import Item
 
 if TYPE_CHECKING:
     from grove_core.areas.topology.admit import Around
@@ -30,23 +31,30 @@ def around(topologies: Mapping[str, ClusterTopology] | None, cliques: Iterable[P
 class Topologies:
     """What was found so far."""
 
-    def __init__(self) -> None:
-        """Nothing yet."""
-        self._found: dict[str, ClusterTopology] = {}
+    def __init__(self, *, judging: bool = True) -> None:
+        """Nothing yet; whether manifests are judged by what will be found."""
+        self._judging = judging
+        self._found: dict[tuple[str, str], tuple[ClusterTopology, str]] = {}
 
-    def take(self, raw: Mapping[str, Any], shared: dict[str, str]) -> tuple[Problem, ...]:
-        """Take in a topology; what is wrong with it otherwise."""
+    def take(self, item: Item, shared: dict[str, str]) -> tuple[Problem, ...]:
+        """Take in a topology; what is wrong with it otherwise (TP-126)."""
         try:
-            topology = cluster_topology_of(raw, shared)
+            topology = cluster_topology_of(item.value, shared)
         except MalformedObject as fault:
             return fault.problems
-        before = self._found.setdefault(topology.ref.name, topology)
+        key = (topology.ref.kind, topology.ref.name)
+        before, place = self._found.setdefault(key, (topology, f"{item.file}, document {item.document}"))
         if before == topology:
             return ()
-        got = "a second one that differs" if before.ref.kind == topology.ref.kind else f"a {before.ref.kind} of it too"
+        got = f"another one in {place}"
         return (Problem(path="metadata.name", expected="one topology of this name", got=got),)
+
+    @property
+    def judging(self) -> Mapping[str, ClusterTopology] | None:
+        """Those that manifests are judged by; None where nobody knows any."""
+        return self.by_name if self._judging and self._found else None
 
     @property
     def by_name(self) -> Mapping[str, ClusterTopology]:
         """The topologies that count."""
-        return preferred_of(self._found.values())
+        return preferred_of(topology for topology, _ in self._found.values())

@@ -1,14 +1,18 @@
 """What is answered to a review: the core decides, from the request and a copy of the other sets (WH-001, WH-005)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from grove_core.admit import admit, neighbours_in
+from grove_core.admit_topology import admit_topology, admit_topology_deletion, topology_used_in
+from grove_core.areas.topology.admit import UNSEEN, Around
 from grove_core.areas.workload.defaults import patch_between, with_defaults
-from grove_core.kernel.admission import Deny
+from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_shell.webhooks.copies import Placing
 from grove_shell.webhooks.names import Names
-from grove_shell.webhooks.review import CREATE, UPDATE, Json, Request, allowed, refused, warning_of
+from grove_shell.webhooks.review import CREATE, DELETE, UPDATE, Json, Request, allowed, refused, warning_of
+from grove_shell.webhooks.topologies import Topologies
 
 _JUDGED: Final = ("labels", "annotations", "deletionTimestamp")
 
@@ -20,17 +24,50 @@ def defaulted(request: Request) -> Json:
     return allowed(request, patch=list(patch_between(request.new, with_defaults(request.new))))
 
 
-def judged(request: Request, names: Names, configuration: Configuration = UNTOLD) -> Json:
+def judged(request: Request, names: Names, configuration: Configuration = UNTOLD, around: Around = UNSEEN) -> Json:
     """The verdict of admission (WH-001)."""
     if request.operation not in {CREATE, UPDATE} or _is_let_go(request):
         return allowed(request)
     meta = _meta(request.new)
     near = names.near(str(meta.get("namespace") or "default"), str(meta.get("name") or ""))
     neighbours = None if near is None else neighbours_in(near)
-    verdict = admit(request.new, request.old, neighbours, configuration).verdict
-    warnings = [warning_of(one) for one in verdict.warnings]
-    if near is None:
-        warnings.append(f"names of other PodCliqueSets were not compared: {names.trouble} (WL-117)")
+    verdict = admit(request.new, request.old, neighbours, configuration, around=around).verdict
+    unknown = [f"names of other PodCliqueSets were not compared: {names.trouble} (WL-117)"] if near is None else []
+    return _answered(request, verdict, unknown)
+
+
+async def judged_by_topology(request: Request, names: Names, configuration: Configuration, placing: Placing) -> Json:
+    """The verdict where pods are placed by topology (TP-090).
+
+    The copy of topologies lags. What would be refused by it, and not without it, is judged again by the topology as it
+    is now (TP-091).
+    """
+    around = placing.known.around_sets
+    answer = judged(request, names, configuration, around)
+    topology = topology_used_in(request.new)
+    if answer["response"]["allowed"] or around.topologies is None or not topology:
+        return answer
+    unseen = judged(request, names, configuration, around._replace(topologies=None))
+    if unseen["response"].get("status") == answer["response"]["status"]:
+        return answer
+    now = await placing.asking.corrected(around.topologies, topology)
+    return judged(request, names, configuration, around._replace(topologies=now))
+
+
+def topology_judged(request: Request, known: Topologies, configuration: Configuration) -> Json:
+    """The verdict on a topology itself (TP-080 to TP-088)."""
+    old = request.old or {}
+    name = str(_meta(request.new if request.operation != DELETE else old).get("name") or "")
+    around = known.around_topology(name)
+    if request.operation == DELETE:
+        return _answered(request, admit_topology_deletion(old, around).verdict)
+    if request.operation not in {CREATE, UPDATE}:
+        return allowed(request)
+    return _answered(request, admit_topology(request.new, request.old, around, configuration).verdict)
+
+
+def _answered(request: Request, verdict: AdmissionVerdict, more: Sequence[str] = ()) -> Json:
+    warnings = [*map(warning_of, verdict.warnings), *more]
     return refused(request, verdict.objections, warnings) if isinstance(verdict, Deny) else allowed(request, warnings)
 
 

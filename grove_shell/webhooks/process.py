@@ -6,23 +6,19 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TextIO
 
-from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.configuration import UNASKED, MnnvlMode, Served
-from grove_core.resources.owned import CLAIM_KIND
+from grove_core.resources.configuration import UNASKED, Served
 from grove_core.version import VERSION
 from grove_shell.client.api import Api
 from grove_shell.client.connection import Connection
-from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, kinds_as_served
-from grove_shell.client.reflector import Reflector, Shelf
+from grove_shell.client.reflector import Reflector
 from grove_shell.exits import DONE
 from grove_shell.operator.journal import Journal
 from grove_shell.operator.serving import CannotListen, Serving, listening_at
 from grove_shell.settings.webhooks import WebhookSettings
+from grove_shell.webhooks.copies import copies_for
 from grove_shell.webhooks.keeping import Files, Shared
-from grove_shell.webhooks.names import Names
 from grove_shell.webhooks.registration import Registration
 from grove_shell.webhooks.serving import Reviews
-from grove_shell.webhooks.shared import Both, Ensuring, SharedObjects
 from grove_shell.webhooks.telemetry import Telemetry
 from grove_shell.webhooks.tls import Shown
 
@@ -73,21 +69,10 @@ class _Running:
         self._shown = shown
         self._telemetry = telemetry
         self._journal = Journal(told.out)
-        self._names = Names()
-        configuration = told.settings.decisive
-        is_shared = configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
-        self._sharing: tuple[SharedObjects, Ensuring] | None = None
-        kinds = dict(KINDS)
-        if is_shared:
-            known = SharedObjects(configuration, told.served)
-            self._sharing = known, Ensuring(api, known)
-            kinds |= kinds_as_served(configuration, told.served)
-        copies: dict[str, Shelf] = {POD_CLIQUE_SET: self._names}
-        if self._sharing is not None:
-            copies = {POD_CLIQUE_SET: Both(self._names, known), DOMAIN_KIND: known, CLAIM_KIND: known}
+        self._copies = copies_for(api, told.settings.decisive, told.served, everywhere=not told.watched)
         self._reflectors = [
-            Reflector(api, kinds[kind], copy, namespace=told.watched, told=self._trouble)
-            for kind, copy in copies.items()
+            Reflector(api, self._copies.kinds[kind], copy, namespace=told.watched, told=self._trouble)
+            for kind, copy in self._copies.shelves.items()
         ]
         registered, certificates = told.settings.registration, told.settings.certificates
         suffix = f"-{told.watched}" if told.watched else ""
@@ -95,7 +80,8 @@ class _Running:
             api,
             mutating=f"{registered.mutating}{suffix}",
             validating=f"{registered.validating}{suffix}",
-            shared=is_shared,
+            shared=self._copies.sharing is not None,
+            guarded=self._copies.placing is not None and self._copies.placing.guarded,
         )
         make = partial(Shared, api, shown, self._registration, namespace=told.namespace)
         self._shared = make(certificates, say=self._journal.say) if certificates.mode == "auto" else None
@@ -152,11 +138,10 @@ class _Running:
             host=listening.host,
             port=listening.port,
             tls=self._shown.context,
-            names=self._names,
+            copies=self._copies,
             configuration=self._told.settings.decisive,
             telemetry=self._telemetry,
             say=self._journal.say,
-            sharing=self._sharing,
         )
         async with listening_at(reviews, listening.host, listening.port) as port:
             self._listens = True

@@ -13,12 +13,18 @@ DEFAULTING: Final = "defaulting.podcliquesets.grove.io"
 VALIDATION: Final = "validation.podcliquesets.grove.io"
 JOINING: Final = "joining.podcliques.grove.io"
 STAMPING: Final = "stamping.podgangs.scheduler.grove.io"
+TOPOLOGIES: Final = "validation.clustertopologies.grove.io"
+LEAVING: Final = "deletion.clustertopologies.grove.io"
 PATHS: Final[Mapping[str, str]] = {
     DEFAULTING: "/webhooks/default-podcliqueset",
     VALIDATION: "/webhooks/validate-podcliqueset",
     JOINING: "/webhooks/join-podclique",
     STAMPING: "/webhooks/stamp-podgang",
+    TOPOLOGIES: "/webhooks/validate-clustertopology",
+    LEAVING: "/webhooks/delete-clustertopology",
 }
+GUARDING: Final = (TOPOLOGIES, LEAVING)
+"""Of topologies."""
 MUTATING: Final = "mutatingwebhookconfigurations"
 VALIDATING: Final = "validatingwebhookconfigurations"
 
@@ -45,7 +51,16 @@ class Place:
 class Registration:
     """The two configurations of the webhooks in a cluster."""
 
-    def __init__(self, api: Api, *, mutating: str, validating: str, url: str = "", shared: bool = False) -> None:
+    def __init__(
+        self,
+        api: Api,
+        *,
+        mutating: str,
+        validating: str,
+        url: str = "",
+        shared: bool = False,
+        guarded: bool = False,
+    ) -> None:
         """Ask nothing yet.
 
         Args:
@@ -53,6 +68,7 @@ class Registration:
             mutating, validating: names of the configurations.
             url: where the API server should call, e.g. ``https://127.0.0.1:9443``; empty to leave that alone.
             shared: whether PodCliques share ComputeDomains by annotation (MS-095).
+            guarded: whether topologies are judged (TP-093).
         """
         self._api = api
         self.url = url
@@ -60,6 +76,7 @@ class Registration:
             Place(plural=MUTATING, name=mutating, webhook=DEFAULTING),
             Place(plural=VALIDATING, name=validating, webhook=VALIDATION),
             *(Place(plural=MUTATING, name=mutating, webhook=one) for one in ((JOINING, STAMPING) if shared else ())),
+            *(Place(plural=VALIDATING, name=validating, webhook=one) for one in (GUARDING if guarded else ())),
         )
 
     async def trust(self, bundle: bytes) -> list[str]:
@@ -92,7 +109,10 @@ class Registration:
             raise NotRegistered(answer.words)
         webhooks = [one for one in answer.json().get("webhooks") or () if one.get("name") == place.webhook]
         if not webhooks:
-            raise NotRegistered(f"{place.plural}/{place.name} has no webhook {place.webhook}: it is not ours")
+            raise NotRegistered(
+                f"{place.plural}/{place.name} has no webhook {place.webhook}: it is not ours, or was printed for"
+                " another configuration"
+            )
         wanted = self._wanted(place, bundle)
         stored = webhooks[0].get("clientConfig") or {}
         if all(stored.get(key) == value for key, value in wanted.items()):

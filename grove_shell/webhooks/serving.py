@@ -1,4 +1,4 @@
-"""The HTTPS server that an API server calls; what it answers is decided elsewhere, and without asking anybody."""
+"""The HTTPS server that an API server calls; what it answers is decided elsewhere."""
 
 import json
 import ssl
@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_shell.webhooks.copies import Copies
 from grove_shell.webhooks.joining import joined, stamped
-from grove_shell.webhooks.judging import defaulted, judged
-from grove_shell.webhooks.names import Names
-from grove_shell.webhooks.registration import DEFAULTING, JOINING, PATHS, STAMPING, VALIDATION
+from grove_shell.webhooks.judging import defaulted, judged, judged_by_topology, topology_judged
+from grove_shell.webhooks.registration import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.webhooks.review import Json, Request, request_of
-from grove_shell.webhooks.shared import Ensuring, SharedObjects
 from grove_shell.webhooks.telemetry import Telemetry
 
 _LARGEST: Final = 32 * 1024 * 1024  # an object and the one before it, several times what an API server stores
@@ -24,12 +24,16 @@ _FINISH: Final = 10.0
 
 Judge = Callable[[Request], Awaitable[Json]]
 _SETS: Final = ("grove.io", "PodCliqueSet")
+_TOPOLOGIES: Final = (_SETS[0], TOPOLOGY_KIND)
 _KINDS: Final = {
     DEFAULTING: _SETS,
     VALIDATION: _SETS,
     JOINING: ("grove.io", "PodClique"),
     STAMPING: ("scheduler.grove.io", "PodGang"),
+    TOPOLOGIES: _TOPOLOGIES,
+    LEAVING: _TOPOLOGIES,
 }
+_TOLD_AS: Final = {_SETS[1]: "set", TOPOLOGY_KIND: "topology"}
 
 
 class Reviews:
@@ -41,22 +45,20 @@ class Reviews:
         host: str,
         port: int,
         tls: ssl.SSLContext,
-        names: Names,
+        copies: Copies,
         configuration: Configuration = UNTOLD,
         telemetry: Telemetry,
         say: Callable[..., None],
-        sharing: tuple[SharedObjects, Ensuring] | None = None,
     ) -> None:
         """Serve nothing yet.
 
         Args:
             host, port: to listen at; port 0 for any that is free.
             tls: with a certificate.
-            names: the copy of the other sets.
+            copies: of what is judged by.
             configuration: what verdicts depend on.
             telemetry: hears of every review.
             say: writes to the log.
-            sharing: what PodCliques share, and how more is made; None where they share nothing (MS-095).
         """
         self._host = host
         self._port = port
@@ -65,14 +67,20 @@ class Reviews:
         self._say = say
         self._judges: dict[str, Judge] = {
             DEFAULTING: _at_once(defaulted),
-            VALIDATION: _at_once(lambda request: judged(request, names, configuration)),
+            VALIDATION: _at_once(lambda request: judged(request, copies.names, configuration)),
         }
-        if sharing is not None:
-            known, ensuring = sharing
+        if copies.sharing is not None:
+            known, ensuring = copies.sharing
             self._judges |= {
                 JOINING: lambda request: joined(request, known, ensuring),
                 STAMPING: _at_once(lambda request: stamped(request, known)),
             }
+        if copies.placing is not None:
+            placing = copies.placing
+            self._judges[VALIDATION] = lambda request: judged_by_topology(request, copies.names, configuration, placing)
+            if placing.guarded:
+                judge = _at_once(lambda request: topology_judged(request, placing.known, configuration))
+                self._judges |= dict.fromkeys((TOPOLOGIES, LEAVING), judge)
         self._runner: web.AppRunner | None = None
 
     async def __aenter__(self) -> int:
@@ -128,8 +136,9 @@ class Reviews:
             namespace = meta.get("namespace") if isinstance(meta, Mapping) else None
             causes = status.get("details", {}).get("causes", ())
             rules = sorted({cause["reason"] for cause in causes}) or [status["reason"]]
-            name = f"{namespace}/{meta.get('name') or ''}" if isinstance(meta, Mapping) else ""
-            whose = "set" if request.kind == _SETS[1] else "object"
+            name = f"{meta.get('name') or ''}" if isinstance(meta, Mapping) else ""
+            name = f"{namespace}/{name}" if namespace else name
+            whose = _TOLD_AS.get(request.kind, "object")
             facts = {whose: name, "operation": request.operation, "uid": request.uid, "rules": rules}
             self._say("info", "refused", **facts)
 

@@ -56,7 +56,7 @@ class SharedObjects:
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
         """One object is new or has changed; one that does not read holds its name, and serves nobody we know."""
-        home = _home(raw)
+        home = home_of(raw)
         if kind == POD_CLIQUE_SET:
             self._sets[home] = Resource(**read_identity(Fields(raw, "", []), GROVE, kind, None))
             return
@@ -68,7 +68,7 @@ class SharedObjects:
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
         """One object is gone."""
-        self._shelf(kind).pop(_home(raw), None)
+        self._shelf(kind).pop(home_of(raw), None)
 
     def lose(self, kind: str, _why: str) -> None:
         """Nothing is known any more: what there is shows when it is made."""
@@ -122,12 +122,12 @@ class Ensuring:
         return await ensure(self._api, ref, wanted.manifest, WRITER, lambda raw: self._known.put(ref.kind, raw))
 
 
-class Both:
-    """Two copies that one reflector keeps."""
+class Several:
+    """Copies that one reflector keeps."""
 
-    def __init__(self, first: Shelf, second: Shelf) -> None:
-        """Tell both of everything."""
-        self._told = (first, second)
+    def __init__(self, *told: Shelf) -> None:
+        """Tell each of everything."""
+        self._told = told
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """Everything there is."""
@@ -151,11 +151,12 @@ class Both:
             one.lose(kind, why)
 
 
-def _home(raw: Mapping[str, Any]) -> Home:
+def home_of(raw: Mapping[str, Any]) -> Home:
+    """Namespace and name of an object."""
     meta = raw["metadata"]
     return (str(meta.get("namespace") or "default"), str(meta["name"]))
 
 
 def _named(raw: Mapping[str, Any]) -> dict[str, Any]:
-    namespace, name = _home(raw)
+    namespace, name = home_of(raw)
     return {"namespace": namespace, "name": name}

@@ -1,6 +1,5 @@
 """Topologies, and which sets use which: beside the shelves of the sets, and kept up to date with them."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -18,6 +17,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.topology_use import use_of
 from grove_shell.world.buried import Buried, number_of
 from grove_shell.world.homes import Home, home_of_topology
+from grove_shell.world.topology_users import TopologyUsers
 
 
 class TopologyShelf:
@@ -37,8 +37,7 @@ class TopologyShelf:
         self._unread: set[Ref] = set()
         self._listed: set[str] = set()
         self._gone = Buried()
-        self._use: dict[Home, str] = {}
-        self._users: defaultdict[str, set[Home]] = defaultdict(set)
+        self._users = TopologyUsers()
 
     @property
     def is_complete(self) -> bool:
@@ -51,7 +50,7 @@ class TopologyShelf:
 
     def users(self, name: str) -> frozenset[Home]:
         """The sets that use a topology, the default one by saying nothing."""
-        return frozenset(self._users.get(name, ()))
+        return self._users.of(name)
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """All there are of a kind as of a version; what is newer stays (RS9)."""
@@ -62,7 +61,7 @@ class TopologyShelf:
             if found is None or number_of(found.resource_version) <= as_of:
                 self._forget(ref)
         self._listed.add(kind)
-        for name in {DEFAULT_TOPOLOGY, *self._users, *(ref.name for ref in there)}:
+        for name in {DEFAULT_TOPOLOGY, *self._users.topologies, *(ref.name for ref in there)}:
             self._tell(name)
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> Ref:
@@ -99,29 +98,22 @@ class TopologyShelf:
         self._listed.discard(kind)
         for ref in [ref for ref in (*self._found, *self._unread) if ref.kind == kind]:
             self._forget(ref)
-        for name in list(self._users):
+        for name in self._users.topologies:
             self._tell(name)
 
     def note(self, home: Home, root: PodCliqueSet | None) -> None:
-        """A set is new, has changed, or is gone: whom it uses may have changed as well."""
-        now, before = use_of(root.spec.template).topology if root is not None else "", self._use.get(home, "")
+        """A set is new, has changed, or is gone: which one it uses may have changed as well."""
+        now, before = use_of(root.spec.template).topology if root is not None else "", self._users.used_by(home)
         if now == before:
             return
-        if before:
-            del self._use[home]
-            self._users[before].discard(home)
-            if not self._users[before]:
-                del self._users[before]
-            self._tell_keeper(before)
-        if now:
-            self._use[home] = now
-            self._users[now].add(home)
-            self._tell_keeper(now)
+        self._users.note(home, now)
+        for name in filter(None, (before, now)):
+            self._tell_keeper(name)
 
     def note_bound(self, home: Home) -> None:
         """Pods of a set were bound to nodes, or are not any more."""
-        if home in self._use:
-            self._tell_keeper(self._use[home])
+        if name := self._users.used_by(home):
+            self._tell_keeper(name)
 
     def _forget(self, ref: Ref) -> None:
         self._found.pop(ref, None)
@@ -132,7 +124,7 @@ class TopologyShelf:
         """A topology changed: that concerns who keeps it and who uses it."""
         self.by_name = preferred_of(self._found.values())
         self._tell_keeper(name)
-        for home in sorted(self._users.get(name, ())):
+        for home in sorted(self._users.of(name)):
             self._changed(home)
 
     def _tell_keeper(self, name: str) -> None:

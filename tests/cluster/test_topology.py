@@ -3,6 +3,7 @@
 import http.client
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -255,7 +256,8 @@ def test_tp048_what_a_plan_says_of_topologies_happens(keeping: Keeping) -> None:
     asked = ("plan", "--live", "--all-namespaces", "-o", "json", "--config", str(keeping.operator.config))
     ran = grove(*asked, kubeconfig=keeping.operator.plane.kubeconfig("admin"))
     assert ran.returncode == 0, ran.stderr
-    plans = {plan["root"]["name"]: plan for plan in json.loads(ran.stdout)["plans"]}
+    everything = json.loads(ran.stdout)["plans"]
+    plans = {plan["root"]["name"]: plan for plan in everything if plan["root"]["namespace"] in {"", scene.namespace}}
     assert [step["object"] for step in plans[name]["rounds"][0]["steps"]] == [
         {"metadata": {"finalizers": [TOPOLOGY_FINALIZER]}}
     ]
@@ -341,3 +343,52 @@ def test_tp004_where_only_the_newer_kind_is_known(keeping: Keeping) -> None:
     keeping.operator.kill()
     keeping.api.delete("customresourcedefinitions", f"{BINDINGS}.grove.io")
     install_definitions(keeping.api)
+
+
+@pytest.mark.req("TP-122")
+@pytest.mark.req("TP-123")
+@pytest.mark.req("TP-124")
+def test_tp121_who_uses_what_is_asked_of_the_server(
+    keeping: Keeping, grove_plane: ControlPlane, tmp_path: Path
+) -> None:
+    """The table of the design document, and what a change and a deletion would mean, without writing anything."""
+    scene, aws = keeping.scene, f"{keeping.scene.namespace}-aws"
+    kubeconfig, mine = grove_plane.kubeconfig("admin"), f"{scene.namespace}/"
+    keeping.api.create(topology(aws))
+    keeping.start()
+    for name, named in (("llama", aws), ("mixtral", aws), ("simple", "")):
+        scene.api.create(near(scene, named=named, name=name))
+    scene.await_ready(6)
+    for name in ("llama", "mixtral", "simple"):
+        scene.await_counts("podcliques", f"{name}-0-a", {"scheduledReplicas": 2})
+    for held in (aws, DEFAULT_TOPOLOGY):
+        keeping.await_held(held)
+
+    listed = grove("topology", "list", "--live", kubeconfig=kubeconfig)
+    assert (listed.returncode, listed.stderr) == (0, "")
+    rows = [" ".join(line.split()) for line in listed.stdout.partition("\n\n")[0].splitlines() if mine in line]
+    assert sorted(rows) == sorted(
+        [
+            f"{aws} {mine}llama 2 pods bound",
+            f"{aws} {mine}mixtral 2 pods bound",
+            f"{DEFAULT_TOPOLOGY} (default) {mine}simple 2 pods bound",
+        ]
+    )
+
+    deleted = grove("topology", "impact", aws, "--live", "-o", "json", kubeconfig=kubeconfig)
+    found = json.loads(deleted.stdout)
+    assert (deleted.returncode, found["verdict"], found["topology"]["state"]) == (0, "Admit", "Held")
+    assert found["topology"]["finalizer"] is True
+    assert [one["requirement"] for one in found["warnings"]] == ["TP-086"]
+
+    other = tmp_path / "changed.json"
+    other.write_text(json.dumps(topology(aws, zone=KEYS["zone"], rack="example.com/shelf")), encoding="utf-8")
+    changed = grove("topology", "impact", aws, "--live", "--changed", str(other), "-o", "json", kubeconfig=kubeconfig)
+    found = json.loads(changed.stdout)
+    assert (changed.returncode, found["verdict"]) == (1, "Deny")
+    assert [one["requirement"] for one in found["objections"]] == ["TP-084"]
+    assert {gang["name"]: gang["fate"] for one in found["sets"] for gang in one["podGangs"]} == {
+        "llama-0": "Stays",
+        "mixtral-0": "Stays",
+    }
+    assert keeping.find(aws)["spec"]["levels"] == levels(**KEYS)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from grove_core.resources.configuration import Mnnvl
+from grove_core.resources.configuration import Mnnvl, TopologyAware
 from grove_shell.actions.manifests import objects_of
 from grove_shell.manifests.installation import WEBHOOKS, Installation
 from tests.cluster.api import Api, ApiError, Json, wait_until
@@ -14,6 +14,7 @@ from tests.cluster.programs import HOST
 
 SETS: Final = "podcliquesets"
 OFF: Final = Mnnvl()
+BLIND: Final = TopologyAware()
 LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -27,6 +28,11 @@ def on_loopback(registration: Json) -> Json:
     return {**registration, "webhooks": moved}
 
 
+def written(topology: TopologyAware) -> Json:
+    """As a configuration file has it."""
+    return {"enabled": topology.enabled, "levels": [level._asdict() for level in topology.levels]}
+
+
 class Installed:
     """Webhooks for one namespace.
 
@@ -34,16 +40,28 @@ class Installed:
         plane: whose API server calls them.
         namespace: whose sets they judge, and where their Secret is.
         folder: for configuration and log.
-        mnnvl: what they are told of MNNVL.
+        mnnvl, topology: what they are told of both.
+        everywhere: whether they judge the sets of all namespaces; whoever does that cleans up before the next test.
     """
 
-    def __init__(self, plane: ControlPlane, namespace: str, folder: Path, mnnvl: Mnnvl = OFF) -> None:
+    def __init__(
+        self,
+        plane: ControlPlane,
+        namespace: str,
+        folder: Path,
+        mnnvl: Mnnvl = OFF,
+        topology: TopologyAware = BLIND,
+        *,
+        everywhere: bool = False,
+    ) -> None:
         self.api: Api = plane.api()
         self.plane = plane
         self.namespace = namespace
         self._folder = folder
         self._mnnvl = mnnvl
-        told = Installation(home=namespace, watched=namespace, mnnvl=mnnvl)
+        self._topology = topology
+        self._watched = "" if everywhere else namespace
+        told = Installation(home=namespace, watched=self._watched, mnnvl=mnnvl, topology=topology)
         self.registration = [one for one in objects_of(told, ("webhooks",)) if "webhooks" in one]
         self.objects = [*access_for(told, {WEBHOOKS: REVIEWER}), *map(on_loopback, self.registration)]
 
@@ -55,9 +73,10 @@ class Installed:
             "listening": {"host": HOST, "port": 0},
             "farewell": "300ms",
             "mnnvl": {"enabled": self._mnnvl.enabled, "mode": self._mnnvl.mode.value},
+            "topologyAwareScheduling": written(self._topology),
         }
         words = ["webhooks", "--kubeconfig", str(self.plane.kubeconfig(REVIEWER)), "-n", self.namespace]
-        words += ["--watch-namespace", self.namespace, "--url-host", HOST]
+        words += [*(["--watch-namespace", self._watched] if self._watched else []), "--url-host", HOST]
         return Program(words, config, self._folder / f"{name}.log")
 
     def create(self, manifest: Json) -> Json:

@@ -66,7 +66,9 @@ def test_cl006_colours_only_on_a_terminal() -> None:
     assert b"\x1b[" not in on_a_terminal("plan", "-f", str(DEGRADED), *NOW, NO_COLOR="1").replace(b"\x1b[K", b"")
 
 
-@pytest.mark.parametrize("words", [[], ["plan"], ["explain"], ["validate"], ["simulate"], ["manifests"]])
+@pytest.mark.parametrize(
+    "words", [[], ["plan"], ["explain"], ["validate"], ["simulate"], ["manifests"], ["topology"], ["topology", "check"]]
+)
 def test_cl003_help_imports_click_only(words: list[str]) -> None:
     words = [*words, "--help"]
     code = (
@@ -108,6 +110,12 @@ def test_cl001_completion_scripts(shell: str) -> None:
     done = grove("completion", shell)
     assert done.returncode == 0
     assert b"_GROVE_COMPLETE" in done.stdout
+
+
+def test_cl001_completion_knows_commands_of_commands() -> None:
+    asked = {**os.environ, "_GROVE_COMPLETE": "bash_complete", "COMP_WORDS": "grove topology ", "COMP_CWORD": "2"}
+    done = subprocess.run([*GROVE[:-1], "grove_shell"], capture_output=True, cwd=ROOT, check=False, env=asked)
+    assert done.stdout.split() == [b"plain,check", b"plain,impact", b"plain,list"]
 
 
 def test_pl001_the_same_bytes_under_another_hash_seed() -> None:

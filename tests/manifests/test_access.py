@@ -37,9 +37,10 @@ from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of, standard_input
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.webhooks import settings_of
+from grove_shell.webhooks.asking import Asking
 from grove_shell.webhooks.keeping import MANAGER
 from grove_shell.webhooks.process import Process
-from grove_shell.webhooks.registration import DEFAULTING, JOINING, STAMPING, VALIDATION
+from grove_shell.webhooks.registration import DEFAULTING, GUARDING, JOINING, STAMPING, VALIDATION
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
 from tests.manifests.broken import sound
@@ -49,6 +50,8 @@ from tests.property.workload.sets import applied, rounds_of
 Json = dict[str, Any]
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 SHARED: Final = ("ComputeDomain", "ResourceClaim")
+TOPOLOGY_PLURALS: Final = ("clustertopologies", "clustertopologybindings")
+LEVELS: Final = ({"domain": "zone", "key": "z"},)
 NOW: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
@@ -184,19 +187,25 @@ def answer_webhooks(one: Asked, before: int) -> tuple[int, Json]:
         return (404, {}) if one.verb == "get" and before == 0 else (200, broken)
     if one.verb == "list":
         return 200, {"metadata": {"resourceVersion": "1"}, "items": []}
-    known = (DEFAULTING, JOINING, STAMPING) if one.resource.startswith("mutating") else (VALIDATION,)
+    if one.verb == "get" and one.resource in TOPOLOGY_PLURALS:
+        return 404, {}
+    known = (DEFAULTING, JOINING, STAMPING) if one.resource.startswith("mutating") else (VALIDATION, *GUARDING)
     return 200, {"webhooks": [{"name": name, "clientConfig": {}} for name in known]}
 
 
 @pytest.mark.req("MS-094")
+@pytest.mark.req("TP-092")
+@pytest.mark.parametrize("placing", [False, True])
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("watched", ["", "ml"])
-def test_mf021_the_webhooks_ask_for_what_is_declared_and_nothing_else(watched: str, *, shared: bool) -> None:
+def test_mf021_the_webhooks_ask_for_what_is_declared_and_nothing_else(
+    watched: str, *, shared: bool, placing: bool
+) -> None:
     """Those of PodCliques that share are asked for by :mod:`tests.webhooks.test_joining` only in part."""
     recorder = Recorder(answer_webhooks)
     access = [
         one
-        for one in webhooks(f"-{watched}" if watched else "", shared=shared)
+        for one in webhooks(f"-{watched}" if watched else "", shared=shared, by_topology=placing)
         if one.resource not in {"computedomains", "resourceclaims"}
     ]
     settings, problems = settings_of(
@@ -206,6 +215,7 @@ def test_mf021_the_webhooks_ask_for_what_is_declared_and_nothing_else(watched: s
             "serving": {"host": "127.0.0.1", "port": 0},
             "farewell": "10ms",
             **({"mnnvl": {"enabled": True, "mode": "annotations"}} if shared else {}),
+            **({"topologyAwareScheduling": {"enabled": True, "levels": LEVELS}} if placing else {}),
         }
     )
     assert not problems
@@ -217,6 +227,8 @@ def test_mf021_the_webhooks_ask_for_what_is_declared_and_nothing_else(watched: s
                 connection=connection, settings=settings, namespace="home", watched=watched, out=io.StringIO()
             )
             running = asyncio.create_task(process.run())
+            async with Api(connection) as api:  # as a set that names a topology that nobody has heard of makes it do
+                assert not placing or await Asking(api).corrected({}, "new") == {}
             await recorder.until(*declared(access), *(followed if shared else ()))
             process.stop.set()
             assert await running == 0
@@ -224,7 +236,8 @@ def test_mf021_the_webhooks_ask_for_what_is_declared_and_nothing_else(watched: s
     asyncio.run(play())
     assert {one._replace(name="") for one in recorder.asked} == declared(access) | (followed if shared else set())
     named = {one.resource: set(one.names) for one in access if one.names}
-    assert {one.resource: {one.name} for one in recorder.asked if one.name} == named
+    by_name = {one.resource: {one.name} for one in recorder.asked if one.name}
+    assert by_name == named | ({plural: {"new"} for plural in TOPOLOGY_PLURALS} if placing else {})
 
 
 def rules_in(objects: Iterable[Json], kind: str) -> Iterator[tuple[Json, Json]]:
@@ -275,6 +288,23 @@ def test_mf024_who_places_by_topology_may_read_topologies_everywhere() -> None:
     outside = {one for one in granted(objects_of(told, ("rbac",)), "grove-operator") if one[0] is Scope.CLUSTER}
     kinds = ("clustertopologies", "clustertopologybindings")
     assert outside == {(Scope.CLUSTER, "grove.io", kind, verb, ()) for kind in kinds for verb in ("list", "watch")}
+
+
+@pytest.mark.req("TP-092")
+@pytest.mark.parametrize("watched", ["", "ml"])
+def test_tp090_the_webhooks_may_read_what_they_judge_by_and_write_none_of_it(watched: str) -> None:
+    """And while TAS is off they may do what they could without it."""
+    on = Installation(watched=watched, topology=TopologyAware(enabled=True))
+    more, less = (
+        granted(objects_of(told, ("rbac",)), "grove-webhooks") for told in (on, Installation(watched=watched))
+    )
+    of_cliques = Scope.WATCHED if watched else Scope.CLUSTER
+    verbs = ("get", "list", "watch")
+    assert less <= more
+    assert more - less == {
+        *((of_cliques, "grove.io", "podcliques", verb, ()) for verb in ("list", "watch")),
+        *((Scope.CLUSTER, "grove.io", kind, verb, ()) for kind in TOPOLOGY_PLURALS for verb in verbs),
+    }
 
 
 def test_ms094_the_webhooks_may_do_exactly_what_the_design_says() -> None:

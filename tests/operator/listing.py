@@ -9,6 +9,8 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from grove_shell.client.kinds import KINDS
+
 Json = dict[str, Any]
 
 
@@ -77,8 +79,12 @@ class ListingServer:
         found = [
             item
             for item in self.items
-            if f"{item['kind'].lower()}s" == plural
+            if _plural(item["kind"]) == plural
             and (not inside or item["metadata"]["namespace"] == namespace)
             and (not selector or item["metadata"].get("labels", {}).get(key) == text)
         ]
         return web.json_response({"metadata": {"resourceVersion": "99999"}, "items": found})
+
+
+def _plural(kind: str) -> str:
+    return KINDS[kind].plural if kind in KINDS else f"{kind.lower()}s"

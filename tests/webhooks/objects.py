@@ -19,12 +19,14 @@ class ObjectServer:
 
     Attributes:
         refuses: what is said to every creation of a plural; nothing where none is refused.
+        hides: what is said to whoever asks for an object of a plural.
     """
 
     def __init__(self) -> None:
         self.objects: dict[str, Json] = {}
         self.asked: Counter[str] = Counter()
         self.refuses: dict[str, tuple[int, Json]] = {}
+        self.hides: dict[str, tuple[int, Json]] = {}
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
@@ -47,6 +49,10 @@ class ObjectServer:
         await asyncio.sleep(0.02)
         if request.method == "POST":
             return self._create(request.path, await request.json())
+        plural = request.path.split("/")[-2]
+        if plural in self.hides:
+            code, said = self.hides[plural]
+            return web.json_response(said, status=code)
         found = self.objects.get(request.path)
         missing = {"kind": "Status", "reason": "NotFound", "message": "there is none"}
         return web.json_response(found or missing, status=200 if found else 404)

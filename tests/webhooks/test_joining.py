@@ -15,6 +15,7 @@ import trustme
 from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl, MnnvlMode, Served
 from grove_shell.client.api import Api
 from grove_shell.webhooks.certificates import Pair
+from grove_shell.webhooks.copies import Copies
 from grove_shell.webhooks.names import Names
 from grove_shell.webhooks.registration import JOINING, PATHS, STAMPING
 from grove_shell.webhooks.serving import Reviews
@@ -90,10 +91,9 @@ async def calling(configuration: Configuration = SCOPED) -> AsyncIterator[Caller
             host="127.0.0.1",
             port=0,
             tls=shown.context,
-            names=Names(),
+            copies=Copies(names=Names(), sharing=(known, Ensuring(api, known))),
             telemetry=Telemetry(lambda: shown.expires),
             say=lambda *_words, **_fields: None,
-            sharing=(known, Ensuring(api, known)),
         )
         async with (
             reviews as port,
@@ -312,7 +312,7 @@ def test_ms095_elsewhere_nothing_is_answered_about_them() -> None:
             host="127.0.0.1",
             port=0,
             tls=shown.context,
-            names=Names(),
+            copies=Copies(names=Names()),
             telemetry=telemetry,
             say=lambda *_words, **_fields: None,
         )

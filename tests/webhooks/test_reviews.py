@@ -20,6 +20,7 @@ from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import Deny
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.webhooks.certificates import Pair
+from grove_shell.webhooks.copies import Copies
 from grove_shell.webhooks.judging import defaulted, judged
 from grove_shell.webhooks.names import Names
 from grove_shell.webhooks.registration import DEFAULTING, PATHS, VALIDATION
@@ -65,7 +66,8 @@ async def calling(known: Names) -> AsyncIterator[Caller]:
 
     tls = ssl.create_default_context()
     authority.configure_trust(tls)
-    reviews = Reviews(host="127.0.0.1", port=0, tls=shown.context, names=known, telemetry=telemetry, say=say)
+    copies = Copies(names=known)
+    reviews = Reviews(host="127.0.0.1", port=0, tls=shown.context, copies=copies, telemetry=telemetry, say=say)
     async with (
         reviews as port,
         aiohttp.ClientSession(f"https://127.0.0.1:{port}", connector=aiohttp.TCPConnector(ssl=tls)) as session,

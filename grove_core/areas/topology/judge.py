@@ -34,7 +34,7 @@ def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
         facts = {"known": listed(snapshot.topologies), "meant": nearest(name, snapshot.topologies)}
         missing = Why.TOPOLOGY_MISSING.because(root, topology=name, **facts)
         return TopologyJudgement(Standing.MISSING, (missing, which), name, is_placed=placed)
-    lacking = tuple(_lacking(snapshot, name, levels))
+    lacking = tuple(lacking_in(snapshot, name, levels))
     if lacking:
         return TopologyJudgement(Standing.LACKING, (*lacking, which), name, is_placed=placed)
     return TopologyJudgement(Standing.USED, (which,), name, dict(levels), placed)
@@ -75,21 +75,7 @@ def trouble_in(judgement: TopologyJudgement, misplaced: Iterable[str]) -> Iterat
         yield code, f"pods were bound before topology {judgement.name} became what it is: {listed(names)}"
 
 
-def _sentences(because: Iterable[Reason]) -> Iterator[str]:
-    return (reason.sentence for reason in because)
-
-
-def _levels_of(snapshot: Snapshot, name: str) -> Levels | None:
-    """Of a topology; those that are configured for the default one where nobody knows what there is (TP-013)."""
-    found = snapshot.topologies.get(name)
-    if found is not None:
-        return found.levels
-    if name == DEFAULT_TOPOLOGY and TOPOLOGY_KIND not in snapshot.complete:
-        return snapshot.configuration.topology.levels or None
-    return None
-
-
-def _lacking(snapshot: Snapshot, name: str, levels: Levels) -> Iterator[Reason]:
+def lacking_in(snapshot: Snapshot, name: str, levels: Levels) -> Iterator[Reason]:
     """Each domain that a constraint asks for and the topology does not have."""
     known: Mapping[str, str] = dict(levels)
     for level in constrained_in(snapshot.root.spec.template):
@@ -104,3 +90,17 @@ def _lacking(snapshot: Snapshot, name: str, levels: Levels) -> Iterator[Reason]:
                     known=", ".join(known),
                     meant=meant,
                 )
+
+
+def _sentences(because: Iterable[Reason]) -> Iterator[str]:
+    return (reason.sentence for reason in because)
+
+
+def _levels_of(snapshot: Snapshot, name: str) -> Levels | None:
+    """Of a topology; those that are configured for the default one where nobody knows what there is (TP-013)."""
+    found = snapshot.topologies.get(name)
+    if found is not None:
+        return found.levels
+    if name == DEFAULT_TOPOLOGY and TOPOLOGY_KIND not in snapshot.complete:
+        return snapshot.configuration.topology.levels or None
+    return None

@@ -77,3 +77,21 @@ class Warn(Rule):
         "TP-075", "should be one that reads PodGangs: that of Kubernetes does not, and the constraint does nothing"
     )
     STILL_USED = Clause("TP-086", "stays until nobody uses it any more: {users}")
+
+
+@unique
+class Fit(Rule):
+    """Why pods have a place, cannot have one, or nobody knows."""
+
+    HAS_A_PLACE = Clause("TP-100", "there is a place for all {pods} pods in {where}")
+    NO_DOMAIN = Clause("TP-101", "no node of {where} is part of a {level}: none has the labels of every level")
+    NONE_HOLDS = Clause("TP-107", "no {level}{where} holds the {pods} pods of {name}; the best of {of}:")
+    NOT_LOOKED_AT = Clause(
+        "TP-106", "by their resources they fit into {where}, but they ask for {what}, which is not looked at here"
+    )
+    NOTHING_ASKED = Clause("TP-109", "there are no pods to place")
+    RESOURCE_SHORT = Clause("TP-116", "{where} has {free} free, and they ask for {asked}")
+    PLACES_SHORT = Clause("TP-117", "{where} has room for {have} of {need} pods of {cliques}, each {each}{refused}")
+    LARGE_SHORT = Clause("TP-118", "{where} has room for {have} of the {need} pods that ask for {least} or more each")
+    PARTS_SHORT = Clause("TP-119", "{where} has room for at most {have} of {need} such as {name}, each in one {level}")
+    NOT_FOUND = Clause("TP-120", "neither a place for all {pods} pods nor a proof that there is none was found")

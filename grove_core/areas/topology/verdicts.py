@@ -28,6 +28,18 @@ class Standing(Enum):
     """The set's gangs are placed by it."""
 
 
+@unique
+class Fits(Enum):
+    """Whether pods have a place."""
+
+    FITS = "Fits"
+    """A placement was found."""
+    CANNOT = "CannotFit"
+    """There is none, and there is a proof of it."""
+    UNDECIDED = "NotDecided"
+    """Neither was found."""
+
+
 class TopologyJudgement(NamedTuple):
     """Everything there is to say about the topology of one set.
 

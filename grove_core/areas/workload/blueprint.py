@@ -7,6 +7,7 @@ counts are only what they begin with (WL-010).
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import Final
 
 from grove_core.resources.names import (
     member_clique_name,
@@ -18,6 +19,9 @@ from grove_core.resources.names import (
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import CliqueTemplate, GroupTemplate
 from grove_core.snapshot.snapshot import Snapshot
+
+MOST: Final = 1_000_000
+"""PodCliques and pods of one set that are looked at one by one (WL-024)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

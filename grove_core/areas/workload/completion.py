@@ -1,11 +1,9 @@
 """The whole of a set's life while it is wanted: its update is judged first, for that may want one more of something."""
 
-from typing import Final
-
 from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.areas.mnnvl.verdicts import Fabric
 from grove_core.areas.topology.verdicts import Placing
-from grove_core.areas.workload.blueprint import blueprint_of, size_of
+from grove_core.areas.workload.blueprint import MOST, blueprint_of, size_of
 from grove_core.areas.workload.desire import Completion
 from grove_core.areas.workload.expansion import Midst, wants_of_expansion
 from grove_core.areas.workload.lagging import findings_of_update
@@ -16,8 +14,6 @@ from grove_core.areas.workload.status import statuses_of
 from grove_core.areas.workload.surplus import wants_of_surplus
 from grove_core.kernel.wants import Desired, HeldBack
 from grove_core.snapshot.snapshot import Snapshot
-
-MOST: Final = 1_000_000
 
 
 def complete(snapshot: Snapshot, ending: Ending, fabric: Fabric, placing: Placing) -> Completion:

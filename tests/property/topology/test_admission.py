@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit
-from grove_core.admit_topology import admit_topology, admit_topology_deletion, around_in
+from grove_core.admit_topology import admit_topology, admit_topology_deletion, around_in, topology_used_in
 from grove_core.areas.topology.admit import UNSEEN, Around
 from grove_core.kernel.admission import Admit, Deny
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, Level
 from grove_core.resources.configuration import UNTOLD, Configuration, TopologyAware
+from grove_core.resources.podclique import podclique_of
 from grove_core.resources.topology_use import User
 from grove_shell.settings.operator import settings_of
 from tests.property.topology.test_gangs import ON, topology
@@ -352,3 +353,37 @@ def test_tp087_a_topology_that_does_not_read_is_known_by_nobody() -> None:
 def test_tp060_the_default_that_is_configured_will_be_there() -> None:
     others = Around({name: one for name, one in KNOWN.items() if name != DEFAULT_TOPOLOGY}, {}, {})
     assert not refusals(a_set(DEFAULT_TOPOLOGY, "rack"), around=others)
+
+
+_JSON: Final = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda part: (
+        st.lists(part, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["spec", "template", "clusterTopologyName", "topologyConstraint", "cliques", "name"]),
+            part,
+            max_size=4,
+        )
+    ),
+)
+
+
+@given(st.dictionaries(st.sampled_from(["spec", "metadata"]), _JSON, max_size=2))
+def test_tp005_whatever_a_set_says_some_topology_or_none_is_used(raw: Json) -> None:
+    assert isinstance(topology_used_in(raw), str)
+
+
+BOUND: Final = {
+    "apiVersion": "grove.io/v1alpha1",
+    "kind": "PodClique",
+    "metadata": {"name": "x", "namespace": "ml", "labels": {"grove.io/podcliqueset-replica-index": "0"}},
+    "spec": {"roleName": "a", "replicas": 1, "minAvailable": 1, "podSpec": {}},
+}
+
+
+@given(st.sampled_from([raw for raw, _ in CREATED]))
+def test_tp005_who_is_asked_alone_and_who_is_asked_among_all_say_the_same(raw: Json) -> None:
+    users = around_in([], [raw], [podclique_of(BOUND)]).users
+    assert users is not None
+    used = topology_used_in(raw)
+    assert set(users) == ({used} if used else set())

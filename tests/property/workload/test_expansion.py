@@ -10,8 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.rulesets import DESIGN
-from grove_core.areas.workload.blueprint import size_of
-from grove_core.areas.workload.completion import MOST
+from grove_core.areas.workload.blueprint import MOST, size_of
 from grove_core.areas.workload.rules import Why
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json

@@ -1,0 +1,182 @@
+"""How often a bundle could stand in a domain at most: where that is not once, it is a proof that it cannot (TP-100).
+
+Each limit counts what every placement needs and leaves out the rest, so it may be too high and is never too low.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from grove_core.areas.topology.bundle import Bundle, Shape
+from grove_core.areas.topology.ground import WHOLE, Domain, Ground
+from grove_core.areas.topology.rules import Fit
+from grove_core.kernel.reasons import Fact, Reason
+from grove_core.kernel.refs import Ref
+from grove_core.resources.demand import amount_text
+from grove_core.resources.names import listed
+from grove_core.resources.node import obstacle_on
+
+
+class _Limit(NamedTuple):
+    """Of something there is so much, and one bundle needs so much.
+
+    Attributes:
+        resource: index; -1 where pods or parts are counted.
+        demands: whose pods are meant.
+        least: what each of these pods asks of the resource at least; 0 where it is summed up.
+        part: that stands in a narrower domain; None where pods are counted.
+    """
+
+    have: int
+    need: int
+    resource: int
+    demands: tuple[int, ...]
+    least: int = 0
+    part: Bundle | None = None
+
+
+class Bounds:
+    """Limits on one ground; each is worked out once."""
+
+    def __init__(self, ground: Ground) -> None:
+        """Nothing yet."""
+        self.ground = ground
+        self._copies: dict[tuple[Shape, int, tuple[str, ...]], int] = {}
+        self._suited: dict[tuple[int, ...], list[bool]] = {}
+
+    def copies(self, bundle: Bundle, domain: Domain) -> int:
+        """How many such bundles a domain could hold at most, were it theirs alone.
+
+        Cost: its nodes times the demands, and once for each level of parts.
+        """
+        key = (bundle.shape, domain.level, domain.path)
+        if key not in self._copies:
+            self._copies[key] = min(limit.have // limit.need for limit in self._limits(bundle, domain))
+        return self._copies[key]
+
+    def candidates(self, bundle: Bundle, domain: Domain) -> list[Domain]:
+        """The domains of its level in which it could stand, the tightest first."""
+        found = self.ground.inside(domain, bundle.level)
+        return sorted((one for one in found if self.copies(bundle, one)), key=lambda one: self.copies(bundle, one))
+
+    def why_not(self, bundle: Bundle, domain: Domain, subject: Ref) -> tuple[Reason, ...]:
+        """Why no domain of its level in this one holds the bundle; the best one is looked into."""
+        level = self._word(bundle.level)
+        domains = self.ground.inside(domain, bundle.level)
+        if bundle.level == domain.level == WHOLE:
+            return self._shortage(bundle, domain, subject)
+        if not domains:
+            return (Fit.NO_DOMAIN.because(subject, level=level, where=self.place(domain)),)
+        tightest = [(self._tightest(bundle, one), one) for one in domains]
+        best = max(tightest, key=lambda pair: pair[0].have / pair[0].need)[1]
+        none = Fit.NONE_HOLDS.because(
+            subject,
+            level=level,
+            where=f" of {self.place(domain)}" if domain.level != WHOLE else "",
+            pods=bundle.pods,
+            name=bundle.name,
+            of=len(domains),
+        )
+        return (none, *self._shortage(bundle, best, subject))
+
+    def _shortage(self, bundle: Bundle, domain: Domain, subject: Ref) -> tuple[Reason, ...]:
+        short = [limit for limit in self._limits(bundle, domain) if limit.have < limit.need]
+        limit, where = min(short, key=_plainest), self.place(domain)
+        if limit.part is not None and not limit.have:
+            return self.why_not(limit.part, domain, subject)
+        if limit.part is not None:
+            return (
+                Fit.PARTS_SHORT.because(
+                    subject,
+                    where=where,
+                    have=limit.have,
+                    need=limit.need,
+                    name=limit.part.name,
+                    level=self._word(limit.part.level),
+                ),
+            )
+        if limit.resource >= 0 and not limit.least:
+            resource = self.ground.resources[limit.resource]
+            free, asked = amount_text(resource, limit.have), amount_text(resource, limit.need)
+            return (Fit.RESOURCE_SHORT.because(subject, where=where, free=free, asked=asked),)
+        if limit.least:
+            least = amount_text(self.ground.resources[limit.resource], limit.least)
+            return (Fit.LARGE_SHORT.because(subject, where=where, have=limit.have, need=limit.need, least=least),)
+        demand = self.ground.demands[limit.demands[0]]
+        each = ", ".join(amount_text(resource, amount) for resource, amount in demand.amounts[:-1]) or "1 pod"
+        cliques = listed(sorted({load.clique for load in bundle.cliques() if load.demand == limit.demands[0]}))
+        refused = self._refused(limit.demands[0], domain)
+        facts: dict[str, Fact] = {"where": where, "have": limit.have, "need": limit.need, "cliques": cliques}
+        return (Fit.PLACES_SHORT.because(subject, **facts, each=each, refused=refused),)
+
+    def _refused(self, demand: int, domain: Domain) -> str:
+        """Why nodes take none of these pods: what turns them away, and how many; then how many are too small."""
+        ground = self.ground
+        obstacles = (
+            obstacle_on(ground.nodes[node], ground.demands[demand])
+            for node in domain.nodes
+            if not ground.room[demand][node]
+        )
+        reasons = Counter(f"keep them away by {one}" if one else "have too little free" for one in obstacles)
+        told = [f"{count} {words}" for words, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))]
+        return f"; of its {len(domain.nodes)} nodes {', '.join(told)}" if told else ""
+
+    def _tightest(self, bundle: Bundle, domain: Domain) -> _Limit:
+        return min(self._limits(bundle, domain), key=lambda limit: limit.have / limit.need)
+
+    def _limits(self, bundle: Bundle, domain: Domain) -> Iterator[_Limit]:
+        """Every limit that we know; at least one for a bundle of at least one pod."""
+        room, nodes = self.ground.room, domain.nodes
+        for demand, pods in bundle.totals.items():
+            rooms = room[demand]
+            yield _Limit(sum([rooms[node] for node in nodes]), pods, -1, (demand,))
+        for resource in range(len(self.ground.resources)):
+            yield from self._resource_limits(bundle, domain, resource)
+        for part, times in self._distinct(bundle):
+            inner = self.ground.inside(domain, part.level)
+            yield _Limit(sum(self.copies(part, one) for one in inner), times, -1, (), part=part)
+
+    def _resource_limits(self, bundle: Bundle, domain: Domain, resource: int) -> Iterator[_Limit]:
+        """Of all that is free; and of pods that ask for so much or more, by whole pods on each node."""
+        asked: dict[int, list[int]] = {}
+        for demand in bundle.totals:
+            for place, amount in self.ground.asks[demand]:
+                if place == resource:
+                    asked.setdefault(amount, []).append(demand)
+        if not asked or len(bundle.totals) == 1:  # then the room for its pods says it all
+            return
+        free, demands, pods = self.ground.free, list[int](), 0
+        for least in sorted(asked, reverse=True):
+            demands += asked[least]
+            pods += sum(bundle.totals[demand] for demand in asked[least])
+            suits = self._suits(tuple(sorted(demands)))
+            have = sum([free[node][resource] // least for node in domain.nodes if suits[node]])
+            yield _Limit(have, pods, resource, tuple(demands), least)
+        total = sum(amount * bundle.totals[demand] for amount, of in asked.items() for demand in of)
+        have = sum([free[node][resource] for node in domain.nodes if suits[node]])
+        yield _Limit(have, total, resource, tuple(demands))
+
+    def _suits(self, demands: tuple[int, ...]) -> list[bool]:
+        """Nodes that take pods of one of these demands, were they empty."""
+        if demands not in self._suited:
+            columns = [self.ground.suits[demand] for demand in demands]
+            self._suited[demands] = [any(column) for column in zip(*columns, strict=True)]
+        return self._suited[demands]
+
+    def _distinct(self, bundle: Bundle) -> Iterator[tuple[Bundle, int]]:
+        """One part of each shape, and how many there are."""
+        times = Counter(part.shape for part in bundle.parts)
+        first = {part.shape: part for part in reversed(bundle.parts)}
+        return ((first[shape], count) for shape, count in times.items())
+
+    def _word(self, level: int) -> str:
+        return self.ground.levels[level].domain if level != WHOLE else "cluster"
+
+    def place(self, domain: Domain) -> str:
+        """A domain for a sentence."""
+        return f"{self._word(domain.level)} {domain.name}" if domain.level != WHOLE else "the cluster"
+
+
+def _plainest(limit: _Limit) -> tuple[bool, bool, bool, float]:
+    """Of several proofs the one that people see at once: a sum, then places, then parts, then large pods."""
+    return limit.least > 0, limit.part is not None, limit.resource < 0, limit.have / limit.need

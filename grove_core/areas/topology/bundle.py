@@ -1,0 +1,171 @@
+"""What is to be placed together: the pods of a gang, nested as its constraints are (TP-107)."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from grove_core.areas.topology.ground import WHOLE, Ground
+from grove_core.resources.demand import Demand
+from grove_core.resources.placement import NO_PACK, Pack, Placement
+
+
+class CliqueAsk(NamedTuple):
+    """The pods of one clique.
+
+    Attributes:
+        template: its name in the set.
+        group: the scaling group's name in the set; empty for a standalone clique.
+        pods: all of them.
+        minimum: how many the gang needs to start.
+    """
+
+    name: str
+    template: str
+    group: str
+    pods: int
+    minimum: int
+    demand: Demand
+
+
+@dataclass(frozen=True, slots=True)
+class GangAsk:
+    """A gang, and what its scheduler is told of it."""
+
+    name: str
+    cliques: tuple[CliqueAsk, ...]
+    placement: Placement
+
+
+Owner = tuple[str, str]
+"""What of a set has a constraint: the set itself, a ``group`` or a ``clique``, and its name there."""
+
+_GANG: Final[Owner] = ("", "")
+
+
+class Constrained(NamedTuple):
+    """What of a gang has a constraint, and how many pods that is."""
+
+    owner: Owner
+    name: str
+    pods: int
+    pack: Pack
+
+
+class Load(NamedTuple):
+    """Equal pods that may be apart: how many, of which demand, of which clique."""
+
+    demand: int
+    pods: int
+    clique: str
+
+
+Shape = tuple[int, tuple[tuple[int, int], ...], tuple["Shape", ...]]
+"""A bundle without its names: equal shapes fit equally."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """What goes into one domain of a level.
+
+    Attributes:
+        level: of the domain; WHOLE where it may be anywhere.
+        name: of the gang, of the replica of a group, or of the clique.
+        loads: its own pods, the largest first.
+        parts: what of it goes into narrower domains, the largest first.
+        totals: demand -> pods, parts included.
+    """
+
+    level: int
+    name: str
+    loads: tuple[Load, ...]
+    parts: tuple["Bundle", ...]
+    totals: Mapping[int, int]
+    shape: Shape
+
+    @property
+    def pods(self) -> int:
+        """How many, parts included."""
+        return sum(self.totals.values())
+
+    def cliques(self) -> Iterator[Load]:
+        """Every load, parts included."""
+        yield from self.loads
+        for part in self.parts:
+            yield from part.cliques()
+
+
+def bundle_of(level: int, name: str, loads: Iterable[Load], parts: Iterable[Bundle], ground: Ground) -> Bundle:
+    """Put a bundle together; a part that may be anywhere dissolves into it."""
+    own, inner = [load for load in loads if load.pods], list[Bundle]()
+    for part in parts:
+        if part.level > level:
+            inner.append(part)
+        else:
+            own += part.loads
+            inner += part.parts
+    own.sort(key=lambda load: ([(resource, -amount) for resource, amount in ground.asks[load.demand]], load))
+    inner = sorted((part for part in inner if part.totals), key=lambda part: (_weight(part, ground), part.name))
+    totals: dict[int, int] = {}
+    for demand, pods, _ in own:
+        totals[demand] = totals.get(demand, 0) + pods
+    for part in inner:
+        for demand, pods in part.totals.items():
+            totals[demand] = totals.get(demand, 0) + pods
+    shape = (level, tuple((load.demand, load.pods) for load in own), tuple(part.shape for part in inner))
+    return Bundle(level, name, tuple(own), tuple(inner), totals, shape)
+
+
+def constrained_in(gang: GangAsk) -> Iterator[Constrained]:
+    """What of a gang has a constraint: the gang itself, replicas of groups in it, cliques."""
+    placement = gang.placement
+    if placement.gang != NO_PACK:
+        yield Constrained(_GANG, gang.name, sum(one.pods for one in gang.cliques), placement.gang)
+    cliques = {one.name: one for one in gang.cliques}
+    for part in placement.together:
+        members = [cliques[name] for name in part.cliques]
+        owner: Owner = ("group", members[0].group)
+        yield Constrained(owner, part.name, sum(one.pods for one in members), part.pack)
+    for name, pack in placement.cliques:
+        yield Constrained(("clique", cliques[name].template), name, cliques[name].pods, pack)
+
+
+def bundle_of_gang(
+    gang: GangAsk, ground: Ground, demands: Mapping[Demand, int], *, preferring: Owner | None, minimum: bool
+) -> Bundle:
+    """A gang as its constraints nest it.
+
+    Args:
+        gang: to be placed.
+        ground: where.
+        demands: their indices.
+        preferring: whose preferred domain is to be kept like a required one; None for nobody's.
+        minimum: only the pods that it needs to start.
+    """
+    levels: dict[tuple[str, str], int] = {}
+    for one in constrained_in(gang):
+        preferred = ground.level_of(one.pack.preferred) if one.owner == preferring else WHOLE
+        levels[one.owner[0], one.name] = max(ground.level_of(one.pack.required), preferred)
+    single: dict[str, Bundle] = {}
+    for clique in gang.cliques:
+        load = Load(demands[clique.demand], clique.minimum if minimum else clique.pods, clique.name)
+        single[clique.name] = bundle_of(levels.get(("clique", clique.name), WHOLE), clique.name, [load], (), ground)
+    parts = [
+        bundle_of(levels["group", one.name], one.name, (), [single.pop(name) for name in one.cliques], ground)
+        for one in gang.placement.together
+    ]
+    return bundle_of(levels.get(("", gang.name), WHOLE), gang.name, (), (*parts, *single.values()), ground)
+
+
+def demands_of(gangs: Sequence[GangAsk]) -> dict[Demand, int]:
+    """Every demand once, with its index."""
+    found = dict.fromkeys(clique.demand for gang in gangs for clique in gang.cliques)
+    return {demand: index for index, demand in enumerate(found)}
+
+
+def _weight(part: Bundle, ground: Ground) -> tuple[list[tuple[int, int]], int]:
+    """The heaviest first: by the scarcest resource that it asks for."""
+    asked: dict[int, int] = {}
+    for demand, pods in part.totals.items():
+        for resource, amount in ground.asks[demand]:
+            asked[resource] = asked.get(resource, 0) + amount * pods
+    return [(resource, -amount) for resource, amount in sorted(asked.items())], part.level

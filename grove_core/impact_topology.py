@@ -1,0 +1,108 @@
+"""Who would be affected by a change of a topology, on one page: a cluster and the new levels in, gang by gang out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import Enum, unique
+from typing import NamedTuple
+
+from grove_core.areas.topology.judge import judge_topology, placing_of
+from grove_core.areas.topology.verdicts import TopologyJudgement
+from grove_core.areas.workload.blueprint import MOST, blueprint_of, size_of
+from grove_core.areas.workload.placing import placement_of
+from grove_core.areas.workload.rules import Why
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.resources.cluster_topology import ClusterTopology
+from grove_core.resources.topology_use import use_of
+from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.snapshot import Snapshot
+
+
+@unique
+class Fate(Enum):
+    """What becomes of a PodGang when the levels of its topology change."""
+
+    FOLLOWS = "Follows"
+    """It says what they say now: nothing of the set is placed."""
+    STAYS = "Stays"
+    """It stays as it is, though the topology says otherwise: pods of the set are placed, or a domain is gone."""
+    SAME = "Same"
+    """It says the same as before."""
+    WAITS = "Waits"
+    """It is not there, and is not made."""
+    MADE = "Made"
+    """It is not there yet, and is made by the new levels."""
+    UNKNOWN = "Unknown"
+    """PodGangs were not collected, or are too many."""
+
+
+class GangImpact(NamedTuple):
+    """What becomes of one PodGang."""
+
+    name: str
+    fate: Fate
+    because: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetImpact:
+    """What becomes of the PodGangs of one set.
+
+    Attributes:
+        by_default: whether it names no topology.
+        after: how it would stand to its topology.
+        gangs: sorted by name.
+    """
+
+    root: Ref
+    by_default: bool
+    after: TopologyJudgement
+    gangs: tuple[GangImpact, ...]
+
+
+def impact_of(cluster: Cluster, changed: ClusterTopology, now: datetime) -> tuple[SetImpact, ...]:
+    """Every set that uses the topology, and what becomes of its PodGangs (TP-124); sorted by namespace and name.
+
+    Args:
+        cluster: as it is.
+        changed: the topology as it would be.
+        now: aware UTC.
+    """
+    after = replace(cluster, topologies={**cluster.topologies, changed.ref.name: changed})
+    return tuple(
+        _impact_on(after.snapshot_of(root, now), by_default=not use_of(root.spec.template).named)
+        for root in after.sets
+        if use_of(root.spec.template).topology == changed.ref.name
+    )
+
+
+def _impact_on(snapshot: Snapshot, *, by_default: bool) -> SetImpact:
+    judgement = judge_topology(snapshot)
+    gangs = tuple(sorted(_gangs(snapshot, judgement), key=lambda gang: gang.name))
+    return SetImpact(snapshot.root.ref, by_default, judgement, gangs)
+
+
+def _gangs(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[GangImpact]:
+    placing, size = placing_of(snapshot, judgement), size_of(snapshot)
+    if size > MOST:
+        because = Why.TOO_LARGE.because(snapshot.root.ref, objects=size, most=MOST)
+        yield GangImpact(snapshot.root.ref.name, Fate.UNKNOWN, (because,))
+        return
+    there = {gang.ref.name: gang for gang in snapshot.gangs}
+    unknown = bool(snapshot.root.uid) and not there and "PodGang" not in snapshot.complete
+    for replica in blueprint_of(snapshot):
+        for part in replica.gangs:
+            gang = there.get(part.name)
+            if unknown:
+                yield GangImpact(part.name, Fate.UNKNOWN, ())
+            elif gang is None:
+                yield GangImpact(part.name, Fate.WAITS if placing.waiting else Fate.MADE, placing.waiting)
+            elif placing.waiting:
+                yield GangImpact(part.name, Fate.STAYS, placing.waiting)
+            elif not placing.topology or placement_of(snapshot.root, part, placing) == gang.placement:
+                yield GangImpact(part.name, Fate.SAME, ())
+            elif placing.follows is not None:
+                yield GangImpact(part.name, Fate.FOLLOWS, (placing.follows,))
+            else:
+                yield GangImpact(part.name, Fate.STAYS, tuple(filter(None, (placing.locked,))))

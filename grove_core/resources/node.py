@@ -1,0 +1,117 @@
+"""Nodes as flat facts: labels that tell them apart, what they have, and whom they turn away (TP-103, TP-105)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.resources.demand import Amounts, Demand, Match, Toleration, read_amounts
+from grove_core.resources.fields import Fields
+
+_CORDONED: Final = "node.kubernetes.io/unschedulable"
+_NOT_READY: Final = "node.kubernetes.io/not-ready"
+_UNREACHABLE: Final = "node.kubernetes.io/unreachable"
+_TURNS_AWAY: Final = ("NoSchedule", "NoExecute")
+
+
+class Taint(NamedTuple):
+    """What keeps pods away that do not tolerate it."""
+
+    key: str
+    value: str
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One machine.
+
+    Attributes:
+        labels: as written.
+        taints: those that keep new pods away; a cordoned node has one, and so has one that is not ready, as their
+            controllers give it to them.
+        amounts: thousandths that pods may have of each resource; there is nothing of one that is not named.
+    """
+
+    name: str
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    amounts: Amounts
+
+
+def node_of(raw: Mapping[str, Any]) -> Node:
+    """Project a node as ``kubectl get nodes -o json`` prints it.
+
+    Raises:
+        MalformedObject: with every problem (IN-030).
+    """
+    problems: list[Problem] = []
+    top = Fields(raw, "", problems)
+    meta, spec, status = top.part("metadata"), top.part("spec"), top.part("status")
+    name = meta.text("name", required=True)
+    labels = meta.part("labels")
+    texts = {key: value if isinstance(value, str) else labels.text(key) for key, value in labels.raw.items()}
+    amounts = read_amounts(status.part("allocatable" if "allocatable" in status else "capacity"))
+    node = Node(name, texts, _taints(spec, status), amounts)
+    if problems:
+        raise MalformedObject(tuple(problems))
+    return node
+
+
+def obstacle_on(node: Node, demand: Demand) -> str:
+    """Why a node takes no pod of this kind, whatever it has free; empty where it may."""
+    for taint in node.taints:
+        if not any(_tolerates(one, taint) for one in demand.tolerations):
+            return f"the taint {taint.key}"
+    if any(node.labels.get(key) != value for key, value in demand.selector):
+        return "their node selector"
+    if demand.affinity is not None and not any(_holds(term, node) for term in demand.affinity):
+        return "their node affinity"
+    return ""
+
+
+def _taints(spec: Fields, status: Fields) -> tuple[Taint, ...]:
+    written = (Taint(one.text("key"), one.text("value"), one.text("effect")) for one in spec.parts("taints"))
+    found = [taint for taint in written if taint.effect in _TURNS_AWAY]
+    keys = {taint.key for taint in found}
+    if spec.flag("unschedulable") and _CORDONED not in keys:
+        found.append(Taint(_CORDONED, "", _TURNS_AWAY[0]))
+    ready = [one.text("status") for one in status.parts("conditions") if one.text("type") == "Ready"]
+    if ready and ready != ["True"] and not keys & {_NOT_READY, _UNREACHABLE}:
+        found.append(Taint(_NOT_READY, "", _TURNS_AWAY[0]))
+    return tuple(found)
+
+
+def _tolerates(one: Toleration, taint: Taint) -> bool:
+    """Whether it may; what compares values is told as not looked at."""
+    if one.effect not in {"", taint.effect} or (one.key and one.key != taint.key):
+        return False
+    return one.operator not in {"", "Equal"} or (bool(one.key) and one.value == taint.value)
+
+
+def _holds(term: tuple[Match, ...], node: Node) -> bool:
+    """An empty term matches nothing."""
+    return bool(term) and all(_matches(line, node) for line in term)
+
+
+def _matches(line: Match, node: Node) -> bool:
+    there = node.name if line.is_field else node.labels.get(line.key)
+    match line.operator:
+        case "In":
+            return there in line.values
+        case "NotIn":
+            return there not in line.values
+        case "Exists":
+            return there is not None
+        case "DoesNotExist":
+            return there is None
+        case "Gt" | "Lt":
+            left, right = _number(there), _number(line.values[0] if len(line.values) == 1 else None)
+            if left is None or right is None:
+                return False
+            return left > right if line.operator == "Gt" else left < right
+    return False
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.removeprefix("-").isdecimal() else None

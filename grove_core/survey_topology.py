@@ -1,0 +1,134 @@
+"""Which topologies there are, who uses them, and what is held because of it, on one page (TP-121, TP-122)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum, unique
+from typing import NamedTuple
+
+from grove_core.areas.topology.keeping import wants_of_topologies
+from grove_core.areas.topology.moment import TopologyMoment, moments_of
+from grove_core.areas.topology.rules import Refuse, Why
+from grove_core.kernel.reasons import Reason
+from grove_core.resources.cluster_topology import ClusterTopology, Levels, nearest, topology_ref
+from grove_core.resources.keys import TOPOLOGY_FINALIZER
+from grove_core.resources.names import listed
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.topology_use import User, bound_of, use_of
+from grove_core.snapshot.cluster import EVERYWHERE, Cluster
+
+
+@unique
+class State(Enum):
+    """What may become of a topology."""
+
+    HELD = "Held"
+    """It is used: a deletion would wait."""
+    FREE = "Free"
+    """Nobody uses it."""
+    LEAVING = "Leaving"
+    """It is being deleted."""
+    MISSING = "Missing"
+    """Some set uses it, and it is not there."""
+
+
+class Listed(NamedTuple):
+    """A set that uses a topology.
+
+    Attributes:
+        by_default: whether it names none.
+        bound: pods that are bound to nodes; None where nobody knows.
+    """
+
+    namespace: str
+    name: str
+    by_default: bool
+    bound: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surveyed:
+    """One topology.
+
+    Attributes:
+        kind: of the object; empty where there is none.
+        has_finalizer: whether Grove's is on it.
+        locked: whether its levels may not change, for pods are placed by them; None where nobody knows.
+        because: why it is as it is.
+        lock: why its levels may not change.
+    """
+
+    name: str
+    kind: str
+    levels: Levels
+    users: tuple[Listed, ...]
+    state: State
+    has_finalizer: bool
+    locked: bool | None
+    because: tuple[Reason, ...]
+    lock: tuple[Reason, ...] = ()
+
+
+def survey_of(cluster: Cluster, now: datetime) -> tuple[Surveyed, ...]:
+    """Every topology of a cluster, those that are missing included; sorted by name."""
+    users: dict[str, list[Listed]] = {}
+    for root in cluster.sets:
+        use = use_of(root.spec.template)
+        if use.topology:
+            users.setdefault(use.topology, []).append(_listed(cluster, root, by_default=not use.named))
+    moments = {moment.name: moment for moment in moments_of(cluster, now)}
+    return tuple(
+        _surveyed(moments[name], cluster.topologies[name], tuple(users.get(name, ())))
+        if name in cluster.topologies
+        else _missing(name, tuple(users[name]), cluster)
+        for name in sorted(cluster.topologies.keys() | users.keys())
+    )
+
+
+def topologyless_of(cluster: Cluster) -> int:
+    """How many sets use no topology."""
+    return sum(not use_of(root.spec.template).topology for root in cluster.sets)
+
+
+def _listed(cluster: Cluster, root: PodCliqueSet, *, by_default: bool) -> Listed:
+    namespace, name = root.ref.namespace, root.ref.name
+    groups = cluster.groups_of.get(root.uid, ())
+    cliques = [clique for owner in (root, *groups) for clique in cluster.cliques_of.get(owner.uid, ())]
+    known = {("PodClique", namespace), ("PodClique", EVERYWHERE)} & cluster.complete
+    counts = (bound_of(clique, cluster.pods_of.get(clique.uid, ())) for clique in cliques)
+    bound = sum(counts) if known or not root.uid else None
+    return Listed(namespace, name, by_default, bound)
+
+
+def _surveyed(moment: TopologyMoment, found: ClusterTopology, users: tuple[Listed, ...]) -> Surveyed:
+    desired, findings = wants_of_topologies(moment)
+    counts = [user.bound for user in users]
+    placed = tuple(User(user.namespace, user.name) for user in users if user.bound)
+    held = tuple(reason for one in desired.held_back for reason in one.because)
+    in_use = Refuse.LEVELS_IN_USE.because(found.ref, users=listed(user.text for user in placed))
+    state = State.HELD if findings[0].verdict == State.HELD.value else State.FREE
+    return Surveyed(
+        name=moment.name,
+        kind=found.ref.kind,
+        levels=found.levels,
+        users=users,
+        state=State.LEAVING if found.deleting else state,
+        has_finalizer=TOPOLOGY_FINALIZER in found.finalizers,
+        locked=True if placed else None if None in counts or moment.unknown else False,
+        because=(*findings[0].because, *held),
+        lock=(in_use,) if placed else (),
+    )
+
+
+def _missing(name: str, users: tuple[Listed, ...], cluster: Cluster) -> Surveyed:
+    known = cluster.topologies
+    facts = {"topology": name, "known": listed(known), "meant": nearest(name, known)}
+    return Surveyed(
+        name=name,
+        kind="",
+        levels=(),
+        users=users,
+        state=State.MISSING,
+        has_finalizer=False,
+        locked=False,
+        because=(Why.TOPOLOGY_MISSING.because(topology_ref(name), **facts),),
+    )

@@ -1,0 +1,194 @@
+"""``grove topology list`` and ``grove topology impact``: who uses what, and what a change or a deletion would mean."""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from grove_core.admit_topology import admit_topology, admit_topology_deletion
+from grove_core.areas.topology.admit import Around
+from grove_core.impact_topology import impact_of
+from grove_core.kernel.admission import AdmissionVerdict, Deny
+from grove_core.kernel.decisions import Decision
+from grove_core.kernel.errors import MalformedObject
+from grove_core.resources.cluster_topology import (
+    DEFAULT_TOPOLOGY,
+    TOPOLOGY_KIND,
+    ClusterTopology,
+    cluster_topology_of,
+    nearest,
+)
+from grove_core.resources.configuration import Configuration, TopologyAware
+from grove_core.resources.keys import GROVE
+from grove_core.resources.names import listed
+from grove_core.resources.topology_use import User
+from grove_core.snapshot.cluster import Cluster
+from grove_core.survey_topology import Surveyed, survey_of, topologyless_of
+from grove_shell.actions.source import NoCluster, Source, configuration_of
+from grove_shell.exits import DONE, ERROR, USAGE
+from grove_shell.reading.faults import Fault
+from grove_shell.reading.items import Item, fault_in
+from grove_shell.reading.loaded import Loaded
+from grove_shell.reading.nodes import Grounds
+from grove_shell.reading.objects import load
+from grove_shell.reading.sources import items_of, label_of, standard_input
+from grove_shell.reading.topologies import is_topology
+from grove_shell.views.faults import faults_page
+from grove_shell.views.page import show, warn, write
+from grove_shell.views.progress import counting
+from grove_shell.views.structured import as_text
+from grove_shell.views.topology_document import impact_as_json, survey_as_json
+from grove_shell.views.topology_page import Impact, impact_page, survey_page
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """An input as these commands see it.
+
+    Attributes:
+        cluster: with topology-aware scheduling on, unless a configuration says otherwise.
+        grounds: nodes, and who is on them.
+        faults: everything that is wrong with the input; it was reported.
+        usable: whether to go on.
+    """
+
+    cluster: Cluster
+    grounds: Grounds
+    faults: tuple[Fault, ...]
+    now: datetime
+    usable: bool
+
+
+def read(source: Source) -> Read | None:
+    """Read everything, and report what is wrong; None where a cluster does not answer, which is reported too.
+
+    Manifests are not refused for what they say of topologies: that is what these commands tell about.
+    """
+    told, unread = configuration_of(source.config)
+    if source.config is None:
+        told = Configuration(topology=TopologyAware(enabled=True))
+    collected = None
+    if source.live is not None:
+        from grove_shell.actions.live import collect  # noqa: PLC0415 - the client, which a file does not need
+
+        try:
+            collected = collect(source.live)
+        except NoCluster as fault:
+            write(f"{fault}\n", sys.stderr)
+            return None
+    with counting("reading", "objects") as count:
+        grounds = Grounds(count)
+        loaded = load(source.filenames, standard_input(), grounds.take, collected, told, by_topologies=False)
+    faults = (*unread, *sorted((*loaded.faults, *grounds.faults), key=lambda fault: fault.sort_key))
+    usable = not faults or source.keep_going
+    if faults:
+        closing = "" if usable else "Nothing was decided."
+        show(faults_page(faults, going_on=usable, closing=closing), sys.stderr)
+    warn((*loaded.passed_by, *loaded.unseen.values()))
+    now = source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC)
+    cluster = loaded.cluster if source.config is not None else _as_configured(loaded)
+    return Read(cluster=cluster, grounds=grounds, faults=faults, now=now, usable=usable)
+
+
+def list_topologies(source: Source, output: str) -> int:
+    """List and print; returns the exit code (CL-001)."""
+    found = read(source)
+    if found is None or not found.usable:
+        return ERROR
+    survey, without = survey_of(found.cluster, found.now), topologyless_of(found.cluster)
+    if output == "human":
+        show(survey_page(survey, without))
+    else:
+        write(as_text(survey_as_json(survey, without), output))
+    return ERROR if found.faults else DONE
+
+
+def impact_of_topology(source: Source, name: str, changed: str | None, output: str) -> int:
+    """Judge a change or a deletion and print who is concerned; returns the exit code (CL-001, TP-123)."""
+    found = read(source)
+    if found is None or not found.usable:
+        return ERROR
+    survey = survey_of(found.cluster, found.now)
+    one = next((one for one in survey if one.name == name), None)
+    if one is None or (changed is None and name not in found.cluster.topologies):
+        known = found.cluster.topologies
+        meant = nearest(name, known)
+        write(f"not in the input: topology {name}; known: {listed(known) or 'none'}{meant}\n", sys.stderr)
+        return USAGE
+    old = found.cluster.topologies.get(name)
+    around = _around(survey, found.cluster)
+    again = name == DEFAULT_TOPOLOGY and found.cluster.configuration.topology.enabled
+    if changed is None:
+        decision = admit_topology_deletion(_raw_of(name, old), around)
+        what = Impact(one, old, None, decision, (), again)
+    else:
+        new = _changed(changed, name, old.ref.kind if old is not None else TOPOLOGY_KIND)
+        if new is None:
+            return ERROR
+        raw = _raw_of(name, old) if old is not None else None
+        decision = admit_topology(new.value, raw, around, found.cluster.configuration)
+        topology = _projected(new)
+        sets = impact_of(found.cluster, topology, found.now) if topology is not None else ()
+        what = Impact(one, old, topology, decision, sets, again)
+    if output == "human":
+        show(impact_page(what))
+    else:
+        write(as_text(impact_as_json(what), output))
+    return ERROR if found.faults or _is_refused(decision) else DONE
+
+
+def _as_configured(loaded: Loaded) -> Cluster:
+    """Without a configuration the default topology counts as it is."""
+    found = loaded.cluster.topologies.get(DEFAULT_TOPOLOGY)
+    told = TopologyAware(enabled=True, levels=found.levels if found is not None else ())
+    return replace(loaded.cluster, configuration=Configuration(topology=told))
+
+
+def _is_refused(decision: Decision[AdmissionVerdict]) -> bool:
+    return isinstance(decision.verdict, Deny)
+
+
+def _around(survey: Iterable[Surveyed], cluster: Cluster) -> Around:
+    """What admission would see; of who is placed nothing, where that is not known of everybody."""
+    users = {one.name: tuple(User(user.namespace, user.name, user.bound or 0) for user in one.users) for one in survey}
+    known = all(user.bound is not None for one in survey for user in one.users)
+    return Around(topologies=cluster.topologies, users=users if known else None)
+
+
+def _raw_of(name: str, topology: ClusterTopology | None) -> dict[str, Any]:
+    """A topology as admission is handed it, as far as it looks."""
+    levels = [level._asdict() for level in topology.levels] if topology is not None else []
+    kind = topology.ref.kind if topology is not None else TOPOLOGY_KIND
+    return {"apiVersion": GROVE, "kind": kind, "metadata": {"name": name}, "spec": {"levels": levels}}
+
+
+def _changed(path: str, name: str, kind: str) -> Item | None:
+    """The topology in a file of changes; None where there is not exactly one, which is reported."""
+    faults: list[Fault] = []
+    found = [item for item in items_of(path, faults, standard_input()) if _is_one(item)]
+    chosen = [item for item in found if label_of(item) == f"{kind} {name}"]
+    if len(chosen) != 1 and not faults:
+        others = ", ".join(label_of(item) for item in found) or "none"
+        faults.append(Fault(file=path, expected=f"{kind} {name}, once", got=others))
+    faults += [
+        fault_in(item, label_of(item), ("metadata.name", "one topology of this name", "another one before"), None)
+        for item in chosen[1:]
+    ]
+    if faults:
+        show(faults_page(faults, going_on=False, closing="Nothing was decided."), sys.stderr)
+        return None
+    return chosen[0]
+
+
+def _is_one(item: Item) -> bool:
+    kind, version = item.value.get("kind"), item.value.get("apiVersion")
+    return isinstance(kind, str) and isinstance(version, str) and is_topology(kind, version.partition("/")[0])
+
+
+def _projected(item: Item) -> ClusterTopology | None:
+    """What does not read was refused with every problem (TP-087)."""
+    try:
+        return cluster_topology_of(item.value)
+    except MalformedObject:
+        return None

@@ -1,0 +1,134 @@
+"""The page of ``grove topology check``."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from grove_core.areas.topology.fit import Fitting, GangFit, Promise, SetFit
+from grove_core.areas.topology.verdicts import Fits
+from grove_core.check_topology import Check, TopologyFit
+from grove_core.kernel.reasons import Reason
+from grove_core.resources.demand import PODS, amount_text
+from grove_shell.reading.nodes import Grounds
+from grove_shell.views.page import Page, Span
+from grove_shell.views.words import listed, plural
+
+_MOST: Final = 4
+_WORDS: Final[Mapping[Fits, Span]] = MappingProxyType(
+    {
+        Fits.FITS: ("FITS", "bold green"),
+        Fits.CANNOT: ("CANNOT FIT", "bold red"),
+        Fits.UNDECIDED: ("NOT DECIDED", "bold magenta"),
+    }
+)
+
+
+def check_page(checks: Iterable[Check], grounds: Grounds, *, verbose: bool) -> Page:
+    """Each set on its own topology, then on each other one in turn (TP-100 to TP-113)."""
+    page = Page()
+    pods = (
+        f"less what {plural(len(grounds.tenants), 'pod')} on them take"
+        if grounds.with_pods
+        else ("as if nothing ran on them: there are no pods in the input")
+    )
+    page.add((f"{plural(len(grounds.nodes), 'node')}, {pods}", "dim"))
+    for check in checks:
+        page.add()
+        page.add((f"{check.root.namespace}/{check.root.name}", "bold"), *_head(check.own))
+        _body(page, check.own, verbose=verbose)
+        for other in check.others:
+            page.add("  by ", (other.name, "bold"), *_head(other)[1:])
+            _body(page, other, verbose=verbose)
+    return page
+
+
+def _head(one: TopologyFit) -> tuple[Span | str, ...]:
+    name = f"  by {one.name}" if one.name else "  by no topology"
+    path = " > ".join(level.domain for level in one.levels)
+    return name, f" ({path})" if path else "", ": ", _WORDS[one.verdict], _at_once(one)
+
+
+def _at_once(one: TopologyFit) -> str:
+    """What a verdict on each gang for itself leaves out."""
+    if one.fit is None or one.verdict is not Fits.FITS or one.fit.together.verdict is Fits.FITS:
+        return ""
+    return f", each gang for itself; all at once {_WORDS[one.fit.together.verdict][0]}"
+
+
+def _body(page: Page, one: TopologyFit, *, verbose: bool) -> None:
+    _told(page, "    ", one.because)
+    _told(page, "    the set may not come to it: ", one.against)
+    if one.outsiders.names:
+        lacking = ", ".join(f"{key} ({count:,})" for key, count in one.outsiders.lacking)
+        names = listed(list(one.outsiders.names), _MOST)
+        page.add((f"    {plural(len(one.outsiders.names), 'node')} not part of it, without {lacking}: {names}", "dim"))
+    if one.fit is not None:
+        for gang in one.fit.gangs:
+            _gang(page, gang, verbose=verbose)
+        _together(page, one.fit, verbose=verbose)
+
+
+def _gang(page: Page, gang: GangFit, *, verbose: bool) -> None:
+    asks = ", ".join(amount_text(resource, amount) for resource, amount in gang.asks if resource != PODS)
+    size = f"{plural(gang.pods, 'pod')}{f'; {asks}' if asks else ''}"
+    page.add("    ", _WORDS[gang.whole.verdict], f"  {_names(gang.names)} ({size})")
+    _fitting(page, "      ", gang.whole, verbose=verbose)
+    if gang.started is not None:
+        page.add(f"      the {plural(gang.minimum, 'pod')} that it needs to start: ", _WORDS[gang.started.verdict])
+        if gang.started.verdict is not gang.whole.verdict:
+            _fitting(page, "        ", gang.started, verbose=verbose)
+    if gang.promises:
+        for words in _promises(gang.promises):
+            page.add(f"      guaranteed: {words}")
+    else:
+        page.add("      guaranteed: nothing; its pods may be on any nodes")
+    for promise, fitting in gang.preferred:
+        page.add(f"      preferred: {_promise(promise)}: ", _WORDS[fitting.verdict])
+        _fitting(page, "        ", fitting, verbose=False)
+
+
+def _together(page: Page, fit: SetFit, *, verbose: bool) -> None:
+    """All gangs at once, where there are several."""
+    gangs = sum(len(gang.names) for gang in fit.gangs)
+    if gangs > 1:
+        page.add("    ", _WORDS[fit.together.verdict], f"  the {gangs:,} gangs at once")
+        if all(gang.whole.verdict is not Fits.CANNOT for gang in fit.gangs):  # else it was told why
+            _fitting(page, "      ", fit.together, verbose=verbose)
+
+
+def _fitting(page: Page, indent: str, fitting: Fitting, *, verbose: bool) -> None:
+    _told(page, indent, fitting.because)
+    for place in fitting.places if verbose else ():
+        page.add(f"{indent}  {place.node}: {plural(place.pods, 'pod')} of {place.clique}")
+
+
+def _told(page: Page, indent: str, because: Sequence[Reason]) -> None:
+    for reason in because:
+        page.add(f"{indent}{reason.sentence}", (f"  {reason.rule.code} {reason.rule.requirement}", "dim"))
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} alike"
+
+
+def _promises(promises: Iterable[Promise]) -> Iterator[str]:
+    """One line for all that are alike: as many pods in one domain of the same level."""
+    alike: dict[tuple[int, str], list[Promise]] = {}
+    for one in promises:
+        alike.setdefault((one.pods, one.level), []).append(one)
+    for (pods, level), of in alike.items():
+        names = listed([one.of for one in of], _MOST)
+        each = "each of " if len(of) > 1 else ""
+        yield f"{_pods(pods)} of {each}{names} {_within(level)}"
+
+
+def _promise(one: Promise) -> str:
+    return f"{_pods(one.pods)} of {one.of} {_within(one.level)}"
+
+
+def _pods(pods: int) -> str:
+    return f"all {plural(pods, 'pod')}" if pods > 1 else plural(pods, "pod")
+
+
+def _within(level: str) -> str:
+    return f"{'on' if level == 'host' else 'in'} one {level}"

@@ -1,0 +1,137 @@
+"""``grove topology`` as JSON."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from grove_core.areas.topology.fit import Fitting, GangFit, Promise
+from grove_core.check_topology import Check, TopologyFit
+from grove_core.document.writing import reason_as_json
+from grove_core.kernel.admission import Deny, Remark
+from grove_core.resources.cluster_topology import Levels
+from grove_core.survey_topology import Listed, Surveyed
+from grove_shell.reading.nodes import Grounds
+from grove_shell.views.topology_page import Impact
+
+Json = dict[str, Any]
+_THOUSAND = 1000
+
+
+def survey_as_json(survey: Iterable[Surveyed], without: int) -> Json:
+    """``grove topology list``."""
+    return {"topologies": [_surveyed(one) for one in survey], "setsWithoutTopology": without}
+
+
+def impact_as_json(impact: Impact) -> Json:
+    """``grove topology impact``."""
+    verdict = impact.decision.verdict
+    return {
+        "topology": _surveyed(impact.one),
+        "change": {"levels": _levels(impact.after.levels)} if impact.after is not None else None,
+        "verdict": type(verdict).__name__,
+        "objections": [_remark(one) for one in verdict.objections] if isinstance(verdict, Deny) else [],
+        "warnings": [_remark(one) for one in verdict.warnings],
+        "sets": [
+            {
+                "namespace": one.root.namespace,
+                "name": one.root.name,
+                "byDefault": one.by_default,
+                "standing": one.after.standing.value,
+                "podGangs": [
+                    {"name": gang.name, "fate": gang.fate.value, "because": [*map(reason_as_json, gang.because)]}
+                    for gang in one.gangs
+                ],
+            }
+            for one in impact.sets
+        ],
+    }
+
+
+def check_as_json(checks: Iterable[Check], grounds: Grounds) -> Json:
+    """``grove topology check``."""
+    return {
+        "nodes": len(grounds.nodes),
+        "podsOnNodes": len(grounds.tenants) if grounds.with_pods else None,
+        "sets": [
+            {
+                "namespace": check.root.namespace,
+                "name": check.root.name,
+                "own": _topology(check.own),
+                "others": [_topology(other) for other in check.others],
+            }
+            for check in checks
+        ],
+    }
+
+
+def _surveyed(one: Surveyed) -> Json:
+    return {
+        "name": one.name,
+        "kind": one.kind or None,
+        "levels": _levels(one.levels),
+        "state": one.state.value,
+        "finalizer": one.has_finalizer,
+        "locked": one.locked,
+        "users": [_user(user) for user in one.users],
+        "because": [reason_as_json(reason) for reason in (*one.because, *one.lock)],
+    }
+
+
+def _user(user: Listed) -> Json:
+    return {
+        "namespace": user.namespace,
+        "name": user.name,
+        "byDefault": user.by_default,
+        "boundPods": user.bound,
+    }
+
+
+def _topology(one: TopologyFit) -> Json:
+    return {
+        "topology": one.name or None,
+        "verdict": one.verdict.value,
+        "levels": _levels(one.levels),
+        "because": [reason_as_json(reason) for reason in one.because],
+        "against": [reason_as_json(reason) for reason in one.against],
+        "nodesWithoutLabels": {"labels": dict(one.outsiders.lacking), "names": list(one.outsiders.names)},
+        "gangs": [_gang(gang) for gang in one.fit.gangs] if one.fit is not None else [],
+        "together": _fitting(one.fit.together) if one.fit is not None else None,
+    }
+
+
+def _gang(gang: GangFit) -> Json:
+    return {
+        "names": list(gang.names),
+        "pods": gang.pods,
+        "minimum": gang.minimum,
+        "asks": {resource: _amount(amount) for resource, amount in gang.asks},
+        "guaranteed": [_promise(one) for one in gang.promises],
+        **_fitting(gang.whole),
+        "started": _fitting(gang.started) if gang.started is not None else None,
+        "preferred": [{**_promise(promise), **_fitting(fitting)} for promise, fitting in gang.preferred],
+    }
+
+
+def _fitting(fitting: Fitting) -> Json:
+    return {
+        "verdict": fitting.verdict.value,
+        "domain": fitting.domain or None,
+        "because": [reason_as_json(reason) for reason in fitting.because],
+        "places": [place._asdict() for place in fitting.places],
+    }
+
+
+def _promise(one: Promise) -> Json:
+    return {"pods": one.pods, "of": one.of, "inOne": one.level}
+
+
+def _amount(thousandths: int) -> int | float:
+    whole, rest = divmod(thousandths, _THOUSAND)
+    return thousandths / _THOUSAND if rest else whole
+
+
+def _levels(levels: Levels) -> list[Json]:
+    return [level._asdict() for level in levels]
+
+
+def _remark(found: Remark) -> Json:
+    return {"path": found.path, "got": found.got, **reason_as_json(found.reason)}

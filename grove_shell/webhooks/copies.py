@@ -1,0 +1,82 @@
+"""Everything that the webhooks keep copies of, and for what: no more than is judged by (WH-005)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.configuration import Configuration, MnnvlMode, Served
+from grove_core.resources.owned import CLAIM_KIND
+from grove_shell.client.api import Api
+from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind, kinds_as_served
+from grove_shell.client.reflector import Shelf
+from grove_shell.webhooks.asking import Asking
+from grove_shell.webhooks.names import Names
+from grove_shell.webhooks.shared import Ensuring, Several, SharedObjects
+from grove_shell.webhooks.topologies import Topologies
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placing:
+    """Where pods are placed by topology: what is known of topologies, and who is asked for one.
+
+    Attributes:
+        guarded: whether topologies are judged as well (TP-094).
+    """
+
+    known: Topologies
+    asking: Asking
+    guarded: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copies:
+    """The copies, by what they are for.
+
+    Attributes:
+        names: of the other sets.
+        sharing: what PodCliques share, and how more is made; None where they share nothing (MS-095).
+        placing: None where pods are not placed by topology (TP-092).
+        shelves: kind -> where its copy is kept.
+        kinds: as they are asked for.
+    """
+
+    names: Names
+    sharing: tuple[SharedObjects, Ensuring] | None = None
+    placing: Placing | None = None
+    shelves: Mapping[str, Shelf] = field(default_factory=dict)
+    kinds: Mapping[str, ApiKind] = field(default_factory=lambda: KINDS)
+
+
+def copies_for(api: Api, configuration: Configuration, served: Served, *, everywhere: bool) -> Copies:
+    """Empty copies of what this configuration makes necessary.
+
+    Args:
+        api: whom to ask, for what is not followed.
+        configuration: what verdicts depend on.
+        served: what the API server offers.
+        everywhere: whether all namespaces are looked after, and not one.
+    """
+    names, kinds = Names(), dict(KINDS)
+    of_sets: list[Shelf] = [names]
+    shelves: dict[str, Shelf] = {}
+    sharing = placing = None
+    if configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+        shared = SharedObjects(configuration, served)
+        sharing = shared, Ensuring(api, shared)
+        kinds |= kinds_as_served(configuration, served)
+        of_sets.append(shared)
+        shelves |= {DOMAIN_KIND: shared, CLAIM_KIND: shared}
+    if configuration.topology.enabled:
+        known = Topologies()
+        placing = Placing(known=known, asking=Asking(api), guarded=everywhere)
+        if everywhere:
+            of_sets.append(known.uses)
+        shelves |= {"PodClique": known.bound, **dict.fromkeys(TOPOLOGY_KINDS, known.existing)}
+    return Copies(
+        names=names,
+        sharing=sharing,
+        placing=placing,
+        shelves={POD_CLIQUE_SET: Several(*of_sets), **shelves},
+        kinds=kinds,
+    )

@@ -1,0 +1,114 @@
+"""Small clusters and gangs for laws about places; what a placement has to keep, written apart from the search."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from typing import Final
+
+from hypothesis import strategies as st
+
+from grove_core.areas.topology.bundle import CliqueAsk, GangAsk
+from grove_core.kernel.refs import Ref
+from grove_core.resources.cluster_topology import Level, Levels
+from grove_core.resources.demand import Demand, Toleration
+from grove_core.resources.keys import GROVE
+from grove_core.resources.node import Node, Taint
+from grove_core.resources.placement import NO_PACK, Pack, Placement, Together
+
+LEVELS: Final[Levels] = (Level("zone", "z"), Level("rack", "r"), Level("host", "h"))
+KEYS: Final = ("z", "r", "h")
+SUBJECT: Final = Ref(GROVE, "PodCliqueSet", "ml", "llm")
+RESOURCES: Final = ("nvidia.com/gpu", "cpu", "pods")
+TAINT: Final = Taint("gpu-only", "", "NoSchedule")
+Assignment = Mapping[str, Iterable[str]]
+"""Clique -> the node of each of its pods."""
+
+
+def a_node(name: str, labels: Mapping[str, str], gpus: int, cpus: int = 9, *taints: Taint, pods: int = 9) -> Node:
+    amounts = {"nvidia.com/gpu": gpus * 1000, "cpu": cpus * 1000, "pods": pods * 1000}
+    return Node(name, {"h": name, **labels}, taints, amounts)
+
+
+def a_demand(gpus: int, cpus: int = 0, *, tolerates: bool = False, unseen: tuple[str, ...] = ()) -> Demand:
+    amounts = tuple((key, count * 1000) for key, count in zip(RESOURCES, (gpus, cpus, 1), strict=True) if count)
+    return Demand(amounts, tolerations=(Toleration("", "Exists", "", ""),) if tolerates else (), unseen=unseen)
+
+
+def a_clique(name: str, pods: int, demand: Demand, *, minimum: int | None = None, group: str = "") -> CliqueAsk:
+    return CliqueAsk(f"llm-0-{name}", name, group, pods, pods if minimum is None else minimum, demand)
+
+
+def a_gang(*cliques: CliqueAsk, required: str = "", preferred: str = "", **packs: Pack) -> GangAsk:
+    """With one constraint for the gang, others for cliques, and ``pool`` for those of that group together."""
+    pool = tuple(one.name for one in cliques if one.group == "pool")
+    together = (Together("llm-0-pool-0", pool, packs.pop("pool")),) if "pool" in packs else ()
+    own = tuple(sorted((f"llm-0-{name}", pack) for name, pack in packs.items()))
+    return GangAsk("llm-0", cliques, Placement("t", Pack(required, preferred), own, together))
+
+
+@st.composite
+def nodes(draw: st.DrawFn) -> list[Node]:
+    """Up to five, in up to two zones of up to two racks; some have no rack, some are tainted."""
+    found = []
+    for number in range(draw(st.integers(1, 5))):
+        rack = draw(st.sampled_from(["1", "2", None]))
+        labels = {"z": draw(st.sampled_from("ab")), **({"r": rack} if rack else {})}
+        taints = (TAINT,) if draw(st.integers(0, 4)) == 4 else ()
+        sizes = draw(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(1, 4)))
+        found.append(a_node(f"n{number}", labels, sizes[0], sizes[1], *taints, pods=sizes[2]))
+    return found
+
+
+@st.composite
+def gangs(draw: st.DrawFn) -> GangAsk:
+    """Of up to three cliques with up to five pods; constraints at every level, narrower ones or not."""
+    keys = st.sampled_from(["", *KEYS])
+    left, cliques = 5, []
+    for name in "abc"[: draw(st.integers(1, 3))]:
+        pods = draw(st.integers(0, min(3, left)))
+        left -= pods
+        demand = a_demand(draw(st.integers(0, 3)), draw(st.integers(0, 2)), tolerates=draw(st.booleans()))
+        group = "pool" if name != "a" and draw(st.booleans()) else ""
+        cliques.append(a_clique(name, pods, demand, minimum=draw(st.integers(0, pods)), group=group))
+    packs = {one.template: pack for one in cliques if (pack := Pack(draw(keys), draw(keys))) != NO_PACK}
+    if any(one.group for one in cliques) and draw(st.booleans()):
+        packs["pool"] = Pack(draw(keys), draw(keys))
+    return a_gang(*cliques, required=draw(keys), preferred=draw(keys), **packs)
+
+
+def constraints_of(gang: GangAsk) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The key of a label, and the cliques whose pods have to share its domain."""
+    yield gang.placement.gang.required, tuple(one.name for one in gang.cliques)
+    yield from ((one.pack.required, one.cliques) for one in gang.placement.together)
+    yield from ((pack.required, (name,)) for name, pack in gang.placement.cliques)
+
+
+def holds(found: Assignment, gang: GangAsk, ground: Iterable[Node]) -> bool:
+    """Whether every pod is on a node that takes it, none is too full, and every constraint is kept."""
+    by_name = {node.name: node for node in ground}
+    used: dict[tuple[str, str], int] = {}
+    for clique in gang.cliques:
+        for name in found[clique.name]:
+            if by_name[name].taints and not clique.demand.tolerations:
+                return False
+            for resource, amount in clique.demand.amounts:
+                used[name, resource] = used.get((name, resource), 0) + amount
+    if any(amount > by_name[name].amounts.get(resource, 0) for (name, resource), amount in used.items()):
+        return False
+    for key, cliques in constraints_of(gang):
+        places = [by_name[name] for clique in cliques for name in found[clique]] if key else []
+        if any(not all(node.labels.get(one) for one in KEYS) for node in places):
+            return False
+        if len({tuple(node.labels[one] for one in KEYS[: KEYS.index(key) + 1]) for node in places}) > 1:
+            return False
+    return True
+
+
+def assignments(gang: GangAsk, ground: Iterable[Node]) -> Iterator[Assignment]:
+    """Every way to put the pods on nodes, sound or not."""
+    names = [node.name for node in ground]
+    owners = [one.name for one in gang.cliques for _ in range(one.pods)]
+    for chosen in product(names, repeat=len(owners)):
+        found: dict[str, list[str]] = {one.name: [] for one in gang.cliques}
+        for owner, name in zip(owners, chosen, strict=True):
+            found[owner].append(name)
+        yield found

@@ -1,0 +1,226 @@
+"""Sets judged by copies of topologies, and by a topology itself where a copy would be the reason to refuse one."""
+
+import asyncio
+
+import pytest
+
+from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, TOPOLOGY_KINDS
+from grove_core.resources.configuration import UNTOLD
+from grove_shell.client.api import Api
+from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
+from grove_shell.webhooks.asking import Asking
+from grove_shell.webhooks.registration import LEAVING, TOPOLOGIES
+from tests.property.topology.test_admission import CREATED, a_set, raw_topology
+from tests.webhooks.objects import ObjectServer
+from tests.webhooks.placing import (
+    DEFAULT_LEVELS,
+    FLAT,
+    LEAVES,
+    P5,
+    Caller,
+    causes,
+    clique,
+    numbers,
+    offline,
+    path_of,
+    played,
+    said_by,
+    topology_review,
+)
+from tests.webhooks.reviews import Json
+
+
+def test_tp090_sets_are_judged_in_the_words_of_validate() -> None:
+    async def play(caller: Caller) -> None:
+        for raw, expected in CREATED:
+            response = await caller.about(raw)
+            assert causes(response) == said_by(offline(raw)), raw["spec"]["template"]
+            assert {(path, number) for path, number in expected} == {
+                (path, message.rpartition("(")[2].rstrip(")")) for path, message in causes(response)
+            }
+
+    played(play)
+
+
+@pytest.mark.req("WH-005")
+def test_tp090_who_is_admitted_waits_for_nobody() -> None:
+    async def play(caller: Caller) -> None:
+        caller.list_all("PodClique", clique("other-0-a", "other"))
+        for new, old in (
+            (a_set("aws-p5", "rack"), None),
+            (a_set("", "rack"), None),
+            (a_set(), None),
+            (a_set("aws-p5", "rack"), a_set("", "rack")),
+            (a_set("gone", "rack"), a_set("gone", "rack")),
+        ):
+            assert await caller.about(new, old) == {"uid": "7f3c", "allowed": True}
+        wrong = a_set("aws-p5", "rack")
+        wrong["spec"]["replicas"] = -1
+        assert not (await caller.about(wrong))["allowed"], "and whoever is refused for something else"
+        caller.copies.shelves["PodClique"].put("PodClique", clique())
+        assert numbers(await caller.about(a_set("", "rack"), a_set("aws-p5", "rack"))) == {"TP-062"}
+        assert not caller.server.asked
+
+    played(play)
+
+
+@pytest.mark.req("TP-062")
+def test_tp090_the_name_is_locked_while_a_pod_is_bound() -> None:
+    old, new = a_set("aws-p5", "rack"), a_set("", "rack")
+
+    async def play(caller: Caller) -> None:
+        shelf = caller.copies.shelves["PodClique"]
+        for one in (clique(), clique("llm-0-b", scheduled=1), clique("x-0-a", "llm", namespace="other")):
+            shelf.put("PodClique", one)
+        response = await caller.about(new, old)
+        assert causes(response) == said_by(offline(new, old, clique(), clique("llm-0-b", scheduled=1)))
+        assert "pods of the set that are bound: 3" in response["status"]["message"]
+        shelf.put("PodClique", clique(scheduled=None))
+        assert "pods of the set that are bound: 1" in (await caller.about(new, old))["status"]["message"]
+        shelf.drop("PodClique", clique("llm-0-b"))
+        assert (await caller.about(new, old))["allowed"]
+
+    played(play)
+
+
+class TestTP091:
+    """A copy that lags MUST NOT be the reason of a refusal."""
+
+    def test_tp091_a_topology_that_was_made_a_moment_ago_is_found(self) -> None:
+        async def play(caller: Caller) -> None:
+            caller.list_all(TOPOLOGY_KIND)
+            assert await caller.about(a_set("aws-p5", "rack")) == {"uid": "7f3c", "allowed": True}
+            assert caller.server.asked == {"GET": 1}
+            assert numbers(await caller.about(a_set("aws-p5", "shelf"))) == {"TP-065"}
+            response = await caller.about(a_set("aws-p4", "rack"))
+            assert causes(response) == {
+                (
+                    "spec.template.clusterTopologyName",
+                    'must name a topology that exists; known: none, got "aws-p4" (TP-060)',
+                )
+            }
+
+        played(play)
+
+    @pytest.mark.req("TP-004")
+    def test_tp091_also_one_of_the_other_kind(self) -> None:
+        binding = {**raw_topology("newer", *DEFAULT_LEVELS), "kind": BINDING_KIND}
+
+        async def play(caller: Caller) -> None:
+            caller.server.objects[path_of(binding)] = binding
+            assert (await caller.about(a_set("newer", "rack")))["allowed"]
+            caller.server.objects[KINDS[TOPOLOGY_KIND].path(name="newer")] = raw_topology("newer", ("host", "h"))
+            assert numbers(await caller.about(a_set("newer", "rack"))) == {"TP-065"}
+            caller.server.objects[KINDS[TOPOLOGY_KIND].path(name="newer")] = {"metadata": {"name": "newer"}, "spec": 7}
+            assert (await caller.about(a_set("newer", "rack")))["allowed"]
+
+        played(play)
+
+    @pytest.mark.req("TP-061")
+    @pytest.mark.req("TP-065")
+    @pytest.mark.req("TP-066")
+    def test_tp091_whatever_has_changed_since(self) -> None:
+        async def play(caller: Caller) -> None:
+            server, flat = caller.server.objects, raw_topology("flat", ("rack", "r"), ("host", "h"))
+            turned = a_set("flat", "rack", None, "host")
+            assert numbers(await caller.about(turned)) == {"TP-065"}
+            server[path_of(FLAT)] = flat
+            assert (await caller.about(turned))["allowed"]
+            caller.list_all(TOPOLOGY_KIND, raw_topology("flat", ("host", "h"), ("rack", "r")))
+            assert (await caller.about(turned))["allowed"]
+            assert numbers(await caller.about(a_set("leaving", "rack"))) == {"TP-061"}
+            server[path_of(LEAVES)] = raw_topology("leaving", *DEFAULT_LEVELS)
+            caller.list_all(TOPOLOGY_KIND, LEAVES)
+            assert (await caller.about(a_set("leaving", "rack")))["allowed"]
+            del server[path_of(LEAVES)]
+            assert numbers(await caller.about(a_set("leaving", "rack"))) == {"TP-060"}
+
+        played(play)
+
+    @pytest.mark.req("TP-072")
+    @pytest.mark.parametrize("hidden", TOPOLOGY_KINDS)
+    @pytest.mark.parametrize("code", [403, 500])
+    def test_tp091_what_the_server_does_not_say_is_not_known(self, hidden: str, code: int) -> None:
+        async def play(caller: Caller) -> Json:
+            caller.server.hides[KINDS[hidden].plural] = (code, {"kind": "Status", "message": "no"})
+            return await caller.about(a_set("aws-p4", "rack"))
+
+        response = played(play)
+        assert response["allowed"]
+        (warning,) = response["warnings"]
+        assert warning.endswith("(TP-072)")
+
+    @pytest.mark.req("TP-072")
+    def test_tp091_a_server_that_is_slow_or_away_says_nothing(self) -> None:
+        async def play() -> None:
+            server = ObjectServer()
+            async with server.connection() as connection, Api(connection, tries=1) as api:
+                server.objects[path_of(P5)] = P5
+                assert await Asking(api, patience=0.001).corrected({}, "aws-p5") is None
+                assert list(await Asking(api).corrected({}, "aws-p5") or ()) == ["aws-p5"]
+            async with Api(connection, tries=1) as api:
+                assert await Asking(api).corrected({}, "aws-p5") is None
+
+        asyncio.run(play())
+
+    @pytest.mark.parametrize("name", ["../../../../api/v1/nodes/a", "a/b", "..", "a?watch=1", "A", "a%2fb", "x" * 300])
+    def test_tp091_a_text_that_is_no_name_is_asked_for_by_nobody(self, name: str) -> None:
+        async def play(caller: Caller) -> None:
+            assert "TP-060" in numbers(await caller.about(a_set(name, "rack")))
+            assert not caller.server.asked
+
+        played(play)
+
+
+@pytest.mark.parametrize("lost", [TOPOLOGY_KIND, BINDING_KIND])
+def test_tp072_a_kind_that_is_not_shown_refuses_nobody(lost: str) -> None:
+    async def play(caller: Caller) -> None:
+        caller.copies.shelves[lost].lose(lost, "forbidden")
+        response = await caller.about(a_set("aws-p4", "rack"))
+        assert response["allowed"]
+        assert response["warnings"][0].endswith("(TP-072)")
+        caller.list_all(lost)
+        assert numbers(await caller.about(a_set("aws-p4", "rack"))) == {"TP-060"}
+
+    played(play)
+
+
+def test_tp072_before_the_first_lists_nobody_is_refused() -> None:
+    async def play(caller: Caller) -> None:
+        for new, old in ((a_set("aws-p4", "rack"), None), (a_set("aws-p5", "rack"), a_set("flat", "host"))):
+            response = await caller.about(new, old)
+            assert numbers(response) <= {"TP-069"}
+            assert any(words.endswith("(TP-072)") for words in response["warnings"])
+        changed = topology_review(raw_topology("aws-p5", ("zone", "z")), P5)
+        _, response = await caller.ask(TOPOLOGIES, changed)
+        assert response["allowed"]
+        assert response["warnings"][0].endswith("(TP-072)")
+        assert not caller.server.asked
+
+    played(play, synced=False)
+
+
+def test_tp064_with_the_feature_off_nothing_is_known_and_no_name_taken() -> None:
+    async def play(caller: Caller) -> None:
+        assert set(caller.copies.shelves) == {POD_CLIQUE_SET}
+        assert numbers(await caller.about(a_set("aws-p5", "rack"))) == {"TP-064"}
+        assert (await caller.about(a_set("aws-p5", "rack"), a_set("aws-p5", "rack")))["allowed"]
+        response = await caller.about(a_set("", "rack"))
+        assert response["allowed"]
+        assert response["warnings"][0].endswith("(TP-073)")
+        for webhook in (TOPOLOGIES, LEAVING):
+            assert (await caller.ask(webhook, topology_review(P5)))[0] == 404
+        assert not caller.server.asked
+
+    played(play, UNTOLD)
+
+
+def test_tp094_for_one_namespace_no_topology_is_judged_and_sets_are() -> None:
+    async def play(caller: Caller) -> None:
+        for webhook in (TOPOLOGIES, LEAVING):
+            assert (await caller.ask(webhook, topology_review(P5)))[0] == 404
+        caller.list_all(POD_CLIQUE_SET, a_set("aws-p5", "rack"))
+        assert not caller.copies.placing.known.uses.users.of("aws-p5")
+        assert numbers(await caller.about(a_set("aws-p4", "rack"))) == {"TP-060"}
+
+    played(play, everywhere=False)
