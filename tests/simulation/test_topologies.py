@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap
@@ -147,6 +147,7 @@ class TestSM026:
         assert all(len(set(found)) == 1 for found in racks)
         assert len({found[0] for found in racks}) == 3
 
+    @settings(max_examples=60)
     @given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(1, 4), st.integers(0, 3), st.integers(1, 2))
     def test_sm026_whoever_fits_is_placed(self, racks: list[int], pods: int, extra: int, gpus: int) -> None:
         """The promise B6 is watched; who needs no more than the largest rack has finds one."""

@@ -20,7 +20,7 @@ from tests.simulation.worlds import CHUNK, Tally, chunk, lines_of, main, played,
 
 WORLDS = 200
 ENOUGH = 120
-SOME = 30
+SOME = 20
 # mistakes are found without, and sooner
 SLOW_ANSWERS = frozenset({"slow_answers", "change_hashes"})
 SLOW = SLOW_ANSWERS | {"scale", "autoscale", "apply_set", "delete_set"}
