@@ -222,7 +222,8 @@ class Gangs(Check):
                 self.truth.fail("TP8", f"{made.ref.name} is made, and {trouble}", made.ref.short)
             wanted = told_of(root, made, used_by(root) if snapshot.configuration.topology.enabled else "", keys)
             if made.placement != wanted:
-                self.truth.fail("TP8", f"{made.ref.name} is made for {made.placement} and not {wanted}", made.ref.short)
+                says = f"{made.ref.name} is made, and says otherwise than topology {wanted.topology or 'none'}"
+                self.truth.fail("TP8", says, made.ref.short)
         elif isinstance(step.action, Apply):
             before = next((gang for gang in snapshot.gangs if gang.ref == step.target), None)
             after = self.truth.cluster.world.items.get(step.target)
