@@ -95,6 +95,15 @@ def begins_anew(snapshot: Snapshot) -> Plan:
     return with_steps(plan, *(step_of(Stage.WORKLOAD, gang.ref, Delete(gang.guard), plan) for gang in gangs))
 
 
+def evicts(snapshot: Snapshot) -> Plan:
+    """Pods that stand otherwise than their topology says are deleted, to be placed again."""
+    plan = reconcile(snapshot)
+    if not any(one.type == TOPOLOGY_IN_SYNC for one in snapshot.root.status.conditions):
+        return plan
+    pods = (pod for _, pod in snapshot.pods() if pod.node and not pod.deleting)
+    return with_steps(plan, *(step_of(Stage.WORKLOAD, pod.ref, Delete(pod.guard), plan) for pod in pods))
+
+
 def _is_status(step: Step, snapshot: Snapshot) -> bool:
     return step.target == snapshot.root.ref and isinstance(step.action, SetStatus)
 
@@ -272,6 +281,7 @@ TOPOLOGY_MUTANTS: Final[Mapping[str, tuple[Callable[[], Options], frozenset[str]
     "forgets cliques": (_deciding(forgets_cliques), frozenset({"TP8"})),
     "packs while off": (_deciding(packs_while_off), frozenset({"TP5", "TP8"})),
     "begins gangs anew": (_deciding(begins_anew), frozenset({"TP3"})),
+    "evicts": (_deciding(evicts), frozenset({"B10"})),
     "holds nothing": (_keeping(holds_nothing), frozenset({"TP6"})),
     "counts names alone": (_keeping(counts_names_alone), frozenset({"TP6"})),
     "holds for ever": (_keeping(holds_for_ever), frozenset({"TP6"})),
