@@ -1,5 +1,6 @@
 """Control planes as fixtures. Without ``--cluster`` whatever asks for one is skipped."""
 
+import contextlib
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from grove_shell.manifests.domains import domain_definitions
 from grove_shell.manifests.installation import OPERATOR, Installation
 from grove_shell.manifests.roles import daemon_roles
 from tests.cluster import binaries
+from tests.cluster.api import ApiError, wait_until
 from tests.cluster.binaries import APISERVER, CONTROLLERS, ETCD
 from tests.cluster.daemons import Domains
 from tests.cluster.installing import access_for, apply, remove_cluster_wide
@@ -19,7 +21,7 @@ from tests.cluster.nvidia.devices import device_classes
 from tests.cluster.nvidia.driver import Driver
 from tests.cluster.operators import Operator, Starting, install_definitions, let
 from tests.cluster.plane import EVERYTHING, INSTALLED, OPERATORS, STORE, ControlPlane
-from tests.cluster.scenes import Scene
+from tests.cluster.scenes import PARTS_OF_SETS, Scene
 from tests.cluster.sharing import SHARED, TOLD, Joining
 from tests.cluster.webhooks import Installed
 
@@ -138,6 +140,23 @@ def scene(grove_plane: ControlPlane, namespace: str) -> Iterator[Scene]:
     scene = Scene(grove_plane.api(), namespace)
     yield scene
     scene.close()
+
+
+@pytest.fixture
+def no_other_sets(grove_plane: ControlPlane) -> None:
+    """Nothing is left of the sets of earlier tests: who uses a topology is counted in all namespaces."""
+    api = grove_plane.api()
+
+    def left() -> list[str]:
+        found = [(kind, one["metadata"]) for kind in PARTS_OF_SETS for one in api.all_of(kind)]
+        for kind, metadata in found:
+            where = (metadata["name"], metadata["namespace"])
+            with contextlib.suppress(ApiError):  # gone meanwhile
+                api.delete(kind, *where)
+                api.patch(kind, *where, patch={"metadata": {"finalizers": None}})
+        return [metadata["name"] for _, metadata in found]
+
+    wait_until(left, lambda names: not names, "no set is left", seconds=90)
 
 
 @pytest.fixture

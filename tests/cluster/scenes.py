@@ -8,6 +8,7 @@ from tests.cluster.api import Api, Json, wait_until
 API_VERSION: Final = "grove.io/v1alpha1"
 IMAGE: Final = "example.com/main:1"
 CLIQUE_LABEL: Final = "grove.io/podclique"
+PARTS_OF_SETS: Final = ("podcliquesets", "podcliquescalinggroups", "podcliques")
 INDEX_LABEL: Final = "grove.io/podclique-pod-index"
 
 
@@ -62,7 +63,7 @@ class Scene:
 
     def close(self) -> None:
         """Take the nodes away, and whatever waits for an operator that is gone."""
-        for kind in ("podcliquesets", "podcliquescalinggroups", "podcliques"):
+        for kind in PARTS_OF_SETS:
             for found in self._of(kind):
                 name, metadata = found["metadata"]["name"], found["metadata"]
                 if metadata.get("finalizers"):

@@ -90,6 +90,10 @@ class Life:
     def scale(self, resource: str, name: str, replicas: int) -> None:
         self.api.patch(resource, name, self.namespace, patch={"spec": {"replicas": replicas}})
 
+    def cordon(self, *, closed: bool = True) -> None:
+        """Let nothing new come to the node of the test, or let it come again."""
+        self.api.patch("nodes", f"{self.namespace}-0", patch={"spec": {"unschedulable": closed}})
+
     def asked(self) -> list[Json]:
         events = self.plane.audit(USER)
         return [event for event in events if f"/namespaces/{self.namespace}/" in event["requestURI"]]
@@ -135,8 +139,16 @@ def manifest(namespace: str) -> Json:
 
 
 def play(life: Life) -> None:
-    """Ready, out, in, ended once, and gone."""
+    """Ready, out, in, ended once, and gone.
+
+    It begins while nothing can be placed: who comes after the base gang is gated then, and its gate is opened later.
+    """
+    life.cordon()
     life.api.create(manifest(life.namespace))
+    wait_until(
+        lambda: [pod for pod in life.pods() if pod["spec"].get("schedulingGates")], bool, "pods wait for the base gang"
+    )
+    life.cordon(closed=False)
     life.await_ready(5)
     life.scale(SETS, "llm", 2)
     life.await_ready(10)

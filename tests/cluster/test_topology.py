@@ -104,7 +104,7 @@ def required(gang: Json) -> list[str]:
 
 
 @pytest.fixture
-def keeping(grove_plane: ControlPlane, scene: Scene, starting: Starting) -> Iterator[Keeping]:
+def keeping(grove_plane: ControlPlane, no_other_sets: None, scene: Scene, starting: Starting) -> Iterator[Keeping]:
     objects = access_for(Installation(home=scene.namespace), {OPERATOR: INSTALLED})
     apply(scene.api, objects)
     found = Keeping(starting(INSTALLED, namespace=""), scene)

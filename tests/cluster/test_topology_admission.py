@@ -27,7 +27,7 @@ BINDINGS: Final = "clustertopologybindings"
 
 
 @pytest.fixture
-def prepared(grove_plane: ControlPlane, scene: Scene, tmp_path: Path) -> Iterator[Guarded]:
+def prepared(grove_plane: ControlPlane, no_other_sets: None, scene: Scene, tmp_path: Path) -> Iterator[Guarded]:
     """Webhooks that have yet to be started."""
     with guarding(grove_plane, scene, tmp_path) as guarded:
         yield guarded

@@ -20,7 +20,7 @@ SETS: Final = "podcliquesets"
 
 
 @pytest.fixture
-def guarded(grove_plane: ControlPlane, scene: Scene, tmp_path: Path) -> Iterator[Guarded]:
+def guarded(grove_plane: ControlPlane, no_other_sets: None, scene: Scene, tmp_path: Path) -> Iterator[Guarded]:
     """Webhooks that run."""
     with guarding(grove_plane, scene, tmp_path) as found:
         found.start()
