@@ -23,8 +23,9 @@ from grove_core.resources.cluster_topology import (
 )
 from grove_core.resources.configuration import TopologyAware
 from grove_core.resources.keys import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
+from grove_core.resources.podclique import podclique_of
 from grove_core.resources.template import SetTemplate
-from grove_core.resources.topology_use import User, users_among
+from grove_core.resources.topology_use import User, bound_among, users_among
 from grove_core.snapshot.cluster import EVERYWHERE, cluster_of
 from tests.property.topology.test_gangs import LEVELS, ON, placed, started, topology
 from tests.property.workload.sets import NOW
@@ -257,3 +258,23 @@ def test_tp042_a_deletion_that_waits_for_what_is_not_known_says_so() -> None:
     seen = moment(a_topology("aws", held=True, leaving=True), name="aws", unknown=("PodCliqueSet",))
     (held,) = reconcile_topology(seen).withheld
     assert held.because[0].rule is Why.SETS_NOT_COLLECTED
+
+
+@pytest.mark.parametrize(("labels", "owner", "bound"), [(True, "", 2), (False, "PodCliqueSet", 2), (False, "x", 0)])
+@pytest.mark.req("TP-084")
+def test_tp062_a_clique_that_lost_its_labels_belongs_to_its_controller(owner: str, bound: int, *, labels: bool) -> None:
+    raw: dict[str, Any] = {
+        "metadata": {
+            "name": "llm-0-a",
+            "namespace": "ml",
+            "uid": "c",
+            "resourceVersion": "1",
+            "labels": {"app.kubernetes.io/part-of": "llm", "grove.io/podcliqueset-replica-index": "0"}
+            if labels
+            else {},
+            "ownerReferences": [{"kind": owner, "name": "llm", "uid": "s", "controller": True}] if owner else [],
+        },
+        "spec": {"replicas": 2, "minAvailable": 2, "podSpec": {}},
+        "status": {"scheduledReplicas": 2},
+    }
+    assert bound_among([podclique_of(raw)]).get(("ml", "llm"), 0) == bound
