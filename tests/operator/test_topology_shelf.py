@@ -251,7 +251,7 @@ def test_tp046_a_clique_that_goes_with_its_pods_wakes_the_topology() -> None:
 
 
 @pytest.mark.req("TP-004")
-def test_tp041_a_binding_that_is_shadowed_is_seen() -> None:
+def test_tp049_a_binding_that_is_shadowed_is_seen() -> None:
     moves = [("write", a_topology(kind, "aws", 2, TOPOLOGY_FINALIZER)) for kind in (BINDING_KIND, TOPOLOGY_KIND)]
     seen = shelves_of(lived(moves)).sight(home_of_topology("aws"), NOW)
     assert isinstance(seen, TopologyMoment)

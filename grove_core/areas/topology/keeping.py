@@ -52,7 +52,7 @@ def wants_of_topologies(moment: TopologyMoment) -> tuple[Desired, tuple[Finding,
 
 
 def _let_go_of_shadow(moment: TopologyMoment) -> Iterator[Applied]:
-    """A binding beside a topology of its name is used by nobody (TP-004, TP-041)."""
+    """A binding beside a topology of its name is used by nobody (TP-049)."""
     other = moment.shadowed
     if other is not None and TOPOLOGY_FINALIZER in other.finalizers:
         kept = tuple(name for name in other.finalizers if name != TOPOLOGY_FINALIZER)

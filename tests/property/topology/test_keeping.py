@@ -239,7 +239,7 @@ def written_by(step: Step, found: ClusterTopology | None) -> ClusterTopology:
 
 @pytest.mark.req("TP-004")
 @pytest.mark.parametrize("held", [False, True])
-def test_tp041_a_binding_beside_a_topology_of_its_name_is_let_go_of(*, held: bool) -> None:
+def test_tp049_a_binding_beside_a_topology_of_its_name_is_let_go_of(*, held: bool) -> None:
     """Also while the topology is used; and its other finalizers stay."""
     binding = a_topology("aws", held=held, leaving=True, kind=BINDING_KIND)
     seen = replace(moment(a_topology("aws", held=True), "placed", name="aws"), shadowed=binding)
