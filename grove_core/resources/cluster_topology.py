@@ -89,6 +89,13 @@ def preferred_of(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopo
     return found
 
 
+def shadowed_among(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopology]:
+    """The bindings whose name a ClusterTopology has too, by name (TP-004, TP-049)."""
+    every = tuple(topologies)
+    counting = {one.ref.name for one in every if one.ref.kind == TOPOLOGY_KIND}
+    return {one.ref.name: one for one in every if one.ref.kind != TOPOLOGY_KIND and one.ref.name in counting}
+
+
 def level_problems(levels: Levels) -> Iterator[Problem]:
     """What is wrong with levels, each with its path below ``levels`` (TP-080)."""
     if not 1 <= len(levels) <= MOST_LEVELS:

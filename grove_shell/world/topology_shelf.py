@@ -6,12 +6,12 @@ from typing import Any
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import (
-    BINDING_KIND,
     DEFAULT_TOPOLOGY,
     TOPOLOGY_KINDS,
     ClusterTopology,
     cluster_topology_of,
     preferred_of,
+    shadowed_among,
     topology_ref,
 )
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -51,9 +51,7 @@ class TopologyShelf:
 
     def shadowed(self, name: str) -> ClusterTopology | None:
         """A binding of a name that a ClusterTopology has too."""
-        counts = self.by_name.get(name)
-        found = self._found.get(topology_ref(name, BINDING_KIND))
-        return found if found is not counts else None
+        return shadowed_among(self._found.values()).get(name)
 
     def find(self, ref: Ref) -> ClusterTopology | None:
         """One of them by its address."""

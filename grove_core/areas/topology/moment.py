@@ -89,6 +89,7 @@ def moments_of(cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = 
             now=now,
             unknown=tuple(sorted(missed)),
             attempts=attempts,
+            shadowed=cluster.shadowed_topologies.get(name),
         )
         for name in sorted(names)
     )
