@@ -96,12 +96,13 @@ def bound_among(
     """(Namespace, name) of a set -> how many of its pods are bound to nodes.
 
     Args:
-        cliques: those with a label that names their set count.
+        cliques: those count that a label or their controller says the set of.
         pods_of: by the uid of their clique, as far as they are known.
     """
     found: dict[tuple[str, str], int] = {}
     for clique in cliques:
-        name = next((str(clique.labels[key]) for key in SET if key in clique.labels), "")
+        owner = clique.owner_name if clique.owner_kind == "PodCliqueSet" else ""  # labels may have been taken away
+        name = next((str(clique.labels[key]) for key in SET if key in clique.labels), owner)
         bound = bound_of(clique, pods_of.get(clique.uid, ())) if name else 0
         if bound:
             key = (clique.ref.namespace, name)

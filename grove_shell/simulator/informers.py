@@ -2,8 +2,9 @@
 
 from collections import defaultdict, deque
 from random import Random
-from typing import Final
+from typing import Final, get_args
 
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import EVERY_KIND
@@ -12,15 +13,7 @@ from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.fields import Kind
 from grove_shell.world.memory import MemoryWorld
 
-KINDS: Final[tuple[Kind, ...]] = (
-    "PodCliqueSet",
-    "PodCliqueScalingGroup",
-    "PodClique",
-    "PodGang",
-    "Pod",
-    "ComputeDomain",
-    "other",
-)
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 
 def kind_of(kind: str) -> str:
@@ -50,7 +43,7 @@ class Informers:
         """Forget everything and list what there was so long ago."""
         self.version += 1
         self.view = MemoryWorld(())
-        self.view.complete = EVERY_KIND
+        self.view.complete = EVERY_KIND | {TOPOLOGY_KIND}
         self._queues: defaultdict[str, deque[Change]] = defaultdict(deque)
         self._read = 0
         self._horizon: dict[str, int] = dict.fromkeys(KINDS, -1)
