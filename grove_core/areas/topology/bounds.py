@@ -42,6 +42,8 @@ class Bounds:
         """Nothing yet."""
         self.ground = ground
         self._copies: dict[tuple[Shape, int, tuple[str, ...]], int] = {}
+        self._held: dict[tuple[Shape, int, tuple[str, ...]], int] = {}
+        self._of_pods: dict[tuple[tuple[tuple[int, int], ...], int, tuple[str, ...]], tuple[_Limit, ...]] = {}
         self._suited: dict[tuple[int, ...], list[bool]] = {}
 
     def copies(self, bundle: Bundle, domain: Domain) -> int:
@@ -49,6 +51,8 @@ class Bounds:
 
         Cost: its nodes times the demands, and once for each level of parts.
         """
+        if bundle.is_plain:
+            return self._plain(bundle, domain).have // bundle.pods
         key = (bundle.shape, domain.level, domain.path)
         if key not in self._copies:
             self._copies[key] = min(limit.have // limit.need for limit in self._limits(bundle, domain))
@@ -67,8 +71,7 @@ class Bounds:
             return self._shortage(bundle, domain, subject)
         if not domains:
             return (Fit.NO_DOMAIN.because(subject, level=level, where=self.place(domain)),)
-        tightest = [(self._tightest(bundle, one), one) for one in domains]
-        best = max(tightest, key=lambda pair: pair[0].have / pair[0].need)[1]
+        best = max(domains, key=lambda one: self._share(bundle, one))
         none = Fit.NONE_HOLDS.because(
             subject,
             level=level,
@@ -125,20 +128,45 @@ class Bounds:
         ]
         return f"; of its {len(domain.nodes)} nodes {', '.join(told)}" if told else ""
 
-    def _tightest(self, bundle: Bundle, domain: Domain) -> _Limit:
-        return min(self._limits(bundle, domain), key=lambda limit: limit.have / limit.need)
+    def _share(self, bundle: Bundle, domain: Domain) -> float:
+        """How much of the bundle a domain could hold, by the tightest limit."""
+        if bundle.is_plain:
+            return self._plain(bundle, domain).have / bundle.pods
+        return min(limit.have / limit.need for limit in self._limits(bundle, domain))
 
     def _limits(self, bundle: Bundle, domain: Domain) -> Iterator[_Limit]:
         """Every limit that we know; at least one for a bundle of at least one pod."""
+        if bundle.is_plain:
+            yield self._plain(bundle, domain)
+            return
+        key = (tuple(bundle.totals.items()), domain.level, domain.path)
+        if key not in self._of_pods:
+            self._of_pods[key] = tuple(self._pod_limits(bundle, domain))
+        yield from self._of_pods[key]
+        for part, times in self._distinct(bundle):
+            yield _Limit(self._parts_in(part, domain), times, -1, (), part=part)
+
+    def _plain(self, bundle: Bundle, domain: Domain) -> _Limit:
+        """The one limit on pods that are all alike and may be apart: their room says it all."""
+        ((demand, pods),) = bundle.totals.items()
+        rooms = self.ground.room[demand]
+        return _Limit(sum([rooms[node] for node in domain.nodes]), pods, -1, (demand,))
+
+    def _pod_limits(self, bundle: Bundle, domain: Domain) -> Iterator[_Limit]:
+        """Those that leave out which pods go together."""
         room, nodes = self.ground.room, domain.nodes
         for demand, pods in bundle.totals.items():
             rooms = room[demand]
             yield _Limit(sum([rooms[node] for node in nodes]), pods, -1, (demand,))
         for resource in range(len(self.ground.resources)):
             yield from self._resource_limits(bundle, domain, resource)
-        for part, times in self._distinct(bundle):
-            inner = self.ground.inside(domain, part.level)
-            yield _Limit(sum(self.copies(part, one) for one in inner), times, -1, (), part=part)
+
+    def _parts_in(self, part: Bundle, domain: Domain) -> int:
+        """How many such parts the narrower domains of one could hold at most."""
+        key = (part.shape, domain.level, domain.path)
+        if key not in self._held:
+            self._held[key] = sum(self.copies(part, one) for one in self.ground.inside(domain, part.level))
+        return self._held[key]
 
     def _resource_limits(self, bundle: Bundle, domain: Domain, resource: int) -> Iterator[_Limit]:
         """Of all that is free; and of pods that ask for so much or more, by whole pods on each node."""
