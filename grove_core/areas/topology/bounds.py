@@ -52,7 +52,7 @@ class Bounds:
         Cost: its nodes times the demands, and once for each level of parts.
         """
         if bundle.is_plain:
-            return self._plain(bundle, domain).have // bundle.pods
+            return self._room(bundle, domain) // bundle.pods
         key = (bundle.shape, domain.level, domain.path)
         if key not in self._copies:
             self._copies[key] = min(limit.have // limit.need for limit in self._limits(bundle, domain))
@@ -131,13 +131,13 @@ class Bounds:
     def _share(self, bundle: Bundle, domain: Domain) -> float:
         """How much of the bundle a domain could hold, by the tightest limit."""
         if bundle.is_plain:
-            return self._plain(bundle, domain).have / bundle.pods
+            return self._room(bundle, domain) / bundle.pods
         return min(limit.have / limit.need for limit in self._limits(bundle, domain))
 
     def _limits(self, bundle: Bundle, domain: Domain) -> Iterator[_Limit]:
         """Every limit that we know; at least one for a bundle of at least one pod."""
         if bundle.is_plain:
-            yield self._plain(bundle, domain)
+            yield _Limit(self._room(bundle, domain), bundle.pods, -1, tuple(bundle.totals))
             return
         key = (tuple(bundle.totals.items()), domain.level, domain.path)
         if key not in self._of_pods:
@@ -146,11 +146,11 @@ class Bounds:
         for part, times in self._distinct(bundle):
             yield _Limit(self._parts_in(part, domain), times, -1, (), part=part)
 
-    def _plain(self, bundle: Bundle, domain: Domain) -> _Limit:
-        """The one limit on pods that are all alike and may be apart: their room says it all."""
-        ((demand, pods),) = bundle.totals.items()
-        rooms = self.ground.room[demand]
-        return _Limit(sum([rooms[node] for node in domain.nodes]), pods, -1, (demand,))
+    def _room(self, bundle: Bundle, domain: Domain) -> int:
+        """For how many pods there is room, where they are all alike and may be apart: there is no other limit."""
+        (demand,) = bundle.totals
+        rooms, nodes = self.ground.room[demand], domain.nodes
+        return rooms[nodes[0]] if len(nodes) == 1 else sum([rooms[node] for node in nodes])
 
     def _pod_limits(self, bundle: Bundle, domain: Domain) -> Iterator[_Limit]:
         """Those that leave out which pods go together."""
