@@ -143,8 +143,12 @@ class _Scene:
         return self._missing(place) if found is None else self._taken(place, found)
 
     def failure(self, replicas: Iterable[ReplicaFabric]) -> Failure:
-        """What the set's condition has to say (MN-012)."""
-        failed = [one for one in replicas if one.fate is Fate.FAILED]
+        """What the set's condition has to say (MN-012); what failed and is tried again stays until it is there."""
+        failed = [
+            one
+            for one in replicas
+            if one.fate is Fate.FAILED or (one.fate is Fate.AWAITED and one.index in self._before.replicas)
+        ]
         if not failed:
             return Failure()
         error = next((one.error for one in failed if one.error), self._before.error)

@@ -1,0 +1,71 @@
+"""Golden admissions: what is said to who writes a set, or a topology; every validation sentence of the design.
+
+A folder holds `given.yaml` (topologies and sets that there are), `admission.yaml` (what is written, and what was
+expected by hand) and `said.txt`, in which words; that one is written by `pytest --bless`.
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from grove_core.admit import admit
+from grove_core.admit_topology import admit_topology, admit_topology_deletion, around_in
+from grove_core.areas.topology.admit import Around
+from grove_core.kernel.admission import AdmissionVerdict, Deny
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND
+from grove_core.resources.configuration import Configuration
+from grove_core.resources.topology_use import User
+from grove_shell.settings.operator import settings_of
+
+Json = dict[str, Any]
+HERE: Final = Path(__file__).parent / "topology"
+FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/admission.yaml"))
+
+
+def told_in(case: Json) -> Configuration:
+    settings, problems = settings_of({"topologyAwareScheduling": case["topologyAwareScheduling"]})
+    assert not problems
+    return settings.decisive
+
+
+def around(folder: Path, scheduled: dict[str, int]) -> Around:
+    """What is known of the cluster; whose pods are bound is said by the case."""
+    items = yaml.safe_load((folder / "given.yaml").read_text(encoding="utf-8"))["items"]
+    sets = [item for item in items if item["kind"] == "PodCliqueSet"]
+    found = around_in((item for item in items if item["kind"] == TOPOLOGY_KIND), sets, ())
+    users: dict[str, list[User]] = {}
+    for one in sets:
+        topology = one["spec"]["template"].get("clusterTopologyName", "grove-topology")
+        namespace, name = one["metadata"]["namespace"], one["metadata"]["name"]
+        users.setdefault(topology, []).append(User(namespace, name, scheduled.get(f"{namespace}/{name}", 0)))
+    bound = {(key.partition("/")[0], key.partition("/")[2]): count for key, count in scheduled.items()}
+    return Around(found.topologies or {}, bound, {name: tuple(of) for name, of in users.items()})
+
+
+def judged(case: Json, known: Around) -> AdmissionVerdict:
+    old, new = case["old"], case["new"]
+    if new is None:
+        return admit_topology_deletion(old, known).verdict
+    if new["kind"] == TOPOLOGY_KIND:
+        return admit_topology(new, old, known, told_in(case)).verdict
+    return admit(new, old, configuration=told_in(case), around=known).verdict
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_tp060_writes_are_judged_as_expected(folder: Path, *, bless: bool) -> None:
+    case: Json = yaml.safe_load((folder / "admission.yaml").read_text(encoding="utf-8"))
+    verdict = judged(case, around(folder, case.get("scheduled", {})))
+    refused = verdict.objections if isinstance(verdict, Deny) else ()
+    found = {
+        "refused": [[one.path, one.reason.rule.requirement] for one in refused],
+        "warned": [[one.path, one.reason.rule.requirement] for one in verdict.warnings],
+    }
+    assert found == case["expect"], case["why"]
+    lines = [f"refused: {one}  {one.reason.rule.code}" for one in refused]
+    lines += [f"warning: {one}  {one.reason.rule.code}" for one in verdict.warnings]
+    said = "".join(f"{line}\n" for line in lines or ["admitted"])
+    if bless:
+        (folder / "said.txt").write_text(said, encoding="utf-8")
+    assert (folder / "said.txt").read_text(encoding="utf-8") == said, case["why"]
