@@ -10,10 +10,12 @@ from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Admit, Caution, Deny, Objection
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_of, preferred_of, topology_ref
 from grove_core.resources.configuration import UNTOLD, Configuration
 from grove_core.resources.fields import Fields
+from grove_core.resources.keys import TOPOLOGY_FINALIZER
 from grove_core.resources.manifest import manifest_of
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.template import read_spec
@@ -51,9 +53,7 @@ def admit_topology(
 def admit_topology_deletion(old: Mapping[str, Any], around: Around = UNSEEN) -> Decision[AdmissionVerdict]:
     """Judge the deletion of a ClusterTopology: it may be, and its finalizer holds it while it is used (TP-086)."""
     subject = _subject(old)
-    users = (around.users or {}).get(subject.name, ())
-    text = users_text(users)
-    cautions = (Caution("metadata.name", subject.name, Warn.STILL_USED.because(subject, users=text)),) if users else ()
+    cautions = tuple(Caution("metadata.name", subject.name, reason) for reason in _held_by(subject, old, around))
     return Decision(Admit(cautions), (Refuse.TOPOLOGY_ADMITTED.because(subject),))
 
 
@@ -84,6 +84,17 @@ def _sound(topologies: Iterable[Mapping[str, Any]]) -> Iterator[ClusterTopology]
             yield cluster_topology_of(raw)
         except MalformedObject:
             continue
+
+
+def _held_by(subject: Ref, old: Mapping[str, Any], around: Around) -> Iterator[Reason]:
+    """Whom a deletion concerns, and whether it waits for them; only what has the finalizer waits."""
+    users = (around.users or {}).get(subject.name, ())
+    if around.users is None:
+        yield Warn.USERS_NOT_KNOWN.because(subject)
+    elif users and TOPOLOGY_FINALIZER in Fields(old, "", []).part("metadata").texts("finalizers"):
+        yield Warn.STILL_USED.because(subject, users=users_text(users))
+    elif users:
+        yield Warn.USED_AND_NOT_HELD.because(subject, users=users_text(users), finalizer=TOPOLOGY_FINALIZER)
 
 
 def _denied(objections: tuple[Objection, ...], cautions: tuple[Caution, ...]) -> Decision[AdmissionVerdict]:

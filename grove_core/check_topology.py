@@ -1,30 +1,38 @@
 """Whether the gangs of a set have a place on some nodes, by its topology and by every other, on one page (TP-111)."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
+from grove_core.areas.mnnvl.judge import fabric_of, judge_fabric
+from grove_core.areas.mnnvl_scopes.judge import annotations_for
+from grove_core.areas.topology.admit import Around, objections_to
 from grove_core.areas.topology.bundle import CliqueAsk, GangAsk
 from grove_core.areas.topology.fit import SetFit, fit_of
 from grove_core.areas.topology.ground import NOBODY, Outsiders, outsiders_of
 from grove_core.areas.topology.judge import judge_topology, lacking_in
-from grove_core.areas.topology.rules import Refuse
-from grove_core.areas.topology.verdicts import Fits, Placing, Standing
+from grove_core.areas.topology.rules import Fit, Refuse
+from grove_core.areas.topology.verdicts import Fits, Placing, Standing, TopologyJudgement
 from grove_core.areas.workload.blueprint import MOST, GangPart, blueprint_of, size_of
 from grove_core.areas.workload.placing import placement_of
 from grove_core.areas.workload.rules import Why
+from grove_core.kernel.admission import Objection
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import Levels
-from grove_core.resources.demand import Amounts, Demand, amounts_of, demand_of
+from grove_core.resources.demand import REQUIRED, Amounts, Demand, amounts_of, demand_of
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import SET
+from grove_core.resources.manifest import Manifest
+from grove_core.resources.membership import scope_of
+from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.node import Node
-from grove_core.resources.template import SetTemplate
 from grove_core.resources.topology_use import bound_of
 from grove_core.snapshot.snapshot import Snapshot
 
+_CLAIMS: Final = "resource claims"
 _ENDED: Final = ("Succeeded", "Failed")
 
 
@@ -33,11 +41,13 @@ class Tenant(NamedTuple):
 
     Attributes:
         owner: namespace and name of the set it is of; the name is empty for a pod of none.
+        shuns: namespaces of which it keeps some pods away; an empty one for all.
     """
 
     node: str
     owner: tuple[str, str]
     amounts: Amounts
+    shuns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +60,8 @@ class TopologyFit:
         because: which topology it is, or why it can place no gang.
         against: why the set may not come to it, whatever has a place there; empty for its own.
         outsiders: nodes that are not part of it.
-        fit: None where it can place no gang.
+        fit: None where it can place no gang, or nobody knows.
+        is_unknown: whether nobody knows (TP-128).
     """
 
     name: str
@@ -59,23 +70,34 @@ class TopologyFit:
     against: tuple[Reason, ...] = ()
     outsiders: Outsiders = NOBODY
     fit: SetFit | None
+    is_unknown: bool = False
 
     @property
     def verdict(self) -> Fits:
         """The worst of its gangs, each for itself."""
         if self.fit is None:
-            return Fits.CANNOT
+            return Fits.UNDECIDED if self.is_unknown else Fits.CANNOT
         verdicts = {gang.whole.verdict for gang in self.fit.gangs}
         return next((one for one in (Fits.CANNOT, Fits.UNDECIDED) if one in verdicts), Fits.FITS)
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A set on its own topology, and on each other in turn."""
+    """A set on its own topology, and on each other in turn.
+
+    Attributes:
+        refused: what admission objects to, where the set is in no cluster yet and would fit (TP-129).
+    """
 
     root: Ref
     own: TopologyFit
     others: tuple[TopologyFit, ...]
+    refused: tuple[Objection, ...] = ()
+
+    @property
+    def is_success(self) -> bool:
+        """Whether every gang has a place by the topology of the set, and the set may be made (TP-114)."""
+        return self.own.verdict is Fits.FITS and not self.refused
 
 
 def check_topology(snapshot: Snapshot, nodes: Iterable[Node], tenants: Iterable[Tenant]) -> Check:
@@ -87,21 +109,21 @@ def check_topology(snapshot: Snapshot, nodes: Iterable[Node], tenants: Iterable[
         tenants: the pods on them; those of the set itself take nothing, for it is they that are placed.
     """
     root, size = snapshot.root.ref, size_of(snapshot)
+    judgement = judge_topology(snapshot)
     if size > MOST:
         because = Why.TOO_LARGE.because(root, objects=size, most=MOST)
-        return Check(root, TopologyFit(name="", levels=(), because=(because,), fit=None), ())
-    free = _free(nodes, tenants, (root.namespace, root.name))
-    judgement = judge_topology(snapshot)
+        own = TopologyFit(name=judgement.name, levels=(), because=(because,), fit=None, is_unknown=True)
+        return Check(root, own, ())
+    ask = _Asking(snapshot, nodes, tuple(tenants))
     applies = judgement.standing not in {Standing.NONE, Standing.OFF}
     if judgement.standing is Standing.USED or not applies:
         levels = _levels_of(snapshot, judgement.name) if applies else ()
-        own = _on(snapshot, judgement.name if applies else "", levels, free, judgement.because)
+        own = ask.on(judgement.name if applies else "", levels, judgement.because)
     else:
-        found = snapshot.topologies.get(judgement.name)
-        levels = found.levels if found is not None else ()
-        own = TopologyFit(name=judgement.name, levels=levels, because=judgement.because, fit=None)
+        own = _without(snapshot, judgement)
     others = sorted(snapshot.topologies.keys() - {judgement.name}) if applies else ()
-    return Check(root, own, tuple(_other(snapshot, name, free, judgement.name) for name in others))
+    refused = tuple(_refused(snapshot)) if own.fit is not None else ()
+    return Check(root, own, tuple(_other(ask, name, judgement.name) for name in others), refused)
 
 
 def tenant_of(raw: Mapping[str, Any]) -> Tenant | None:
@@ -118,14 +140,61 @@ def tenant_of(raw: Mapping[str, Any]) -> Tenant | None:
     meta = pod.part("metadata")
     labels = meta.part("labels")
     name = next((labels.text(key) for key in SET if labels.text(key)), "")
-    tenant = Tenant(node, (meta.text("namespace") or "default", name), amounts_of(pod.part("spec")))
+    namespace, spec = meta.text("namespace") or "default", pod.part("spec")
+    shuns = tuple(sorted(_shunned(spec.part("affinity"), namespace))) if "affinity" in spec else ()
+    tenant = Tenant(node, (namespace, name), amounts_of(spec), shuns)
     if problems:
         raise MalformedObject(tuple(problems))
     return tenant
 
 
-def _other(snapshot: Snapshot, name: str, free: list[Node], before: str) -> TopologyFit:
+def _shunned(affinity: Fields, namespace: str) -> Iterator[str]:
+    """Namespaces that a pod's required anti-affinity is about; which of their pods it means is not looked at."""
+    for term in affinity.part("podAntiAffinity").parts(REQUIRED):
+        named = term.texts("namespaces")
+        yield from named
+        if "namespaceSelector" in term:
+            yield ""
+        elif not named:
+            yield namespace
+
+
+def _without(snapshot: Snapshot, judgement: TopologyJudgement) -> TopologyFit:
+    """The set's own topology where it can place no gang, or nobody knows."""
+    found = snapshot.topologies.get(judgement.name)
+    is_unknown = judgement.standing is Standing.UNKNOWN
+    to_add = (Fit.TOPOLOGIES_TO_ADD.because(snapshot.root.ref),) if is_unknown else ()
+    return TopologyFit(
+        name=judgement.name,
+        levels=found.levels if found is not None else (),
+        because=(*judgement.because, *to_add),
+        fit=None,
+        is_unknown=is_unknown,
+    )
+
+
+def _refused(snapshot: Snapshot) -> Iterator[Objection]:
+    """What admission would say to a set that is new; one that is there was admitted."""
+    root = snapshot.root
+    if root.uid:
+        return
+    manifest = Manifest(
+        name=root.ref.name,
+        namespace=root.ref.namespace,
+        labels=NO_TEXTS,
+        annotations=NO_TEXTS,
+        spec=root.spec,
+        pods=(),
+        device_requests=(),
+    )
+    around = Around(snapshot.topologies or None)
+    found = objections_to(root.ref, manifest, None, snapshot.configuration, around)
+    yield from sorted(found, key=lambda one: (one.path, one.reason.rule.requirement))
+
+
+def _other(ask: "_Asking", name: str, before: str) -> TopologyFit:
     """A topology that the set might come to."""
+    snapshot = ask.snapshot
     root, levels = snapshot.root.ref, snapshot.topologies[name].levels
     against: list[Reason] = []
     if snapshot.topologies[name].deleting:
@@ -136,13 +205,7 @@ def _other(snapshot: Snapshot, name: str, free: list[Node], before: str) -> Topo
     lacking = tuple(lacking_in(snapshot, name, levels))
     if lacking:
         return TopologyFit(name=name, levels=levels, because=lacking, against=tuple(against), fit=None)
-    return replace(_on(snapshot, name, levels, free, ()), against=tuple(against))
-
-
-def _on(snapshot: Snapshot, name: str, levels: Levels, free: list[Node], because: tuple[Reason, ...]) -> TopologyFit:
-    gangs = tuple(_asks(snapshot, Placing(name, dict(levels))))
-    fit = fit_of(gangs, free, levels, snapshot.root.ref)
-    return TopologyFit(name=name, levels=levels, because=because, outsiders=outsiders_of(free, levels), fit=fit)
+    return replace(ask.on(name, levels, ()), against=tuple(against))
 
 
 def _levels_of(snapshot: Snapshot, name: str) -> Levels:
@@ -151,12 +214,30 @@ def _levels_of(snapshot: Snapshot, name: str) -> Levels:
     return found.levels if found is not None else snapshot.configuration.topology.levels
 
 
-def _asks(snapshot: Snapshot, placing: Placing) -> Iterator[GangAsk]:
-    template = snapshot.root.spec.template
-    demands = {clique.name: _demand(clique.spec.pod_spec, template) for clique in template.cliques}
-    for replica in blueprint_of(snapshot):
-        for gang in replica.gangs:
-            yield _ask(snapshot, gang, placing, demands)
+class _Asking:
+    """What the gangs of a set ask of some nodes: the same by every topology, and worked out once."""
+
+    def __init__(self, snapshot: Snapshot, nodes: Iterable[Node], tenants: tuple[Tenant, ...]) -> None:
+        root = snapshot.root.ref
+        self.snapshot = snapshot
+        self.free = _free(nodes, tenants, (root.namespace, root.name))
+        shunned = {name for one in tenants if one.owner != (root.namespace, root.name) for name in one.shuns}
+        common = {"pods on nodes that keep others away"} if shunned & {"", root.namespace} else set()
+        template = snapshot.root.spec.template
+        claiming = _claiming(snapshot)
+        self.demands = {
+            clique.name: _demand(clique.spec.pod_spec, common | ({_CLAIMS} if clique.name in claiming else set()))
+            for clique in template.cliques
+        }
+        self.gangs = [gang for replica in blueprint_of(snapshot) for gang in replica.gangs]
+
+    def on(self, name: str, levels: Levels, because: tuple[Reason, ...]) -> TopologyFit:
+        """By one topology."""
+        placing = Placing(name, dict(levels))
+        gangs = tuple(_ask(self.snapshot, gang, placing, self.demands) for gang in self.gangs)
+        fit = fit_of(gangs, self.free, levels, self.snapshot.root.ref)
+        outsiders = outsiders_of(self.free, levels)
+        return TopologyFit(name=name, levels=levels, because=because, outsiders=outsiders, fit=fit)
 
 
 def _ask(snapshot: Snapshot, gang: GangPart, placing: Placing, demands: Mapping[str, Demand]) -> GangAsk:
@@ -178,12 +259,23 @@ def _ask(snapshot: Snapshot, gang: GangPart, placing: Placing, demands: Mapping[
     return GangAsk(gang.name, cliques, placement_of(snapshot.root, gang, placing))
 
 
-def _demand(pod_spec: Mapping[str, Any], template: SetTemplate) -> Demand:
-    """What a pod of a clique asks for; claims that are shared through the set are claims too."""
-    demand = demand_of(pod_spec)
+def _claiming(snapshot: Snapshot) -> AbstractSet[str]:
+    """Cliques of the template whose pods get claims besides those of their pod specs: shared ones, and for MNNVL."""
+    template = snapshot.root.spec.template
+    every = {clique.name for clique in template.cliques}
     sharing = (template.resource_sharing, *(one.resource_sharing for one in template.pod_clique_scaling_groups))
-    shares = any(sharing) or any(clique.resource_sharing for clique in template.cliques)
-    return demand._replace(unseen=tuple(sorted({*demand.unseen, "resource claims"}))) if shares else demand
+    fabric = judge_fabric(snapshot)
+    if any(sharing) or any(clique.resource_sharing for clique in template.cliques):
+        return every
+    if fabric.is_wanted or fabric_of(snapshot, fabric).templates:
+        return every
+    return {name for name, annotations in annotations_for(snapshot).items() if scope_of(annotations) is not None}
+
+
+def _demand(pod_spec: Mapping[str, Any], besides: AbstractSet[str]) -> Demand:
+    """What a pod of a clique asks for, and what besides has to do with where it may be."""
+    demand = demand_of(pod_spec)
+    return demand._replace(unseen=tuple(sorted({*demand.unseen, *besides})))
 
 
 def _free(nodes: Iterable[Node], tenants: Iterable[Tenant], of: tuple[str, str]) -> list[Node]:

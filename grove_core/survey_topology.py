@@ -3,18 +3,20 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, unique
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from grove_core.areas.topology.keeping import wants_of_topologies
 from grove_core.areas.topology.moment import TopologyMoment, moments_of
 from grove_core.areas.topology.rules import Refuse, Why
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.cluster_topology import ClusterTopology, Levels, nearest, topology_ref
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, Levels, nearest, topology_ref
 from grove_core.resources.keys import TOPOLOGY_FINALIZER
 from grove_core.resources.names import listed
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.topology_use import User, bound_of, use_of
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
+
+_SETS: Final = "PodCliqueSet"
 
 
 @unique
@@ -25,6 +27,8 @@ class State(Enum):
     """It is used: a deletion would wait."""
     FREE = "Free"
     """Nobody uses it."""
+    UNKNOWN = "NotKnown"
+    """Who uses it is not known, or whether it is there."""
     LEAVING = "Leaving"
     """It is being deleted."""
     MISSING = "Missing"
@@ -52,6 +56,9 @@ class Surveyed:
     Attributes:
         kind: of the object; empty where there is none.
         has_finalizer: whether Grove's is on it.
+        is_let_go: whether the operator takes its finalizer away although it may be used (TP-053).
+        unknown: kinds that were not collected, and that who uses it shows in.
+        unguarded: why no admission judges it; None where one does (TP-127).
         locked: whether its levels may not change, for pods are placed by them; None where nobody knows.
         because: why it is as it is.
         lock: why its levels may not change.
@@ -66,6 +73,14 @@ class Surveyed:
     locked: bool | None
     because: tuple[Reason, ...]
     lock: tuple[Reason, ...] = ()
+    is_let_go: bool = False
+    unknown: tuple[str, ...] = ()
+    unguarded: Reason | None = None
+
+    @property
+    def knows_users(self) -> bool:
+        """Whether its users are all of them."""
+        return _SETS not in self.unknown
 
 
 def survey_of(cluster: Cluster, now: datetime) -> tuple[Surveyed, ...]:
@@ -104,31 +119,61 @@ def _surveyed(moment: TopologyMoment, found: ClusterTopology, users: tuple[Liste
     counts = [user.bound for user in users]
     placed = tuple(User(user.namespace, user.name) for user in users if user.bound)
     held = tuple(reason for one in desired.held_back for reason in one.because)
+    unguarded = _unguarded(moment, found)
     in_use = Refuse.LEVELS_IN_USE.because(found.ref, users=listed(user.text for user in placed))
-    state = State.HELD if findings[0].verdict == State.HELD.value else State.FREE
+    locking = bool(placed) and unguarded is None
+    unsure = unguarded is None and (None in counts or bool(moment.unknown))
     return Surveyed(
         name=moment.name,
         kind=found.ref.kind,
         levels=found.levels,
         users=users,
-        state=State.LEAVING if found.deleting else state,
+        state=_state_of(moment, found),
         has_finalizer=TOPOLOGY_FINALIZER in found.finalizers,
-        locked=True if placed else None if None in counts or moment.unknown else False,
+        locked=True if locking else None if unsure else False,
         because=(*findings[0].because, *held),
-        lock=(in_use,) if placed else (),
+        lock=(in_use,) if locking else (unguarded,) if unguarded is not None else (),
+        is_let_go=_is_let_go(moment),
+        unknown=moment.unknown,
+        unguarded=unguarded,
     )
 
 
+def _state_of(moment: TopologyMoment, found: ClusterTopology) -> State:
+    if found.deleting:
+        return State.LEAVING
+    if _is_let_go(moment):
+        return State.FREE
+    if moment.users:
+        return State.HELD
+    return State.UNKNOWN if _SETS in moment.unknown else State.FREE
+
+
+def _is_let_go(moment: TopologyMoment) -> bool:
+    return moment.is_default and not moment.told.enabled
+
+
+def _unguarded(moment: TopologyMoment, found: ClusterTopology) -> Reason | None:
+    """Webhooks are registered for ClusterTopologies, and only with TAS on (TP-092, TP-093)."""
+    if found.ref.kind != TOPOLOGY_KIND:
+        return Why.BINDING_NOT_GUARDED.because(found.ref, kind=found.ref.kind)
+    return None if moment.told.enabled else Why.OFF_IS_NOT_GUARDED.because(found.ref)
+
+
 def _missing(name: str, users: tuple[Listed, ...], cluster: Cluster) -> Surveyed:
+    """A topology that is used and not there, as far as topologies are known."""
     known = cluster.topologies
     facts = {"topology": name, "known": listed(known), "meant": nearest(name, known)}
+    is_known = TOPOLOGY_KIND in {kind for kind, _ in cluster.complete}
+    gone = Why.TOPOLOGY_MISSING.because(topology_ref(name), **facts)
+    unknown = Why.TOPOLOGY_NOT_COLLECTED.because(topology_ref(name), topology=name)
     return Surveyed(
         name=name,
         kind="",
         levels=(),
         users=users,
-        state=State.MISSING,
+        state=State.MISSING if is_known else State.UNKNOWN,
         has_finalizer=False,
         locked=False,
-        because=(Why.TOPOLOGY_MISSING.because(topology_ref(name), **facts),),
+        because=(gone if is_known else unknown,),
     )

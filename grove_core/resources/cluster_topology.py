@@ -125,8 +125,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
     Cost: the length of the name times that of all that is known.
     """
-    found = min(((_distance(name, other), other) for other in known), default=(len(name), ""))
-    return f", did you mean {found[1]}?" if found[0] <= max(1, len(name) // 4) else ""
+    found = sorted((_distance(name, other), other) for other in known)
+    if not found or found[0][0] > max(1, len(name) // 4):
+        return ""
+    return f", did you mean {found[0][1] if len(found) > 1 else 'that'}?"
 
 
 def _distance(one: str, other: str) -> int:

@@ -13,7 +13,7 @@ COMMON: Final = ("cpu", "memory", "ephemeral-storage", PODS)
 _SCALE: Final = 1000
 _PLAIN: Final = 18
 _OF_THE_POD: Final = ("cpu", "memory")
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _UNSEEN: Final = (
     ("podAffinity", "pod affinity"),
     ("podAntiAffinity", "pod anti-affinity"),
@@ -63,7 +63,7 @@ def demand_of(raw: Mapping[str, Any]) -> Demand:
     problems: list[Problem] = []
     spec = Fields(raw, "", problems)
     amounts = amounts_of(spec)
-    required = spec.part("affinity").part("nodeAffinity").part(_REQUIRED)
+    required = spec.part("affinity").part("nodeAffinity").part(REQUIRED)
     affinity = tuple(_term(term) for term in required.parts("nodeSelectorTerms")) if required.raw else None
     tolerations = tuple(
         Toleration(one.text("key"), one.text("operator"), one.text("value"), one.text("effect"))
@@ -151,7 +151,7 @@ def _term(term: Fields) -> tuple[Match, ...]:
 
 def _unseen(spec: Fields) -> Iterator[str]:
     affinity = spec.part("affinity")
-    yield from (words for key, words in _UNSEEN if affinity.part(key).raw.get(_REQUIRED))
+    yield from (words for key, words in _UNSEEN if affinity.part(key).raw.get(REQUIRED))
     if any(one.text("whenUnsatisfiable") != "ScheduleAnyway" for one in spec.parts("topologySpreadConstraints")):
         yield "spread constraints"
     if any(one.text("operator") not in {"", "Equal", "Exists"} for one in spec.parts("tolerations")):
@@ -160,6 +160,8 @@ def _unseen(spec: Fields) -> Iterator[str]:
         yield "a node by name"
     if any(True for _ in spec.parts("resourceClaims")):
         yield "resource claims"
+    if spec.text("runtimeClassName"):
+        yield "a class of runtimes"
     if any("persistentVolumeClaim" in one or "ephemeral" in one for one in spec.parts("volumes")):
         yield "persistent volumes"
     ports = (port for one in spec.parts("containers") for port in one.parts("ports"))

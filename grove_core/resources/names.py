@@ -63,6 +63,16 @@ def role_label(set_name: str) -> str:
     return role_name(set_name).replace(":", "-")
 
 
+def all_pods(count: int) -> str:
+    """All of some pods, for a sentence."""
+    return "the pod" if count == 1 else f"all {count} pods"
+
+
+def pods_text(count: int) -> str:
+    """So many, for a sentence."""
+    return "1 pod" if count == 1 else f"{count} pods"
+
+
 def listed(names: Iterable[str]) -> str:
     """Names in order, for a sentence: the first twenty, and how many more there are."""
     ordered = sorted(names)

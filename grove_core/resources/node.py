@@ -1,5 +1,6 @@
 """Nodes as flat facts: labels that tell them apart, what they have, and whom they turn away (TP-103, TP-105)."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -11,6 +12,8 @@ from grove_core.resources.fields import Fields
 _CORDONED: Final = "node.kubernetes.io/unschedulable"
 _NOT_READY: Final = "node.kubernetes.io/not-ready"
 _UNREACHABLE: Final = "node.kubernetes.io/unreachable"
+_INTEGER: Final = re.compile(r"([+-]?)0*([0-9]{1,19})", re.ASCII)
+_MOST: Final = 2**63
 _TURNS_AWAY: Final = ("NoSchedule", "NoExecute")
 
 
@@ -114,4 +117,7 @@ def _matches(line: Match, node: Node) -> bool:
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.removeprefix("-").isdecimal() else None
+    """As a scheduler reads it: what has more than 64 bits is no number, and matches nothing."""
+    found = _INTEGER.fullmatch(text or "")
+    number = int(found[1] + found[2]) if found is not None else None
+    return number if number is not None and -_MOST <= number < _MOST else None

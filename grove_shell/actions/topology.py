@@ -1,15 +1,15 @@
 """``grove topology list`` and ``grove topology impact``: who uses what, and what a change or a deletion would mean."""
 
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from grove_core.admit_topology import admit_topology, admit_topology_deletion
 from grove_core.areas.topology.admit import Around
+from grove_core.areas.topology.moment import unknown_of_use
 from grove_core.impact_topology import impact_of
-from grove_core.kernel.admission import AdmissionVerdict, Deny
+from grove_core.kernel.admission import AdmissionVerdict
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.cluster_topology import (
@@ -26,7 +26,7 @@ from grove_core.resources.topology_use import User
 from grove_core.snapshot.cluster import Cluster
 from grove_core.survey_topology import Surveyed, survey_of, topologyless_of
 from grove_shell.actions.source import NoCluster, Source, configuration_of
-from grove_shell.exits import DONE, ERROR, USAGE
+from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import Item, fault_in
 from grove_shell.reading.loaded import Loaded
@@ -97,10 +97,11 @@ def list_topologies(source: Source, output: str) -> int:
     if found is None or not found.usable:
         return ERROR
     survey, without = survey_of(found.cluster, found.now), topologyless_of(found.cluster)
+    unknown = unknown_of_use(found.cluster)
     if output == "human":
-        show(survey_page(survey, without))
+        show(survey_page(survey, without, unknown))
     else:
-        write(as_text(survey_as_json(survey, without), output))
+        write(as_text(survey_as_json(survey, without, unknown), output))
     return ERROR if found.faults else DONE
 
 
@@ -117,17 +118,20 @@ def impact_of_topology(source: Source, name: str, changed: str | None, output: s
         write(f"not in the input: topology {name}; known: {listed(known) or 'none'}{meant}\n", sys.stderr)
         return USAGE
     old = found.cluster.topologies.get(name)
-    around = _around(survey, found.cluster)
     again = name == DEFAULT_TOPOLOGY and found.cluster.configuration.topology.enabled
+    decision: Decision[AdmissionVerdict] | None = None
     if changed is None:
-        decision = admit_topology_deletion(_raw_of(name, old), around)
+        if one.unguarded is None:
+            decision = admit_topology_deletion(_raw_of(name, old), _around(one, found.cluster))
         what = Impact(one, old, None, decision, (), again)
     else:
         new = _changed(changed, name, old.ref.kind if old is not None else TOPOLOGY_KIND)
         if new is None:
             return ERROR
         raw = _raw_of(name, old) if old is not None else None
-        decision = admit_topology(new.value, raw, around, found.cluster.configuration)
+        if one.unguarded is None:
+            around = _around(one, found.cluster, by_placed=True)
+            decision = admit_topology(new.value, raw, around, found.cluster.configuration)
         topology = _projected(new)
         sets = impact_of(found.cluster, topology, found.now) if topology is not None else ()
         what = Impact(one, old, topology, decision, sets, again)
@@ -135,7 +139,9 @@ def impact_of_topology(source: Source, name: str, changed: str | None, output: s
         show(impact_page(what))
     else:
         write(as_text(impact_as_json(what), output))
-    return ERROR if found.faults or _is_refused(decision) else DONE
+    if found.faults or what.is_refused:
+        return ERROR
+    return FAIL_ON if what.is_unknown else DONE
 
 
 def _as_configured(loaded: Loaded) -> Cluster:
@@ -145,22 +151,20 @@ def _as_configured(loaded: Loaded) -> Cluster:
     return replace(loaded.cluster, configuration=Configuration(topology=told))
 
 
-def _is_refused(decision: Decision[AdmissionVerdict]) -> bool:
-    return isinstance(decision.verdict, Deny)
-
-
-def _around(survey: Iterable[Surveyed], cluster: Cluster) -> Around:
-    """What admission would see; of who is placed nothing, where that is not known of everybody."""
-    users = {one.name: tuple(User(user.namespace, user.name, user.bound or 0) for user in one.users) for one in survey}
-    known = all(user.bound is not None for one in survey for user in one.users)
-    return Around(topologies=cluster.topologies, users=users if known else None)
+def _around(one: Surveyed, cluster: Cluster, *, by_placed: bool = False) -> Around:
+    """What admission would see; nothing of users where not all are known, nor, ``by_placed``, all their pods."""
+    users = tuple(User(user.namespace, user.name, user.bound or 0) for user in one.users)
+    known = not (one.unknown if by_placed else not one.knows_users)
+    counted = not by_placed or all(user.bound is not None for user in one.users)
+    return Around(topologies=cluster.topologies, users={one.name: users} if known and counted else None)
 
 
 def _raw_of(name: str, topology: ClusterTopology | None) -> dict[str, Any]:
     """A topology as admission is handed it, as far as it looks."""
     levels = [level._asdict() for level in topology.levels] if topology is not None else []
     kind = topology.ref.kind if topology is not None else TOPOLOGY_KIND
-    return {"apiVersion": GROVE, "kind": kind, "metadata": {"name": name}, "spec": {"levels": levels}}
+    metadata = {"name": name, "finalizers": list(topology.finalizers if topology is not None else ())}
+    return {"apiVersion": GROVE, "kind": kind, "metadata": metadata, "spec": {"levels": levels}}
 
 
 def _changed(path: str, name: str, kind: str) -> Item | None:

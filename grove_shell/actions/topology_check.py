@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator
 
-from grove_core.areas.topology.verdicts import Fits
 from grove_core.check_topology import Check, check_topology
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.source import Source
@@ -38,7 +37,7 @@ def check_topologies(
         show(check_page(checks, found.grounds, verbose=verbose))
     else:
         write(as_text(check_as_json(checks, found.grounds), output))
-    return DONE if all(check.own.verdict is Fits.FITS for check in checks) else FAIL_ON
+    return DONE if all(check.is_success for check in checks) else FAIL_ON
 
 
 def _chosen(found: Read, sets: tuple[str, ...]) -> Iterator[Snapshot]:

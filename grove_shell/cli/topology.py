@@ -85,7 +85,7 @@ def impact(name: str, changed: str | None, output: str, **options: Any) -> int:
 
     Without --config topology-aware scheduling counts as on, and the default topology as configured as it is.
 
-    Exit codes: 0 it would be admitted, 1 refused or bad input, 64 usage.
+    Exit codes: 0 nobody would refuse it, 1 refused or bad input, 3 whom it concerns is not known, 64 usage.
     """
     source = source_of({**options, "namespace": None, "everywhere": options["live"], "attempts": None})
     from grove_shell.actions.topology import impact_of_topology

@@ -1,7 +1,7 @@
 """Topologies of an input: of both kinds, one of each name."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.resources.cluster_topology import (
@@ -34,13 +34,27 @@ def around(topologies: Mapping[str, ClusterTopology] | None, cliques: Iterable[P
     return Around(topologies, None if cliques is None else bound_among(cliques))
 
 
+class _Place(NamedTuple):
+    """Where an item stands; several may stand in one list."""
+
+    file: str
+    document: int
+    item: int
+
+    def seen_from(self, other: "_Place") -> str:
+        """For a sentence about another one of that name."""
+        file = f"{self.file}, " if self.file != other.file else ""
+        here = f"; this is items[{other.item}]" if other.item >= 0 else ""
+        return f"{file}document {self.document}{f', items[{self.item}]' if self.item >= 0 else ''}{here}"
+
+
 class Topologies:
     """What was found so far."""
 
     def __init__(self, *, judging: bool = True) -> None:
         """Nothing yet; whether manifests are judged by what will be found."""
         self._judging = judging
-        self._found: dict[tuple[str, str], tuple[ClusterTopology, str]] = {}
+        self._found: dict[tuple[str, str], tuple[ClusterTopology, _Place]] = {}
 
     def take(self, item: Item, shared: dict[str, str]) -> tuple[Problem, ...]:
         """Take in a topology; what is wrong with it otherwise (TP-126)."""
@@ -49,10 +63,11 @@ class Topologies:
         except MalformedObject as fault:
             return fault.problems
         key = (topology.ref.kind, topology.ref.name)
-        before, place = self._found.setdefault(key, (topology, f"{item.file}, document {item.document}"))
+        here = _Place(item.file, item.document, item.index)
+        before, place = self._found.setdefault(key, (topology, here))
         if before == topology:
             return ()
-        got = f"another one in {place}"
+        got = f"another one in {place.seen_from(here)}"
         return (Problem(path="metadata.name", expected="one topology of this name", got=got),)
 
     @property

@@ -14,6 +14,7 @@ from grove_shell.views.page import Page, Span
 from grove_shell.views.words import listed, plural
 
 _MOST: Final = 4
+_REFUSED: Final = (", but admission would refuse the set", "bold red")
 _WORDS: Final[Mapping[Fits, Span]] = MappingProxyType(
     {
         Fits.FITS: ("FITS", "bold green"),
@@ -26,15 +27,13 @@ _WORDS: Final[Mapping[Fits, Span]] = MappingProxyType(
 def check_page(checks: Iterable[Check], grounds: Grounds, *, verbose: bool) -> Page:
     """Each set on its own topology, then on each other one in turn (TP-100 to TP-113)."""
     page = Page()
-    pods = (
-        f"less what {plural(len(grounds.tenants), 'pod')} on them take"
-        if grounds.with_pods
-        else ("as if nothing ran on them: there are no pods in the input")
-    )
-    page.add((f"{plural(len(grounds.nodes), 'node')}, {pods}", "dim"))
+    page.add((f"{plural(len(grounds.nodes), 'node')}, {_taken(grounds)}", "dim"))
     for check in checks:
         page.add()
-        page.add((f"{check.root.namespace}/{check.root.name}", "bold"), *_head(check.own))
+        page.add((f"{check.root.namespace}/{check.root.name}", "bold"), *_head(check.own, refused=bool(check.refused)))
+        for objection in check.refused:
+            rule = f"  {objection.reason.rule.code} {objection.reason.rule.requirement}"
+            page.add("    ", ("refused: ", "red"), str(objection), (rule, "dim"))
         _body(page, check.own, verbose=verbose)
         for other in check.others:
             page.add("  by ", (other.name, "bold"), *_head(other)[1:])
@@ -42,10 +41,19 @@ def check_page(checks: Iterable[Check], grounds: Grounds, *, verbose: bool) -> P
     return page
 
 
-def _head(one: TopologyFit) -> tuple[Span | str, ...]:
+def _taken(grounds: Grounds) -> str:
+    """What nodes have less for the pods on them (TP-103)."""
+    if not grounds.with_pods:
+        return "as if nothing ran on them: there are no pods in the input"
+    if not grounds.tenants:
+        return "with nothing on them: no pod in the input takes room on a node"
+    return f"less what {plural(len(grounds.tenants), 'pod')} on them take{'s' * (len(grounds.tenants) == 1)}"
+
+
+def _head(one: TopologyFit, *, refused: bool = False) -> tuple[Span | str, ...]:
     name = f"  by {one.name}" if one.name else "  by no topology"
     path = " > ".join(level.domain for level in one.levels)
-    return name, f" ({path})" if path else "", ": ", _WORDS[one.verdict], _at_once(one)
+    return name, f" ({path})" if path else "", ": ", _WORDS[one.verdict], _at_once(one), _REFUSED if refused else ""
 
 
 def _at_once(one: TopologyFit) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from grove_core.areas.topology.fit import Fitting, GangFit, Promise
 from grove_core.check_topology import Check, TopologyFit
 from grove_core.document.writing import reason_as_json
-from grove_core.kernel.admission import Deny, Remark
+from grove_core.kernel.admission import Remark
 from grove_core.resources.cluster_topology import Levels
 from grove_core.survey_topology import Listed, Surveyed
 from grove_shell.reading.nodes import Grounds
@@ -16,20 +16,23 @@ Json = dict[str, Any]
 _THOUSAND = 1000
 
 
-def survey_as_json(survey: Iterable[Surveyed], without: int) -> Json:
+def survey_as_json(survey: Iterable[Surveyed], without: int, unknown: Iterable[str] = ()) -> Json:
     """``grove topology list``."""
-    return {"topologies": [_surveyed(one) for one in survey], "setsWithoutTopology": without}
+    return {
+        "topologies": [_surveyed(one) for one in survey],
+        "setsWithoutTopology": without,
+        "notCollected": list(unknown),
+    }
 
 
 def impact_as_json(impact: Impact) -> Json:
     """``grove topology impact``."""
-    verdict = impact.decision.verdict
     return {
         "topology": _surveyed(impact.one),
         "change": {"levels": _levels(impact.after.levels)} if impact.after is not None else None,
-        "verdict": type(verdict).__name__,
-        "objections": [_remark(one) for one in verdict.objections] if isinstance(verdict, Deny) else [],
-        "warnings": [_remark(one) for one in verdict.warnings],
+        "verdict": type(impact.decision.verdict).__name__ if impact.decision is not None else None,
+        "objections": [_remark(one) for one in impact.objections],
+        "warnings": [_remark(one) for one in impact.warnings],
         "sets": [
             {
                 "namespace": one.root.namespace,
@@ -55,6 +58,7 @@ def check_as_json(checks: Iterable[Check], grounds: Grounds) -> Json:
             {
                 "namespace": check.root.namespace,
                 "name": check.root.name,
+                "objections": [_remark(one) for one in check.refused],
                 "own": _topology(check.own),
                 "others": [_topology(other) for other in check.others],
             }
@@ -71,6 +75,7 @@ def _surveyed(one: Surveyed) -> Json:
         "state": one.state.value,
         "finalizer": one.has_finalizer,
         "locked": one.locked,
+        "notCollected": list(one.unknown),
         "users": [_user(user) for user in one.users],
         "because": [reason_as_json(reason) for reason in (*one.because, *one.lock)],
     }

@@ -1,11 +1,11 @@
 """Pages of ``grove topology list`` and ``grove topology impact``."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from grove_core.impact_topology import Fate, SetImpact
-from grove_core.kernel.admission import AdmissionVerdict, Deny, Remark
+from grove_core.kernel.admission import AdmissionVerdict, Caution, Deny, Objection, Remark
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.cluster_topology import ClusterTopology, Levels
@@ -17,10 +17,12 @@ from grove_shell.views.words import listed, plural
 _MOST: Final = 8
 _BY_DEFAULT: Final = " (default)"
 _MISSING: Final = " (missing)"
+_ADD_SETS: Final = ": add those of all namespaces, kubectl get pcs,pcsg,pclq -A -o yaml"
 _STATES: Final[Mapping[State, Span]] = MappingProxyType(
     {
         State.HELD: ("held", "bold yellow"),
         State.FREE: ("free", "bold green"),
+        State.UNKNOWN: ("not known", "bold magenta"),
         State.LEAVING: ("being deleted", "bold yellow"),
         State.MISSING: ("missing", "bold red"),
     }
@@ -44,6 +46,7 @@ class Impact(NamedTuple):
         one: the topology with its users.
         before: as it is; None where it is missing.
         after: as it would be; None where it would be deleted, or does not read.
+        decision: of admission; None where none judges it (TP-127).
         sets: what becomes of the gangs of its users; empty where it would be deleted.
         again: whether the operator makes it again once it is gone (TP-050).
     """
@@ -51,12 +54,36 @@ class Impact(NamedTuple):
     one: Surveyed
     before: ClusterTopology | None
     after: ClusterTopology | None
-    decision: Decision[AdmissionVerdict]
+    decision: Decision[AdmissionVerdict] | None
     sets: tuple[SetImpact, ...]
     again: bool
 
+    @property
+    def objections(self) -> tuple[Objection, ...]:
+        """Of admission."""
+        verdict = self.decision.verdict if self.decision is not None else None
+        return verdict.objections if isinstance(verdict, Deny) else ()
 
-def survey_page(survey: Iterable[Surveyed], without: int) -> Page:
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        """Of admission."""
+        return self.decision.verdict.warnings if self.decision is not None else ()
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether admission refuses it."""
+        return bool(self.objections)
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether somebody may be concerned of whom the input does not tell (TP-122)."""
+        if not self.one.knows_users:
+            return True
+        counted = self.after is not None and self.before is not None and self.before.levels != self.after.levels
+        return counted and self.one.locked is None
+
+
+def survey_page(survey: Iterable[Surveyed], without: int, unknown: Collection[str] = ()) -> Page:
     """A line for each set with its topology, then a paragraph for each topology (TP-121, TP-122)."""
     page, found = Page(), tuple(survey)
     rows = [
@@ -68,76 +95,104 @@ def survey_page(survey: Iterable[Surveyed], without: int) -> Page:
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:
             page.add("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
+    elif "PodCliqueSet" in unknown:
+        page.add((f"which PodCliqueSets use a topology is not known{_ADD_SETS}", "bold magenta"))
     else:
         page.add(("no PodCliqueSet uses a topology", "bold"))
     if without:
         page.add((f"{plural(without, 'PodCliqueSet')} without any constraint: no topology applies", "dim"))
     for one in found:
         page.add()
-        page.add((one.name, "bold"), "  ", _STATES[one.state])
-        if one.levels:
-            page.add(f"  levels: {_path(one.levels)}")
-        for reason in one.because:
-            page.add(f"  {reason.sentence}", (_cited(reason), "dim"))
-        for reason in one.lock:
-            page.add(f"  its levels {reason.sentence}", (_cited(reason), "dim"))
-        if one.state is State.HELD and not one.has_finalizer:
-            page.add((f"  it has no finalizer {TOPOLOGY_FINALIZER} yet: a deletion would not wait", "yellow"))
-        if one.locked is None:
-            page.add(("  whether its levels are locked is not known: PodCliques were not collected", "bold magenta"))
+        _paragraph(page, one)
     return page
+
+
+def _paragraph(page: Page, one: Surveyed) -> None:
+    page.add((one.name, "bold"), "  ", _STATES[one.state])
+    if one.levels:
+        page.add(f"  levels: {_path(one.levels)}")
+    for reason in one.because:
+        page.add(f"  {reason.sentence}", (_cited(reason), "dim"))
+    for reason in one.lock:
+        its = "" if one.unguarded is not None else "its levels "
+        page.add(f"  {its}{reason.sentence}", (_cited(reason), "dim"))
+    if one.state is State.HELD and not one.has_finalizer:
+        page.add((f"  it has no finalizer {TOPOLOGY_FINALIZER} yet: a deletion would not wait", "yellow"))
+    if one.locked is None:
+        kinds = " and ".join(f"{kind}s" for kind in one.unknown) or "PodCliques"
+        page.add((f"  whether its levels are locked is not known: {kinds} were not collected", "bold magenta"))
 
 
 def impact_page(impact: Impact) -> Page:
     """What admission says, then set by set what becomes of its gangs (TP-123, TP-124)."""
     page, one = Page(), impact.one
-    verdict = impact.decision.verdict
-    refusals = verdict.objections if isinstance(verdict, Deny) else ()
-    word = ("refused", "bold red") if refusals else ("admitted", "bold green")
+    word = ("refused", "bold red") if impact.is_refused else ("admitted", "bold green")
+    word = ("judged by nobody", "bold yellow") if impact.decision is None else word
     page.add((one.name, "bold"), f" {_act(impact)}: ", word)
     if impact.after is not None:
         if impact.before is not None:
             page.add(f"  from {_path(impact.before.levels)}")
         page.add(f"  to   {_path(impact.after.levels)}")
-    for objection in refusals:
+    if impact.decision is None and one.unguarded is not None:
+        page.add(f"  {one.unguarded.sentence}", (_cited(one.unguarded), "dim"))
+    for objection in impact.objections:
         page.add("  ", str(objection), (_rule(objection), "dim"))
-    for warning in verdict.warnings:
+    for warning in impact.warnings:
         page.add("  ", ("warning: ", "yellow"), str(warning), (_rule(warning), "dim"))
     if impact.after is not None:
         _change(page, impact)
-    elif not refusals:
-        _deletion(page, one, again=impact.again)
+    elif not impact.is_refused and impact.before is not None:
+        _deletion(page, one, impact.before, again=impact.again)
     return page
 
 
 def _act(impact: Impact) -> str:
     if impact.after is None:
-        return "changed" if isinstance(impact.decision.verdict, Deny) else "deleted"
+        return "changed" if impact.is_refused else "deleted"
     if impact.before is None:
         return "made"
     return "with the levels that it has" if impact.before.levels == impact.after.levels else "changed"
 
 
-def _deletion(page: Page, one: Surveyed, *, again: bool) -> None:
-    held = one.state is State.HELD or (one.state is State.LEAVING and one.users)
+def _deletion(page: Page, one: Surveyed, before: ClusterTopology, *, again: bool) -> None:
     for reason in one.because[:1]:
         page.add("  ", reason.sentence, (_cited(reason), "dim"))
-    if held:
+    others = sorted(name for name in before.finalizers if name != TOPOLOGY_FINALIZER)
+    afterwards = ", and the operator makes it again as configured" if again else ""
+    if one.users and one.has_finalizer and not one.is_let_go:
         page.add("  it stays until the last of these is gone, and until then nothing of theirs changes:")
-        for user in one.users:
-            how = f"  {_how(by_default=user.by_default)}, {_bound(user)}"
-            page.add(f"    {user.namespace}/{user.name}", (how, "dim"))
+        _users(page, one)
         page.add("  no further set may come to use it")
+    elif not one.knows_users and one.has_finalizer and not one.is_let_go:
+        page.add((f"  whether it goes is not known, for it stays while it is used{_ADD_SETS}", "bold magenta"))
     else:
-        page.add("  it goes at once", ", and the operator makes it again as configured" if again else "")
+        waits = f"once {', '.join(others)} let go of it" if others else "at once"
+        page.add(f"  it goes {waits}", afterwards)
+        if one.users and not one.has_finalizer:
+            page.add((f"  it has no finalizer {TOPOLOGY_FINALIZER}, so nothing waits", "yellow"))
+        if not one.knows_users:
+            page.add((f"  who would be without it is not known{_ADD_SETS}", "bold magenta"))
+        elif one.users:
+            page.add("  these would be without it:" if not again else "  these use it:")
+            _users(page, one)
+
+
+def _users(page: Page, one: Surveyed) -> None:
+    for user in one.users:
+        how = f"  {_how(by_default=user.by_default)}, {_bound(user)}"
+        page.add(f"    {user.namespace}/{user.name}", (how, "dim"))
 
 
 def _change(page: Page, impact: Impact) -> None:
     bound = {(user.namespace, user.name): user for user in impact.one.users}
-    if not impact.sets:
+    if not impact.one.knows_users:
+        page.add((f"  who{' else' * bool(impact.sets)} uses it is not known{_ADD_SETS}", "bold magenta"))
+    elif not impact.sets:
         page.add("  no PodCliqueSet uses it")
-    elif isinstance(impact.decision.verdict, Deny):
+    elif impact.is_refused:
         page.add(("  nothing changes; if it came to be all the same:", "dim"))
+    elif impact.one.locked is None:
+        page.add(("  whose pods are bound is not known: PodCliques were not collected", "bold magenta"))
     for one in impact.sets:
         user = bound[one.root.namespace, one.root.name]
         page.add(

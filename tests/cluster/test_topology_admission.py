@@ -161,7 +161,11 @@ def test_tp086_a_used_topology_may_be_deleted_and_waits(guarded: Guarded, capsys
     used = topology("h100", finalizers=[KEPT])
     assert guarded.applied(used).code == 200
     assert guarded.applied(guarded.racked("llama", "h100")).code == 201
-    wait_until(lambda: guarded.deleted(used, dry=True).warnings, bool, "who uses it is known")
+    wait_until(
+        lambda: guarded.deleted(used, dry=True).warnings,
+        lambda words: any("/llama" in one for one in words),
+        "who uses it is known",
+    )
     said = guarded.deleted(used)
     assert said.code == 200
     (warning,) = said.warnings

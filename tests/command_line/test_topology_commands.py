@@ -11,6 +11,16 @@ from grove_shell.cli.main import run
 from tests.operator.listing import ListingServer
 
 Json = dict[str, Any]
+HOLD: Final = "grove.io/clustertopology"
+CONFIGURATION: Final[Json] = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
+EVERYTHING: Final[Json] = {
+    "apiVersion": "snapshot.grove.io/v1",
+    "kind": "Snapshot",
+    "metadata": {"name": "snapshot"},
+    "takenAt": "2026-11-20T09:00:00Z",
+    "collected": [{"kind": kind, "namespace": ""} for kind in ("PodClique", "PodCliqueSet")],
+}
+"""A capture that says: these are all sets and cliques of the cluster."""
 ROOT: Final = Path(__file__).parents[2]
 HARDWARE: Final = ROOT / "examples/topology/hardware"
 CLOUDS: Final = ROOT / "examples/topology/clouds"
@@ -34,6 +44,18 @@ def topology(name: str = "aws-p5", *levels: tuple[str, str]) -> Json:
     wanted = levels or (("zone", "z"), ("host", "kubernetes.io/hostname"))
     spec = {"levels": [{"domain": domain, "key": key} for domain, key in wanted]}
     return {"apiVersion": "grove.io/v1alpha1", "kind": "ClusterTopology", "metadata": {"name": name}, "spec": spec}
+
+
+def with_finalizers(*names: str) -> Json:
+    found = topology()
+    found["metadata"] |= {"finalizers": list(names), "uid": "u", "resourceVersion": "1"}
+    return found
+
+
+def configured(tmp_path: Path) -> str:
+    """A configuration with topology-aware scheduling on."""
+    told = {"enabled": True, "levels": topology()["spec"]["levels"]}
+    return written(tmp_path / "on.yaml", CONFIGURATION | {"topologyAwareScheduling": told})
 
 
 def a_set(**template: Any) -> Json:
@@ -116,6 +138,12 @@ class TestTP126:
         assert f"{other}: document 1, ClusterTopology aws-p5, metadata.name: " in err
         assert f"another one in {one}, document 2" in err
         assert said(capsys, "list", "-f", one, "-f", one)[0] == 0
+
+    def test_in_one_list_they_are_told_apart(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        items = [a_set(), topology(), topology("aws-p5", ("rack", "r"))]
+        path = written(tmp_path / "list.yaml", {"apiVersion": "v1", "kind": "List", "items": items})
+        err = said(capsys, "list", "-f", path)[2]
+        assert "got another one in document 1, items[1]; this is items[2]" in err
 
     @pytest.mark.req("TP-004")
     def test_a_binding_of_the_name_is_no_second_one(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -226,6 +254,16 @@ def test_tp103_ended_pods_and_those_on_no_node_take_nothing(tmp_path: Path, caps
     assert (code, after["podsOnNodes"], after["sets"][0]["own"]["verdict"]) == (3, 12, "CannotFit")
 
 
+def test_tp103_how_many_pods_take_something_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pod: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": []}}
+    words = ("check", "-f", LLAMA, "-f", NODES, "-f", TOPOLOGIES, "-f")
+    out = said(capsys, *words, written(tmp_path / "pending.yaml", pod))[1]
+    assert out.startswith("84 nodes, with nothing on them: no pod in the input takes room on a node\n")
+    bound = pod | {"spec": {"containers": [], "nodeName": "h100-0000"}}
+    out = said(capsys, *words, written(tmp_path / "bound.yaml", bound))[1]
+    assert out.startswith("84 nodes, less what 1 pod on them takes\n")
+
+
 class TestTP125:
     """Without a configuration scheduling is on, and the default topology as configured as it is."""
 
@@ -280,8 +318,9 @@ class TestTP123:
         known = [one for one in read(CLUSTER) if one["kind"] in {"ClusterTopology", "PodCliqueSet"}]
         path, changed = written(tmp_path / "c.yaml", *known), written(tmp_path / "t.yaml", topology())
         code, out, _ = said(capsys, "impact", "aws-p5", "-f", path, "--changed", changed)
-        assert code == 0
-        assert "NotChecked TP-072" in out
+        assert code == 3
+        assert "was not compared with who uses it: that is not known" in out
+        assert "whose pods are bound is not known" in out
         assert "bound pods not known" in out
         assert "UNKNOWN  inference-llama-0, inference-llama-1" in out
         assert "not known: PodCliques were not collected" in said(capsys, "list", "-f", path)[1]
@@ -306,12 +345,14 @@ class TestTP123:
         assert code == 0
         assert "dgx-h100 made: admitted" in out
         assert "MADE     llama-0, llama-1" in out
-        code, out, _ = said(capsys, "impact", "dgx-h100", "-f", new)
+        alone = ("-f", new, "-f", written(tmp_path / "all.yaml", EVERYTHING))
+        code, out, _ = said(capsys, "impact", "dgx-h100", *alone)
         assert (code, out.splitlines()[-1]) == (0, "  it goes at once")
-        assert "no PodCliqueSet uses it" in said(capsys, "impact", "dgx-h100", "-f", new, "--changed", new)[1]
+        code, out, _ = said(capsys, "impact", "dgx-h100", *alone, "--changed", new)
+        assert (code, out.splitlines()[-1]) == (0, "  no PodCliqueSet uses it")
         assert said(capsys, "impact", "dgx-h100", "-f", LLAMA)[0] == 64
         default = written(tmp_path / "d.yaml", topology("grove-topology"))
-        out = said(capsys, "impact", "grove-topology", "-f", default)[1]
+        out = said(capsys, "impact", "grove-topology", "-f", default, *alone[2:])[1]
         assert out.splitlines()[-1] == "  it goes at once, and the operator makes it again as configured"
 
     def test_two_of_the_name_in_the_file_of_changes(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -321,8 +362,122 @@ class TestTP123:
         assert "expected one topology of this name, got another one before" in err
 
 
+class TestTP122:
+    """Without a PodCliqueSet, and without anybody who says that there are no more, who uses a topology is not known."""
+
+    @pytest.mark.parametrize("held", [False, True])
+    def test_no_topology_is_free(self, held: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path = written(tmp_path / "t.yaml", with_finalizers(*[HOLD] * held))
+        code, out, _ = said(capsys, "list", "-f", path)
+        assert code == 0
+        assert out.startswith("which PodCliqueSets use a topology is not known: add those of all namespaces")
+        assert "aws-p5  not known" in out
+        assert "whether its levels are locked is not known: PodCliqueSets were not collected" in out
+        (one,) = json.loads(said(capsys, "list", "-f", path, "-o", "json")[1])["topologies"]
+        assert (one["state"], one["locked"], one["notCollected"]) == ("NotKnown", None, ["PodCliqueSet"])
+
+    @pytest.mark.req("TP-123")
+    @pytest.mark.parametrize(
+        ("finalizers", "told"),
+        [((HOLD,), "whether it goes is not known"), ((), "who would be without it is not known: add those")],
+    )
+    def test_no_deletion_is_promised_to_concern_nobody(
+        self, finalizers: tuple[str, ...], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        code, out, _ = said(capsys, "impact", "aws-p5", "-f", written(tmp_path / "t", with_finalizers(*finalizers)))
+        assert code == 3
+        assert "was not compared with who uses it: that is not known" in out
+        assert told in out
+        assert ("it goes at once" in out) is (not finalizers)
+
+    @pytest.mark.req("TP-123")
+    def test_no_change_is(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path, changed = written(tmp_path / "t", topology()), written(tmp_path / "n", topology("aws-p5", ("rack", "r")))
+        code, out, _ = said(capsys, "impact", "aws-p5", "-f", path, "--changed", changed)
+        assert code == 3
+        assert "who uses it is not known" in out
+        assert "no PodCliqueSet uses it" not in out
+
+    def test_a_topology_may_be_there_that_is_not_in_the_input(self, capsys: pytest.CaptureFixture[str]) -> None:
+        code, out, _ = said(capsys, "list", "-f", LLAMA)
+        assert code == 0
+        assert "dgx-h100  not known" in out
+        assert "TopologyNotCollected TP-013" in out
+
+    @pytest.mark.req("TP-042")
+    @pytest.mark.req("TP-048")
+    def test_no_plan_lets_go_of_it(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path, config = written(tmp_path / "t", with_finalizers(HOLD)), configured(tmp_path)
+        assert run(["plan", "-f", path, "--config", config], "grove") == 0
+        assert "no PodCliqueSet uses it" not in capsys.readouterr().out
+        every = written(tmp_path / "all.yaml", EVERYTHING)
+        assert run(["plan", "-f", path, "-f", every, "--config", config], "grove") == 0
+        assert "no PodCliqueSet uses it" in capsys.readouterr().out
+
+
+class TestTP127:
+    """What no webhook judges is refused by nobody; its placed gangs stay all the same."""
+
+    BINDING: Final = {"kind": "ClusterTopologyBinding"}
+
+    def cluster(self, tmp_path: Path) -> str:
+        """Pods are placed by aws-p5, which is a ClusterTopologyBinding."""
+        items = [item | self.BINDING if item["kind"] == "ClusterTopology" else item for item in read(CLUSTER)]
+        return written(tmp_path / "cluster.yaml", *items)
+
+    @pytest.mark.req("TP-026")
+    def test_a_binding_under_placed_pods(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path, changed = self.cluster(tmp_path), written(tmp_path / "t.yaml", topology() | self.BINDING)
+        code, out, _ = said(capsys, "impact", "aws-p5", "-f", path, "--changed", changed)
+        assert code == 0
+        assert out.startswith("aws-p5 changed: judged by nobody\n")
+        assert "BindingNotGuarded TP-127" in out
+        assert "LevelsInUse" not in out
+        assert "STAYS    inference-llama-0, inference-llama-1" in out
+        told = json.loads(said(capsys, "impact", "aws-p5", "-f", path, "--changed", changed, "-o", "json")[1])
+        assert (told["verdict"], told["objections"], told["topology"]["locked"]) == (None, [], False)
+        assert "LevelsInUse" not in said(capsys, "list", "-f", path)[1]
+
+    @pytest.mark.req("TP-053")
+    def test_topologies_while_scheduling_by_them_is_off(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        off = ("--config", written(tmp_path / "off.yaml", CONFIGURATION))
+        code, out, _ = said(capsys, "impact", "grove-topology", "-f", CLUSTER, *off)
+        assert code == 0
+        assert out.startswith("grove-topology deleted: judged by nobody\n")
+        assert "it goes at once\n" in out
+        assert "stays until" not in out
+        named = said(capsys, "impact", "aws-p5", "-f", CLUSTER, *off)[1]
+        assert "it stays until the last of these is gone" in named
+        changed = written(tmp_path / "t.yaml", topology())
+        assert said(capsys, "impact", "aws-p5", "-f", CLUSTER, *off, "--changed", changed)[0] == 0
+
+
+class TestTP089:
+    """Only what has the finalizer waits for its users."""
+
+    def test_without_it_a_deletion_does_not_wait(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        items = read(CLUSTER)
+        for item in items:
+            item["metadata"].pop("finalizers", None)
+        code, out, _ = said(capsys, "impact", "aws-p5", "-f", written(tmp_path / "c.yaml", *items))
+        assert code == 0
+        assert "UsedAndNotHeld TP-089" in out
+        assert "it goes at once\n" in out
+        assert "so nothing waits" in out
+        assert "ml-team/inference-llama  by name" in out
+        assert "stays until" not in out
+
+    def test_others_may_hold_it_too(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path = written(tmp_path / "t.yaml", with_finalizers("example.com/b", "example.com/a"), EVERYTHING)
+        assert (
+            "it goes once example.com/a, example.com/b let go of it" in said(capsys, "impact", "aws-p5", "-f", path)[1]
+        )
+
+
 def test_tp121_sets_without_any_topology(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = said(capsys, "list", "-f", TOPOLOGIES)
+    _, out, _ = said(capsys, "list", "-f", TOPOLOGIES, "-f", written(tmp_path / "all.yaml", EVERYTHING))
     assert out.startswith("no PodCliqueSet uses a topology\n")
     held = said(capsys, "list", "-f", LLAMA, "-f", TOPOLOGIES)[1]
     assert "it has no finalizer grove.io/clustertopology yet: a deletion would not wait" in held

@@ -14,6 +14,7 @@ from tests.property.topology.test_gangs import ON
 from tests.webhooks.placing import FLAT, P5, THERE, Caller, causes, clique, numbers, played, said_by, topology_review
 from tests.webhooks.reviews import Json, review
 
+HOLD: Final = "grove.io/clustertopology"
 LESS: Final = raw_topology("aws-p5", ("zone", "z"), ("rack", "r"))
 
 
@@ -58,10 +59,13 @@ def test_tp090_topologies_are_judged_in_the_words_of_validate() -> None:
 def test_tp086_a_deletion_is_admitted_and_warned_of() -> None:
     users = [a_set("aws-p5", "rack"), a_set("", "rack")]
     users[1]["metadata"]["name"] = "implicit"
+    held, default, free = (
+        {**one, "metadata": {**one["metadata"], "finalizers": [HOLD]}} for one in (P5, THERE[0], FLAT)
+    )
 
     async def play(caller: Caller) -> None:
         caller.list_all(POD_CLIQUE_SET, *users)
-        for topology, words in ((P5, ["ml/llm"]), (THERE[0], ["ml/implicit"]), (FLAT, [])):
+        for topology, words in ((held, ["ml/llm"]), (default, ["ml/implicit"]), (free, [])):
             _, response = await caller.ask(LEAVING, topology_review(None, topology, operation="DELETE"))
             expected = admit_topology_deletion(topology, around_in((), users, [podclique_of(clique())])).verdict
             assert response["allowed"]

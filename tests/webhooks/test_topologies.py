@@ -194,7 +194,7 @@ def test_tp072_before_the_first_lists_nobody_is_refused() -> None:
         changed = topology_review(raw_topology("aws-p5", ("zone", "z")), P5)
         _, response = await caller.ask(TOPOLOGIES, changed)
         assert response["allowed"]
-        assert response["warnings"][0].endswith("(TP-072)")
+        assert response["warnings"][0].endswith("(TP-076)")
         assert not caller.server.asked
 
     played(play, synced=False)

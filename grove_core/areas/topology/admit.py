@@ -159,7 +159,7 @@ def _changes(case: _Case) -> Iterator[Found]:
     places = {one.owner: one.path for one in (*constrained_in(case.old.spec.template), *case.constrained)}
     for owner, path in places.items():
         if was.get(owner) != now.get(owner) and _is_kept(owner, case.old) and _is_kept(owner, manifest):
-            facts = {"before": _words(was.get(owner))}
+            facts = {"before": shown(_words(was.get(owner)))}
             yield Found(path, _words(now.get(owner)), Refuse.CONSTRAINT_IMMUTABLE, facts)
 
 
@@ -211,4 +211,4 @@ def _path_of(one: Constrained, which: int) -> str:
 def _words(domains: tuple[str, str] | None) -> str:
     if domains is None:
         return "absent"
-    return ", ".join(f"{how} {shown(domain)}" for how, domain in zip(_HOW, domains, strict=True) if domain) or "empty"
+    return ", ".join(f"{how} {domain}" for how, domain in zip(_HOW, domains, strict=True) if domain) or "empty"

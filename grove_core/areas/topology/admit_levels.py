@@ -34,7 +34,7 @@ def faults_of(
 def doubts_of(subject: Ref, new: ClusterTopology, old: ClusterTopology | None, around: Around) -> Iterator[Caution]:
     """Who uses it could not be looked up."""
     if old is not None and old.levels != new.levels and around.users is None:
-        yield Found(LEVELS, levels_text(new.levels), Warn.NOT_CHECKED, {}).caution(subject)
+        yield Found(LEVELS, levels_text(new.levels), Warn.USERS_NOT_KNOWN, {}).caution(subject)
 
 
 def placed_among(users: Iterable[User]) -> tuple[User, ...]:

@@ -13,7 +13,7 @@ from grove_core.areas.topology.rules import Fit
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.demand import amount_text
-from grove_core.resources.names import listed
+from grove_core.resources.names import listed, pods_text
 from grove_core.resources.node import obstacle_on
 
 
@@ -42,6 +42,8 @@ class Bounds:
         """Nothing yet."""
         self.ground = ground
         self._copies: dict[tuple[Shape, int, tuple[str, ...]], int] = {}
+        self._held: dict[tuple[Shape, int, tuple[str, ...]], int] = {}
+        self._of_pods: dict[tuple[tuple[tuple[int, int], ...], int, tuple[str, ...]], tuple[_Limit, ...]] = {}
         self._suited: dict[tuple[int, ...], list[bool]] = {}
 
     def copies(self, bundle: Bundle, domain: Domain) -> int:
@@ -49,6 +51,8 @@ class Bounds:
 
         Cost: its nodes times the demands, and once for each level of parts.
         """
+        if bundle.is_plain:
+            return self._room(bundle, domain) // bundle.pods
         key = (bundle.shape, domain.level, domain.path)
         if key not in self._copies:
             self._copies[key] = min(limit.have // limit.need for limit in self._limits(bundle, domain))
@@ -67,13 +71,12 @@ class Bounds:
             return self._shortage(bundle, domain, subject)
         if not domains:
             return (Fit.NO_DOMAIN.because(subject, level=level, where=self.place(domain)),)
-        tightest = [(self._tightest(bundle, one), one) for one in domains]
-        best = max(tightest, key=lambda pair: pair[0].have / pair[0].need)[1]
+        best = max(domains, key=lambda one: self._share(bundle, one))
         none = Fit.NONE_HOLDS.because(
             subject,
             level=level,
             where=f" of {self.place(domain)}" if domain.level != WHOLE else "",
-            pods=bundle.pods,
+            pods=f"the {pods_text(bundle.pods)}",
             name=bundle.name,
             of=len(domains),
         )
@@ -107,7 +110,8 @@ class Bounds:
         cliques = listed(sorted({load.clique for load in bundle.cliques() if load.demand == limit.demands[0]}))
         refused = self._refused(limit.demands[0], domain)
         facts: dict[str, Fact] = {"where": where, "have": limit.have, "need": limit.need, "cliques": cliques}
-        return (Fit.PLACES_SHORT.because(subject, **facts, each=each, refused=refused),)
+        what = "pod" if limit.need == 1 else "pods"
+        return (Fit.PLACES_SHORT.because(subject, **facts, what=what, each=each, refused=refused),)
 
     def _refused(self, demand: int, domain: Domain) -> str:
         """Why nodes take none of these pods: what turns them away, and how many; then how many are too small."""
@@ -117,24 +121,52 @@ class Bounds:
             for node in domain.nodes
             if not ground.room[demand][node]
         )
-        reasons = Counter(f"keep them away by {one}" if one else "have too little free" for one in obstacles)
-        told = [f"{count} {words}" for words, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))]
+        reasons = Counter(obstacles)
+        told = [
+            _refusing(count, obstacle)
+            for obstacle, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+        ]
         return f"; of its {len(domain.nodes)} nodes {', '.join(told)}" if told else ""
 
-    def _tightest(self, bundle: Bundle, domain: Domain) -> _Limit:
-        return min(self._limits(bundle, domain), key=lambda limit: limit.have / limit.need)
+    def _share(self, bundle: Bundle, domain: Domain) -> float:
+        """How much of the bundle a domain could hold, by the tightest limit."""
+        if bundle.is_plain:
+            return self._room(bundle, domain) / bundle.pods
+        return min(limit.have / limit.need for limit in self._limits(bundle, domain))
 
     def _limits(self, bundle: Bundle, domain: Domain) -> Iterator[_Limit]:
         """Every limit that we know; at least one for a bundle of at least one pod."""
+        if bundle.is_plain:
+            yield _Limit(self._room(bundle, domain), bundle.pods, -1, tuple(bundle.totals))
+            return
+        key = (tuple(bundle.totals.items()), domain.level, domain.path)
+        if key not in self._of_pods:
+            self._of_pods[key] = tuple(self._pod_limits(bundle, domain))
+        yield from self._of_pods[key]
+        for part, times in self._distinct(bundle):
+            yield _Limit(self._parts_in(part, domain), times, -1, (), part=part)
+
+    def _room(self, bundle: Bundle, domain: Domain) -> int:
+        """For how many pods there is room, where they are all alike and may be apart: there is no other limit."""
+        (demand,) = bundle.totals
+        rooms, nodes = self.ground.room[demand], domain.nodes
+        return rooms[nodes[0]] if len(nodes) == 1 else sum([rooms[node] for node in nodes])
+
+    def _pod_limits(self, bundle: Bundle, domain: Domain) -> Iterator[_Limit]:
+        """Those that leave out which pods go together."""
         room, nodes = self.ground.room, domain.nodes
         for demand, pods in bundle.totals.items():
             rooms = room[demand]
             yield _Limit(sum([rooms[node] for node in nodes]), pods, -1, (demand,))
         for resource in range(len(self.ground.resources)):
             yield from self._resource_limits(bundle, domain, resource)
-        for part, times in self._distinct(bundle):
-            inner = self.ground.inside(domain, part.level)
-            yield _Limit(sum(self.copies(part, one) for one in inner), times, -1, (), part=part)
+
+    def _parts_in(self, part: Bundle, domain: Domain) -> int:
+        """How many such parts the narrower domains of one could hold at most."""
+        key = (part.shape, domain.level, domain.path)
+        if key not in self._held:
+            self._held[key] = sum(self.copies(part, one) for one in self.ground.inside(domain, part.level))
+        return self._held[key]
 
     def _resource_limits(self, bundle: Bundle, domain: Domain, resource: int) -> Iterator[_Limit]:
         """Of all that is free; and of pods that ask for so much or more, by whole pods on each node."""
@@ -175,6 +207,13 @@ class Bounds:
     def place(self, domain: Domain) -> str:
         """A domain for a sentence."""
         return f"{self._word(domain.level)} {domain.name}" if domain.level != WHOLE else "the cluster"
+
+
+def _refusing(count: int, obstacle: str) -> str:
+    """What so many nodes do; an obstacle is empty where they are full."""
+    if not obstacle:
+        return f"{count} {'has' if count == 1 else 'have'} too little free"
+    return f"{count} {'keeps' if count == 1 else 'keep'} them away by {obstacle}"
 
 
 def _plainest(limit: _Limit) -> tuple[bool, bool, bool, float]:

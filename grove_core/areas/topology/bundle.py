@@ -87,6 +87,11 @@ class Bundle:
         """How many, parts included."""
         return sum(self.totals.values())
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether its pods are all alike and may be apart."""
+        return len(self.totals) == 1 and not self.parts
+
     def cliques(self) -> Iterator[Load]:
         """Every load, parts included."""
         yield from self.loads

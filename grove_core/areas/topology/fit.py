@@ -23,7 +23,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import Levels
 from grove_core.resources.demand import scarcest_first
-from grove_core.resources.names import listed
+from grove_core.resources.names import all_pods, listed
 from grove_core.resources.node import Node
 from grove_core.resources.placement import NO_PACK
 
@@ -151,7 +151,7 @@ class _Search:
             domain = packing.add(bundle)
             if domain is not None:
                 return self._found(bundle, domain, packing.places())
-        return Fitting(Fits.UNDECIDED, (Fit.NOT_FOUND.because(self.subject, pods=bundle.pods),))
+        return Fitting(Fits.UNDECIDED, (Fit.NOT_FOUND.because(self.subject, pods=all_pods(bundle.pods)),))
 
     def _found(self, bundle: Bundle, domain: Domain, places: tuple[Place, ...]) -> Fitting:
         """A placement holds unless the pods ask for something that nobody looked at (TP-106)."""
@@ -160,7 +160,7 @@ class _Search:
         if unseen:
             because = Fit.NOT_LOOKED_AT.because(self.subject, what=listed(unseen), where=where)
             return Fitting(Fits.UNDECIDED, (because,), domain.name, places)
-        found = Fit.HAS_A_PLACE.because(self.subject, pods=bundle.pods, where=where)
+        found = Fit.HAS_A_PLACE.because(self.subject, pods=all_pods(bundle.pods), where=where)
         return Fitting(Fits.FITS, (found,), domain.name, places)
 
     def _preferred(self, gang: GangAsk, one: Constrained) -> Fitting:

@@ -52,7 +52,7 @@ class Ground:
         self.free = [[node.amounts.get(resource, 0) for resource in self.resources] for node in self.nodes]
         places = {resource: index for index, resource in enumerate(self.resources)}
         self.asks = [tuple((places[resource], amount) for resource, amount in one.amounts) for one in demands]
-        self.suits = [[not obstacle_on(node, one) for node in self.nodes] for one in demands]
+        self.suits = _suits(self.nodes, demands)
         self.room = [
             [
                 min([row[place] // amount for place, amount in asks]) if suits else 0
@@ -87,6 +87,15 @@ class Ground:
         return self._inside[key]
 
 
+def _suits(nodes: Sequence[Node], demands: Sequence[Demand]) -> list[list[bool]]:
+    """Demand -> node -> whether it takes such pods at all; the same for all that differ in amounts alone."""
+    found: dict[tuple[object, ...], list[bool]] = {}
+    for one in demands:
+        if one[1:] not in found:
+            found[one[1:]] = [not obstacle_on(node, one) for node in nodes]
+    return [found[one[1:]] for one in demands]
+
+
 class Outsiders(NamedTuple):
     """Nodes that a topology does not know: they lack labels (TP-112).
 
@@ -112,5 +121,6 @@ def outsiders_of(nodes: Iterable[Node], levels: Levels) -> Outsiders:
 
 def _path(node: Node, keys: Sequence[str]) -> tuple[str, ...]:
     """Where a node stands; empty where it lacks a label of some level (TP-101)."""
-    path = tuple(node.labels.get(key, "") for key in keys)
+    labels = node.labels
+    path = tuple([labels.get(key, "") for key in keys])
     return path if all(path) else ()

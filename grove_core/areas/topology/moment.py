@@ -9,9 +9,10 @@ from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, ClusterTopology, topology_ref
 from grove_core.resources.configuration import TopologyAware
 from grove_core.resources.topology_use import User, bound_among, users_among
-from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.cluster import EVERYWHERE, Cluster
 
-USE_IS_SEEN_BY: Final = frozenset({"PodCliqueSet", "PodClique"})
+_SETS: Final = "PodCliqueSet"
+USE_IS_SEEN_BY: Final = frozenset({_SETS, "PodClique"})
 """What has to be known of whole to say who uses a topology."""
 
 
@@ -64,6 +65,19 @@ class TopologyMoment:
         return tuple(user for user in self.users if user.scheduled)
 
 
+def unknown_of_use(cluster: Cluster) -> tuple[str, ...]:
+    """Kinds that have to be known to say who uses a topology, and are not; sorted (TP-042).
+
+    A cluster that shows no PodCliqueSet is one without any only where it is known to show all of them.
+    """
+    if cluster.is_part:
+        return tuple(sorted(USE_IS_SEEN_BY))
+    missed = {kind for kind, _ in cluster.gaps} & USE_IS_SEEN_BY
+    if not cluster.sets and (_SETS, EVERYWHERE) not in cluster.complete:
+        missed |= {_SETS}
+    return tuple(sorted(missed))
+
+
 def moments_of(cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = ()) -> tuple[TopologyMoment, ...]:
     """Every topology of a cluster, and the default one where it is to be made; sorted by name.
 
@@ -79,7 +93,7 @@ def moments_of(cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = 
     names = set(cluster.topologies)
     if told.enabled and TOPOLOGY_KIND in complete:
         names.add(DEFAULT_TOPOLOGY)
-    missed = USE_IS_SEEN_BY if cluster.is_part else {kind for kind, _ in cluster.gaps} & USE_IS_SEEN_BY
+    unknown = unknown_of_use(cluster)
     return tuple(
         TopologyMoment(
             name=name,
@@ -87,7 +101,7 @@ def moments_of(cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = 
             users=users.get(name, ()),
             told=told,
             now=now,
-            unknown=tuple(sorted(missed)),
+            unknown=unknown,
             attempts=attempts,
             shadowed=cluster.shadowed_topologies.get(name),
         )

@@ -39,6 +39,11 @@ class Why(Rule):
     DEFAULT_RELEASED = Clause("TP-053", "topology-aware scheduling is off: the default topology is let go of")
     NAME_IS_A_BINDING = Clause("TP-054", "{kind} {topology} has the name of the default topology, and counts as it")
 
+    BINDING_NOT_GUARDED = Clause(
+        "TP-127", "no webhook of Grove judges a {kind}: nothing here keeps anybody from changing its levels"
+    )
+    OFF_IS_NOT_GUARDED = Clause("TP-127", "topology-aware scheduling is off: no webhook judges topologies")
+
 
 @unique
 class Refuse(Rule):
@@ -77,22 +82,25 @@ class Warn(Rule):
     SCHEDULER_IGNORES_GANGS = Clause(
         "TP-075", "should be one that reads PodGangs: that of Kubernetes does not, and the constraint does nothing"
     )
+    USERS_NOT_KNOWN = Clause("TP-076", "was not compared with who uses it: that is not known")
     STILL_USED = Clause("TP-086", "stays until nobody uses it any more: {users}")
+    USED_AND_NOT_HELD = Clause("TP-089", "is used, and goes all the same, for it has no finalizer {finalizer}: {users}")
 
 
 @unique
 class Fit(Rule):
     """Why pods have a place, cannot have one, or nobody knows."""
 
-    HAS_A_PLACE = Clause("TP-100", "there is a place for all {pods} pods in {where}")
+    HAS_A_PLACE = Clause("TP-100", "there is a place for {pods} in {where}")
     NO_DOMAIN = Clause("TP-101", "no node of {where} is part of a {level}: none has the labels of every level")
-    NONE_HOLDS = Clause("TP-107", "no {level}{where} holds the {pods} pods of {name}; the best of {of}:")
+    NONE_HOLDS = Clause("TP-107", "no {level}{where} holds {pods} of {name}; the best of {of}:")
     NOT_LOOKED_AT = Clause(
         "TP-106", "by their resources they fit into {where}, but they ask for {what}, which is not looked at here"
     )
     NOTHING_ASKED = Clause("TP-109", "there are no pods to place")
     RESOURCE_SHORT = Clause("TP-116", "{where} has {free} free, and they ask for {asked}")
-    PLACES_SHORT = Clause("TP-117", "{where} has room for {have} of {need} pods of {cliques}, each {each}{refused}")
+    PLACES_SHORT = Clause("TP-117", "{where} has room for {have} of {need} {what} of {cliques}, each {each}{refused}")
     LARGE_SHORT = Clause("TP-118", "{where} has room for {have} of the {need} pods that ask for {least} or more each")
     PARTS_SHORT = Clause("TP-119", "{where} has room for at most {have} of {need} such as {name}, each in one {level}")
-    NOT_FOUND = Clause("TP-120", "neither a place for all {pods} pods nor a proof that there is none was found")
+    TOPOLOGIES_TO_ADD = Clause("TP-128", "add the topologies of the cluster: kubectl get clustertopologies -o yaml")
+    NOT_FOUND = Clause("TP-120", "neither a place for {pods} nor a proof that there is none was found")

@@ -186,6 +186,12 @@ def test_tp105_a_node_selector() -> None:
         ([{"matchExpressions": [{"key": "gen", "operator": "Lt", "values": ["-3"]}]}], False),
         ([{"matchExpressions": [{"key": "rack", "operator": "Gt", "values": ["3"]}]}], False),
         ([{"matchExpressions": [{"key": "gen", "operator": "Gt", "values": []}]}], False),
+        ([{"matchExpressions": [{"key": "gen", "operator": "Gt", "values": ["+03"]}]}], True),
+        ([{"matchExpressions": [{"key": "gen", "operator": "Lt", "values": [str(2**63 - 1)]}]}], True),
+        ([{"matchExpressions": [{"key": "gen", "operator": "Lt", "values": [str(2**63)]}]}], False),
+        ([{"matchExpressions": [{"key": "gen", "operator": "Lt", "values": ["9" * 5000]}]}], False),
+        ([{"matchExpressions": [{"key": "gen", "operator": "Lt", "values": ["0" * 5000 + "9"]}]}], True),
+        ([{"matchExpressions": [{"key": "long", "operator": "Gt", "values": ["3"]}]}], False),
         ([{"matchExpressions": [{"key": "gen", "operator": "Like", "values": ["4"]}]}], False),
         ([{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}], True),
         ([{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n2"]}]}], False),
@@ -196,5 +202,5 @@ def test_tp105_a_node_selector() -> None:
 )
 def test_tp105_a_required_node_affinity(terms: list[Json], fits: bool) -> None:
     spec = {"affinity": {"nodeAffinity": {AFFINITY: {"nodeSelectorTerms": terms}}}}
-    said = turned_away(node(labels={"rack": "r1", "gen": "4"}), spec)
+    said = turned_away(node(labels={"rack": "r1", "gen": "4", "long": "9" * 5000}), spec)
     assert said == ("" if fits else "their node affinity")

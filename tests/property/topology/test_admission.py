@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from grove_core.admit import admit
 from grove_core.admit_topology import admit_topology, admit_topology_deletion, around_in, topology_used_in
 from grove_core.areas.topology.admit import UNSEEN, Around
+from grove_core.areas.topology.rules import Warn
 from grove_core.kernel.admission import Admit, Deny
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, Level
 from grove_core.resources.configuration import UNTOLD, Configuration, TopologyAware
+from grove_core.resources.keys import TOPOLOGY_FINALIZER
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.topology_use import User
 from grove_shell.settings.operator import settings_of
@@ -306,10 +308,13 @@ def test_tp085_the_default_is_as_configured_whoever_writes_it() -> None:
     assert levels_refused(raw_topology(DEFAULT_TOPOLOGY, *SOUND), other, users, told) == {("spec.levels", "TP-084")}
 
 
+@pytest.mark.req("TP-089")
 def test_tp086_a_deletion_is_admitted_and_says_what_it_waits_for() -> None:
-    verdict = admit_topology_deletion(raw_topology("t", *SOUND), USED).verdict
-    assert isinstance(verdict, Admit)
-    assert "ml/llm, ml/waits" in verdict.warnings[0].reason.sentence
+    for finalizers, rule in (([], Warn.USED_AND_NOT_HELD), ([TOPOLOGY_FINALIZER], Warn.STILL_USED)):
+        verdict = admit_topology_deletion(raw_topology("t", *SOUND, finalizers=finalizers), USED).verdict
+        assert isinstance(verdict, Admit)
+        assert verdict.warnings[0].reason.rule is rule
+        assert "ml/llm, ml/waits" in verdict.warnings[0].reason.sentence
     assert admit_topology_deletion(raw_topology("u", *SOUND), USED).verdict == Admit()
 
 
@@ -320,9 +325,11 @@ def test_tp087_what_does_not_read_is_refused_and_never_a_surprise(spec: Any) -> 
     assert levels_refused(raw_topology("t", *SOUND), raw) == set()
 
 
-def test_tp072_users_that_are_not_known_are_told_of() -> None:
+def test_tp076_users_that_are_not_known_are_told_of() -> None:
     decision = admit_topology(raw_topology("t", *SOUND), raw_topology("t", ("zone", "z")), UNSEEN, ON)
-    assert [one.reason.rule.requirement for one in decision.verdict.warnings] == ["TP-072"]
+    assert [one.reason.rule for one in decision.verdict.warnings] == [Warn.USERS_NOT_KNOWN]
+    deleted = admit_topology_deletion(raw_topology("t", *SOUND), UNSEEN)
+    assert [one.reason.rule for one in deleted.verdict.warnings] == [Warn.USERS_NOT_KNOWN]
 
 
 def test_tp012_a_configuration_is_told_all_that_is_wrong() -> None:

@@ -5,13 +5,18 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.topology.rules import Refuse, Why
+from grove_core.areas.topology.rules import Fit, Refuse, Why
 from grove_core.areas.topology.verdicts import Fits
 from grove_core.areas.workload.rules import Why as Workload
 from grove_core.check_topology import Tenant, check_topology, tenant_of
 from grove_core.impact_topology import Fate, SetImpact, impact_of
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
+from grove_core.resources.configuration import Mnnvl, MnnvlMode
+from grove_core.resources.demand import demand_of
+from grove_core.resources.gpus import GPU
+from grove_core.resources.keys import MNNVL_ENABLED
 from grove_core.resources.node import Node
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, cluster_of
 from grove_core.snapshot.snapshot import Snapshot
@@ -53,15 +58,51 @@ def test_tp111_what_keeps_a_set_from_another_topology() -> None:
 
 
 @pytest.mark.req("WL-024")
+@pytest.mark.req("TP-128")
 def test_tp111_a_set_of_millions_is_not_looked_at() -> None:
     raw = constrained()
     raw["spec"]["replicas"] = 2_000_000
     snapshot = told(applied(raw), DEFAULT)
     found = check_topology(snapshot, GROUND, ())
-    assert (found.own.verdict, found.others) == (Fits.CANNOT, ())
+    assert (found.own.verdict, found.others) == (Fits.UNDECIDED, ())
     assert [reason.rule for reason in found.own.because] == [Workload.TOO_LARGE]
+    assert not found.is_success
     (one,) = impacts(snapshot).gangs
     assert (one.fate, one.because[0].rule) == (Fate.UNKNOWN, Workload.TOO_LARGE)
+
+
+def test_tp128_a_topology_that_is_not_in_the_input_may_be_there() -> None:
+    snapshot = replace(applied_to(clusterTopologyName="t"), complete=frozenset())
+    found = check_topology(snapshot, GROUND, ())
+    assert (found.own.verdict, found.own.fit, found.is_success) == (Fits.UNDECIDED, None, False)
+    assert [reason.rule for reason in found.own.because] == [
+        Why.TOPOLOGY_NOT_COLLECTED,
+        Why.TOPOLOGY_NAMED,
+        Fit.TOPOLOGIES_TO_ADD,
+    ]
+
+
+class TestTP129:
+    """Where a set is in no cluster yet and admission would refuse it, its objections are told."""
+
+    BROADER: Final = {"pack": {"required": "host", "preferred": "host"}}
+
+    def test_a_part_that_is_wider_than_the_whole(self) -> None:
+        snapshot = applied_to(DEFAULT, topologyConstraint=self.BROADER)
+        snapshot = replace(snapshot, root=replace(snapshot.root, uid=""))
+        found = check_topology(snapshot, GROUND, ())
+        assert {one.reason.rule for one in found.refused} == {Refuse.BROADER_THAN_PARENT}
+        assert found.own.verdict is Fits.FITS
+        assert not found.is_success
+
+    def test_one_that_is_there_was_admitted(self) -> None:
+        found = check_topology(applied_to(DEFAULT, topologyConstraint=self.BROADER), GROUND, ())
+        assert (found.refused, found.is_success) == ((), True)
+
+    def test_what_cannot_be_placed_is_told_already(self) -> None:
+        snapshot = applied_to(topology("t"), clusterTopologyName="gone")
+        found = check_topology(replace(snapshot, root=replace(snapshot.root, uid="")), GROUND, ())
+        assert (found.own.verdict, found.refused) == (Fits.CANNOT, ())
 
 
 def test_tp125_configured_levels_count_while_topologies_are_not_known() -> None:
@@ -99,6 +140,66 @@ def test_tp106_claims_that_are_shared_through_the_set_are_claims() -> None:
     sharing = {"resourceSharing": [{"name": "x", "namespace": "other", "scope": "AllReplicas"}]}
     found = check_topology(applied_to(DEFAULT, **sharing), GROUND, ())
     assert found.own.verdict is Fits.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("mode", "annotations", "verdict"),
+    [
+        (MnnvlMode.OPERATOR, {}, Fits.UNDECIDED),
+        (MnnvlMode.OPERATOR, {MNNVL_ENABLED: "false"}, Fits.FITS),
+        (MnnvlMode.ANNOTATIONS, {}, Fits.FITS),
+        (MnnvlMode.ANNOTATIONS, {MNNVL_ENABLED: "true"}, Fits.UNDECIDED),
+    ],
+)
+def test_tp106_claims_that_grove_adds_are_claims(mode: MnnvlMode, annotations: dict[str, str], verdict: Fits) -> None:
+    snapshot = with_gpus(applied_to(DEFAULT), annotations)
+    assert check_topology(snapshot, WITH_GPUS, ()).own.verdict is Fits.FITS
+    told_so = replace(snapshot.configuration, mnnvl=Mnnvl(enabled=True, mode=mode))
+    own = check_topology(replace(snapshot, configuration=told_so), WITH_GPUS, ()).own
+    assert own.verdict is verdict
+    sentences = [gang.whole.because[0].sentence for gang in own.fit.gangs] if own.fit is not None else []
+    assert any("resource claims" in sentence for sentence in sentences) is (verdict is Fits.UNDECIDED)
+
+
+WITH_GPUS: Final = [replace(node, amounts={**node.amounts, GPU: 100_000}) for node in GROUND]
+
+
+def with_gpus(snapshot: Snapshot, annotations: dict[str, str]) -> Snapshot:
+    """Each of its pods asks for a GPU."""
+    template = snapshot.root.spec.template
+    asks = freeze({"containers": [{"name": "c", "resources": {"limits": {GPU: "1"}}}]})
+    cliques = tuple(
+        one.model_copy(update={"spec": one.spec.model_copy(update={"pod_spec": asks})}) for one in template.cliques
+    )
+    changed = snapshot.root.spec.model_copy(update={"template": template.model_copy(update={"cliques": cliques})})
+    root = replace(snapshot.root, spec=changed, annotations=FrozenMap(annotations))
+    return replace(snapshot, root=root)
+
+
+@pytest.mark.parametrize(
+    ("namespace", "term", "verdict"),
+    [
+        ("ml", {}, Fits.UNDECIDED),
+        ("x", {}, Fits.FITS),
+        ("x", {"namespaces": ["ml"]}, Fits.UNDECIDED),
+        ("ml", {"namespaces": ["x"]}, Fits.FITS),
+        ("x", {"namespaceSelector": {}}, Fits.UNDECIDED),
+        ("x", None, Fits.FITS),
+    ],
+)
+def test_tp106_pods_on_nodes_may_keep_others_away(namespace: str, term: Json | None, verdict: Fits) -> None:
+    required = [{"labelSelector": {}, "topologyKey": HOST, **term}] if term is not None else []
+    away = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    raw = {"metadata": {"namespace": namespace}, "spec": {"nodeName": "n0", "affinity": away, "containers": []}}
+    tenant = tenant_of(raw)
+    assert tenant is not None
+    assert check_topology(applied_to(DEFAULT), GROUND, [tenant]).own.verdict is verdict
+    own = tenant._replace(owner=("ml", "llm"))
+    assert check_topology(applied_to(DEFAULT), GROUND, [own]).own.verdict is Fits.FITS
+
+
+def test_tp106_a_class_of_runtimes_may_ask_for_more() -> None:
+    assert demand_of({"runtimeClassName": "kata"}).unseen == ("a class of runtimes",)
 
 
 def impacts(snapshot: Snapshot, *levels: tuple[str, str], complete: frozenset[Gap] = frozenset()) -> SetImpact:

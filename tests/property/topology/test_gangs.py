@@ -176,7 +176,7 @@ def test_tp010_the_default_one_counts_as_configured_until_it_is_made() -> None:
 
 def test_tp010_what_was_probably_meant() -> None:
     waiting = told(applied(constrained(clusterTopologyName="aws-p4")), topology("aws-p5"))
-    assert "did you mean aws-p5?" in judge_topology(waiting).because[0].sentence
+    assert "known: aws-p5, did you mean that?" in judge_topology(waiting).because[0].sentence
 
 
 @pytest.mark.parametrize(("name", "standing"), [("aws-p5", Standing.UNKNOWN), ("", Standing.USED)])

@@ -26,7 +26,7 @@ from grove_core.resources.keys import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.template import SetTemplate
 from grove_core.resources.topology_use import User, bound_among, users_among
-from grove_core.snapshot.cluster import EVERYWHERE, cluster_of
+from grove_core.snapshot.cluster import EVERYWHERE, Gap, cluster_of
 from tests.property.topology.test_gangs import LEVELS, ON, placed, started, topology
 from tests.property.workload.sets import NOW
 
@@ -183,6 +183,25 @@ def test_tp042_a_cluster_has_a_moment_for_each_topology() -> None:
         (DEFAULT_TOPOLOGY, ("PodClique",), (User("ml", "llm", len(bound)),)),
         ("t", ("PodClique",), ()),
     ]
+
+
+@pytest.mark.parametrize(
+    ("complete", "is_part", "unknown"),
+    [
+        (frozenset(), False, ("PodCliqueSet",)),
+        (frozenset({("PodCliqueSet", "ml")}), False, ("PodCliqueSet",)),
+        (frozenset({("PodCliqueSet", EVERYWHERE)}), False, ()),
+        (frozenset({("PodCliqueSet", EVERYWHERE)}), True, ("PodClique", "PodCliqueSet")),
+    ],
+)
+def test_tp042_no_set_is_no_user_only_where_these_are_all(
+    complete: frozenset[Gap], is_part: bool, unknown: tuple[str, ...]
+) -> None:
+    found = a_topology("t", held=True)
+    cluster = replace(cluster_of(sets=(), complete=complete), is_part=is_part, topologies={"t": found})
+    (one,) = moments_of(cluster, NOW)
+    assert one.unknown == unknown
+    assert bool(reconcile_topology(one).steps) is (not unknown)
 
 
 @pytest.mark.parametrize("on", [False, True])
