@@ -11,6 +11,8 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.template import SetTemplate, TopologyConstraint
 
+SET_KIND: Final = "PodCliqueSet"
+CLIQUE_KIND: Final = "PodClique"
 _FIELD: Final = "topologyConstraint"
 NO_PODS: Final[Mapping[str, Iterable[Pod]]] = MappingProxyType({})
 
@@ -90,18 +92,25 @@ def bound_of(clique: PodClique, pods: Iterable[Pod] = ()) -> int:
     return max(clique.status.scheduled or 0, sum(bool(pod.node) for pod in pods))
 
 
+def set_of_clique(clique: PodClique) -> str:
+    """The set that owns a clique, or else the one that its labels name; empty where neither does."""
+    if clique.owner_kind == SET_KIND:
+        return clique.owner_name
+    return next((str(clique.labels[key]) for key in SET if key in clique.labels), "")
+
+
 def bound_among(
     cliques: Iterable[PodClique], pods_of: Mapping[str, Iterable[Pod]] = NO_PODS
 ) -> dict[tuple[str, str], int]:
     """(Namespace, name) of a set -> how many of its pods are bound to nodes.
 
     Args:
-        cliques: those with a label that names their set count.
+        cliques: those whose set is known count.
         pods_of: by the uid of their clique, as far as they are known.
     """
     found: dict[tuple[str, str], int] = {}
     for clique in cliques:
-        name = next((str(clique.labels[key]) for key in SET if key in clique.labels), "")
+        name = set_of_clique(clique)
         bound = bound_of(clique, pods_of.get(clique.uid, ())) if name else 0
         if bound:
             key = (clique.ref.namespace, name)
