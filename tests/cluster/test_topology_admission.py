@@ -345,6 +345,46 @@ def test_tp064_while_it_is_off_no_set_comes_to_name_a_topology(
         remove_cluster_wide(scene.api, off.objects)
 
 
+@pytest.mark.req("WH-010")
+@pytest.mark.req("WH-025")
+@pytest.mark.req("TP-092")
+def test_wh026_switched_off_it_holds_up_nobody(guarded: Guarded, grove_plane: ControlPlane, tmp_path: Path) -> None:
+    """First the webhooks alone, then the registration; what is printed for it is applied over what is there."""
+    scene, name = guarded.scene, "grove-validation"
+    off = Installed(grove_plane, scene.namespace, tmp_path, everywhere=True)
+    assert guarded.applied(guarded.racked("llama", "h100")).code == 201
+    bound(guarded, "llama", 1)
+    assert guarded.applied(topology("h100", *BLOCKS)).rules == {"TP-084"}
+    guarded.stop()
+    program = off.program("off")
+    with program.running() as process:
+        program.await_ready(process)
+        off.is_called()
+        assert guarded.applied(topology("h100", *BLOCKS)).code == 200, "who is still called says yes"
+        assert guarded.deleted(topology("gb200")).warnings == ()
+    assert f'failed calling webhook "{GUARDING[0]}"' in guarded.applied(topology("h100", *RACKS)).words
+
+    apply(guarded.api, off.objects)
+    stored = {one["name"]: one for one in guarded.api.get("validatingwebhookconfigurations", name)["webhooks"]}
+    assert {which for which, one in stored.items() if one.get("rules")} == {VALIDATION}
+    assert all(stored[which]["clientConfig"]["caBundle"] for which in GUARDING), "which is why they cannot go"
+    for levels in (RACKS, BLOCKS):
+        forgotten = wait_until(
+            lambda levels=levels: guarded.applied(topology("h100", *levels)),  # type: ignore[misc]
+            lambda said: said.code == 200,
+            "nobody is called about levels, though nobody would answer",
+        )
+        assert forgotten.warnings == ()
+    again = off.program("again")
+    with again.running() as process:
+        again.await_ready(process)
+        off.is_called()
+        assert guarded.create(guarded.racked("new")).code == 201
+        apply(guarded.api, guarded.installed.objects)
+    guarded.start()
+    assert guarded.applied(topology("h100", *RACKS)).rules == {"TP-084"}, "and on again"
+
+
 @pytest.mark.req("TP-094")
 def test_tp094_for_one_namespace_sets_are_judged_and_topologies_are_not(
     grove_plane: ControlPlane, scene: Scene, tmp_path: Path
