@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from grove_core.areas.topology.moment import TopologyMoment
-from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Apply, Create, Step
 from grove_core.plan.forecast import Forecast, forecast_of, round_of
 from grove_core.reconcile_topology import reconcile_topology
-from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_of
+from grove_core.resources.applied import with_fields
+from grove_core.resources.cluster_topology import cluster_topology_of
 
 
 def forecast_topology(moment: TopologyMoment) -> Forecast:
@@ -31,21 +32,8 @@ def _after(moment: TopologyMoment, steps: tuple[Step, ...]) -> TopologyMoment:
         if isinstance(step.action, Create):
             made = cluster_topology_of(thaw(step.action.manifest))
             topology = replace(made, uid=f"(uid of {step.target.short})", resource_version="1")
-        elif isinstance(step.action, Apply) and topology is not None:
-            topology = _written(topology, step.action.fields)
+        elif isinstance(step.action, Apply) and topology is not None and step.target == topology.ref:
+            topology = with_fields(topology, step.action.fields)  # type: ignore[assignment]  # the kind stays
     if topology is not None and topology.deleting and not topology.finalizers:
         topology = None
-    return replace(moment, topology=topology, attempts=())
-
-
-def _written(topology: ClusterTopology, fields: FrozenMap) -> ClusterTopology:
-    """With these fields; what is not among them stays."""
-    body = thaw(fields)
-    metadata = {"name": topology.ref.name, **body.get("metadata", {})}
-    now = cluster_topology_of({**body, "metadata": metadata})
-    return replace(
-        topology,
-        labels=FrozenMap({**topology.labels, **now.labels}),
-        finalizers=now.finalizers if "finalizers" in metadata else topology.finalizers,
-        levels=now.levels if "spec" in body else topology.levels,
-    )
+    return replace(moment, topology=topology, shadowed=None, attempts=())

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias, assert_never
 
 from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.resources.cluster_topology import ClusterTopology, levels_in
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import TEMPLATE_HASH, TOPOLOGY_NAME
@@ -16,7 +17,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang, groups_in
 from grove_core.resources.scaling_group import ScalingGroup
 
-Applicable: TypeAlias = PodClique | ScalingGroup | PodGang | Owned | ComputeDomain
+Applicable: TypeAlias = PodClique | ScalingGroup | PodGang | Owned | ComputeDomain | ClusterTopology
 
 
 def with_fields(item: Applicable, fields: FrozenMap) -> Applicable:
@@ -30,6 +31,8 @@ def with_fields(item: Applicable, fields: FrozenMap) -> Applicable:
             return _gang(item, fields)
         case Owned() | ComputeDomain():
             return replace(_handed_over(item, fields), spec=_merged(item.spec, fields, "spec"))
+        case ClusterTopology():
+            return _topology(item, fields)
         case _:
             assert_never(item)
 
@@ -61,6 +64,17 @@ def _gang(gang: PodGang, fields: FrozenMap) -> PodGang:
         placement=placement if "podgroups" in spec else placement._replace(cliques=gang.placement.cliques),
         priority=spec.text("priorityClassName") if "priorityClassName" in spec else gang.priority,
         groups=groups_in(spec) if "podgroups" in spec else gang.groups,
+    )
+
+
+def _topology(topology: ClusterTopology, fields: FrozenMap) -> ClusterTopology:
+    top = Fields(thaw(fields), "", [])
+    meta, spec = top.part("metadata"), top.part("spec")
+    return replace(
+        topology,
+        labels=_merged(topology.labels, fields, "metadata", "labels"),
+        finalizers=meta.texts("finalizers") if "finalizers" in meta else topology.finalizers,
+        levels=levels_in(spec) if "levels" in spec else topology.levels,
     )
 
 

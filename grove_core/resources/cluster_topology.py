@@ -67,14 +67,17 @@ def cluster_topology_of(raw: Mapping[str, Any], shared: MutableMapping[str, str]
     kind = raw.get("kind")
     identity = read_identity(top, GROVE, kind if kind in TOPOLOGY_KINDS else TOPOLOGY_KIND, shared)
     identity["ref"] = replace(identity["ref"], namespace="")
-    spec = top.part("spec")
-    levels = tuple(
-        Level(level.text("domain", required=True), level.text("key", required=True)) for level in spec.parts("levels")
-    )
-    topology = ClusterTopology(**identity, labels=view_of(read_labels(top)), levels=levels)
+    topology = ClusterTopology(**identity, labels=view_of(read_labels(top)), levels=levels_in(top.part("spec")))
     if problems:
         raise MalformedObject(tuple(problems))
     return topology
+
+
+def levels_in(spec: Fields) -> Levels:
+    """The ``levels`` of a topology's spec, as they stand there."""
+    return tuple(
+        Level(level.text("domain", required=True), level.text("key", required=True)) for level in spec.parts("levels")
+    )
 
 
 def preferred_of(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopology]:
@@ -95,6 +98,13 @@ def obscured_by(unread: Iterable[Ref], known: Iterable[ClusterTopology]) -> froz
     """
     sure = {topology.ref.name for topology in known if topology.ref.kind == TOPOLOGY_KIND}
     return frozenset(ref.name for ref in unread) - sure
+
+
+def shadowed_among(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopology]:
+    """The bindings whose name a ClusterTopology has too, by name (TP-004, TP-049)."""
+    every = tuple(topologies)
+    counting = {one.ref.name for one in every if one.ref.kind == TOPOLOGY_KIND}
+    return {one.ref.name: one for one in every if one.ref.kind != TOPOLOGY_KIND and one.ref.name in counting}
 
 
 def level_problems(levels: Levels) -> Iterator[Problem]:

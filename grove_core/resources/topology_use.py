@@ -105,7 +105,7 @@ def bound_among(
     """(Namespace, name) of a set -> how many of its pods are bound to nodes.
 
     Args:
-        cliques: those whose set is known count.
+        cliques: those count that a label or their controller says the set of.
         pods_of: by the uid of their clique, as far as they are known.
     """
     found: dict[tuple[str, str], int] = {}

@@ -49,6 +49,7 @@ class Cluster:
             whose owner is gone already.
         strangers: kind, namespace and name of objects of our kinds that are of no set -> whose they are (WL-027).
         topologies: by name.
+        shadowed_topologies: ClusterTopologyBindings whose name a ClusterTopology has too; by name.
         is_part: whether there are namespaces that it does not show.
     """
 
@@ -71,6 +72,7 @@ class Cluster:
     leaving_groups_of: Mapping[tuple[str, str], tuple[ScalingGroup, ...]] = field(default_factory=dict)
     strangers: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     topologies: Mapping[str, ClusterTopology] = field(default_factory=dict)
+    shadowed_topologies: Mapping[str, ClusterTopology] = field(default_factory=dict)
     is_part: bool = False
 
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:

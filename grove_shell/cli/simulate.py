@@ -55,6 +55,7 @@ def command(**options: Any) -> int:
     \b
     Events; a field that is wrong is told what may stand there:
       users      applySet scale autoscale deleteSet deletePod failPod crashPod
+                 applyTopology deleteTopology
       hardware   addNodes loseNode restoreNode removeNode cordon uncordon
       faults     crashOperator lagCache relist touch loseAnswers refuseWrites
                  slowAnswers changeHashes secondLeader jumpClock holdForeign
@@ -67,6 +68,14 @@ def command(**options: Any) -> int:
         operator: {mnnvl: {enabled: true}}
         events: [{at: 0s, limitDomains: {most: 2, span: 2m}}]
         expect: [{at: 1m, joined: {llm-0-worker: 8}, failedDomains: {llm: [2, 3]}}]
+
+    \b
+    With topologies; admission sees what was there five seconds ago:
+      spec:
+        topologies: [{file: racks.yaml}]
+        operator: {topologyAwareScheduling: {enabled: true, levels: [...]}}
+        admission: {watch: 5s}
+        expect: [{at: end, standsOn: {llm-0-worker: {example.com/rack: r1}}}]
 
     Exit codes: 0 as expected, 1 bad input, 3 an expectation not met or a promise broken, 64 usage.
     """

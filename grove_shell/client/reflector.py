@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from grove_shell.client.api import GONE, Api, RefusedWatch, Unreachable
+from grove_shell.client.api import GONE, NOT_FOUND, Api, RefusedWatch, Unreachable
 from grove_shell.client.kinds import ApiKind
 from grove_shell.client.lists import NotListed, accepted, pages_of, selected
 
@@ -103,8 +103,9 @@ class Reflector:
             except Unreachable as fault:
                 await self._wait(str(fault))
             except RefusedWatch as fault:
-                version = "" if fault.answer.status == GONE else version
-                await self._wait("" if fault.answer.status == GONE else str(fault))
+                begun_anew = fault.answer.status in {GONE, NOT_FOUND}  # too old, or the kind is not served any more
+                version = "" if begun_anew else version
+                await self._wait("" if begun_anew else str(fault))
 
     async def _list(self) -> str:
         found: list[dict[str, Any]] = []

@@ -80,7 +80,7 @@ def told_of(plan: Plan, lost: Mapping[str, str] = _NOTHING_LOST) -> Iterator[Tol
         if rule is Planning.REFUSED_BEFORE:
             yield Told(plan.root, plan.root_uid, rule.code, "Write", note, note)
         elif held.target.kind in TOPOLOGY_KINDS:
-            yield Told(plan.root, plan.root_uid, rule.code, "Keep", note, note)
+            yield Told(plan.root, plan.root_uid, rule.code, "Keep", note, held.target.short)
         elif rule in _UNSEEN:
             unseen.setdefault(rule, []).append(held)
     for rule, held_back in unseen.items():

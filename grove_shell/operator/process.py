@@ -99,7 +99,8 @@ class _Running:
         shelves.topologies.kept = not told.namespace  # who uses them shows in all namespaces only (TP-045)
         api.allowed = self._may_write
         acting = ClusterActing(api, shelves, Writes(api, shelves))
-        self._standing = Standing()
+        self._standing = Standing(shelves.holds)
+        self._topologies = shelves.topologies
         witness: Following = Shadow(self._journal.say) if told.watching else self._events
         self._rounds = Rounds(
             shelves=shelves,
@@ -145,7 +146,7 @@ class _Running:
             port=served.port,
             missing=self._missing,
             metrics=self._telemetry.page,
-            notes=lambda: self._standing.notes,
+            notes=lambda: (*self._standing.notes, *self._topologies.unread),
         )
         async with listening_at(serving, served.host, served.port) as port:
             self._journal.say(

@@ -1,6 +1,6 @@
 """What the operator may not do to a topology at present, for whoever asks whether it is ready (TP-047)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from grove_core.kernel.steps import Attempt
 from grove_shell.operator.rounds import Look
@@ -10,14 +10,15 @@ from grove_shell.world.homes import Home, is_topology_home
 class Standing:
     """Remembers of each topology what its last plan held back."""
 
-    def __init__(self) -> None:
-        """Nothing is held back."""
+    def __init__(self, holds: Callable[[Home], bool]) -> None:
+        """Nothing is held back; ``holds`` says whether something still lives somewhere."""
+        self._holds = holds
         self._held: dict[Home, tuple[str, ...]] = {}
 
     @property
     def notes(self) -> Iterator[str]:
         """One sentence for each thing that is held back."""
-        return (note for _, notes in sorted(self._held.items()) for note in notes)
+        return (note for home, notes in sorted(self._held.items()) if self._holds(home) for note in notes)
 
     def planned(self, look: Look) -> None:
         """The newest plan counts."""

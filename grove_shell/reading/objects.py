@@ -302,6 +302,7 @@ class _Loading:
             served=self.live.served or self.fabric.served,
             strangers=self.strangers.holders(),
             topologies=self.topologies.by_name,
+            shadowed_topologies=self.topologies.shadowed,
             is_part=self.live.is_part,
         )
         strays = len(self.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in self.owners)

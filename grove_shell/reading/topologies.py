@@ -4,7 +4,13 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology, cluster_topology_of, preferred_of
+from grove_core.resources.cluster_topology import (
+    TOPOLOGY_KINDS,
+    ClusterTopology,
+    cluster_topology_of,
+    preferred_of,
+    shadowed_among,
+)
 from grove_core.resources.keys import GROVE
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.topology_use import bound_among
@@ -58,3 +64,8 @@ class Topologies:
     def by_name(self) -> Mapping[str, ClusterTopology]:
         """The topologies that count."""
         return preferred_of(topology for topology, _ in self._found.values())
+
+    @property
+    def shadowed(self) -> Mapping[str, ClusterTopology]:
+        """The bindings that do not count."""
+        return shadowed_among(topology for topology, _ in self._found.values())

@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from grove_shell.simulator.deeds import Users
-from grove_shell.simulator.events import NodeAt
 from grove_shell.simulator.fabric_faults import FabricFaults
 from grove_shell.simulator.history import Actor
 from grove_shell.simulator.mischief import Mischief
 from grove_shell.simulator.node_controller import NodeController
+from grove_shell.simulator.topology_deeds import Administrators
+from grove_shell.simulator.user_events import NodeAt
 
 FAULTS: Final = (
     "crash_operator",
@@ -48,7 +49,11 @@ def actor_of(what: str) -> Actor:
 
 
 def acts_by_name(
-    users: Users, mischief: Mischief, fabric: FabricFaults, controller: NodeController
+    users: Users,
+    administrators: Administrators,
+    mischief: Mischief,
+    fabric: FabricFaults,
+    controller: NodeController,
 ) -> Mapping[str, Callable[[Any], None]]:
     """What to call for each kind of event, with what the event holds."""
 
@@ -71,5 +76,7 @@ def acts_by_name(
         "uncordon": node(lambda name: controller.cordon(name, closed=False)),
         "delete_domain": users.delete_domain,
         "delete_claim": users.delete_claim,
+        "apply_topology": administrators.apply_topology,
+        "delete_topology": administrators.delete_topology,
         **{name: getattr(fabric if hasattr(fabric, name) else mischief, name) for name in FAULTS},
     }

@@ -7,25 +7,34 @@ from typing import Any, Final, TypeAlias
 
 from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique, admit_podgang, set_named_in
+from grove_core.admit_topology import admit_topology
 from grove_core.areas.mnnvl_scopes.entry import Surroundings
+from grove_core.areas.topology.admit import Around
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, AmendmentVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Create, Ensure, Outcome, Stage, Step
+from grove_core.kernel.steps import Apply, Attempt, Create, Ensure, Outcome, Stage, Step
+from grove_core.resources.applied import with_fields
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.keys import GROVE
 from grove_core.resources.owned import CLAIM_KIND, Owned
+from grove_shell.simulator.topologies import raw_of
 from grove_shell.world.memory import MemoryWorld
 
 Json: TypeAlias = Mapping[str, Any]
 AMENDED: Final = frozenset({"PodClique", "PodGang"})
 
 
-def _of_set(new: Json, old: Json | None, configuration: Configuration) -> AdmissionVerdict:
-    return admit(new, old, configuration=configuration).verdict
+def _of_set(new: Json, old: Json | None, configuration: Configuration, around: Around) -> AdmissionVerdict:
+    return admit(new, old, configuration=configuration, around=around).verdict
+
+
+def _of_topology(new: Json, old: Json | None, configuration: Configuration, around: Around) -> AdmissionVerdict:
+    return admit_topology(new, old, around, configuration).verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,39 +42,54 @@ class Admission:
     """The decisions that are asked when something is written.
 
     Attributes:
-        of_set: whether a user's write of a set is accepted, by the set, the one before, and the configuration.
+        of_set: whether a user's write of a set is accepted, by the set, the one before, the configuration, and what is
+            known of topologies.
+        of_topology: the same of a topology, whoever writes it.
         defaults: what an accepted set is stored as.
         of_clique, of_gang: what becomes of a new one.
     """
 
-    of_set: Callable[[Json, Json | None, Configuration], AdmissionVerdict] = _of_set
+    of_set: Callable[[Json, Json | None, Configuration, Around], AdmissionVerdict] = _of_set
+    of_topology: Callable[[Json, Json | None, Configuration, Around], AdmissionVerdict] = _of_topology
     defaults: Callable[[Json], dict[str, Any]] = with_defaults
     of_clique: Callable[[Json, Surroundings], Decision[AmendmentVerdict]] = admit_podclique
     of_gang: Callable[[Json, Configuration], Decision[AmendmentVerdict]] = admit_podgang
 
 
 class Webhooks:
-    """Asked about every PodClique and PodGang that is created, where MNNVL goes by annotation; see what there is."""
+    """Asked about every write of a topology, and where MNNVL goes by annotation about new PodCliques and PodGangs."""
 
-    def __init__(self, world: MemoryWorld, admission: Admission, ensure: Callable[[Step], Attempt]) -> None:
+    def __init__(
+        self,
+        world: MemoryWorld,
+        admission: Admission,
+        ensure: Callable[[Step], Attempt],
+        around: Callable[[], Around],
+    ) -> None:
         """Of a world.
 
         Args:
             world: what there is, and the configuration.
             admission: who decides.
             ensure: how what a PodClique needs is asked for.
+            around: what is known of topologies.
         """
         self.world = world
         self.admission = admission
         self.ensure = ensure
+        self.around = around
 
     def concerns(self, step: Step) -> bool:
         """Whether they are asked about a write."""
+        if step.target.kind in TOPOLOGY_KINDS:
+            return isinstance(step.action, Create | Apply)
         is_on = self.world.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
         return is_on and isinstance(step.action, Create) and step.target.kind in AMENDED
 
     def amended(self, step: Step) -> Step | Attempt:
         """The write as it goes on to the store, or what is answered instead."""
+        if step.target.kind in TOPOLOGY_KINDS:
+            return self._topology(step)
         assert isinstance(step.action, Create)  # noqa: S101 - it concerns them
         raw = thaw(step.action.manifest)
         if step.target.kind == "PodGang":
@@ -73,8 +97,7 @@ class Webhooks:
         else:
             verdict = self.admission.of_clique(raw, self._around(step.target, raw)).verdict
         if isinstance(verdict, Deny):
-            words = "; ".join(f"{one.path}: {one.reason.sentence}" for one in verdict.objections)
-            return Attempt(step, Outcome.REFUSED, f"422 Unprocessable Entity: {words}")
+            return _refused(step, verdict)
         for wanted in verdict.ensures:
             answer = self.ensure(Step(Stage.FOUNDATION, wanted.target, Ensure(wanted.manifest), wanted.because))
             if answer.outcome is not Outcome.DONE:
@@ -85,6 +108,21 @@ class Webhooks:
         manifest = freeze(patched(raw, verdict.patch))
         assert isinstance(manifest, FrozenMap)  # noqa: S101 - a patch leaves an object an object
         return replace(step, action=Create(manifest))
+
+    def _topology(self, step: Step) -> Step | Attempt:
+        """An operator's write of a topology is judged as anybody's (TP-085)."""
+        found = self.world.items.get(step.target)
+        old = raw_of(found) if isinstance(found, ClusterTopology) else None
+        if isinstance(step.action, Create):
+            new = thaw(step.action.manifest)
+        elif isinstance(step.action, Apply) and isinstance(found, ClusterTopology):
+            changed = with_fields(found, step.action.fields)
+            assert isinstance(changed, ClusterTopology)  # noqa: S101 - the kind stays
+            new = raw_of(changed)
+        else:
+            return step
+        verdict = self.admission.of_topology(new, old, self.world.configuration, self.around())
+        return _refused(step, verdict) if isinstance(verdict, Deny) else step
 
     def _around(self, target: Ref, raw: Json) -> Surroundings:
         items = self.world.items
@@ -99,6 +137,11 @@ class Webhooks:
                 if isinstance(one, Owned) and r.kind == CLAIM_KIND
             },
         )
+
+
+def _refused(step: Step, verdict: Deny) -> Attempt:
+    words = "; ".join(f"{one.path}: {one.reason.sentence}" for one in verdict.objections)
+    return Attempt(step, Outcome.REFUSED, f"422 Unprocessable Entity: {words}")
 
 
 def patched(value: Json, patch: tuple[dict[str, Any], ...]) -> dict[str, Any]:

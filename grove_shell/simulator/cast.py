@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.membership import Membership
 from grove_core.resources.names import domain_name, member_clique_name, scaling_group_name, standalone_clique_name
@@ -28,6 +29,7 @@ class Cast:
         nodes: names.
         domains: names of the ComputeDomains that the sets may become; empty where MNNVL is never on.
         claims: the same of ResourceClaims that are shared by annotation.
+        topologies: names of those there are at first, and of the default one where it is to be made.
         kinds: those that faults may concern.
     """
 
@@ -38,6 +40,7 @@ class Cast:
     nodes: tuple[str, ...]
     domains: tuple[str, ...]
     claims: tuple[str, ...]
+    topologies: tuple[str, ...]
     kinds: tuple[Kind, ...]
 
 
@@ -61,14 +64,32 @@ def cast_of(scenario: Scenario, dump: Cluster | None = None) -> Cast:
         shared = tuple(_shared_by(scenario))
         domains += tuple(dict.fromkeys(one.domain for one in shared))
         claims = tuple(dict.fromkeys(one.claim for one in shared))
-    kinds = tuple(kind for kind in KINDS if domains or kind != DOMAIN_KIND)
-    return Cast(tuple(cliques), tuple(groups), tuple(scalers), scenario.spec.sets, tuple(nodes), domains, claims, kinds)
+    topologies = tuple(_topologies_of(scenario, dump))
+    absent = {kind for kind, names in ((DOMAIN_KIND, domains), (TOPOLOGY_KIND, topologies)) if not names}
+    return Cast(
+        cliques=tuple(cliques),
+        groups=tuple(groups),
+        scalers=tuple(scalers),
+        sets=scenario.spec.sets,
+        nodes=tuple(nodes),
+        domains=domains,
+        claims=claims,
+        topologies=topologies,
+        kinds=tuple(kind for kind in KINDS if kind not in absent),
+    )
+
+
+def _topologies_of(scenario: Scenario, dump: Cluster | None) -> Iterator[str]:
+    yield from (str(manifest["metadata"]["name"]) for manifest in scenario.spec.topologies)
+    yield from dump.topologies if dump is not None else ()
+    if scenario.spec.operator.topology_aware_scheduling.enabled:
+        yield DEFAULT_TOPOLOGY
 
 
 def _settings_of(scenario: Scenario) -> tuple[MnnvlSettings, ...]:
     """Everything that the operator is ever told, but for nothing at all."""
     told = (event.reconfigure.mnnvl for event in scenario.spec.events if event.reconfigure is not None)
-    return tuple(one for one in (scenario.spec.operator.mnnvl, *told) if one != MnnvlSettings())
+    return tuple(one for one in (scenario.spec.operator.mnnvl, *told) if one is not None and one != MnnvlSettings())
 
 
 def _shared_by(scenario: Scenario) -> Iterator[Membership]:

@@ -6,7 +6,8 @@ from typing import TypeAlias
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.pod import Pod
-from grove_shell.world.memory import MemoryWorld, Stored
+from grove_shell.world.memory import MemoryWorld
+from grove_shell.world.stored import Stored
 
 Object: TypeAlias = Stored | Pod
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
+from grove_core.areas.topology.admit import Around
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, Make, Outcome, Step
@@ -16,7 +17,9 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.simulator.admission import Admission, Webhooks
 from grove_shell.simulator.agenda import Agenda
 from grove_shell.simulator.changes import Change, Differ
-from grove_shell.world.memory import MemoryWorld, Stored
+from grove_shell.simulator.topologies import around_in
+from grove_shell.world.memory import MemoryWorld
+from grove_shell.world.stored import Stored
 
 ENDED = frozenset({"Succeeded", "Failed"})
 _QUOTA: Final = (
@@ -36,6 +39,8 @@ class Cluster:
         log: every change so far, in time.
         gated: uids of pods with somebody else's gate on them.
         most_domains: how many ComputeDomains a namespace may have; None for any number.
+        late: what those who admit know of topologies, where they see late.
+        admission_watch: how late that is.
     """
 
     def __init__(self, world: MemoryWorld, agenda: Agenda, admission: Admission | None = None) -> None:
@@ -44,8 +49,10 @@ class Cluster:
         self.log: list[Change] = []
         self.gated: set[str] = set()
         self.most_domains: int | None = None
+        self.late: Callable[[], Around] | None = None
+        self.admission_watch = 0
         self.listeners: list[Callable[[list[Change]], None]] = []
-        self._webhooks = Webhooks(world, admission or Admission(), self._store)
+        self._webhooks = Webhooks(world, admission or Admission(), self._store, self.around)
         self._differ = Differ(world)
         self._dirty = True
 
@@ -129,6 +136,10 @@ class Cluster:
         self.world.delete(ref)
 
     # questions
+
+    def around(self) -> Around:
+        """What those who admit know of topologies."""
+        return around_in(self.world) if self.late is None else self.late()
 
     def named(self, kind: str, name: str) -> Stored | None:
         """The object of a kind and a name (``name``, or ``namespace/name``); the first one where several have it."""

@@ -17,10 +17,20 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.rounds import as_applied
 from grove_shell.simulator.admission import Admission
 from grove_shell.simulator.cluster import Cluster, is_live
-from grove_shell.simulator.events import ApplySet, Autoscale, ClaimAt, CrashPod, DomainAt, Named, NodeAt, PodAt, Scale
 from grove_shell.simulator.history import Actor, History, NoEffect, What
 from grove_shell.simulator.kubelet import Kubelet
 from grove_shell.simulator.spans import moment_of
+from grove_shell.simulator.user_events import (
+    ApplySet,
+    Autoscale,
+    ClaimAt,
+    CrashPod,
+    DomainAt,
+    Named,
+    NodeAt,
+    PodAt,
+    Scale,
+)
 
 Manifest = Mapping[str, Any]
 Asked = Callable[[Manifest, Manifest | None, Manifest | Deny], None]
@@ -157,7 +167,7 @@ class Users:
         )
         there = self.cluster.named("PodCliqueSet", "/".join(key))
         old = self.manifests.get(key) if there is not None else None
-        verdict = self.admission.of_set(manifest, old, self.cluster.world.configuration)
+        verdict = self.admission.of_set(manifest, old, self.cluster.world.configuration, self.cluster.around())
         stored = verdict if isinstance(verdict, Deny) else self.admission.defaults(manifest)
         if self.asked is not None:
             self.asked(manifest, old, stored)

@@ -9,10 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pydantic.alias_generators import to_camel
+
 from grove_core.admit import admit
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import Deny
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.configuration import Configuration, TopologyAware
 from grove_core.resources.names import (
     domain_name,
     member_clique_name,
@@ -25,32 +29,44 @@ from grove_core.resources.owned import CLAIM_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.template import SetTemplate
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.simulator.events import (
-    ApplySet,
-    Autoscale,
-    ClaimAt,
-    DomainAt,
-    EditStatus,
-    Event,
-    ForeignDomain,
-    GateForeign,
-    HoldForeign,
-    Named,
-    NodeAt,
-    NodePool,
-    PodAt,
-    RemoveLabels,
-    Scale,
-)
+from grove_shell.simulator.events import Event
+from grove_shell.simulator.fault_events import EditStatus, ForeignDomain, GateForeign, HoldForeign, RemoveLabels
 from grove_shell.simulator.likeness import closest
 from grove_shell.simulator.scenario import Expectation, Scenario
 from grove_shell.simulator.shared_names import memberships_of
 from grove_shell.simulator.spans import span_text
+from grove_shell.simulator.user_events import (
+    ApplySet,
+    ApplyTopology,
+    Autoscale,
+    ClaimAt,
+    DomainAt,
+    Named,
+    NodeAt,
+    NodePool,
+    PodAt,
+    Scale,
+    TopologyAt,
+)
 
 _AUTOSCALER: Final = "HorizontalPodAutoscaler"
 _NODE: Final = "node"
 _TEMPLATE: Final = "clique"
-_KINDS: Final = frozenset({"PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", DOMAIN_KIND, CLAIM_KIND})
+_KINDS: Final = frozenset(
+    {"PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", DOMAIN_KIND, CLAIM_KIND, TOPOLOGY_KIND}
+)
+
+_OPEN: Final = Configuration(topology=TopologyAware(enabled=True))
+"""Which topologies may be named is not known beforehand; nobody is refused for the one that a manifest names."""
+_EXPECTED_OF: Final = {
+    "failed_domains": "PodCliqueSet",
+    "in_sync": "PodCliqueSet",
+    "stands_on": "PodClique",
+    "topologies": "PodGang",
+    "held": TOPOLOGY_KIND,
+    "levels": TOPOLOGY_KIND,
+}
+"""Fields of an expectation that say something of objects of one kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +91,7 @@ def strangers_in(scenario: Scenario, dump: Cluster | None = None) -> list[Strang
         dump: what it starts from, where it names one.
     """
     spec = scenario.spec
-    known = Directory(spec.sets, spec.nodes, dump)
+    known = Directory(spec.sets, spec.nodes, dump, spec.topologies)
     return strangers_among(known, dict(enumerate(spec.events)), dict(enumerate(spec.expect)), spec.kubelet.cliques)
 
 
@@ -123,6 +139,8 @@ def _named_by(event: Event) -> Iterator[tuple[str, str, str]]:
             yield f"{field}.name", DOMAIN_KIND, name
         case ClaimAt(name=name):
             yield f"{field}.name", CLAIM_KIND, name
+        case TopologyAt(name=name):
+            yield f"{field}.name", TOPOLOGY_KIND, name
         case PodAt() | GateForeign() | EditStatus() | RemoveLabels():
             yield f"{field}.clique", "PodClique", deed.clique
         case NodeAt(of=PodAt(clique=name)):
@@ -139,8 +157,9 @@ def _expected_by(expectation: Expectation) -> Iterator[tuple[str, str, str]]:
         value = getattr(expectation, field)
         for name in value if isinstance(value, Mapping) else ():
             yield f"{field}.{name}", "PodClique", name
-    for name in expectation.failed_domains:
-        yield f"failedDomains.{name}", "PodCliqueSet", name
+    for field, kind in _EXPECTED_OF.items():
+        for name in getattr(expectation, field):
+            yield f"{to_camel(field)}.{name}", kind, name
     for field in ("exists", "gone"):
         for place, whole in enumerate(getattr(expectation, field)):
             kind, _, name = whole.partition("/")
@@ -148,9 +167,18 @@ def _expected_by(expectation: Expectation) -> Iterator[tuple[str, str, str]]:
 
 
 class Directory:
-    """Everybody who may have been there so far, by kind; names as ``namespace/name``, those of nodes bare."""
+    """Everybody who may have been there so far, by kind.
 
-    def __init__(self, sets: Iterable[Mapping[str, Any]], nodes: Iterable[NodePool], dump: Cluster | None) -> None:
+    Names are ``namespace/name``; those of nodes and topologies bare. The operator may make the default topology.
+    """
+
+    def __init__(
+        self,
+        sets: Iterable[Mapping[str, Any]],
+        nodes: Iterable[NodePool],
+        dump: Cluster | None,
+        topologies: Iterable[Mapping[str, Any]] = (),
+    ) -> None:
         self._roots: defaultdict[str, list[PodCliqueSet]] = defaultdict(list)
         self._asked: dict[tuple[str, str], int] = {}  # kind and name -> the most replicas that somebody asked for
         self._stored: defaultdict[str, set[str]] = defaultdict(set)
@@ -158,6 +186,7 @@ class Directory:
         self._bare: dict[str, set[str]] = {}
         for pool in nodes:
             self._add_pool(pool)
+        self._add(TOPOLOGY_KIND, [DEFAULT_TOPOLOGY, *map(_name_in, topologies)])
         for manifest in sets:
             self._add_root(podcliqueset_of(manifest))
         if dump is not None:
@@ -168,8 +197,10 @@ class Directory:
         deed = event.deed
         if isinstance(deed, NodePool):
             self._add_pool(deed)
-        elif isinstance(deed, ApplySet) and not isinstance(admit(deed.manifest).verdict, Deny):
+        elif isinstance(deed, ApplySet) and not isinstance(admit(deed.manifest, configuration=_OPEN).verdict, Deny):
             self._add_root(podcliqueset_of(with_defaults(deed.manifest)))
+        elif isinstance(deed, ApplyTopology):
+            self._add(TOPOLOGY_KIND, [_name_in(deed.manifest)])
         elif isinstance(deed, Scale):
             self._ask(deed.kind, deed.name, deed.replicas)
         elif isinstance(deed, Autoscale):
@@ -208,6 +239,7 @@ class Directory:
                 self._add(_AUTOSCALER, [f"{owned.ref.namespace}/{owned.ref.name}"])
         for kind, held in ((DOMAIN_KIND, dump.domains), (CLAIM_KIND, dump.claims)):
             self._add(kind, [f"{namespace}/{name}" for namespace, name in held])
+        self._add(TOPOLOGY_KIND, dump.topologies)
         for group in (group for found in dump.groups_of.values() for group in found):
             self._ask("PodCliqueScalingGroup", group.ref.name, group.replicas)
         self._add(_NODE, sorted({pod.node for pods in dump.pods_of.values() for pod in pods if pod.node}))
@@ -269,3 +301,8 @@ class Directory:
                 yield from (("PodClique", member_clique_name(owner, index, short)) for short in group.clique_names)
                 if index >= least:
                     yield "PodGang", scaled_gang_name(owner, index - least)
+
+
+def _name_in(manifest: Mapping[str, Any]) -> str:
+    meta = manifest.get("metadata")
+    return str(meta.get("name")) if isinstance(meta, Mapping) else ""

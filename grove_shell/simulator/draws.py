@@ -7,16 +7,11 @@ from typing import Final, TypeAlias
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.simulator.cast import Cast, cast_of
-from grove_shell.simulator.events import (
-    ApplySet,
-    Autoscale,
+from grove_shell.simulator.events import Event
+from grove_shell.simulator.fault_events import (
     ChangeHashes,
-    ClaimAt,
     CrashOperator,
-    CrashPod,
-    DomainAt,
     EditStatus,
-    Event,
     ForeignDomain,
     GateForeign,
     HoldForeign,
@@ -24,15 +19,11 @@ from grove_shell.simulator.events import (
     LagCache,
     LimitDomains,
     LoseAnswers,
-    Named,
-    NodeAt,
     PermuteLists,
-    PodAt,
     Reconfigure,
     RefuseWrites,
     Relist,
     RemoveLabels,
-    Scale,
     SecondLeader,
     SlowAnswers,
     Touch,
@@ -40,11 +31,24 @@ from grove_shell.simulator.events import (
 from grove_shell.simulator.fields import Kind
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.spans import MINUTE, SECOND
+from grove_shell.simulator.topology_draws import TOPOLOGY_DRAWS
+from grove_shell.simulator.user_events import (
+    ApplySet,
+    Autoscale,
+    ClaimAt,
+    CrashPod,
+    DomainAt,
+    Named,
+    NodeAt,
+    PodAt,
+    Scale,
+)
 
 _MOST: Final = 6
 _OUTAGES: Final = 0.3
 _TROUBLED: Final = 0.4
 _LATE: Final = 0.3
+_REARRANGED: Final = 3
 _HORIZON: Final = 90 * SECOND
 
 
@@ -69,6 +73,8 @@ def with_drawn_events(
     absent = (frozenset() if cast.cliques else _OF_CLIQUES) | (frozenset() if cast.sets else _OF_SETS)
     absent |= frozenset() if cast.domains else _OF_DOMAINS
     absent |= frozenset() if cast.claims else _OF_CLAIMS
+    absent |= frozenset() if cast.topologies else frozenset(TOPOLOGY_DRAWS)
+    absent |= frozenset() if cast.topologies and cast.sets else {"name_topology"}
     kinds = [name for name in _DRAWS if name not in without | absent]
     chosen = dice.sample(kinds, min(dice.randint(1, 4), len(kinds)))
     horizon = max((event.at for event in scenario.spec.events), default=0) + _HORIZON
@@ -84,6 +90,10 @@ def with_drawn_events(
         events += _DRAWS[dice.choice(troubles)](dice, cast, dice.randrange(0, horizon, 100))
     if "limit_domains" in troubles and dice.random() < _LATE:
         events += _late_domains(dice, cast, horizon, kinds)
+    rearranged = [name for name in kinds if name in TOPOLOGY_DRAWS]
+    for _ in range(dice.randint(0, _REARRANGED) if rearranged else 0):
+        early = dice.random() < 0.5  # noqa: PLR2004 - while pods are placed
+        events += _DRAWS[dice.choice(rearranged)](dice, cast, dice.randrange(0, 4 * SECOND if early else horizon, 100))
     return scenario.with_events(tuple(events))
 
 
@@ -326,6 +336,7 @@ _DRAWS: Final[Mapping[str, Drawn]] = {
     "foreign_domain": _foreign_domain,
     "limit_domains": _limit_domains,
     "reconfigure": _reconfigure,
+    **TOPOLOGY_DRAWS,
 }
 _OF_CLIQUES: Final = frozenset(
     {"delete_pod", "fail_pod", "crash_pod", "hold_foreign", "gate_foreign", "edit_status", "remove_labels"}

@@ -1,19 +1,22 @@
 """What a scenario expects, held against the cluster at its moment."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from grove_core.kernel.conditions import Truth, condition_of
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology
 from grove_core.resources.domain_condition import failure_in
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TOPOLOGY_FINALIZER, TOPOLOGY_IN_SYNC
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.cluster import Cluster, claims_channel, image_of, is_live
 from grove_shell.simulator.history import History
+from grove_shell.simulator.nodes import Node
 from grove_shell.simulator.scenario import Expectation
 from grove_shell.simulator.scheduler import UNSCHEDULABLE
 from grove_shell.simulator.spans import span_text
@@ -35,8 +38,11 @@ class Miss:
 class Judge:
     """Holds the expectations of a scenario against what happens."""
 
-    def __init__(self, cluster: Cluster, history: History, expected: tuple[Expectation, ...]) -> None:
+    def __init__(
+        self, cluster: Cluster, nodes: Mapping[str, Node], history: History, expected: tuple[Expectation, ...]
+    ) -> None:
         self.cluster = cluster
+        self.nodes = nodes
         self.history = history
         self.misses: list[Miss] = []
         timed = [(found.at, found) for found in expected if isinstance(found.at, int)]
@@ -110,6 +116,7 @@ class Judge:
             root = self.cluster.named("PodCliqueSet", name)
             told = failure_in(root.status.conditions).replicas if isinstance(root, PodCliqueSet) else ()
             yield f"failed domains of {name}", list(replicas), list(told)
+        yield from self._of_topologies(expected, live)
         for clique, image in expected.images.items():
             images = {image_of(self.cluster, pod) for name, pod in live if name == clique}
             yield f"image of {clique}", image, ", ".join(sorted(images)) or "no pod"
@@ -119,3 +126,31 @@ class Judge:
         ):
             kind, _, short = name.partition("/")
             yield name, wanted, "there" if self.cluster.named(kind, short) else "gone"
+
+    def _of_topologies(
+        self, expected: Expectation, live: Iterable[tuple[str, Pod]]
+    ) -> Iterator[tuple[str, object, object]]:
+        """Where pods are, and what is said of topologies."""
+        pods = list(live)
+        for clique, labels in expected.stands_on.items():
+            nodes = [self.nodes.get(pod.node) for name, pod in pods if name == clique]
+            for key, value in labels.items():
+                values = {node.labels.get(key, "none") if node is not None else "nowhere" for node in nodes}
+                yield f"{key} of {clique}", value, ", ".join(sorted(values)) or "no pod"
+        for name, topology in expected.topologies.items():
+            gang = self.cluster.named("PodGang", name)
+            yield f"topology of {name}", topology, gang.placement.topology if isinstance(gang, PodGang) else "no gang"
+        for name, holds in expected.in_sync.items():
+            root = self.cluster.named("PodCliqueSet", name)
+            stored = condition_of(root.status.conditions, TOPOLOGY_IN_SYNC) if isinstance(root, PodCliqueSet) else None
+            yield f"in sync of {name}", holds, stored is None or stored.status is not Truth.FALSE
+        for name, held in expected.held.items():
+            found = self._topology(name)
+            yield f"held {name}", held, TOPOLOGY_FINALIZER in found.finalizers if found is not None else "gone"
+        for name, domains in expected.levels.items():
+            found = self._topology(name)
+            yield f"levels of {name}", domains, tuple(level.domain for level in found.levels) if found else "gone"
+
+    def _topology(self, name: str) -> ClusterTopology | None:
+        found = next(filter(None, (self.cluster.named(kind, name) for kind in TOPOLOGY_KINDS)), None)
+        return found if isinstance(found, ClusterTopology) else None

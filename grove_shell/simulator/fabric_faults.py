@@ -1,14 +1,14 @@
 """Faults around ComputeDomains: another configuration, names that are taken, a quota (F7, F10, F13)."""
 
+from dataclasses import replace
 from itertools import count
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
-from grove_core.resources.configuration import Configuration
 from grove_core.resources.dialects import dialect_of
 from grove_shell.simulator.cluster import Cluster
-from grove_shell.simulator.events import CrashOperator, ForeignDomain, LimitDomains, Reconfigure
+from grove_shell.simulator.fault_events import CrashOperator, ForeignDomain, LimitDomains, Reconfigure
 from grove_shell.simulator.history import Actor, History, NoEffect, What
 from grove_shell.simulator.operator import Operator
 from grove_shell.simulator.spans import span_text
@@ -30,9 +30,16 @@ class FabricFaults:
 
     def reconfigure(self, fault: Reconfigure) -> None:
         """F13."""
-        told = fault.mnnvl.as_told
-        self._tell(f"the operator begins anew, configured with MNNVL {'on' if told.enabled else 'off'}")
-        self.cluster.world.configuration = Configuration(mnnvl=told)
+        told = self.cluster.world.configuration
+        words: list[str] = []
+        if fault.mnnvl is not None:
+            told = replace(told, mnnvl=fault.mnnvl.as_told)
+            words.append(f"MNNVL {_on(told.mnnvl.enabled)}")
+        if fault.topology_aware_scheduling is not None:
+            told = replace(told, topology=fault.topology_aware_scheduling.as_told)
+            words.append(f"topologies {_on(told.topology.enabled)}")
+        self._tell(f"the operator begins anew, configured with {' and '.join(words)}")
+        self.cluster.world.configuration = told
         self.operator.doom(CrashOperator(down=fault.down))
 
     def foreign_domain(self, fault: ForeignDomain) -> None:
@@ -89,3 +96,7 @@ class FabricFaults:
 
     def _tell(self, what: str) -> None:
         self.history.note(self._now, Actor.FAULT, What.FAULT, detail=what)
+
+
+def _on(enabled: bool) -> str:  # noqa: FBT001 - a word for a switch
+    return "on" if enabled else "off"

@@ -87,6 +87,13 @@ Name = Annotated[StrictStr, Field(min_length=1)]
 Count = Annotated[StrictInt, Field(ge=0, le=100_000)]
 Several = Annotated[StrictInt, Field(ge=1, le=100_000)]
 Kind: TypeAlias = Literal[
-    "PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", "Pod", "ComputeDomain", "other"
+    "PodCliqueSet",
+    "PodCliqueScalingGroup",
+    "PodClique",
+    "PodGang",
+    "Pod",
+    "ComputeDomain",
+    "ClusterTopology",
+    "other",
 ]
 """``other`` is every kind that no decision looks into: services, roles, claims, autoscalers."""

@@ -4,6 +4,7 @@ from collections import defaultdict, deque
 from random import Random
 from typing import Final
 
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import EVERY_KIND
@@ -19,6 +20,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     "PodGang",
     "Pod",
     "ComputeDomain",
+    "ClusterTopology",
     "other",
 )
 
@@ -50,7 +52,7 @@ class Informers:
         """Forget everything and list what there was so long ago."""
         self.version += 1
         self.view = MemoryWorld(())
-        self.view.complete = EVERY_KIND
+        self.view.complete = EVERY_KIND | {TOPOLOGY_KIND}
         self._queues: defaultdict[str, deque[Change]] = defaultdict(deque)
         self._read = 0
         self._horizon: dict[str, int] = dict.fromkeys(KINDS, -1)

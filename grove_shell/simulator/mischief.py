@@ -9,7 +9,7 @@ from grove_core.kernel.steps import DropFinalizer, Stage, Step
 from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.cluster import Cluster
-from grove_shell.simulator.events import (
+from grove_shell.simulator.fault_events import (
     ChangeHashes,
     CrashOperator,
     EditStatus,
@@ -136,6 +136,7 @@ class Mischief:
             self.operator.spec,
             self.operator.decide,
             actor=Actor.SECOND,
+            keep=self.operator.keep,
             followers=self.operator.followers,
         )
         old.informers.relist(self.operator.spec.watch)

@@ -6,12 +6,12 @@ from typing import Final
 
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.cluster import Cluster, is_live
-from grove_shell.simulator.events import NodePool
 from grove_shell.simulator.history import Actor, History, NoEffect, What
 from grove_shell.simulator.kubelet import Kubelet
 from grove_shell.simulator.nodes import Node, nodes_of
 from grove_shell.simulator.scheduler import Scheduler
 from grove_shell.simulator.spans import MINUTE, SECOND
+from grove_shell.simulator.user_events import NodePool
 
 GRACE: Final = 40 * SECOND
 """How long a node may be silent before its pods count as not ready."""

@@ -7,8 +7,8 @@ from typing import Any, Final, TypeAlias
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.cluster import ENDED
-from grove_shell.simulator.events import NodePool
 from grove_shell.simulator.quantities import amount_of
+from grove_shell.simulator.user_events import NodePool
 
 Amounts: TypeAlias = Mapping[str, int]
 

@@ -7,28 +7,33 @@ from functools import partial
 from typing import Final, Protocol, TypeAlias
 
 from grove_core.areas.mnnvl.preflight import objection_to_start
+from grove_core.areas.topology.moment import TopologyMoment
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import let_go
+from grove_core.reconcile_topology import reconcile_topology
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.configuration import Configuration, Served
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import acting
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.cluster import Cluster
-from grove_shell.simulator.events import CrashOperator
+from grove_shell.simulator.fault_events import CrashOperator
 from grove_shell.simulator.history import Actor
 from grove_shell.simulator.informers import Informers
 from grove_shell.simulator.recollection import Recollection
 from grove_shell.simulator.scenario import OperatorSpec
 from grove_shell.simulator.spans import MINUTE, SECOND, millis_until, moment_of
+from grove_shell.simulator.topologies import Sight, kept_in, moment_in
 from grove_shell.simulator.violation import Violated, Violation
 from grove_shell.simulator.wire import Crash, Wire
 
 Decide: TypeAlias = Callable[[Snapshot], Plan]
+Keep: TypeAlias = Callable[[TopologyMoment], Plan]
 Preflight: TypeAlias = Callable[[Configuration, Served], Reason | None]
 _Work: TypeAlias = Generator[int, None, None]
 
@@ -44,11 +49,11 @@ class Following(Protocol):
         """A process began, or ended before its first look because of an objection."""
         ...
 
-    def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+    def planned(self, actor: Actor, seen: Sight, plan: Plan) -> None:
         """A plan was made, and will be tried now."""
         ...
 
-    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def wrote(self, actor: Actor, seen: Sight, attempt: Attempt) -> None:
         """A step was tried."""
         ...
 
@@ -75,6 +80,7 @@ class Operator:
         decide: Decide,
         *,
         actor: Actor = Actor.OPERATOR,
+        keep: Keep = reconcile_topology,
         preflight: Preflight = objection_to_start,
         followers: Iterable[Following] = (),
     ) -> None:
@@ -83,6 +89,7 @@ class Operator:
         self.spec = spec
         self.decide = decide
         self.actor = actor
+        self.keep = keep
         self.preflight = preflight
         self.followers = tuple(followers)
         self.configuration = cluster.world.configuration
@@ -192,7 +199,7 @@ class Operator:
         self._not_before = now + self.spec.round
         self.informers.catch_up()
         self.informers.view.configuration = self.configuration
-        roots = self.informers.view.roots()
+        roots = [*kept_in(self.informers.view), *self.informers.view.roots()]
         self.memory.keep_only(roots)
         self._go_on(self._rounds(roots))
 
@@ -224,7 +231,7 @@ class Operator:
         if any(answer.outcome is not Outcome.DONE for answer in answers):
             self.wake(self.cluster.agenda.now + _PATIENCE)
 
-    def _try(self, steps: Iterable[Step], snapshot: Snapshot | None) -> Generator[int, None, tuple[Attempt, ...]]:
+    def _try(self, steps: Iterable[Step], seen: Sight | None) -> Generator[int, None, tuple[Attempt, ...]]:
         """Try steps, each when the one before is answered; those of no root's plan are followed by nobody."""
         writes = acting(steps)
         try:
@@ -233,29 +240,29 @@ class Operator:
                 found: list[Attempt] = []
                 delay = self.wire.delay
                 if delay:
-                    self.cluster.agenda.after(delay // 2, partial(self._arrive, step, snapshot, found))
+                    self.cluster.agenda.after(delay // 2, partial(self._arrive, step, seen, found))
                     yield delay
                 else:
-                    found.append(self._attempt(step, snapshot))
+                    found.append(self._attempt(step, seen))
                 step = writes.send(found[0])
         except StopIteration as done:
             answers: tuple[Attempt, ...] = done.value
             return answers
 
-    def _arrive(self, step: Step, snapshot: Snapshot | None, found: list[Attempt]) -> None:
+    def _arrive(self, step: Step, seen: Sight | None, found: list[Attempt]) -> None:
         """A write reaches the server, whatever became of the process that sent it."""
         try:
-            found.append(self._attempt(step, snapshot))
+            found.append(self._attempt(step, seen))
         except Crash:
             for follower in self.followers:
                 follower.crashed(self.actor, self.wire.tried)
             self._crash()
 
-    def _attempt(self, step: Step, snapshot: Snapshot | None) -> Attempt:
+    def _attempt(self, step: Step, seen: Sight | None) -> Attempt:
         answer = self.wire.attempt(step)
-        if snapshot is not None:
+        if seen is not None:
             for follower in self.followers:
-                follower.wrote(self.actor, snapshot, answer)
+                follower.wrote(self.actor, seen, answer)
         return answer
 
     def _round(self, root: Ref) -> _Work:
@@ -263,25 +270,35 @@ class Operator:
         clock = moment_of(self.start, now + self.clock_off)
         if self._would_say_the_same(root):
             return
-        listed = self.informers.view.observe(root, clock)
-        if listed is None:
+        seen = self._sight(root, clock)
+        if seen is None:
             return
-        attempts = self.memory.of(root, listed, self.informers)
-        snapshot = replace(listed, attempts=attempts) if attempts else listed
-        plan = self.decide(snapshot)
-        self._check(plan, snapshot)
+        plan = self.keep(seen) if isinstance(seen, TopologyMoment) else self.decide(seen)
+        self._check(plan, seen)
         for follower in self.followers:
-            follower.planned(self.actor, snapshot, plan)
+            follower.planned(self.actor, seen, plan)
         self.rounds += 1
         before = self.wire.tried
         try:
-            answers = yield from self._try(plan.steps, snapshot)
+            answers = yield from self._try(plan.steps, seen)
         except Crash:
             for follower in self.followers:
                 follower.crashed(self.actor, self.wire.tried - before)
             raise
         self.memory.take(root, self.cluster.agenda.now, answers)
-        self._wake_after(root, plan, snapshot, answers)
+        self._wake_after(root, plan, seen, answers)
+
+    def _sight(self, root: Ref, clock: datetime) -> Sight | None:
+        """What a round is decided on; None of what is gone, and of a topology whose last write is still to arrive."""
+        view = self.informers.view
+        if root.kind in TOPOLOGY_KINDS:
+            failures = self.memory.of_topology(root, self.informers)
+            return None if failures is None else moment_in(view, root.name, clock, failures)
+        listed = view.observe(root, clock)
+        if listed is None:
+            return None
+        attempts = self.memory.of(root, listed, self.informers)
+        return replace(listed, attempts=attempts) if attempts else listed
 
     def _would_say_the_same(self, root: Ref) -> bool:
         """Whether nothing arrived since a look that had nothing to do, and time alone changes nothing yet (PL-008)."""
@@ -294,17 +311,17 @@ class Operator:
             return True
         return False
 
-    def _wake_after(self, root: Ref, plan: Plan, snapshot: Snapshot, answers: tuple[Attempt, ...]) -> None:
+    def _wake_after(self, root: Ref, plan: Plan, seen: Sight, answers: tuple[Attempt, ...]) -> None:
         """Look again when time alone may change something, and when what failed may be tried again."""
         now = self.cluster.agenda.now
         wake_at = None if plan.wake_at is None else millis_until(self.start, plan.wake_at) - self.clock_off
         if wake_at is not None:
             self.wake(wake_at)
         self._settled.pop(root, None)
-        if not plan.steps and not snapshot.attempts:
+        if not plan.steps and not seen.attempts:
             self._settled[root] = (self.informers.version, self.clock_off, wake_at)
         failed = any(answer.outcome is not Outcome.DONE for answer in answers)
-        waits = any(attempt.outcome is not Outcome.DONE for attempt in snapshot.attempts)
+        waits = any(attempt.outcome is not Outcome.DONE for attempt in seen.attempts)
         if failed or waits:
             if failed:
                 patience, _ = self._patience.get(root, (_PATIENCE // 2, 0))
@@ -314,9 +331,9 @@ class Operator:
         else:
             self._patience.pop(root, None)
 
-    def _check(self, plan: Plan, snapshot: Snapshot) -> None:
+    def _check(self, plan: Plan, seen: Sight) -> None:
         """As whoever applies plans should, before the first write: is it legal for what the operator knows?"""
-        problems = problems_in(plan, with_own_writes(snapshot))
+        problems = problems_in(plan, with_own_writes(seen) if isinstance(seen, Snapshot) else seen)
         if problems:
             says = "; ".join(f"{found.path}: expected {found.expected}, got {found.got}" for found in problems[:3])
             raise Violated(Violation("PL", self.cluster.agenda.now, (plan.root.short,), f"an illegal plan: {says}"))

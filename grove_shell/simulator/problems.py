@@ -40,7 +40,7 @@ def expected_of(problem: Mapping[str, Any], whole: type[BaseModel]) -> str:
         return f"a whole number of at least {context['ge']}"
     if kind == "less_than_equal":
         return f"a whole number of at most {context['le']}"
-    return _EXPECTED.get(kind, str(problem["msg"]))
+    return _EXPECTED.get(kind, str(problem["msg"]).removeprefix("Value error, "))
 
 
 def got_of(problem: Mapping[str, Any]) -> str:

@@ -4,15 +4,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
 from grove_core.admit import admit
+from grove_core.admit_topology import admit_topology
+from grove_core.areas.topology.admit import UNSEEN, Around
 from grove_core.areas.workload.defaults import with_defaults
-from grove_core.kernel.admission import Deny
+from grove_core.kernel.admission import AdmissionVerdict, Deny
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, cluster_topology_of, preferred_of
 from grove_core.resources.configuration import UNTOLD, Configuration
 from grove_core.resources.fields import shown
 from grove_core.snapshot.cluster import Cluster
@@ -20,15 +23,18 @@ from grove_shell.manifests.strictness import strictly
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.sources import Item, items_of, standard_input
 from grove_shell.settings.mnnvl import MnnvlSettings
+from grove_shell.settings.topology import TopologySettings
 from grove_shell.simulator.directory import Directory, strangers_among
-from grove_shell.simulator.events import Event, NodePool
+from grove_shell.simulator.events import Event
 from grove_shell.simulator.fields import WRITTEN, Model
 from grove_shell.simulator.problems import expected_of, got_of
 from grove_shell.simulator.scenario import Expectation, Scenario
+from grove_shell.simulator.user_events import NodePool
 
-_BRINGING: Final = frozenset({"addNodes", "applySet", "scale", "autoscale"})
+_SET_KINDS: Final = ("PodCliqueSet",)
+_BRINGING: Final = frozenset({"addNodes", "applySet", "applyTopology", "scale", "autoscale"})
 _TOP: Final = re.compile(r"spec\.\w+")
-_HIDING: Final = ("spec.sets", "spec.nodes", "spec.cluster")
+_HIDING: Final = ("spec.sets", "spec.nodes", "spec.cluster", "spec.topologies")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +63,11 @@ def read_scenario(path: str) -> Read:
     if faults:
         return Read(None, None, tuple(faults), {})
     reading = _Reading(path, items[0])
+    reading.cluster()
     scenario = reading.scenario()
-    cluster = reading.cluster()
-    reading.look_up(cluster)
+    reading.look_up()
     ordered = tuple(sorted(reading.faults, key=lambda fault: fault.sort_key))
-    return Read(None if ordered else scenario, cluster, ordered, reading.manifests)
+    return Read(None if ordered else scenario, reading.dump, ordered, reading.manifests)
 
 
 class _Reading:
@@ -71,12 +77,15 @@ class _Reading:
         self.path = path
         self.item = item
         self.faults: list[Fault] = []
+        self.dump: Cluster | None = None
+        self.topologies: tuple[dict[str, Any], ...] = ()
         self.sets: tuple[dict[str, Any], ...] = ()
         self.events: dict[int, Event] = {}  # by place in the file; those that can be read
         self.manifests: dict[tuple[str, str], Mapping[str, Any]] = {}
 
     def scenario(self) -> Scenario | None:
         raw = self.item.value
+        self.topologies = self._topologies(raw)
         self.sets = self._sets(raw)
         self.events = self._events(raw)
         try:
@@ -87,10 +96,11 @@ class _Reading:
             return None
         if self.faults:
             return None
-        changes = {"sets": self.sets, "events": tuple(sorted(self.events.values(), key=_at))}
+        events = tuple(sorted(self.events.values(), key=_at))
+        changes = {"sets": self.sets, "topologies": self.topologies, "events": events}
         return scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changes)})
 
-    def look_up(self, cluster: Cluster | None) -> None:
+    def look_up(self) -> None:
         """Report names that nobody can have (SM-006); not where a fault may hide whom they mean."""
         spec = _part(self.item.value, "spec")
         pools = _each(NodePool, spec.get("nodes"))
@@ -104,16 +114,16 @@ class _Reading:
             if count > 1:
                 self._note("spec.nodes", "every node once", f'"{name}" {count} times')
         if not hidden:
-            known = Directory(self.sets, pools.values(), cluster)
+            known = Directory(self.sets, pools.values(), self.dump, self.topologies)
             expected = _each(Expectation, spec.get("expect"))
             for found in strangers_among(known, self.events, expected, _part(_part(spec, "kubelet"), "cliques")):
                 self._note(found.path, found.expected, found.got)
 
-    def cluster(self) -> Cluster | None:
-        """The dump that the scenario begins with."""
+    def cluster(self) -> None:
+        """Read the dump that the scenario begins with."""
         name = _part(self.item.value, "spec").get("cluster")
         if not isinstance(name, str):
-            return None
+            return
         from grove_shell.reading.objects import load  # noqa: PLC0415 - few scenarios begin with a dump
 
         path = str(self._beside(name))
@@ -123,7 +133,22 @@ class _Reading:
             meta = _part(item.value, "metadata")
             if item.value.get("kind") == "PodCliqueSet":
                 self.manifests[str(meta.get("namespace") or "default"), str(meta.get("name"))] = item.value
-        return loaded.cluster
+        self.dump = loaded.cluster
+
+    def _topologies(self, raw: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+        """Every topology of the start, from the file or beside it, as admission lets it pass."""
+        found: list[dict[str, Any]] = []
+        for place, given in enumerate(_listed(_part(raw, "spec").get("topologies"))):
+            for manifest, where in self._manifests(given, f"spec.topologies[{place}]", TOPOLOGY_KINDS):
+                verdict = admit_topology(manifest, None, UNSEEN, self._configuration()).verdict
+                if manifest.get("kind") not in TOPOLOGY_KINDS:
+                    self._note(f"{where}kind", " or ".join(TOPOLOGY_KINDS), shown(manifest.get("kind")))
+                elif not self._is_denied(verdict, where):
+                    name = (manifest["kind"], manifest["metadata"]["name"])
+                    if name in {(other["kind"], other["metadata"]["name"]) for other in found}:
+                        self._note(f"{where}metadata.name", "a name of its own", name[1])
+                    found.append(manifest)
+        return tuple(found)
 
     def _sets(self, raw: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
         """Every set of the start, from the file or beside it, as admission leaves it."""
@@ -145,20 +170,23 @@ class _Reading:
         """The events, with a manifest in place of each file; admission is asked when they happen."""
         found = _each(Event, _part(raw, "spec").get("events"))
         for place, given in enumerate(_listed(_part(raw, "spec").get("events"))):
-            apply = _part(given, "applySet")
-            where = f"spec.events[{place}].applySet"
-            if "file" not in _part(apply, "manifest"):
-                continue
-            manifests = [manifest for manifest, _ in self._manifests(apply["manifest"], where)]
-            if len(manifests) != 1:
-                self._note(where, "one PodCliqueSet", f"{len(manifests)} of them")
-                continue
-            replaced = {**given, "applySet": {"manifest": manifests[0]}}
-            with suppress(ValidationError):
-                found[place] = Event.model_validate(replaced, context=WRITTEN)
+            for what, kinds in (("applySet", _SET_KINDS), ("applyTopology", TOPOLOGY_KINDS)):
+                apply = _part(given, what)
+                where = f"spec.events[{place}].{what}"
+                if "file" not in _part(apply, "manifest"):
+                    continue
+                manifests = [manifest for manifest, _ in self._manifests(apply["manifest"], where, kinds)]
+                if len(manifests) != 1:
+                    self._note(where, f"one {kinds[0]}", f"{len(manifests)} of them")
+                    continue
+                replaced = {**given, what: {"manifest": manifests[0]}}
+                with suppress(ValidationError):
+                    found[place] = Event.model_validate(replaced, context=WRITTEN)
         return found
 
-    def _manifests(self, given: object, where: str) -> Iterator[tuple[dict[str, Any], str]]:
+    def _manifests(
+        self, given: object, where: str, kinds: tuple[str, ...] = _SET_KINDS
+    ) -> Iterator[tuple[dict[str, Any], str]]:
         """The manifests that one entry means, and how their field paths begin."""
         if not isinstance(given, dict) or "file" not in given:
             if isinstance(given, dict):
@@ -169,31 +197,42 @@ class _Reading:
             self._note(where, "a manifest, or file: PATH and nothing else", shown(given))
             return
         faults: list[Fault] = []
-        kinds = [item.value for item in items_of(str(self._beside(name)), faults, standard_input())]
+        values = [item.value for item in items_of(str(self._beside(name)), faults, standard_input())]
         self.faults.extend(faults)
-        sets = [value for value in kinds if value.get("kind") == "PodCliqueSet"]
-        if not sets and not faults:
-            self._note(f"{where}.file", "a file with a PodCliqueSet", name)
-        for manifest in sets:
+        meant = [value for value in values if value.get("kind") in kinds]
+        if not meant and not faults:
+            self._note(f"{where}.file", f"a file with a {kinds[0]}", name)
+        for manifest in meant:
             yield manifest, f"{where} ({name}): "
 
     def _admitted(self, manifest: dict[str, Any], where: str) -> dict[str, Any] | None:
         if manifest.get("kind") != "PodCliqueSet":
             self._note(f"{where}kind", "PodCliqueSet", shown(manifest.get("kind")))
             return None
-        verdict = strictly(manifest, admit(manifest, configuration=self._configuration())).verdict
+        known = [cluster_topology_of(topology) for topology in self.topologies]
+        known += self.dump.topologies.values() if self.dump is not None else ()
+        around = Around(preferred_of(known), {}, {})
+        decision = admit(manifest, configuration=self._configuration(), around=around)
+        denied = self._is_denied(strictly(manifest, decision).verdict, where)
+        return None if denied else with_defaults(manifest)
+
+    def _is_denied(self, verdict: AdmissionVerdict, where: str) -> bool:
+        """Whether admission objects; what to is reported."""
         if isinstance(verdict, Deny):
             for objection in verdict.objections:
                 self._note(f"{where}{objection.path}", _wanted(objection.reason.sentence), objection.got)
-            return None
-        return with_defaults(manifest)
+        return isinstance(verdict, Deny)
 
     def _configuration(self) -> Configuration:
         """What admission is told; what cannot be read is reported with the whole file."""
-        told = _part(_part(self.item.value, "spec"), "operator").get("mnnvl")
+        told = _part(_part(self.item.value, "spec"), "operator")
+        found = UNTOLD
         with suppress(ValidationError):
-            return Configuration(mnnvl=MnnvlSettings.model_validate(told).as_told) if told is not None else UNTOLD
-        return UNTOLD
+            found = replace(found, mnnvl=MnnvlSettings.model_validate(told.get("mnnvl", {})).as_told)
+        with suppress(ValidationError):
+            settings = TopologySettings.model_validate(told.get("topologyAwareScheduling", {}))
+            found = replace(found, topology=settings.as_told)
+        return found
 
     def _beside(self, name: str) -> Path:
         return Path(self.path).parent / name

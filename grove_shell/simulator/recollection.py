@@ -34,10 +34,18 @@ class Recollection:
             found
             for found in remembered
             if found.attempt.outcome is not Outcome.DONE
-            or (id(found.attempt) in hidden and not informers.has_seen(found.attempt.step.target.kind, found.at))
+            or (id(found.attempt) in hidden and not _has_arrived(found, informers))
         )
         self._by_root[root] = left
         return tuple(found.attempt for found in left)
+
+    def of_topology(self, root: Ref, informers: Informers) -> tuple[Attempt, ...] | None:
+        """What of the last round failed; None while what it did is not listed yet: that is waited for."""
+        remembered = self._by_root.get(root, ())
+        if any(one.attempt.outcome is Outcome.DONE and not _has_arrived(one, informers) for one in remembered):
+            return None
+        self._by_root[root] = tuple(one for one in remembered if one.attempt.outcome is not Outcome.DONE)
+        return tuple(one.attempt for one in self._by_root[root])
 
     def take(self, root: Ref, at: int, answers: Iterable[Attempt]) -> None:
         """Remember the answers of a round; failures of the round before are forgotten."""
@@ -52,3 +60,7 @@ class Recollection:
     def clear(self) -> None:
         """Forget everything."""
         self._by_root.clear()
+
+
+def _has_arrived(found: _Remembered, informers: Informers) -> bool:
+    return informers.has_seen(found.attempt.step.target.kind, found.at)

@@ -7,7 +7,7 @@ from grove_core.resources.keys import TEMPLATE_HASH
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.world.memory import Stored
+from grove_shell.world.stored import Stored
 
 _MARK = "-old"
 

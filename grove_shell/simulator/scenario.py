@@ -7,9 +7,11 @@ from pydantic import Field, StrictBool, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
 from grove_shell.settings.mnnvl import MnnvlSettings
-from grove_shell.simulator.events import Event, NodePool
+from grove_shell.settings.topology import TopologySettings
+from grove_shell.simulator.events import Event
 from grove_shell.simulator.fields import Address, Count, Counted, Model, Moment, Name, Raw, Span
 from grove_shell.simulator.spans import SECOND
+from grove_shell.simulator.user_events import NodePool
 
 API_VERSION: Final = "grove.io/v1alpha1"
 KIND: Final = "Scenario"
@@ -49,13 +51,20 @@ class OperatorSpec(Model):
 
     Attributes:
         write: from sending a write to its answer; it is done half-way, and the next one is sent after it.
-        mnnvl: as in the operator's configuration file; admission is told the same.
+        mnnvl, topology_aware_scheduling: as in the operator's configuration file; admission is told the same.
     """
 
     round: Span = 100
     watch: Span = 200
     write: Span = 0
     mnnvl: MnnvlSettings = MnnvlSettings()
+    topology_aware_scheduling: TopologySettings = TopologySettings()
+
+
+class AdmissionSpec(Model):
+    """How old the view is that those who admit writes have of topologies, of who uses them, and of their pods."""
+
+    watch: Span = 0
 
 
 class DriverSpec(Model):
@@ -82,6 +91,11 @@ class Expectation(Model):
         exists, gone: objects as ``Kind/name``.
         nodes: on how many nodes pods are.
         joined: of all pods, or by PodClique: those that claim a channel of a ComputeDomain.
+        stands_on: by PodClique, labels of nodes; all of its live pods are on nodes with these.
+        topologies: by PodGang, the topology that it names; empty for none.
+        in_sync: by PodCliqueSet, whether its topology holds, as its condition says.
+        held: by ClusterTopology, whether Grove's finalizer is on it.
+        levels: by ClusterTopology, its domains from broad to narrow.
         failed_domains: by PodCliqueSet, the replicas whose ComputeDomain could not be made, as its condition says.
     """
 
@@ -100,6 +114,11 @@ class Expectation(Model):
     gone: tuple[Address, ...] = ()
     joined: Counted | None = None
     failed_domains: dict[str, tuple[Count, ...]] = Field(default_factory=dict)
+    stands_on: dict[str, dict[str, StrictStr]] = Field(default_factory=dict)
+    topologies: dict[str, StrictStr] = Field(default_factory=dict)
+    in_sync: dict[str, StrictBool] = Field(default_factory=dict)
+    held: dict[str, StrictBool] = Field(default_factory=dict)
+    levels: dict[str, tuple[StrictStr, ...]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _when_or_never(self) -> "Expectation":
@@ -115,18 +134,21 @@ class Spec(Model):
     Attributes:
         start: the moment that virtual time counts from.
         sets: PodCliqueSets that are there from the start, as manifests, or as ``file: PATH`` beside the scenario.
+        topologies: ClusterTopologies that are there from the start, in the same way.
         cluster: a dump to start from, as kubectl prints it; what it lacks is made by the operator.
         until: when the run ends; where it is left out, when nothing more will happen.
     """
 
     start: Moment = _START
     sets: tuple[Raw, ...] = ()
+    topologies: tuple[Raw, ...] = ()
     cluster: StrictStr | None = None
     nodes: tuple[NodePool, ...] = ()
     kubelet: KubeletSpec = Field(default_factory=KubeletSpec)
     scheduler: SchedulerSpec = Field(default_factory=SchedulerSpec)
     operator: OperatorSpec = Field(default_factory=OperatorSpec)
     driver: DriverSpec = Field(default_factory=DriverSpec)
+    admission: AdmissionSpec = Field(default_factory=AdmissionSpec)
     until: Span | None = None
     events: tuple[Event, ...] = ()
     expect: tuple[Expectation, ...] = ()

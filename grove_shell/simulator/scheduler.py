@@ -7,6 +7,7 @@ from dataclasses import replace
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import SCHEDULER
+from grove_core.resources.placement import NO_PACK, NOWHERE
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
@@ -14,6 +15,7 @@ from grove_shell.simulator.changes import Change
 from grove_shell.simulator.cluster import Cluster, is_live
 from grove_shell.simulator.history import Actor, History, What
 from grove_shell.simulator.nodes import ENDLESS, NOTHING_ASKED, Asks, Node, asks_of, count_pods
+from grove_shell.simulator.packing import Block, Found, block_of, give_back, placed_in, required_in
 from grove_shell.simulator.scenario import SchedulerSpec
 
 UNSCHEDULABLE = "Unschedulable"
@@ -90,7 +92,9 @@ class Scheduler:
             gang = self.cluster.world.items.get(Ref(SCHEDULER, "PodGang", namespace, name))
             if isinstance(gang, PodGang) and self.spec.gang_aware and not gang.deleting:
                 pods = self._place_gang(gang, pods, cliques)
-            left = [pod for pod in pods if not self._place(pod, cliques)]
+            else:
+                gang = None
+            left = [pod for pod in pods if not self._place(pod, gang, cliques)]
             for pod in left:
                 self._give_up(pod)
             if left and name not in self._stuck:
@@ -114,23 +118,47 @@ class Scheduler:
                 )
                 return self._refuse(pods)
         needed.sort(key=lambda pod: sorted(self.asks(pod).amounts.items()), reverse=True)
-        found: list[tuple[Pod, Node]] = []
-        for pod in needed:
-            node = self._best(self.asks(pod))
-            if node is None:
-                for other, taken in found:
-                    taken.take(self.asks(other).amounts, -1)
-                short = (
-                    f"it needs nodes for {len(needed)} pods at once, there are some for {len(found)}{self._lack(pod)}"
-                )
-                self._tell(gang.ref.name, pods, short)
-                return self._refuse(pods)
-            node.take(self.asks(pod).amounts)
-            found.append((pod, node))
+        found = self._found(gang, needed, cliques)
+        if found is None:
+            self._tell(gang.ref.name, pods, self._shortage(gang, needed))
+            return self._refuse(pods)
         for pod, node in sorted(found, key=lambda pair: pair[0].name):
             self._bind(pod, node, cliques)
         chosen = {pod.uid for pod in needed}
         return [pod for pod in pods if pod.uid not in chosen]
+
+    def _found(self, gang: PodGang, pods: Iterable[Pod], cliques: Mapping[str, PodClique]) -> Found | None:
+        """Nodes for these pods of a gang, as near to each other as it says and to those that are placed."""
+        block = Block(NO_PACK, tuple(pods))
+        if gang.placement._replace(topology="") != NOWHERE:
+            waiting: defaultdict[str, list[Pod]] = defaultdict(list)
+            for pod in block.pods:
+                waiting[cliques[pod.owner_uid].ref.name].append(pod)
+            block = block_of(gang.placement, waiting, self._company(gang, cliques))
+        return placed_in(block, tuple(self.nodes.values()), self.asks, self._best)
+
+    def _company(self, gang: PodGang, cliques: Mapping[str, PodClique]) -> dict[str, list[Node]]:
+        """By PodClique, the nodes of the pods of a gang that are placed and count."""
+        found: defaultdict[str, list[Node]] = defaultdict(list)
+        for uid, clique in cliques.items():
+            for pod in self.cluster.world.pods.get(uid, ()):
+                if pod.namespace == gang.ref.namespace and pod.gang == gang.ref.name and is_live(pod):
+                    found[clique.ref.name] += [self.nodes[pod.node]] if pod.node in self.nodes else []
+        return found
+
+    def _shortage(self, gang: PodGang, needed: list[Pod]) -> str:
+        """Why there are no nodes for what a gang needs: room, or room so near."""
+        taken: Found = []
+        nodes, why = tuple(self.nodes.values()), ""
+        for pod in needed:
+            found = placed_in(Block(NO_PACK, (pod,)), nodes, self.asks, self._best)
+            if found is None:
+                why = f"there are some for {len(taken)}{self._lack(pod)}"
+                break
+            taken += found
+        give_back(taken, self.asks)
+        keys = ", ".join(sorted(required_in(gang.placement)))
+        return f"it needs nodes for {len(needed)} pods at once, {why or f'and there are none so near by {keys}'}"
 
     def _placed(self, clique: str, gang: PodGang, cliques: Mapping[str, PodClique]) -> int:
         return sum(
@@ -145,19 +173,21 @@ class Scheduler:
             self._give_up(pod)
         return []
 
-    def _place(self, pod: Pod, cliques: Mapping[str, PodClique]) -> bool:
-        asks = self.asks(pod)
-        node = self._best(asks)
-        if node is not None:
-            node.take(asks.amounts)
-            self._bind(pod, node, cliques)
-        return node is not None
+    def _place(self, pod: Pod, gang: PodGang | None, cliques: Mapping[str, PodClique]) -> bool:
+        """Place a pod by itself; it may have to stand near the others of its gang."""
+        if gang is not None:
+            found = self._found(gang, (pod,), cliques)
+        else:
+            found = placed_in(Block(NO_PACK, (pod,)), tuple(self.nodes.values()), self.asks, self._best)
+        for placed, node in found or ():
+            self._bind(placed, node, cliques)
+        return found is not None
 
-    def _best(self, asks: Asks) -> Node | None:
+    def _best(self, asks: Asks, nodes: Iterable[Node]) -> Node | None:
         """The fullest node that has room; of equal ones the first by name."""
         fitting = (
             node
-            for node in self.nodes.values()
+            for node in nodes
             if not (node.cordoned or node.unready) and asks.suit(node) and node.has_room(asks.amounts)
         )
         return min(fitting, key=lambda node: (node.room_after(asks.amounts), len(node.name), node.name), default=None)

@@ -7,6 +7,8 @@ from typing import Any, Final
 from grove_core.areas.mnnvl.preflight import objection_to_start
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.reconcile import reconcile
+from grove_core.reconcile_topology import reconcile_topology
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration, Served
 from grove_core.snapshot.cluster import Cluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND
@@ -23,15 +25,17 @@ from grove_shell.simulator.expectations import Judge, Miss
 from grove_shell.simulator.fabric_faults import FabricFaults
 from grove_shell.simulator.history import History, NoEffect, What
 from grove_shell.simulator.kubelet import Kubelet
+from grove_shell.simulator.late_admission import LateAround
 from grove_shell.simulator.mischief import Mischief
 from grove_shell.simulator.node_controller import NodeController
 from grove_shell.simulator.nodes import Node, nodes_of
-from grove_shell.simulator.operator import Decide, Following, Operator, Preflight
+from grove_shell.simulator.operator import Decide, Following, Keep, Operator, Preflight
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.scheduler import Scheduler
 from grove_shell.simulator.spans import MINUTE, moment_of
 from grove_shell.simulator.standing import Standing, standings_of
 from grove_shell.simulator.storyteller import Storyteller
+from grove_shell.simulator.topology_deeds import Administrators
 from grove_shell.simulator.violation import Violated, Violation
 from grove_shell.world.memory import MemoryWorld
 
@@ -46,7 +50,7 @@ class Options:
     """How a scenario is run.
 
     Attributes:
-        decide: the operator's mind.
+        decide, keep: the operator's mind, about sets and about topologies.
         check: watch what may never happen.
         deaf: write no history.
         until: when to stop, in milliseconds; None for the scenario's own word.
@@ -57,6 +61,7 @@ class Options:
     """
 
     decide: Decide = reconcile
+    keep: Keep = reconcile_topology
     check: bool = False
     deaf: bool = False
     until: int | None = None
@@ -119,11 +124,16 @@ class Simulation:
         self.history = History(deaf=options.deaf)
         roots = () if dump is None else tuple(dump.snapshot_of(root, spec.start) for root in dump.sets)
         world = MemoryWorld(roots, lingering=True)
-        world.complete = EVERY_KIND
-        world.configuration = Configuration(mnnvl=spec.operator.mnnvl.as_told)
+        for topology in dump.topologies.values() if dump is not None else ():
+            world.add(topology)
+        world.complete = EVERY_KIND | {TOPOLOGY_KIND}
+        told = spec.operator
+        world.configuration = Configuration(mnnvl=told.mnnvl.as_told, topology=told.topology_aware_scheduling.as_told)
         world.clock = lambda: moment_of(spec.start, self.agenda.now)
         world.served = Served(without_domains=spec.driver.installed > 0)
         self.cluster = Cluster(world, self.agenda, options.admission)
+        self.cluster.admission_watch = spec.admission.watch
+        self.cluster.late = LateAround(self.cluster, spec.admission.watch) if spec.admission.watch else None
         self.nodes: dict[str, Node] = {node.name: node for pool in spec.nodes for node in nodes_of(pool)}
         for pod in self.cluster.pods():
             if pod.node and pod.node not in self.nodes:
@@ -132,7 +142,8 @@ class Simulation:
         self.kubelet = Kubelet(self.cluster, self.nodes, spec.kubelet, self.history)
         self.controller = NodeController(self.cluster, self.nodes, self.scheduler, self.kubelet, self.history)
         self.storyteller = Storyteller(self.cluster, self.history)
-        self.checks = Checks(self.cluster, self.nodes, spec.start) if options.check else None
+        aware = spec.scheduler.gang_aware
+        self.checks = Checks(self.cluster, self.nodes, spec.start, gang_aware=aware) if options.check else None
         watching = (self.checks,) if self.checks is not None else ()
         followers = (self.storyteller, *watching, *options.followers)
         self.operator = Operator(
@@ -140,18 +151,20 @@ class Simulation:
             spec.start,
             spec.operator,
             options.decide,
+            keep=options.keep,
             preflight=options.preflight,
             followers=followers,
         )
         self.users = Users(self.cluster, self.kubelet, self.history, spec.start)
         self.users.admission = options.admission
+        self.administrators = Administrators(self.cluster, self.history, options.admission)
         self.users.asked = self.checks.asked if self.checks is not None else None
         self.users.manifests.update(manifests or {})
         self.mischief = Mischief(self.cluster, self.operator, self.history)
         self.fabric = FabricFaults(self.cluster, self.operator, self.history)
         self.driver = Driver(self.cluster, spec.driver)
-        self.judge = Judge(self.cluster, self.history, spec.expect)
-        self._acts = acts_by_name(self.users, self.mischief, self.fabric, self.controller)
+        self.judge = Judge(self.cluster, self.nodes, self.history, spec.expect)
+        self._acts = acts_by_name(self.users, self.administrators, self.mischief, self.fabric, self.controller)
         self.cluster.listeners = [
             *([self.checks.hear] if self.checks is not None else []),
             self.storyteller.hear,
@@ -191,6 +204,8 @@ class Simulation:
 
     def _play(self) -> bool:
         """Go from moment to moment; returns whether nothing was left to happen."""
+        for topology in self.scenario.spec.topologies:
+            self.administrators.admit(topology)
         for manifest in self.scenario.spec.sets:
             self.users.admit(manifest)
         end = 0

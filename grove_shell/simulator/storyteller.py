@@ -1,6 +1,7 @@
 """Writes down what an operator does and what becomes of the cluster, for people."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from grove_core.areas.gang_termination.findings import TERMINATION
 from grove_core.areas.gang_termination.rules import Why
@@ -10,7 +11,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Ensure, Outcome, SetStatus, Step
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.keys import DOMAINS_READY
+from grove_core.resources.keys import DOMAINS_READY, TOPOLOGY_IN_SYNC
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
@@ -18,9 +19,17 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.history import Actor, History, What
-from grove_shell.world.memory import FOUND
+from grove_shell.simulator.topologies import Sight
+from grove_shell.world.refusals import FOUND
 
 _ENDS = frozenset({Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED})
+
+_TAKEN_AWAY: Final = {
+    DOMAINS_READY: f"no ComputeDomain fails any more, {DOMAINS_READY} is taken away",
+    TOPOLOGY_IN_SYNC: f"its topology holds again, {TOPOLOGY_IN_SYNC} is taken away",
+}
+_IN_WORDS: Final = frozenset(_TAKEN_AWAY)
+"""Conditions of which every change of words is told."""
 
 
 class Storyteller:
@@ -30,8 +39,8 @@ class Storyteller:
         self.cluster = cluster
         self.history = history
         self._ended: dict[tuple[str, str, str], set[Ref]] = {}  # group, replica, cause -> what ended with it
-        self._waits: dict[Ref, str] = {}
-        self._held: dict[Ref, tuple[str, ...]] = {}
+        self._waits: dict[Ref, dict[Ref, str]] = {}  # by root
+        self._held: dict[Ref, dict[Ref, tuple[str, ...]]] = {}
 
     # of the cluster
 
@@ -46,10 +55,10 @@ class Storyteller:
                 for condition in after.status.conditions:
                     old = known.get(condition.type)
                     moved = old is None or old.status is not condition.status or old.reason != condition.reason
-                    if moved or (condition.type == DOMAINS_READY and old != condition):
+                    if moved or (condition.type in _IN_WORDS and old != condition):
                         self._tell_of(after.ref, condition, old)
-                if DOMAINS_READY in known and all(one.type != DOMAINS_READY for one in after.status.conditions):
-                    word = f"no ComputeDomain fails any more, {DOMAINS_READY} is taken away"
+                gone = known.keys() - {one.type for one in after.status.conditions}
+                for word in (word for kind, word in _TAKEN_AWAY.items() if kind in gone):
                     self.history.note(change.at, Actor.OPERATOR, What.CHANGED, after.ref, detail=word)
                 was = getattr(getattr(before, "status", None), "updating", False)
                 if after.status.updating != was:
@@ -68,7 +77,7 @@ class Storyteller:
 
     # of the operator
 
-    def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+    def planned(self, actor: Actor, seen: Sight, plan: Plan) -> None:
         """Who waits until when, and what is held back; once, until it changes."""
         if self.history.deaf:
             return
@@ -77,17 +86,17 @@ class Storyteller:
             if finding.question == TERMINATION and finding.verdict == "Wait":
                 waits[finding.subject] = "; ".join(dict.fromkeys(why.sentence for why in finding.because))
         for subject, sentence in waits.items():
-            if self._waits.get(subject) != sentence:
+            if self._waits.get(plan.root, {}).get(subject) != sentence:
                 self.history.note(self.cluster.agenda.now, actor, What.WAITS, subject, because=(sentence,))
-        self._waits = waits
+        self._waits[plan.root] = waits
         held = {word.target: tuple(why.sentence for why in word.because) for word in plan.withheld}
         for target, sentences in held.items():
-            if self._held.get(target) != sentences:
+            if self._held.get(plan.root, {}).get(target) != sentences:
                 self.history.note(self.cluster.agenda.now, actor, What.HOLDS, target, because=sentences)
-        self._held = held
-        del snapshot
+        self._held[plan.root] = held
+        del seen
 
-    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def wrote(self, actor: Actor, seen: Sight, attempt: Attempt) -> None:
         """One write, and why."""
         step = attempt.step
         if attempt.outcome is Outcome.DONE and isinstance(step.action, Delete):
@@ -95,7 +104,7 @@ class Storyteller:
         if self.history.deaf:
             return
         because = tuple(why.sentence for why in step.because)
-        clique = _clique_of(step, snapshot) if step.target.kind == "Pod" else ""
+        clique = _clique_of(step, seen) if step.target.kind == "Pod" else ""
         if attempt.outcome is not Outcome.DONE or attempt.detail == FOUND:
             detail = FOUND if attempt.detail == FOUND else f"{attempt.outcome.value}: {attempt.detail}"
             self.history.note(
@@ -147,15 +156,13 @@ def _verb(step: Step) -> What:
             return What.TERMINATED if ends else What.DELETED
 
 
-def _clique_of(step: Step, snapshot: Snapshot) -> str:
-    uid = ""
+def _clique_of(step: Step, seen: Sight) -> str:
     if isinstance(step.action, Create):
         owner = step.action.manifest["metadata"]["ownerReferences"][0]  # type: ignore[index,call-overload]
         return str(owner["name"])  # type: ignore[index,call-overload]
-    for clique, pod in snapshot.pods():
-        if pod.name == step.target.name:
-            return clique.ref.name
-    return uid
+    pods = seen.pods() if isinstance(seen, Snapshot) else ()
+    found = (clique.ref.name for clique, pod in pods if pod.name == step.target.name)
+    return next(found, "")
 
 
 def _conditions(item: object) -> dict[str, Condition]:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from grove_shell.simulator.cluster import Cluster
-from grove_shell.simulator.events import CrashOperator, Event
+from grove_shell.simulator.events import Event
+from grove_shell.simulator.fault_events import CrashOperator
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.simulation import Options, Run, Simulation
 from grove_shell.simulator.spans import SECOND

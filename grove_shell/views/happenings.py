@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grove_core.resources.keys import DOMAINS_READY, MIN_AVAILABLE_BREACHED
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
+from grove_core.resources.keys import DOMAINS_READY, MIN_AVAILABLE_BREACHED, TOPOLOGY_IN_SYNC
 from grove_shell.simulator.history import Actor, Happening, What
 from grove_shell.views.words import listed, plural
 
@@ -36,13 +37,15 @@ def lines_of(moment: Iterable[Happening], *, verbose: bool) -> Iterator[Line]:
 
 
 def _is_told(happening: Happening) -> bool:
-    """Whether a person wants to know who did not ask for everything: of conditions, breaches and domains."""
+    """Whether a person wants to know who did not ask for everything: breaches, domains and topologies."""
     if happening.what is What.CONDITION:
         _, _, before = happening.because
         kind, _, now = happening.detail.partition("=")
-        if kind == DOMAINS_READY:
+        if kind in {DOMAINS_READY, TOPOLOGY_IN_SYNC}:
             return True
         return kind == MIN_AVAILABLE_BREACHED and now != before and "True" in {now, before}
+    if happening.what is What.HOLDS and happening.subject is not None and happening.subject.kind in TOPOLOGY_KINDS:
+        return True
     return happening.what not in _ONLY_VERBOSE
 
 

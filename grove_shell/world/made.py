@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, cluster_topology_of
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
 from grove_core.resources.owned import Owned, owned_of
 from grove_core.resources.pod import Pod, pod_of
@@ -12,7 +13,7 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 
-Made: TypeAlias = ScalingGroup | PodClique | PodGang | Pod | Owned | ComputeDomain
+Made: TypeAlias = ScalingGroup | PodClique | PodGang | Pod | Owned | ComputeDomain | ClusterTopology
 
 _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], Made]]] = MappingProxyType(
     {
@@ -20,6 +21,7 @@ _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], Made]]] = Mapping
         "PodClique": podclique_of,
         "PodGang": podgang_of,
         DOMAIN_KIND: compute_domain_of,
+        TOPOLOGY_KIND: cluster_topology_of,
         "Pod": lambda raw: pod_of(_admitted(raw), {}),
     }
 )

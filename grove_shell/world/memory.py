@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, TypeAlias, assert_never
+from typing import Final, assert_never
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
@@ -29,12 +29,11 @@ from grove_core.kernel.steps import (
     Step,
 )
 from grove_core.resources.applied import with_fields
-from grove_core.resources.cluster_topology import ClusterTopology
+from grove_core.resources.cluster_topology import ClusterTopology, preferred_of
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.keys import SET
 from grove_core.resources.membership import user_in, user_of
-from grove_core.resources.names import index_from
 from grove_core.resources.owned import CLAIM_KIND, Owned
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -45,11 +44,9 @@ from grove_core.resources.statuses import with_status
 from grove_core.snapshot.cluster import cluster_of, with_domains
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.world.made import made_of
+from grove_shell.world.refusals import FOREGROUND, as_found, refusal_of
+from grove_shell.world.stored import Stored, bumped, marked, without
 
-Stored: TypeAlias = PodCliqueSet | ScalingGroup | PodClique | PodGang | Owned | ComputeDomain
-
-FOUND: Final = "it was there already"
-_FOREGROUND: Final = "foregroundDeletion"
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 
@@ -76,7 +73,6 @@ class MemoryWorld:
         self.lingering = lingering
         self.claim_templates: dict[tuple[str, str], FrozenMap] = {}
         self.strangers: dict[tuple[str, str, str], str] = {}
-        self.topologies: dict[str, ClusterTopology] = {}
         self.not_collected: frozenset[str] = frozenset()
         self.complete: frozenset[str] | None = None
         self.configuration, self.served = Configuration(), Served()
@@ -93,9 +89,9 @@ class MemoryWorld:
             self.claim_templates |= snapshot.claim_templates
             self.configuration, self.served = snapshot.configuration, snapshot.served
             self.strangers |= snapshot.strangers
-            self.topologies |= snapshot.topologies
             items: tuple[Stored, ...] = (snapshot.root, *snapshot.groups, *snapshot.gangs, *snapshot.others)
-            for item in (*items, *snapshot.named_domains.values(), *snapshot.named_claims.values()):
+            named = (snapshot.named_domains, snapshot.named_claims, snapshot.topologies)
+            for item in (*items, *(item for found in named for item in found.values())):
                 self.add(item)
             for clique in snapshot.cliques:
                 self.add(clique)
@@ -108,6 +104,10 @@ class MemoryWorld:
         return sorted(
             (ref for ref, item in self.items.items() if isinstance(item, PodCliqueSet)), key=lambda ref: ref.sort_key
         )
+
+    def topologies(self) -> dict[str, ClusterTopology]:
+        """Those that count, by name."""
+        return preferred_of(item for item in self.items.values() if isinstance(item, ClusterTopology))
 
     def leftovers(self) -> list[ScalingGroup | PodClique]:
         """Parts that are being deleted, whose owner is gone and of whose set there is none any more; sorted."""
@@ -143,7 +143,7 @@ class MemoryWorld:
             configuration=self.configuration,
             served=self.served,
             strangers=self.strangers,
-            topologies=dict(self.topologies),
+            topologies=self.topologies(),
         )
 
     def attempt(self, step: Step) -> Attempt:
@@ -156,7 +156,7 @@ class MemoryWorld:
         item = self.pod(step.target) if step.target.kind == "Pod" else self.items.get(step.target)
         if item is None:
             return Attempt(step, Outcome.CONFLICT, "not found")
-        refusal = _refusal_of(step, item, action)
+        refusal = refusal_of(step, item, action)
         if refusal is not None:
             return refusal
         if isinstance(action, Delete) and step.stage is not Stage.CAUSE:
@@ -190,7 +190,7 @@ class MemoryWorld:
             return Attempt(step, Outcome.REFUSED, "; ".join(map(str, fault.problems)))
         there = self._pod_of_name(ref) if isinstance(item, Pod) else self.items.get(ref)
         if there is not None:
-            return _as_found(step, there, item)
+            return as_found(step, there, item)
         self.made[ref] = serial
         self.manifests[ref] = action.manifest
         if isinstance(item, Pod):
@@ -290,14 +290,14 @@ class MemoryWorld:
         match action:
             case Apply(fields):
                 if not isinstance(item, PodCliqueSet):
-                    self._keep(with_fields(item, fields))
+                    self._settle(with_fields(item, fields))
             case SetStatus(fields):
-                if not isinstance(item, Owned | ComputeDomain):
+                if not isinstance(item, Owned | ComputeDomain | ClusterTopology):
                     self._keep(with_status(item, fields))
             case Delete(foreground=foreground):
                 self._delete(item, foreground=foreground)
             case DropFinalizer(finalizer):
-                self._settle(_without(item, finalizer))
+                self._settle(without(item, finalizer))
             case _:
                 assert_never(action)
 
@@ -308,18 +308,18 @@ class MemoryWorld:
 
     def _delete(self, item: Stored, *, foreground: bool) -> None:
         """Accept a deletion; the last one of several says whether parts are waited for."""
-        marked = self._marked(item)
+        doomed = self._marked(item)
         if not foreground:
-            self._settle(_without(marked, _FOREGROUND))
-        elif _FOREGROUND not in item.finalizers:
-            self.put(replace(marked, finalizers=(*marked.finalizers, _FOREGROUND)))
+            self._settle(without(doomed, FOREGROUND))
+        elif FOREGROUND not in item.finalizers:
+            self.put(replace(doomed, finalizers=(*doomed.finalizers, FOREGROUND)))
             self._let_go(item.ref)
 
     def _marked(self, item: Stored) -> Stored:
         """The object, being deleted."""
         if isinstance(item, ComputeDomain) and self.clock is not None and not item.deleting:
             return replace(item, deleting=True, deleted_at=self.clock().replace(microsecond=0))
-        return _marked(item)
+        return marked(item)
 
     def _let_go_of_owner(self, uid: str) -> None:
         if uid in self._refs:
@@ -328,13 +328,13 @@ class MemoryWorld:
     def _let_go(self, ref: Ref) -> None:
         """What an object that is deleted in the foreground controls goes first; then it has nothing to wait for."""
         item = self.items.get(ref)
-        if item is None or _FOREGROUND not in item.finalizers or item.uid in self._ending:
+        if item is None or FOREGROUND not in item.finalizers or item.uid in self._ending:
             return
         self._ending.add(item.uid)
         self._delete_owned(item.uid, foreground=True)
         self._ending.discard(item.uid)
         if not self._owned.get(item.uid) and not self.pods.get(item.uid):
-            self._settle(_without(self.items[ref], _FOREGROUND))
+            self._settle(without(self.items[ref], FOREGROUND))
 
     def _delete_owned(self, uid: str, *, foreground: bool) -> None:
         for ref in sorted(self._owned.get(uid, ()), key=lambda ref: ref.sort_key):
@@ -356,44 +356,3 @@ class MemoryWorld:
         if not self.pods.get(item.uid):
             self.pods.pop(item.uid, None)
         self._let_go_of_owner(item.owner_uid)
-
-
-def _without(item: Stored, finalizer: str) -> Stored:
-    return replace(item, finalizers=tuple(name for name in item.finalizers if name != finalizer))
-
-
-def _refusal_of(step: Step, item: Stored | Pod, action: Apply | SetStatus | Delete | DropFinalizer) -> Attempt | None:
-    """Why a write to this object is not done; None where it may be."""
-    if isinstance(item, Pod) and isinstance(action, Apply):  # whatever else changed (specs/decisions/0010)
-        words = "the uid of an object cannot be changed"
-        return None if item.uid == action.guard.uid else Attempt(step, Outcome.REFUSED, words)
-    if item.guard != action.guard:
-        return Attempt(step, Outcome.CONFLICT, "the object has been modified")
-    waits = not isinstance(item, Pod) and item.finalizers == (_FOREGROUND,)
-    if waits and isinstance(action, Delete) and not action.foreground:
-        return Attempt(step, Outcome.CONFLICT, "a server takes that finalizer first, and finds another version then")
-    return None
-
-
-def _marked(item: Stored) -> Stored:
-    """An object whose deletion was accepted; that moves its generation, once."""
-    if not item.deleting and isinstance(item, PodCliqueSet | ScalingGroup | PodClique) and item.generation is not None:
-        return replace(item, deleting=True, generation=item.generation + 1)
-    return replace(item, deleting=True)
-
-
-def _as_found(step: Step, there: Stored | Pod, wanted: Stored | Pod) -> Attempt:
-    """A creation where somebody was before: we ourselves, whose answer was lost; or another, whose object stays."""
-    if there.owner_uid != wanted.owner_uid:
-        return Attempt(step, Outcome.REFUSED, f"{step.target.short} already exists; it belongs to somebody else")
-    if there.deleting:
-        return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
-    return Attempt(step, Outcome.DONE, FOUND)
-
-
-def bumped(resource_version: str) -> str:
-    """The version after one more write."""
-    version, plus, writes = resource_version.rpartition("+")
-    if not plus or index_from(writes) is None:
-        version, writes = resource_version, "0"
-    return f"{version}+{int(writes) + 1}"

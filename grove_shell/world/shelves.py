@@ -29,7 +29,7 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.podgang import podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
-from grove_core.resources.topology_use import User
+from grove_core.resources.topology_use import User, use_of
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.world.buried import Buried, number_of
 from grove_shell.world.homes import Home, is_topology_home
@@ -106,10 +106,11 @@ class Shelves:
         if kind == TEMPLATE_KIND:
             kept = {(namespace, name) for _, namespace, name in there}
             self._templates = {key: spec for key, spec in self._templates.items() if key in kept}
-        as_of = number_of(version)
+        as_of = number_of(version) if version else None  # nothing is known that could be newer
         for address, where in list(self._places[kind].items()):
-            if address not in there and where.version <= as_of:
+            if address not in there and (as_of is None or where.version <= as_of):
                 self._remove(address)
+        self._doubt(kind)
         for home in list(self._houses):
             self._tell(home)
 
@@ -141,10 +142,12 @@ class Shelves:
         house = self._houses.setdefault(home, House())
         try:
             self._file(house, home, address, _PROJECTIONS[kind](raw, self._shared))
-            house.broken.pop(address, None)
+            if house.broken.pop(address, None) is not None:
+                self._doubt(kind)
         except MalformedObject as fault:
             self._take_out(address, self._places[kind][address])
             house.broken[address] = "; ".join(map(str, fault.problems))
+            self._doubt(kind)
         if len(self._shared) > self._most_shared:
             self._share_anew()
         self._tell(home)
@@ -173,6 +176,7 @@ class Shelves:
             return
         for address in list(self._places[kind]):
             self._remove(address)
+        self._doubt(kind)
         for home in list(self._houses):
             self._tell(home)
 
@@ -278,7 +282,8 @@ class Shelves:
         if house is None or house.root is None:
             return None
         unknown = frozenset(self._lost) | {kind for kind, _, _ in house.broken}
-        whole = EVERY_KIND | {TOPOLOGY_KIND} if self.topologies.is_complete else EVERY_KIND
+        named = use_of(house.root.spec.template).topology
+        whole = EVERY_KIND | {TOPOLOGY_KIND} if self.topologies.knows(named) else EVERY_KIND
         return replace(
             house.seen(house.root, now, attempts),
             named_domains=self._domains,
@@ -295,7 +300,8 @@ class Shelves:
 
     def _has_topology(self, name: str) -> bool:
         """Whether there is such a topology, or the operator is to make it."""
-        is_to_be = name == DEFAULT_TOPOLOGY and self.configuration.topology.enabled and self.topologies.is_complete
+        is_default = name == DEFAULT_TOPOLOGY and self.configuration.topology.enabled
+        is_to_be = is_default and self.topologies.knows(name)
         return is_to_be or name in self.topologies.by_name
 
     def _observe_topology(self, name: str, now: datetime, attempts: tuple[Attempt, ...]) -> TopologyMoment | None:
@@ -311,7 +317,13 @@ class Shelves:
             now=now,
             unknown=tuple(sorted(USE_IS_SEEN_BY & (self._lost.keys() | broken))),
             attempts=attempts,
+            shadowed=self.topologies.shadowed(name),
         )
+
+    def _doubt(self, kind: str) -> None:
+        """What is known of a kind has become more or less; of which kinds that matters is TP-042."""
+        if kind in USE_IS_SEEN_BY:
+            self.topologies.doubt()
 
     def _tell(self, home: Home) -> None:
         """Of a set; what belongs to nobody concerns nobody."""
@@ -352,7 +364,8 @@ class Shelves:
     def _take_out(self, address: Address, where: _Where) -> None:
         house = self._houses[where.home]
         kind, _, name = address
-        house.broken.pop(address, None)
+        if house.broken.pop(address, None) is not None:
+            self._doubt(kind)
         if kind == DOMAIN_KIND:
             self._domains.pop(address[1:], None)
         if kind == CLAIM_KIND:
@@ -363,8 +376,10 @@ class Shelves:
         elif kind == "Pod":
             if _is_bound(house.drop_pod(where.shelf, name)):
                 self.topologies.note_bound(where.home)
-        elif house.items.pop(address, None) is not None:
+        elif (gone := house.items.pop(address, None)) is not None:
             self._home_of_owner.pop(where.uid, None)
+            if _scheduled(gone):
+                self.topologies.note_bound(where.home)
 
     def _remove(self, address: Address) -> None:
         where = self._places[address[0]].pop(address)

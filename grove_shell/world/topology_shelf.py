@@ -1,6 +1,6 @@
 """Topologies, and which sets use which: beside the shelves of the sets, and kept up to date with them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from grove_core.kernel.errors import MalformedObject
@@ -11,6 +11,7 @@ from grove_core.resources.cluster_topology import (
     ClusterTopology,
     cluster_topology_of,
     preferred_of,
+    shadowed_among,
     topology_ref,
 )
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -34,15 +35,23 @@ class TopologyShelf:
         self.by_name: Mapping[str, ClusterTopology] = {}
         self._changed = changed
         self._found: dict[Ref, ClusterTopology] = {}
-        self._unread: set[Ref] = set()
+        self._unread: dict[Ref, str] = {}
         self._listed: set[str] = set()
         self._gone = Buried()
         self._users = TopologyUsers()
 
     @property
-    def is_complete(self) -> bool:
-        """Whether every topology there is can be read."""
-        return self._listed.issuperset(TOPOLOGY_KINDS) and not self._unread
+    def unread(self) -> Iterator[str]:
+        """One sentence for each that cannot be read."""
+        return (f"{ref.short}: cannot be read: {words}" for ref, words in sorted(self._unread.items(), key=str))
+
+    def knows(self, name: str) -> bool:
+        """Whether it is known if there is one of that name; what cannot be read keeps only its own name in doubt."""
+        return self._listed.issuperset(TOPOLOGY_KINDS) and all(ref.name != name for ref in self._unread)
+
+    def shadowed(self, name: str) -> ClusterTopology | None:
+        """A binding of a name that a ClusterTopology has too."""
+        return shadowed_among(self._found.values()).get(name)
 
     def find(self, ref: Ref) -> ClusterTopology | None:
         """One of them by its address."""
@@ -55,14 +64,19 @@ class TopologyShelf:
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """All there are of a kind as of a version; what is newer stays (RS9)."""
         there = [self.put(kind, raw) for raw in items]
-        as_of = number_of(version)
+        as_of = number_of(version) if version else None  # nothing is known that could be newer
         for ref in [ref for ref in (*self._found, *self._unread) if ref.kind == kind and ref not in there]:
             found = self._found.get(ref)
-            if found is None or number_of(found.resource_version) <= as_of:
+            if found is None or as_of is None or number_of(found.resource_version) <= as_of:
                 self._forget(ref)
         self._listed.add(kind)
         for name in {DEFAULT_TOPOLOGY, *self._users.topologies, *(ref.name for ref in there)}:
             self._tell(name)
+
+    def doubt(self) -> None:
+        """What can be said of users has become more or less: all topologies are to be looked at."""
+        for name in {DEFAULT_TOPOLOGY, *self.by_name}:
+            self._tell_keeper(name)
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> Ref:
         """One is new or has changed; where it stands."""
@@ -76,10 +90,10 @@ class TopologyShelf:
         self._gone.raise_again(uid)
         try:
             self._found[ref] = cluster_topology_of({**raw, "kind": kind})
-            self._unread.discard(ref)
-        except MalformedObject:
+            self._unread.pop(ref, None)
+        except MalformedObject as fault:
             self._found.pop(ref, None)
-            self._unread.add(ref)
+            self._unread[ref] = "; ".join(map(str, fault.problems))
         self._tell(ref.name)
         return ref
 
@@ -98,6 +112,7 @@ class TopologyShelf:
         self._listed.discard(kind)
         for ref in [ref for ref in (*self._found, *self._unread) if ref.kind == kind]:
             self._forget(ref)
+        self._tell_keeper(DEFAULT_TOPOLOGY)
         for name in self._users.topologies:
             self._tell(name)
 
@@ -117,7 +132,7 @@ class TopologyShelf:
 
     def _forget(self, ref: Ref) -> None:
         self._found.pop(ref, None)
-        self._unread.discard(ref)
+        self._unread.pop(ref, None)
         self._tell(ref.name)
 
     def _tell(self, name: str) -> None:

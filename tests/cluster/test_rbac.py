@@ -24,6 +24,7 @@ DEVICES: Final[Json] = {"name": "x", "templateSpec": {"spec": {"devices": {}}}}
 _LOST: Final = "asked for by name only where the answer to a creation was lost, or the name is somebody else's"
 _HEALED: Final = "changed only where somebody else, or an update, makes it differ from the template"
 _HANDED_OVER: Final = "handed over to gangs in mode `annotations` alone"
+_GATED: Final = "gates are set, and opened, where nothing can be placed at first: played in mode `annotations`"
 _COLLECTED: Final = "in mode `annotations` they go with their gang"
 IDLE: Final = {
     **{
@@ -47,7 +48,11 @@ IDLE: Final = {
 }
 """What this one life of a set does not show in any mode; tests/manifests/test_access.py has it asked for."""
 IDLE_IN: Final = {
-    "operator": {("computedomains", "patch"): _HANDED_OVER, ("resourceclaims", "patch"): _HANDED_OVER},
+    "operator": {
+        ("computedomains", "patch"): _HANDED_OVER,
+        ("resourceclaims", "patch"): _HANDED_OVER,
+        ("pods", "patch"): _GATED,
+    },
     "annotations": {("computedomains", "delete"): _COLLECTED},
 }
 
@@ -139,16 +144,14 @@ def manifest(namespace: str) -> Json:
 
 
 def play(life: Life) -> None:
-    """Ready, out, in, ended once, and gone.
-
-    It begins while nothing can be placed: who comes after the base gang is gated then, and its gate is opened later.
-    """
-    life.cordon()
+    """Ready, out, in, ended once, and gone; in one mode it begins while nothing can be placed."""
+    if life.mode == "annotations":
+        life.cordon()
     life.api.create(manifest(life.namespace))
-    wait_until(
-        lambda: [pod for pod in life.pods() if pod["spec"].get("schedulingGates")], bool, "pods wait for the base gang"
-    )
-    life.cordon(closed=False)
+    if life.mode == "annotations":
+        gated = "pods wait for the base gang"
+        wait_until(lambda: [pod for pod in life.pods() if pod["spec"].get("schedulingGates")], bool, gated)
+        life.cordon(closed=False)
     life.await_ready(5)
     life.scale(SETS, "llm", 2)
     life.await_ready(10)

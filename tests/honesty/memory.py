@@ -11,10 +11,10 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_shell.simulator.agenda import Agenda
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.deeds import Users
-from grove_shell.simulator.events import Scale
 from grove_shell.simulator.history import History, NoEffect
 from grove_shell.simulator.kubelet import Kubelet
 from grove_shell.simulator.scenario import KubeletSpec
+from grove_shell.simulator.user_events import Scale
 from grove_shell.world.memory import MemoryWorld
 from tests.honesty.hands import START, step_of
 from tests.honesty.moves import Move, What

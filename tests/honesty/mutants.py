@@ -7,7 +7,9 @@ from typing import Final
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Make, Outcome, SetStatus, Step
 from grove_core.resources.pod import Pod
-from grove_shell.world.memory import FOUND, MemoryWorld, Stored
+from grove_shell.world.memory import MemoryWorld
+from grove_shell.world.refusals import FOUND
+from grove_shell.world.stored import Stored
 
 
 class Lingering(MemoryWorld):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
@@ -11,7 +12,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.world.memory import Stored
+from grove_shell.world.stored import Stored
 from tests.honesty.slots import LABELS, Json
 
 Object: TypeAlias = Stored | Pod
@@ -85,7 +86,7 @@ def _own(item: Stored) -> Json:
                 "groups": [[group.name, group.min_replicas, list(group.pods)] for group in item.groups],
                 "status": _status(item),
             }
-        case ComputeDomain():
+        case ComputeDomain() | ClusterTopology():
             raise AssertionError("no slot is of that kind")
         case Owned():
             spec = thaw(item.spec)

@@ -37,7 +37,8 @@ def test_tp047_an_event_about_the_topology_says_what_is_held_back() -> None:
 
 
 def test_tp047_who_asks_whether_it_is_ready_is_told_while_it_stands() -> None:
-    standing = Standing()
+    there = {home_of_topology("grove-topology")}
+    standing = Standing(there.__contains__)
     serving = Serving(host="127.0.0.1", port=0, missing=list, metrics=bytes, notes=lambda: standing.notes)
 
     async def asked() -> list[str]:
@@ -51,6 +52,10 @@ def test_tp047_who_asks_whether_it_is_ready_is_told_while_it_stands() -> None:
         return texts
 
     assert asyncio.run(asked()) == [f"ok\n{NOTE}\n", "ok\n"]
+    standing.planned(look("placed", fits=False))
+    assert list(standing.notes) == [NOTE]
+    there.clear()
+    assert not list(standing.notes), "it is gone"
 
 
 @pytest.mark.req("OP-041")

@@ -98,22 +98,37 @@ TOPOLOGIES: Final = st.builds(
 USERS: Final = st.builds(
     a_set, st.sampled_from(SETS), st.sampled_from(("", *NAMES)), st.sampled_from(("", "rack", "host"))
 )
-MOVES: Final = st.lists(
-    st.one_of(
-        st.tuples(st.just("write"), TOPOLOGIES),
-        st.tuples(st.just("write"), USERS),
-        st.tuples(st.just("bind"), st.tuples(st.sampled_from(SETS), st.integers(0, 2))),
-        st.tuples(st.just("pod"), st.tuples(st.sampled_from(SETS), st.sampled_from(("", "node-0")))),
+MOVE: Final = st.one_of(
+    st.tuples(st.just("write"), TOPOLOGIES),
+    st.tuples(st.just("write"), USERS),
+    st.tuples(st.just("bind"), st.tuples(st.sampled_from(SETS), st.integers(0, 2))),
+    st.tuples(st.just("pod"), st.tuples(st.sampled_from(SETS), st.sampled_from(("", "node-0")))),
+    st.tuples(
+        st.just("delete"),
         st.tuples(
-            st.just("delete"),
-            st.tuples(
-                st.sampled_from((TOPOLOGY_KIND, BINDING_KIND, "PodCliqueSet", "Pod")),
-                st.sampled_from((*NAMES, *SETS, *(f"{name}-0-a-x" for name in SETS))),
-            ),
+            st.sampled_from((TOPOLOGY_KIND, BINDING_KIND, "PodCliqueSet", "PodClique", "Pod")),
+            st.sampled_from((*NAMES, *SETS, *(f"{name}-0-a{end}" for name in SETS for end in ("", "-x")))),
         ),
     ),
-    max_size=14,
 )
+MOVES: Final = st.lists(MOVE, max_size=14)
+
+
+KINDS: Final = (TOPOLOGY_KIND, BINDING_KIND, "PodCliqueSet", "PodClique")
+TROUBLE: Final = st.one_of(
+    st.tuples(st.sampled_from(("lose", "list")), st.sampled_from(KINDS)),
+    st.tuples(st.just("spoil"), st.tuples(st.sampled_from(KINDS), st.sampled_from((*NAMES, *SETS)))),
+)
+
+
+def spoiled(kind: str, name: str, owner_uid: str) -> Json:
+    """An object that cannot be read."""
+    raw: Json = {"apiVersion": GROVE, "kind": kind, "metadata": {"name": name}, "spec": "nonsense"}
+    if kind == "PodClique":
+        raw["metadata"] = a_clique(name, owner_uid, 0)["metadata"]
+    if kind == "PodCliqueSet":
+        raw["metadata"]["namespace"] = "ml"
+    return raw
 
 
 def lived(moves: Iterable[tuple[str, Any]]) -> Cluster:
@@ -124,6 +139,14 @@ def lived(moves: Iterable[tuple[str, Any]]) -> Cluster:
             cluster.write(told)
         elif what == "delete":
             cluster.delete(*told)
+        elif what == "lose":
+            cluster.log.append(("lose", {"kind": told}))
+        elif what == "list":
+            listed = {"kind": told, "items": cluster.items(told), "version": str(cluster.version)}
+            cluster.log.append(("list", listed))
+        elif what == "spoil":
+            kind, name = told
+            cluster.write(spoiled(kind, name, cluster.uid_of("PodCliqueSet", name)))
         elif what == "pod":
             name, node = told
             cluster.write(a_pod(name, cluster.uid_of("PodClique", f"{name}-0-a"), node))
@@ -144,7 +167,15 @@ def shelves_of(cluster: Cluster, told: Configuration = ON) -> Shelves:
 
 def take(shelves: Shelves, event: tuple[str, Json]) -> None:
     what, raw = event
-    (shelves.put if what == "put" else shelves.drop)(raw["kind"], raw)
+    match what:
+        case "put":
+            shelves.put(raw["kind"], raw)
+        case "drop":
+            shelves.drop(raw["kind"], raw)
+        case "lose":
+            shelves.lose(raw["kind"], "403")
+        case _:
+            shelves.replace(raw["kind"], raw["items"], raw["version"])
 
 
 def plans(shelves: Shelves) -> dict[Home, Plan | None]:
@@ -174,7 +205,8 @@ def test_tp046_it_ends_as_the_cluster_is(moves: list[tuple[str, Any]], data: st.
     assert plans(shelves) == plans(shelves_of(cluster))
 
 
-@given(MOVES)
+@pytest.mark.req("TP-042")
+@given(st.lists(st.one_of(MOVE, TROUBLE), max_size=14))
 def test_tp046_whoever_would_act_otherwise_is_woken(moves: list[tuple[str, Any]]) -> None:
     """Beyond that a set is woken by its own changes: nobody's plan changes without a word."""
     cluster, told = lived(moves), set[Home]()
@@ -207,6 +239,31 @@ def test_tp052_a_pod_that_is_bound_counts_before_any_status_says_so() -> None:
     seen = shelves.sight(home_of_topology("aws"), NOW)
     assert isinstance(seen, TopologyMoment)
     assert [user.scheduled for user in seen.placed] == [1]
+
+
+def test_tp046_a_clique_that_goes_with_its_pods_wakes_the_topology() -> None:
+    cluster = lived([("write", a_set("llm", "aws", "rack")), ("bind", ("llm", 2))])
+    shelves, told = shelves_of(cluster), set[Home]()
+    shelves.changed = told.add
+    cluster.delete("PodClique", "llm-0-a")
+    take(shelves, cluster.log[-1])
+    assert home_of_topology("aws") in told
+
+
+@pytest.mark.req("TP-004")
+def test_tp049_a_binding_that_is_shadowed_is_seen() -> None:
+    moves = [("write", a_topology(kind, "aws", 2, TOPOLOGY_FINALIZER)) for kind in (BINDING_KIND, TOPOLOGY_KIND)]
+    seen = shelves_of(lived(moves)).sight(home_of_topology("aws"), NOW)
+    assert isinstance(seen, TopologyMoment)
+    assert seen.shadowed is not None
+    assert (seen.root_ref.kind, seen.shadowed.ref.kind) == (TOPOLOGY_KIND, BINDING_KIND)
+
+
+@pytest.mark.req("OP-060")
+def test_tp046_a_kind_that_is_not_served_any_more_has_no_objects() -> None:
+    shelves = shelves_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2))]))
+    shelves.replace(TOPOLOGY_KIND, (), "")
+    assert not shelves.topologies.by_name
 
 
 def test_tp046_a_status_that_changes_nothing_wakes_no_topology() -> None:
@@ -263,14 +320,14 @@ def test_tp013_one_that_cannot_be_read_is_no_topology_that_is_missing() -> None:
     broken["spec"]["levels"][0] = {"domain": 5}
     cluster = lived([("write", broken), ("write", a_set("llm", "aws", "rack"))])
     shelves = shelves_of(cluster)
-    assert not shelves.topologies.is_complete
+    assert not shelves.topologies.knows("aws")
     assert "TopologyNotCollected" in held_for(shelves)
     cluster.write(a_topology(TOPOLOGY_KIND, "aws", 2))
     take(shelves, cluster.log[-1])
-    assert shelves.topologies.is_complete
+    assert shelves.topologies.knows("aws")
     assert "TopologyNotCollected" not in held_for(shelves)
     cluster.write(broken)
     take(shelves, cluster.log[-1])
     cluster.delete(TOPOLOGY_KIND, "aws")
     take(shelves, cluster.log[-1])
-    assert shelves.topologies.is_complete
+    assert shelves.topologies.knows("aws")

@@ -8,6 +8,7 @@ from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.entry import Surroundings
 from grove_core.areas.mnnvl_scopes.rules import Why
+from grove_core.areas.topology.admit import Around
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Amend, AmendmentVerdict
 from grove_core.kernel.decisions import Decision
@@ -21,10 +22,12 @@ from grove_core.resources.names import index_from
 from grove_core.resources.owned import Owned
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.admission import Admission
-from grove_shell.simulator.events import Event, Reconfigure, Scale
+from grove_shell.simulator.events import Event
+from grove_shell.simulator.fault_events import Reconfigure
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.simulation import Options
 from grove_shell.simulator.spans import SECOND
+from grove_shell.simulator.user_events import Scale
 from tests.simulation.fabric_mutants import changed, forgets_the_claim
 from tests.simulation.mutants import step_of, with_steps
 
@@ -106,10 +109,10 @@ def counts_from_nought(raw: Json, around: Surroundings) -> Decision[AmendmentVer
     return admit_podclique(shifted, around)
 
 
-def judges_anew(new: Json, old: Json | None, configuration: Configuration) -> AdmissionVerdict:
+def judges_anew(new: Json, old: Json | None, configuration: Configuration, around: Around) -> AdmissionVerdict:
     """An update is judged as a creation."""
     del old
-    return admit(new, None, configuration=configuration).verdict
+    return admit(new, None, configuration=configuration, around=around).verdict
 
 
 def opts_in_for_others(new: Json) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """Small worlds: one set of a few pods, a few nodes, short delays."""
 
+import json
 from random import Random
 from typing import Any
 
 from grove_core.areas.workload.defaults import with_defaults
-from grove_shell.simulator.events import NodePool
 from grove_shell.simulator.fields import WRITTEN
 from grove_shell.simulator.scenario import (
     API_VERSION,
@@ -16,6 +16,8 @@ from grove_shell.simulator.scenario import (
     SchedulerSpec,
     Spec,
 )
+from grove_shell.simulator.topology_draws import HIERARCHIES, RACK, SHELF, ZONE, told, topology_raw
+from grove_shell.simulator.user_events import NodePool
 
 Json = dict[str, Any]
 
@@ -55,14 +57,19 @@ def scenario_of(manifest: Json, nodes: int = 6, gpus: int = 2, *, seed: int = 0)
     )
 
 
-def random_scenario(seed: int, *, fabric: bool | None = None, mode: str | None = None) -> Scenario:
+def random_scenario(
+    seed: int, *, fabric: bool | None = None, mode: str | None = None, topologies: bool = False
+) -> Scenario:
     """One of very many small worlds.
 
     Args:
         fabric: whether MNNVL is on at some time; None for as it comes, in every third world.
         mode: of MNNVL; None for as it comes, in every second world with MNNVL by annotation.
+        topologies: whether pods are packed by topologies.
     """
     bare = _bare_scenario(seed)
+    if topologies:
+        bare = _with_topologies(bare, Random(f"topologies {seed}"))
     dice = Random(f"fabric {seed}")
     if fabric is None:
         fabric = dice.random() < 1 / 3
@@ -72,6 +79,61 @@ def random_scenario(seed: int, *, fabric: bool | None = None, mode: str | None =
         mode = Random(f"mode {seed}").choice(("operator", "annotations"))
     whole = _with_fabric(bare, dice)
     return _with_scopes(whole, Random(f"scopes {seed}")) if mode == "annotations" else whole
+
+
+def _with_topologies(scenario: Scenario, dice: Random) -> Scenario:
+    """The world with racks, topologies, and a set that is packed by one of them; in few worlds that is off at first."""
+    raw = scenario.as_json
+    (manifest,) = raw["spec"]["sets"]
+    template = manifest["spec"]["template"]
+    levels = {"alpha": HIERARCHIES[0], "beta": HIERARCHIES[1]}
+    raw["spec"]["topologies"] = [topology_raw(name, found) for name, found in levels.items()]
+    default = dice.choice(HIERARCHIES[:3])
+    is_on = dice.random() < 0.9
+    raw["spec"].setdefault("operator", {})["topologyAwareScheduling"] = told(default, enabled=is_on).model_dump(
+        mode="json", by_alias=True
+    )
+    name = dice.choice(("alpha", "beta", "")) if is_on else ""
+    domains = [domain for domain, _ in levels.get(name, default)]
+    _pack(template, domains, dice)
+    if name and "topologyConstraint" in json.dumps(template):
+        template["clusterTopologyName"] = name
+    for clique in template["cliques"]:
+        clique["spec"]["podSpec"]["schedulerName"] = "kai-scheduler"
+    racks = dice.randint(1, 3)
+    (pool,) = raw["spec"]["nodes"]
+    raw["spec"]["nodes"] = [
+        {
+            **pool,
+            "name": f"n{rack}",
+            "labels": {ZONE: f"z{rack // 2}", RACK: f"r{rack}", SHELF: f"s{dice.randrange(2)}"},
+        }
+        for rack in range(racks)
+    ]
+    raw["spec"]["admission"] = {"watch": dice.choice(("0s", "0s", "500ms", "5s"))}
+    return Scenario.model_validate(raw, context=WRITTEN)
+
+
+def _pack(template: Json, domains: list[str], dice: Random) -> None:
+    """Constraints at some of the three levels; none is broader than the one that it is part of."""
+
+    def constraint(least: int) -> int:
+        at = dice.randrange(least, len(domains))
+        place["topologyConstraint"] = {"packDomain": domains[at]}
+        if dice.random() < 0.3:
+            place["topologyConstraint"]["pack"] = {"preferred": domains[-1]}
+        return at
+
+    place, whole = template, 0
+    if dice.random() < 0.7:
+        whole = constraint(0)
+    within: dict[str, int] = {}
+    for place in template["podCliqueScalingGroups"]:
+        if dice.random() < 0.5:
+            within |= dict.fromkeys(place["cliqueNames"], constraint(whole))
+    for place in template["cliques"]:
+        if dice.random() < 0.4:
+            constraint(within.get(place["name"], whole))
 
 
 def _with_scopes(scenario: Scenario, dice: Random) -> Scenario:

@@ -25,6 +25,7 @@ from grove_shell.simulator.reading import read_scenario
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.simulation import CALM_AFTER, Options, Run, Simulation
 from grove_shell.simulator.spans import MINUTE, SECOND
+from grove_shell.simulator.topologies import Sight
 from grove_shell.views.run_document import run_as_json
 from grove_shell.views.structured import as_text
 from grove_shell.views.timeline import timeline_page
@@ -264,10 +265,11 @@ class Watching:
         self.seen: list[tuple[Snapshot, Plan]] = []
         self.answers: list[Attempt] = []
 
-    def planned(self, _actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
-        self.seen.append((snapshot, plan))
+    def planned(self, _actor: Actor, seen: Sight, plan: Plan) -> None:
+        if isinstance(seen, Snapshot):
+            self.seen.append((seen, plan))
 
-    def wrote(self, _actor: Actor, _snapshot: Snapshot, attempt: Attempt) -> None:
+    def wrote(self, _actor: Actor, _seen: Sight, attempt: Attempt) -> None:
         self.answers.append(attempt)
 
     def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:

@@ -10,7 +10,7 @@ from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.keys import NVIDIA
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.events import ForeignDomain
+from grove_shell.simulator.fault_events import ForeignDomain
 from grove_shell.simulator.fields import WRITTEN
 from grove_shell.simulator.history import Actor, What
 from grove_shell.simulator.scenario import Scenario

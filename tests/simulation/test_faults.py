@@ -154,10 +154,10 @@ class Eyes(Watching):
         self.looks: list[int] = []
         self.pods: set[int] = set()
 
-    def planned(self, actor: Actor, snapshot: Any, plan: Any) -> None:
+    def planned(self, actor: Actor, seen: Any, plan: Any) -> None:
         if actor is Actor.SECOND:
-            self.looks.append(snapshot.now.second * SECOND + snapshot.now.microsecond // 1000)
-            self.pods.add(sum(map(len, snapshot.pods_of.values())))
+            self.looks.append(seen.now.second * SECOND + seen.now.microsecond // 1000)
+            self.pods.add(sum(map(len, seen.pods_of.values())))
 
 
 def test_sm040_f9_a_clock_that_is_off() -> None:

@@ -15,12 +15,15 @@ from tests.simulation.fabric_mutants import FABRIC_MUTANTS
 from tests.simulation.mutants import MUTANTS, terminates_at_once
 from tests.simulation.scope_mutants import SCOPE_MUTANTS, switched_on
 from tests.simulation.sets import random_scenario
+from tests.simulation.topology_mutants import TOPOLOGY_MUTANTS, stirred
 from tests.simulation.worlds import CHUNK, Tally, chunk, lines_of, main, played, smallest, world
 
 WORLDS = 200
 ENOUGH = 120
+SOME = 20
 # mistakes are found without, and sooner
-SLOW = frozenset({"scale", "autoscale", "apply_set", "delete_set", "slow_answers", "change_hashes"})
+SLOW_ANSWERS = frozenset({"slow_answers", "change_hashes"})
+SLOW = SLOW_ANSWERS | {"scale", "autoscale", "apply_set", "delete_set"}
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -55,6 +58,31 @@ def test_sm061_every_known_mistake_about_sharing_is_found(make: Callable[[], Opt
     assert any(code in codes for code in found)
 
 
+@pytest.mark.parametrize("part", range(2))
+@pytest.mark.req("SM-089")
+def test_sm067_drawn_worlds_with_topologies_keep_every_promise(part: int) -> None:
+    for seed in range(part * SOME, (part + 1) * SOME):
+        violation = played(world(seed, topologies=True)).violation
+        again = f"python -m tests.simulation.worlds --topologies --first {seed} --seeds 1 --shrink"
+        assert violation is None, again
+
+
+@pytest.mark.parametrize("seed", range(SOME // 2))
+def test_sm067_nobody_does_with_topologies_what_may_not_be(seed: int) -> None:
+    assert played(stirred(world(seed, topologies=True, fabric=False, without=SLOW))).violation is None
+
+
+@pytest.mark.parametrize(("make", "codes"), TOPOLOGY_MUTANTS.values(), ids=TOPOLOGY_MUTANTS)
+@pytest.mark.req("SM-067")
+def test_sm061_every_known_mistake_about_topologies_is_found(
+    make: Callable[[], Options], codes: frozenset[str]
+) -> None:
+    drawn = (world(seed, topologies=True, fabric=False, without=SLOW_ANSWERS) for seed in range(WORLDS // 2))
+    worlds = (found for one in drawn for found in (one, stirred(one)))
+    found = (found.code for scenario in worlds if (found := Simulation(scenario, make()).run().violation) is not None)
+    assert any(code in codes for code in found)
+
+
 def test_sm062_a_violation_is_handed_on_small() -> None:
     seed = next(seed for seed in range(WORLDS) if broken(world(seed, without=SLOW)) == "GT5")
     before = world(seed, without=SLOW)
@@ -81,6 +109,7 @@ def test_sm042_events_are_a_function_of_the_seed(seed: int) -> None:
 
 def test_sm042_every_kind_of_event_is_drawn() -> None:
     drawn = {event.what for seed in range(400) for event in world(seed).spec.events}
+    drawn |= {event.what for seed in range(100) for event in world(seed, topologies=True).spec.events}
     never = Event.model_fields.keys() - drawn - {"at"}
     assert never == {"add_nodes"}
 
@@ -97,7 +126,7 @@ def test_sm064_volume_adds_up(tmp_path: object, capsys: pytest.CaptureFixture[st
     assert main(["--seeds", "4", "--without", quiet, "--state", state]) == 0
     assert main(["--seeds", "8", "--without", quiet, "--state", state]) == 0
     assert "8 worlds, 0 violations" in capsys.readouterr().out
-    tally = chunk((0, 2, frozenset(DRAWN[3:]), None, None))
+    tally = chunk((0, 2, frozenset(DRAWN[3:]), None, None, False))
     assert Tally.of(tally.as_json) == tally
     assert CHUNK > 0
     assert any("GT-011" in line for line in lines_of(tally))

@@ -21,7 +21,6 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
-from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.simulator.draws import with_drawn_events
 from grove_shell.simulator.history import Actor
@@ -29,6 +28,7 @@ from grove_shell.simulator.operator import Decide
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.shrink import shrunk
 from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.topologies import Sight
 from grove_shell.views.structured import as_text
 from tests.simulation.sets import random_scenario
 
@@ -36,10 +36,16 @@ CHUNK: Final = 50
 
 
 def world(
-    seed: int, *, without: frozenset[str] = frozenset(), fabric: bool | None = None, mode: str | None = None
+    seed: int,
+    *,
+    without: frozenset[str] = frozenset(),
+    fabric: bool | None = None,
+    mode: str | None = None,
+    topologies: bool = False,
 ) -> Scenario:
-    """The world of a seed; with MNNVL in a mode, without, or as it comes."""
-    return with_drawn_events(random_scenario(seed, fabric=fabric, mode=mode), seed, without=without)
+    """The world of a seed; with MNNVL in a mode, without, or as it comes; with topologies or without."""
+    drawn = random_scenario(seed, fabric=fabric, mode=mode, topologies=topologies)
+    return with_drawn_events(drawn, seed, without=without)
 
 
 def played(scenario: Scenario, decide: Decide | None = None, *, rows: "Rows | None" = None) -> Run:
@@ -67,7 +73,7 @@ class Rows:
     def __init__(self) -> None:
         self.hit: set[str] = set()
 
-    def planned(self, _actor: Actor, _snapshot: Snapshot, plan: Plan) -> None:
+    def planned(self, _actor: Actor, _seen: Sight, plan: Plan) -> None:
         for because in (
             *(finding.because for finding in plan.findings),
             *(step.because for step in plan.steps),
@@ -75,7 +81,7 @@ class Rows:
         ):
             self.hit.update(f"{why.rule.requirement} {why.rule.code}" for why in because)
 
-    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def wrote(self, actor: Actor, seen: Sight, attempt: Attempt) -> None:
         pass
 
     def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
@@ -121,13 +127,14 @@ class Tally:
         return cls(**raw, kinds=kinds, rows=rows, violations=violations)
 
 
-def chunk(job: tuple[int, int, frozenset[str], bool | None, str | None]) -> Tally:
+def chunk(job: tuple[int, int, frozenset[str], bool | None, str | None, bool]) -> Tally:
     """Some worlds, one after the other."""
-    first, count, without, fabric, mode = job
+    first, count, without, fabric, mode, topologies = job
     tally, start = Tally(), time.process_time()
     gc.disable()
     for seed in range(first, first + count):
-        scenario, rows = world(seed, without=without, fabric=fabric, mode=mode), Rows()
+        scenario = world(seed, without=without, fabric=fabric, mode=mode, topologies=topologies)
+        rows = Rows()
         run = played(scenario, rows=rows)
         tally.worlds += 1
         tally.terminations += run.history.terminations
@@ -165,6 +172,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--shrink", action="store_true", help="print the smallest world of the first violation")
     parser.add_argument("--mnnvl", action="store_true", help="MNNVL in every world, and not in every third")
     parser.add_argument("--mode", choices=("operator", "annotations"), help="of MNNVL, in every world that has it")
+    parser.add_argument("--topologies", action="store_true", help="topologies in every world")
     options = parser.parse_args(arguments)
     tally = Tally()
     if options.state is not None and options.state.exists():
@@ -172,7 +180,8 @@ def main(arguments: list[str]) -> int:
     without = frozenset(filter(None, options.without.split(",")))
     first, end = options.first + tally.worlds, options.first + options.seeds
     fabric = True if options.mnnvl else None
-    jobs = [(seed, min(CHUNK, end - seed), without, fabric, options.mode) for seed in range(first, end, CHUNK)]
+    how = (without, fabric, options.mode, options.topologies)
+    jobs = [(seed, min(CHUNK, end - seed), *how) for seed in range(first, end, CHUNK)]
     with Pool(options.jobs) as pool:
         for done in pool.imap(chunk, jobs):
             tally.add(done)
@@ -181,7 +190,7 @@ def main(arguments: list[str]) -> int:
     sys.stdout.write("".join(f"{line}\n" for line in lines_of(tally)))
     if tally.violations and options.shrink:
         seed = min(tally.violations)
-        one = world(seed, without=without, fabric=fabric, mode=options.mode)
+        one = world(seed, without=without, fabric=fabric, mode=options.mode, topologies=options.topologies)
         small = smallest(one, tally.violations[seed].partition(" ")[0])
         sys.stdout.write(as_text(small.as_json, "yaml"))
     return 3 if tally.violations else 0

@@ -97,10 +97,8 @@ def _sentences(because: Iterable[Reason]) -> Iterator[str]:
 
 
 def _levels_of(snapshot: Snapshot, name: str) -> Levels | None:
-    """Of a topology; those that are configured for the default one where nobody knows what there is (TP-013)."""
+    """Of a topology; those that are configured for the default one, which is made of them where there is none."""
     found = snapshot.topologies.get(name)
     if found is not None:
         return found.levels
-    if name == DEFAULT_TOPOLOGY and TOPOLOGY_KIND not in snapshot.complete:
-        return snapshot.configuration.topology.levels or None
-    return None
+    return (snapshot.configuration.topology.levels or None) if name == DEFAULT_TOPOLOGY else None

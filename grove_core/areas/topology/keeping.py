@@ -30,21 +30,35 @@ def wants_of_topologies(moment: TopologyMoment) -> tuple[Desired, tuple[Finding,
         metadata["finalizers"] = finalizers
         because.append(hold)
     fields: dict[str, Json] = {}
+    restored: list[Reason] = []
     for kept in _kept(moment, found):
-        if isinstance(kept, HeldBack):
-            held.append(kept)
-        else:
-            because.append(kept)
-            if found.levels != moment.told.levels:
-                fields["spec"] = FrozenMap({"levels": _json(moment.told.levels)})
-            metadata["labels"] = FrozenMap({MANAGED_BY: OPERATOR})
+        (held if isinstance(kept, HeldBack) else restored).append(kept)  # type: ignore[arg-type]
+    if restored and found.labels.get(MANAGED_BY) != OPERATOR:
+        metadata["labels"] = FrozenMap({MANAGED_BY: OPERATOR})
+        because += restored
+    if metadata:
+        fields["metadata"] = FrozenMap(metadata)
+    elif restored:  # by itself: who refuses levels does not refuse the finalizer with them
+        fields["spec"] = FrozenMap({"levels": _json(moment.told.levels)})
+        because += restored
     if found.deleting and moment.users:
         because_held = Why.USERS_STAY.because(found.ref, users=users_text(moment.users))
         held.append(HeldBack(found.ref, (because_held,)))
-    if metadata:
-        fields["metadata"] = FrozenMap(metadata)
-    wants = (Applied(found.ref, found.guard, FrozenMap(fields), tuple(because)),) if fields else ()
-    return Desired(wants, tuple(held)), (finding,)
+    elif found.deleting and TOPOLOGY_FINALIZER in found.finalizers and "PodCliqueSet" in moment.unknown:
+        held.append(HeldBack(found.ref, (hold,)))
+    wants = [Applied(found.ref, found.guard, FrozenMap(fields), tuple(because))] if fields else []
+    wants += _let_go_of_shadow(moment)
+    return Desired(tuple(wants), tuple(held)), (finding,)
+
+
+def _let_go_of_shadow(moment: TopologyMoment) -> Iterator[Applied]:
+    """A binding beside a topology of its name is used by nobody (TP-049)."""
+    other = moment.shadowed
+    if other is not None and TOPOLOGY_FINALIZER in other.finalizers:
+        kept = tuple(name for name in other.finalizers if name != TOPOLOGY_FINALIZER)
+        because = (Why.SHADOWED.because(other.ref, topology=moment.name),)
+        fields = FrozenMap({"metadata": FrozenMap({"finalizers": kept})})
+        yield Applied(other.ref, other.guard, fields, because)
 
 
 def _missing(moment: TopologyMoment) -> Desired:

@@ -26,6 +26,7 @@ class TopologyMoment:
         told: what the operator is told of topologies.
         unknown: kinds that were not collected, and that the answer needs.
         attempts: what was tried for this topology lately.
+        shadowed: a ClusterTopologyBinding of the same name, where a ClusterTopology counts (TP-004).
         now: aware UTC.
     """
 
@@ -36,6 +37,7 @@ class TopologyMoment:
     now: datetime
     unknown: tuple[str, ...] = ()
     attempts: tuple[Attempt, ...] = ()
+    shadowed: ClusterTopology | None = None
 
     @property
     def root_ref(self) -> Ref:
@@ -48,8 +50,8 @@ class TopologyMoment:
         return self.topology.uid if self.topology is not None else ""
 
     def known(self) -> dict[Ref, ClusterTopology]:
-        """The topology itself: no step aims at anything else."""
-        return {self.topology.ref: self.topology} if self.topology is not None else {}
+        """The topology itself, and what it shadows: no step aims at anything else."""
+        return {one.ref: one for one in (self.topology, self.shadowed) if one is not None}
 
     @property
     def is_default(self) -> bool:
@@ -87,6 +89,7 @@ def moments_of(cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = 
             now=now,
             unknown=tuple(sorted(missed)),
             attempts=attempts,
+            shadowed=cluster.shadowed_topologies.get(name),
         )
         for name in sorted(names)
     )

@@ -28,6 +28,7 @@ class Why(Rule):
     TOPOLOGY_HOLDS = Clause("TP-031", "its topology holds again, or none applies")
 
     TOPOLOGY_USED = Clause("TP-040", "it is used by {users}")
+    SHADOWED = Clause("TP-049", "a ClusterTopology of the same name, {topology}, counts instead of it")
     TOPOLOGY_UNUSED = Clause("TP-041", "no PodCliqueSet uses it")
     SETS_NOT_COLLECTED = Clause("TP-042", "who uses it is not known: {kinds} were not collected")
     USERS_STAY = Clause("TP-043", "it is being deleted, and stays while it is used by {users}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
+from grove_core.areas.topology.moment import TopologyMoment
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
@@ -30,6 +31,7 @@ class Truth:
     """The cluster as it is, and what has to be remembered of it.
 
     Attributes:
+        gang_aware: whether the scheduler reads PodGangs.
         clock_slack: the farthest that the operator's clock was off so far, in milliseconds.
         cliques, groups, roots: every one that ever was, by uid, as it was last.
         root_of: uid of a clique, a group or anything else owned -> uid of its set.
@@ -40,6 +42,7 @@ class Truth:
     cluster: Cluster
     nodes: Mapping[str, Node]
     start: datetime
+    gang_aware: bool = True
     clock_slack: int = 0
     cliques: dict[str, PodClique] = field(default_factory=dict)
     groups: dict[str, ScalingGroup] = field(default_factory=dict)
@@ -112,6 +115,9 @@ class Check:
 
     def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """An operator tried a step."""
+
+    def kept(self, actor: Actor, moment: TopologyMoment, attempt: Attempt) -> None:
+        """An operator tried a step about a topology."""
 
     def began(self, actor: Actor, configuration: Configuration, *, goes_on: bool) -> None:
         """An operator process began, and goes on or ended at once."""

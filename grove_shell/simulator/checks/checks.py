@@ -18,6 +18,7 @@ from grove_shell.simulator.checks.pods import CountOfPods, Deletions, Gates
 from grove_shell.simulator.checks.rest import NothingLeft, Whole
 from grove_shell.simulator.checks.sharing import Sharing
 from grove_shell.simulator.checks.termination import Terminations
+from grove_shell.simulator.checks.topologies import Gangs, Keeping, References
 from grove_shell.simulator.checks.writes import Writes
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.history import Actor
@@ -25,15 +26,32 @@ from grove_shell.simulator.informers import Informers
 from grove_shell.simulator.nodes import Node
 from grove_shell.simulator.operator import Operator
 from grove_shell.simulator.spans import moment_of
+from grove_shell.simulator.topologies import Sight, kept_in, moment_in
 
-_CHECKS = (CountOfPods, Deletions, Gates, Channels, Sharing, Admitted, Writes, Terminations, NothingLeft, Whole)
+_CHECKS = (
+    CountOfPods,
+    Deletions,
+    Gates,
+    Channels,
+    Sharing,
+    Admitted,
+    Writes,
+    Terminations,
+    References,
+    Keeping,
+    Gangs,
+    NothingLeft,
+    Whole,
+)
 
 
 class Checks:
     """Follows the operators, and listens to the cluster; raises Violated at the first promise that is broken."""
 
-    def __init__(self, cluster: Cluster, nodes: Mapping[str, Node], start: datetime) -> None:
-        self.truth = Truth(cluster, nodes, start)
+    def __init__(
+        self, cluster: Cluster, nodes: Mapping[str, Node], start: datetime, *, gang_aware: bool = True
+    ) -> None:
+        self.truth = Truth(cluster, nodes, start, gang_aware)
         self.domains = Domains(self.truth)
         self.checks: tuple[Check, ...] = (self.domains, *(check(self.truth) for check in _CHECKS))
 
@@ -43,17 +61,21 @@ class Checks:
         for check in self.checks:
             check.hear(changes)
 
-    def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+    def planned(self, actor: Actor, seen: Sight, plan: Plan) -> None:
         """A plan was made."""
-        if plan.steps:
-            self.truth.plans.append((snapshot, self.truth.now))
-        for check in self.checks if plan.steps else ():
-            check.planned(actor, snapshot, plan)
+        if not plan.steps or not isinstance(seen, Snapshot):
+            return
+        self.truth.plans.append((seen, self.truth.now))
+        for check in self.checks:
+            check.planned(actor, seen, plan)
 
-    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def wrote(self, actor: Actor, seen: Sight, attempt: Attempt) -> None:
         """A step was tried."""
         for check in self.checks:
-            check.wrote(actor, snapshot, attempt)
+            if isinstance(seen, Snapshot):
+                check.wrote(actor, seen, attempt)
+            else:
+                check.kept(actor, seen, attempt)
 
     def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
         """An operator process began, or ended before its first look."""
@@ -75,9 +97,12 @@ class Checks:
         look_at_rest(self.domains, operator.configuration)
         informers = Informers(operator.cluster, 0)
         informers.view.configuration = operator.configuration
-        for root in informers.view.roots():
-            snapshot = informers.view.observe(root, moment_of(operator.start, self.truth.now))
-            steps = operator.decide(snapshot).steps if snapshot is not None else ()
+        clock = moment_of(operator.start, self.truth.now)
+        snapshots = (informers.view.observe(root, clock) for root in informers.view.roots())
+        plans = [operator.decide(snapshot) for snapshot in snapshots if snapshot is not None]
+        moments = (moment_in(informers.view, root.name, clock, ()) for root in kept_in(informers.view))
+        plans += [operator.keep(moment) for moment in moments]
+        for steps in (plan.steps for plan in plans):
             if steps:
                 short = ", ".join(f"{type(step.action).__name__} {step.target.short}" for step in steps[:3])
                 self.truth.fail(

@@ -1,6 +1,6 @@
 """At rest: what should stand stands, nothing else does, and another look would do nothing (O1, O2, O10, B9)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
@@ -23,6 +23,7 @@ from grove_core.resources.template import ROLLING_RECREATE
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.checks.base import Check
 from grove_shell.simulator.checks.fabric import is_shared
+from grove_shell.simulator.checks.nearness import resolved
 from grove_shell.simulator.checks.pods import is_updating
 from grove_shell.simulator.cluster import image_of
 
@@ -61,12 +62,22 @@ class Whole(Check):
             if item.deleting and not self._held():
                 self.truth.fail("O1", f"{item.ref.short} is being deleted and never goes", item.ref.short)
             if isinstance(item, PodClique):
-                self._pods(item)
+                if not (self._is_blocked(root) and self._has_no_gang(item, there.values())):
+                    self._pods(item)
                 if ready and root.spec.update_strategy.type == ROLLING_RECREATE:
                     self._are_new(item, root)
 
+    def _has_no_gang(self, clique: PodClique, parts: Iterable[object]) -> bool:
+        """Whether the gang that a PodClique's pods wait for is not there."""
+        return all(
+            clique.ref.name not in {group.name for group in gang.groups} for gang in parts if isinstance(gang, PodGang)
+        )
+
     def _is_blocked(self, root: PodCliqueSet) -> bool:
-        """Whether a stranger holds a name that PodCliques of the namespace may have to wait for."""
+        """Whether the topology of the set does not hold, or a stranger has a name that PodCliques may wait for."""
+        told = self.truth.cluster.world.configuration
+        if resolved(root, self.truth.cluster.world.topologies(), told)[1]:
+            return True
         is_on = self.truth.cluster.world.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
         return is_on and any(
             isinstance(item, ComputeDomain) and ref.namespace == root.ref.namespace and not is_shared(item)

@@ -140,17 +140,17 @@ def test_tp007_off_is_off_and_leaves_what_was_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("known", "rule", "words"),
+    ("name", "known", "rule", "words"),
     [
-        ([topology("aws-p5")], Why.TOPOLOGY_MISSING, "aws-p5"),
-        ([topology(DEFAULT_TOPOLOGY, ("zone", "z"), ("host", "h"))], Why.DOMAIN_MISSING, "zone, host"),
+        ("gcp-a3", [topology("aws-p5")], Why.TOPOLOGY_MISSING, "aws-p5"),
+        ("", [topology(DEFAULT_TOPOLOGY, ("zone", "z"), ("host", "h"))], Why.DOMAIN_MISSING, "zone, host"),
     ],
 )
 @pytest.mark.req("TP-011")
 def test_tp010_no_gang_is_made_and_the_reason_says_what_there_is(
-    known: list[ClusterTopology], rule: Why, words: str
+    name: str, known: list[ClusterTopology], rule: Why, words: str
 ) -> None:
-    waiting = started(*known)
+    waiting = started(*known, clusterTopologyName=name)
     assert not waiting.gangs
     plan = reconcile(waiting)
     held = {one.target.name: one for one in plan.withheld if one.target.kind == "PodGang"}
@@ -160,10 +160,18 @@ def test_tp010_no_gang_is_made_and_the_reason_says_what_there_is(
 
 
 def test_tp010_what_runs_is_not_touched() -> None:
-    running = placed(started(topology(DEFAULT_TOPOLOGY)))
+    running = placed(started(topology("aws-p5"), clusterTopologyName="aws-p5"))
     steps = reconcile(told(running)).steps
     assert all(isinstance(step.action, SetStatus) for step in steps)
     assert any(reason.rule is Why.TOPOLOGY_TROUBLE for step in steps for reason in step.because)
+
+
+def test_tp010_the_default_one_counts_as_configured_until_it_is_made() -> None:
+    """What a set does by it is the same before and after; nothing is said of trouble that is over in a moment."""
+    before, after = started(), started(topology(DEFAULT_TOPOLOGY))
+    assert gangs_of(before).keys() == gangs_of(after).keys()
+    assert all(gang.placement == gangs_of(after)[name].placement for name, gang in gangs_of(before).items())
+    assert condition_of(before.root.status.conditions, TOPOLOGY_IN_SYNC) is None
 
 
 def test_tp010_what_was_probably_meant() -> None:

@@ -23,8 +23,9 @@ from grove_core.resources.cluster_topology import (
 )
 from grove_core.resources.configuration import TopologyAware
 from grove_core.resources.keys import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
+from grove_core.resources.podclique import podclique_of
 from grove_core.resources.template import SetTemplate
-from grove_core.resources.topology_use import User, users_among
+from grove_core.resources.topology_use import User, bound_among, users_among
 from grove_core.snapshot.cluster import EVERYWHERE, cluster_of
 from tests.property.topology.test_gangs import LEVELS, ON, placed, started, topology
 from tests.property.workload.sets import NOW
@@ -86,12 +87,17 @@ STATES: Final = [*product(("t", DEFAULT_TOPOLOGY), *[(False, True)] * 4, USERS)]
 @pytest.mark.req("TP-051")
 @pytest.mark.req("TP-052")
 @pytest.mark.req("TP-053")
-def test_tp040_every_state_comes_to_rest_in_one_round(
+def test_tp040_every_state_comes_to_rest_in_two_rounds(
     name: str, held: bool, fits: bool, leaving: bool, on: bool, users: str
 ) -> None:
     found = a_topology(name, held=held, fits=fits, leaving=leaving)
+    """Finalizer and label first, levels by themselves: who refuses these does not refuse those."""
     plan = reconcile_topology(moment(found, users, name=name, on=on))
+    for step in plan.steps:
+        assert isinstance(step.action, Apply)
+        assert len(step.action.fields) == 1
     rest = after(plan, found)
+    rest = after(reconcile_topology(moment(rest, users, name=name, on=on)), rest)
 
     is_default = name == DEFAULT_TOPOLOGY
     should_hold = users != "none" and not (is_default and not on)
@@ -229,3 +235,46 @@ def written_by(step: Step, found: ClusterTopology | None) -> ClusterTopology:
             return cluster_topology_of({**given, "spec": body.get("spec", spec)})
         case _:
             raise AssertionError(step)
+
+
+@pytest.mark.req("TP-004")
+@pytest.mark.parametrize("held", [False, True])
+def test_tp049_a_binding_beside_a_topology_of_its_name_is_let_go_of(*, held: bool) -> None:
+    """Also while the topology is used; and its other finalizers stay."""
+    binding = a_topology("aws", held=held, leaving=True, kind=BINDING_KIND)
+    seen = replace(moment(a_topology("aws", held=True), "placed", name="aws"), shadowed=binding)
+    plan = reconcile_topology(seen)
+    assert not problems_in(plan, seen)
+    assert [(step.target.kind, step.because[0].rule) for step in plan.steps] == (
+        [(BINDING_KIND, Why.SHADOWED)] if held else []
+    )
+    for step in plan.steps:
+        assert written_by(step, binding).finalizers == OTHERS
+    assert [len(round_.steps) for round_ in forecast_topology(seen).rounds] == [int(held)]
+
+
+@pytest.mark.req("TP-043")
+def test_tp042_a_deletion_that_waits_for_what_is_not_known_says_so() -> None:
+    seen = moment(a_topology("aws", held=True, leaving=True), name="aws", unknown=("PodCliqueSet",))
+    (held,) = reconcile_topology(seen).withheld
+    assert held.because[0].rule is Why.SETS_NOT_COLLECTED
+
+
+@pytest.mark.parametrize(("labels", "owner", "bound"), [(True, "", 2), (False, "PodCliqueSet", 2), (False, "x", 0)])
+@pytest.mark.req("TP-084")
+def test_tp062_a_clique_that_lost_its_labels_belongs_to_its_controller(owner: str, bound: int, *, labels: bool) -> None:
+    raw: dict[str, Any] = {
+        "metadata": {
+            "name": "llm-0-a",
+            "namespace": "ml",
+            "uid": "c",
+            "resourceVersion": "1",
+            "labels": {"app.kubernetes.io/part-of": "llm", "grove.io/podcliqueset-replica-index": "0"}
+            if labels
+            else {},
+            "ownerReferences": [{"kind": owner, "name": "llm", "uid": "s", "controller": True}] if owner else [],
+        },
+        "spec": {"replicas": 2, "minAvailable": 2, "podSpec": {}},
+        "status": {"scheduledReplicas": 2},
+    }
+    assert bound_among([podclique_of(raw)]).get(("ml", "llm"), 0) == bound

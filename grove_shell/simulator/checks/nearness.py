@@ -1,0 +1,106 @@
+"""What sets ask for in the words of topologies, and what their gangs are to be told, read off the design's tables."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from grove_core.resources.cluster_topology import ClusterTopology
+from grove_core.resources.configuration import Configuration
+from grove_core.resources.placement import NO_PACK, NOWHERE, Pack, Placement, Together
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podgang import PodGang
+from grove_core.resources.template import TopologyConstraint
+
+DEFAULT: Final = "grove-topology"
+FINALIZER: Final = "grove.io/clustertopology"
+
+
+def constraints_of(root: PodCliqueSet) -> list[TopologyConstraint]:
+    """Every constraint of a set, at any of the three levels."""
+    template = root.spec.template
+    found = (
+        template.topology_constraint,
+        *(group.topology_constraint for group in template.pod_clique_scaling_groups),
+        *(clique.topology_constraint for clique in template.cliques),
+    )
+    return [constraint for constraint in found if constraint is not None]
+
+
+def named_by(root: PodCliqueSet) -> str:
+    """The topology that a set names, in the design's field or where released manifests do; empty for none."""
+    names = [root.spec.template.cluster_topology_name, *(one.topology_name for one in constraints_of(root))]
+    return next(filter(None, names), "")
+
+
+def used_by(root: PodCliqueSet) -> str:
+    """The topology that counts for a set: explicit, else the default one if there is any constraint, else none."""
+    return (named_by(root) or DEFAULT) if constraints_of(root) else ""
+
+
+def told_of(root: PodCliqueSet, gang: PodGang, topology: str, keys: Mapping[str, str]) -> Placement:
+    """What a gang is to say of its topology.
+
+    Args:
+        root: its set.
+        gang: its name and its groups count.
+        topology: that the set uses, with every domain that it asks for; empty for none.
+        keys: domain -> key.
+    """
+    if not topology:
+        return NOWHERE
+    template, name = root.spec.template, root.ref.name
+
+    def pack(constraint: TopologyConstraint | None) -> Pack:
+        required, preferred = constraint.domains if constraint is not None else ("", "")
+        return Pack(keys.get(required, ""), keys.get(preferred, ""))
+
+    members = {short: group for group in template.pod_clique_scaling_groups for short in group.clique_names}
+    is_base = gang.ref.name.removeprefix(f"{name}-").isdigit()
+    cliques: list[tuple[str, Pack]] = []
+    together: dict[str, tuple[list[str], Pack]] = {}
+    whole = pack(template.topology_constraint)
+    for part in gang.groups:
+        clique = max((one for one in template.cliques if part.name.endswith(f"-{one.name}")), key=lambda c: len(c.name))
+        if pack(clique.topology_constraint) != NO_PACK:
+            cliques.append((part.name, pack(clique.topology_constraint)))
+        group = members.get(clique.name)
+        if group is not None and group.topology_constraint is not None:
+            if is_base:
+                replica = part.name.removesuffix(f"-{clique.name}")
+                together.setdefault(replica, ([], pack(group.topology_constraint)))[0].append(part.name)
+            else:
+                whole = pack(group.topology_constraint)
+    return Placement(
+        topology,
+        whole,
+        tuple(sorted(cliques)),
+        tuple(sorted(Together(place, tuple(names), near) for place, (names, near) in together.items())),
+    )
+
+
+def required_of(gang: PodGang) -> Iterator[tuple[str, frozenset[str] | None]]:
+    """Each key of a label that must be the same, and for which PodCliques of a gang; None for all of them."""
+    told = gang.placement
+    if told.gang.required:
+        yield told.gang.required, None
+    yield from ((near.required, frozenset({name})) for name, near in told.cliques if near.required)
+    yield from ((one.pack.required, frozenset(one.cliques)) for one in told.together if one.pack.required)
+
+
+def foreign(finalizers: Iterable[str]) -> tuple[str, ...]:
+    """Those that are not Grove's, in their order."""
+    return tuple(name for name in finalizers if not name.startswith("grove.io/"))
+
+
+def resolved(
+    root: PodCliqueSet, topologies: Mapping[str, ClusterTopology], told: Configuration
+) -> tuple[Mapping[str, str], str]:
+    """The keys of the topology that a set uses, and what is wrong with it; empty where nothing is."""
+    name = used_by(root)
+    if not name or not told.topology.enabled:
+        return {}, ""
+    if name not in topologies:
+        return {}, f"there is no topology {name}"
+    keys = dict(topologies[name].levels)
+    asked = {domain for one in constraints_of(root) for domain in one.domains if domain}
+    lacking = sorted(asked - keys.keys())
+    return keys, f"topology {name} has no domain {lacking[0]}" if lacking else ""

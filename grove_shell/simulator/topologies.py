@@ -1,0 +1,66 @@
+"""Topologies in a run: what the operator and those who admit know of them, and how a topology is written down."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from grove_core.areas.topology.admit import Around
+from grove_core.areas.topology.moment import TopologyMoment
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, topology_ref
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.topology_use import NO_PODS, User, bound_among, users_among
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.world.memory import MemoryWorld
+
+Sight: TypeAlias = Snapshot | TopologyMoment
+"""What a round of the operator is decided on: a set's, or a topology's."""
+
+
+def kept_in(view: MemoryWorld) -> list[Ref]:
+    """The topologies that an operator looks after: those there are, and the default one that it is to make; sorted."""
+    there = {name: topology.ref for name, topology in view.topologies().items()}
+    if view.configuration.topology.enabled:
+        there.setdefault(DEFAULT_TOPOLOGY, topology_ref(DEFAULT_TOPOLOGY))
+    return [there[name] for name in sorted(there)]
+
+
+def moment_in(view: MemoryWorld, name: str, now: datetime, attempts: tuple[Attempt, ...]) -> TopologyMoment:
+    """What the operator can see of one topology."""
+    _, users = _use_in(view, view.pods)
+    return TopologyMoment(
+        name=name,
+        topology=view.topologies().get(name),
+        users=users.get(name, ()),
+        told=view.configuration.topology,
+        now=now,
+        attempts=attempts,
+    )
+
+
+def around_in(world: MemoryWorld) -> Around:
+    """What sets and topologies are admitted by: pods count as bound when a PodClique says so."""
+    return Around(world.topologies(), *_use_in(world))
+
+
+def raw_of(topology: ClusterTopology) -> dict[str, Any]:
+    """A topology as it is written."""
+    metadata = {"name": topology.ref.name, "labels": dict(topology.labels), "finalizers": list(topology.finalizers)}
+    return {
+        "apiVersion": topology.ref.api_version,
+        "kind": topology.ref.kind,
+        "metadata": {key: value for key, value in metadata.items() if value},
+        "spec": {"levels": [level._asdict() for level in topology.levels]},
+    }
+
+
+def _use_in(
+    world: MemoryWorld, pods: Mapping[str, Iterable[Pod]] = NO_PODS
+) -> tuple[dict[tuple[str, str], int], dict[str, tuple[User, ...]]]:
+    """How many pods of each set are bound, and who uses which topology."""
+    bound = bound_among((item for item in world.items.values() if isinstance(item, PodClique)), pods)
+    sets = (item for item in world.items.values() if isinstance(item, PodCliqueSet))
+    return bound, users_among(((one.ref.namespace, one.ref.name, one.spec.template) for one in sets), bound)

@@ -1,0 +1,386 @@
+"""Topologies in simulations: who writes them, who looks after them, what admission knows, and where gangs are put."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.steps import Apply, Outcome, Stage, Step
+from grove_core.resources.cluster_topology import ClusterTopology, topology_ref
+from grove_core.resources.keys import TOPOLOGY_FINALIZER
+from grove_core.resources.podgang import PodGang
+from grove_shell.simulator.cluster import is_live
+from grove_shell.simulator.fields import WRITTEN
+from grove_shell.simulator.history import What
+from grove_shell.simulator.scenario import Scenario
+from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.spans import SECOND
+from grove_shell.simulator.violation import Violated
+from grove_shell.views.timeline import timeline_page
+from tests.simulation.sets import clique_raw, scenario_of, set_raw
+from tests.simulation.test_reading import faults, read
+
+Json = dict[str, Any]
+RACK, HOST = "example.com/rack", "kubernetes.io/hostname"
+LEVELS = (("rack", RACK), ("host", HOST))
+
+
+def topology(name: str, levels: tuple[tuple[str, str], ...] = LEVELS, kind: str = "ClusterTopology") -> Json:
+    spec = {"levels": [{"domain": domain, "key": key} for domain, key in levels]}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
+def on(levels: tuple[tuple[str, str], ...] = LEVELS, *, enabled: bool = True) -> Json:
+    told = [{"domain": domain, "key": key} for domain, key in levels]
+    return {"topologyAwareScheduling": {"enabled": enabled, "levels": told}}
+
+
+def packed(*cliques: Json, name: str = "shelves", domain: str = "rack", how: str = "required", **more: Any) -> Json:
+    found = set_raw(*(cliques or (clique_raw("a", 3, 3),)), **more)
+    template = found["spec"]["template"]
+    for clique in template["cliques"]:
+        clique["spec"]["podSpec"]["schedulerName"] = "kai-scheduler"
+    if name:
+        template["clusterTopologyName"] = name
+    if domain:
+        template["topologyConstraint"] = {"pack": {how: domain}}
+    return found
+
+
+def scenario(manifest: Json, *events: Json, racks: tuple[int, ...] = (2, 3), gpus: int = 1, **more: Any) -> Scenario:
+    raw = scenario_of(manifest).as_json
+    raw["spec"] |= {
+        "nodes": [
+            {"name": f"n{rack}", "count": count, "labels": {RACK: f"r{rack}"}, "capacity": {"gpu": str(gpus)}}
+            for rack, count in enumerate(racks)
+        ],
+        "topologies": [topology("shelves")],
+        "operator": on(),
+        "events": list(events),
+        **more,
+    }
+    return Scenario.model_validate(raw, context=WRITTEN)
+
+
+def played(manifest: Json, *events: Json, **more: Any) -> tuple[Simulation, Run]:
+    simulation = Simulation(scenario(manifest, *events, **more), Options(check=True))
+    run = simulation.run()
+    assert run.violation is None, run.violation
+    return simulation, run
+
+
+def racks_of(simulation: Simulation, clique: str = "") -> list[str]:
+    """The racks in which pods stand, sorted; empty for who stands nowhere."""
+    names = {item.uid: item.ref.name for item in simulation.cluster.cliques()}
+    pods = (pod for pod in simulation.cluster.pods() if is_live(pod) and names[pod.owner_uid].startswith(clique))
+    return sorted(simulation.nodes[pod.node].labels[RACK] if pod.node else "" for pod in pods)
+
+
+def kept(simulation: Simulation, name: str) -> ClusterTopology | None:
+    found = simulation.cluster.world.items.get(topology_ref(name))
+    return found if isinstance(found, ClusterTopology) else None
+
+
+def gang(simulation: Simulation, name: str) -> PodGang:
+    found = simulation.cluster.named("PodGang", name)
+    assert isinstance(found, PodGang)
+    return found
+
+
+def told(run: Run, what: What) -> list[str]:
+    return [
+        " ".join((str(one.subject), one.detail, *one.because)) for one in run.history.happenings if one.what is what
+    ]
+
+
+class TestSM026:
+    """Required is required."""
+
+    def test_sm026_a_gang_goes_where_all_of_it_fits(self) -> None:
+        assert racks_of(played(packed())[0]) == ["r1"] * 3
+
+    def test_sm026_or_nowhere(self) -> None:
+        simulation, run = played(packed(), racks=(2, 2))
+        assert racks_of(simulation) == [""] * 3
+        assert f"it needs nodes for 3 pods at once, and there are none so near by {RACK}" in told(run, What.UNPLACED)[0]
+
+    def test_sm026_of_two_racks_with_room_the_fuller_is_taken(self) -> None:
+        assert racks_of(played(packed(), racks=(4, 3))[0]) == ["r1"] * 3
+
+    def test_sm026_who_comes_later_stands_with_those_who_are_there(self) -> None:
+        """The pod that is made again waits for its rack, though there is room in the other one."""
+        events: list[Json] = [
+            {"at": "20s", "cordon": {"of": {"clique": "llm-0-a", "index": 0}}},
+            {"at": "30s", "deletePod": {"clique": "llm-0-a", "index": 0}},
+        ]
+        patient = packed(terminationDelay="1h")
+        simulation, _ = played(patient, *events, until="2m")
+        assert racks_of(simulation) == ["", "r1", "r1"]
+        back = {"at": "1m", "addNodes": {"name": "more", "labels": {RACK: "r1"}, "capacity": {"gpu": "1"}}}
+        assert racks_of(played(patient, *events, back)[0]) == ["r1"] * 3
+
+    def test_sm026_a_node_without_the_label_is_in_no_rack(self) -> None:
+        simulation, _ = played(packed(domain="rack"), nodes=[{"name": "n", "count": 5, "capacity": {"gpu": "1"}}])
+        assert not any(pod.node for pod in simulation.cluster.pods())
+
+    def test_sm026_cliques_each_by_themselves(self) -> None:
+        one = {**clique_raw("a", 2, 2), "topologyConstraint": {"packDomain": "rack"}}
+        other = {**clique_raw("b", 3, 3), "topologyConstraint": {"packDomain": "rack"}}
+        simulation, _ = played(packed(one, other, domain=""))
+        assert (racks_of(simulation, "llm-0-a"), racks_of(simulation, "llm-0-b")) == (["r0"] * 2, ["r1"] * 3)
+
+    def test_sm026_group_replicas_each_by_themselves(self) -> None:
+        group = {
+            "name": "g",
+            "cliqueNames": ["b"],
+            "replicas": 3,
+            "minAvailable": 2,
+            "topologyConstraint": {"packDomain": "rack"},
+        }
+        cliques = (clique_raw("a", 1, 1), clique_raw("b", 2, 2))
+        simulation, _ = played(packed(*cliques, domain="", groups=(group,)), racks=(2, 2, 3))
+        racks = [racks_of(simulation, f"llm-0-g-{index}") for index in range(3)]
+        assert all(len(set(found)) == 1 for found in racks)
+        assert len({found[0] for found in racks}) == 3
+
+    @settings(max_examples=60)
+    @given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(1, 4), st.integers(0, 3), st.integers(1, 2))
+    def test_sm026_whoever_fits_is_placed(self, racks: list[int], pods: int, extra: int, gpus: int) -> None:
+        """The promise B6 is watched; who needs no more than the largest rack has finds one."""
+        manifest = packed(clique_raw("a", pods + extra, pods))
+        simulation, _ = played(manifest, racks=tuple(racks), gpus=gpus)
+        standing = [rack for rack in racks_of(simulation) if rack]
+        assert len(set(standing)) <= 1
+        assert len(standing) >= pods if pods <= max(racks) * gpus else not standing
+
+
+class TestSM027:
+    """Preferred is tried."""
+
+    def test_sm027_one_rack_where_there_is_one(self) -> None:
+        assert racks_of(played(packed(how="preferred"))[0]) == ["r1"] * 3
+
+    def test_sm027_and_two_where_there_is_none(self) -> None:
+        assert racks_of(played(packed(how="preferred"), racks=(2, 2))[0]) == ["r0", "r0", "r1"]
+
+
+def test_sm028_who_reads_no_gangs_packs_nothing() -> None:
+    simulation, _ = played(packed(), racks=(2, 2), scheduler={"gangAware": False})
+    assert racks_of(simulation) == ["r0", "r0", "r1"]
+    assert gang(simulation, "llm-0").placement.gang.required == RACK
+
+
+def test_sm067_a_pod_that_is_bound_away_from_its_gang_is_found() -> None:
+    simulation, _ = played(packed())
+    (pod, *_) = simulation.cluster.pods()
+    simulation.cluster.put_pod(replace(pod, node=""))
+    simulation.cluster.tell()
+    simulation.cluster.put_pod(replace(pod, node="n0-0"))
+    with pytest.raises(Violated) as found:
+        simulation.cluster.tell()
+    assert found.value.violation.code == "B6"
+
+
+class TestSM089:
+    """Topologies are looked after."""
+
+    @pytest.mark.parametrize("write", range(1, 8))
+    @pytest.mark.parametrize("committed", [True, False])
+    def test_sm089_an_operator_that_crashes_comes_to_the_same_end(self, write: int, *, committed: bool) -> None:
+        crash = {"at": "0s", "crashOperator": {"write": write, "committed": committed, "down": "1s"}}
+        simulation, _ = played(packed(), crash)
+        found, default = kept(simulation, "shelves"), kept(simulation, "grove-topology")
+        assert found is not None
+        assert found.finalizers == (TOPOLOGY_FINALIZER,)
+        assert default is not None
+        assert default.finalizers == ()
+
+    def test_sm089_a_refused_write_is_tried_again(self) -> None:
+        refuse = {"at": "0s", "refuseWrites": {"code": 403, "kind": "ClusterTopology", "writes": 3}}
+        simulation, run = played(packed(), refuse)
+        found = kept(simulation, "shelves")
+        assert found is not None
+        assert found.finalizers == (TOPOLOGY_FINALIZER,)
+        assert any("ClusterTopology" in line for line in told(run, What.DENIED))
+
+    def test_sm089_a_cache_that_stands_still_is_waited_for(self) -> None:
+        lag = {"at": "0s", "lagCache": {"kinds": ["ClusterTopology"], "span": "20s"}}
+        _, run = played(packed(), lag)
+        writes = [change for change in run.log if change.kind == "ClusterTopology" and change.before is not None]
+        assert [change.at >= 20 * SECOND for change in writes] == [True]
+
+    def test_sm089_a_second_leader_does_no_harm(self) -> None:
+        old = {"at": "100ms", "secondLeader": {"span": "15s", "every": "1s"}}
+        simulation, _ = played(packed(), old, {"at": "5s", "deleteSet": {"name": "llm"}})
+        found = kept(simulation, "shelves")
+        assert found is not None
+        assert found.finalizers == ()
+
+    def test_sm089_a_binding_is_looked_after_as_well(self) -> None:
+        simulation, _ = played(packed(), topologies=[topology("shelves", kind="ClusterTopologyBinding")])
+        found = simulation.cluster.named("ClusterTopologyBinding", "shelves")
+        assert found is not None
+        assert found.finalizers == (TOPOLOGY_FINALIZER,)
+
+    @pytest.mark.req("TP-085")
+    def test_sm089_an_operators_write_is_admitted_too(self) -> None:
+        """Whoever writes other levels to the default topology is refused."""
+        simulation, _ = played(packed())
+        found = kept(simulation, "grove-topology")
+        assert found is not None
+        fields = FrozenMap({"spec": FrozenMap({"levels": (FrozenMap({"domain": "rack", "key": RACK}),)})})
+        answer = simulation.cluster.attempt(Step(Stage.WORKLOAD, found.ref, Apply(fields, found.guard), ()))
+        assert (answer.outcome, answer.detail[:3]) == (Outcome.REFUSED, "422")
+        gone = replace(found.ref, name="gone")
+        answer = simulation.cluster.attempt(Step(Stage.WORKLOAD, gone, Apply(fields, found.guard), ()))
+        assert answer.outcome is Outcome.CONFLICT
+
+    @pytest.mark.req("SM-080")
+    def test_sm089_what_is_being_deleted_takes_no_new_finalizer(self) -> None:
+        simulation, _ = played(packed(), {"at": "20s", "deleteTopology": {"name": "shelves"}})
+        found = kept(simulation, "shelves")
+        assert found is not None
+        assert found.deleting
+        fields = FrozenMap({"metadata": FrozenMap({"finalizers": (TOPOLOGY_FINALIZER, "example.com/mine")})})
+        answer = simulation.cluster.attempt(Step(Stage.WORKLOAD, found.ref, Apply(fields, found.guard), ()))
+        assert answer.outcome is Outcome.REFUSED
+
+
+class TestSM090:
+    """What is written of topologies is admitted or refused."""
+
+    def test_sm090_a_topology_that_is_applied_twice_keeps_what_is_on_it(self) -> None:
+        labelled = topology("shelves")
+        labelled["metadata"]["labels"] = {"example.com/team": "network"}
+        simulation, run = played(packed(), {"at": "20s", "applyTopology": {"manifest": labelled}})
+        found = kept(simulation, "shelves")
+        assert found is not None
+        assert (found.finalizers, dict(found.labels)) == ((TOPOLOGY_FINALIZER,), {"example.com/team": "network"})
+        assert run.history.refused == 0
+
+    @pytest.mark.parametrize(
+        "manifest",
+        [topology("new", ()), {"kind": "ClusterTopology", "metadata": {"name": 7}}, {"metadata": None}],
+        ids=["no levels", "no name", "nothing"],
+    )
+    def test_sm090_what_is_wrong_is_refused(self, manifest: Json) -> None:
+        _, run = played(packed(), {"at": "20s", "applyTopology": {"manifest": manifest}})
+        assert run.history.refused == 1
+        assert told(run, What.REFUSED)[0].startswith("None ClusterTopology")
+
+    def test_sm090_who_is_not_there_cannot_be_deleted(self) -> None:
+        again: list[Json] = [{"at": at, "deleteTopology": {"name": "shelves"}} for at in ("20s", "30s")]
+        simulation, run = played(packed(), *again)
+        assert "ClusterTopology shelves is being deleted already" in told(run, What.NO_EFFECT)[0]
+        _, run = played(packed(name=""), *again)
+        assert "there is no ClusterTopology shelves" in told(run, What.NO_EFFECT)[0]
+        assert kept(simulation, "shelves") is not None
+
+    def test_sm090_a_topology_that_is_made_again_is_another_one(self) -> None:
+        events: list[Json] = [
+            {"at": "20s", "deleteTopology": {"name": "shelves"}},
+            {"at": "30s", "applyTopology": {"manifest": topology("shelves")}},
+        ]
+        simulation, run = played(packed(name=""), *events)
+        uids = {change.object.uid for change in run.log if change.object.ref.name == "shelves"}
+        assert len(uids) == 2
+        assert kept(simulation, "shelves") is not None
+
+
+class TestSM091:
+    """Admission may see late."""
+
+    MOVES = (
+        {"at": "10s", "applySet": {"manifest": packed()}},
+        {"at": "14s", "applySet": {"manifest": packed(name="other")}},
+    )
+
+    @pytest.mark.parametrize(("watch", "refused"), [("0s", 1), ("1s", 1), ("5s", 0)])
+    def test_sm091_who_was_let_in_by_what_had_passed_is_told(self, watch: str, refused: int) -> None:
+        """The pods are bound and known to be after two seconds; who admits does not know of it yet (TP5)."""
+        both = [topology("shelves"), topology("other", (("rack", "example.com/shelf"),))]
+        simulation, run = played(packed(), *self.MOVES, sets=[], topologies=both, admission={"watch": watch})
+        assert run.history.refused == refused
+        assert gang(simulation, "llm-0").placement.topology == "shelves"
+        page = timeline_page(run).text
+        assert ("TopologyInSync=False (PlacedOtherwise)" in page) == (not refused)
+
+    @pytest.mark.req("SM-092")
+    def test_sm091_a_topology_that_had_gone(self) -> None:
+        """It is gone when the set is let in: no gang is made until it is back, and that is said until then."""
+        late = packed()
+        late["metadata"]["name"] = "late"
+        events: list[Json] = [
+            {"at": "20s", "deleteTopology": {"name": "other"}},
+            {"at": "22s", "applySet": {"manifest": {**late, "spec": packed(name="other")["spec"]}}},
+            {"at": "60s", "applyTopology": {"manifest": topology("other")}},
+        ]
+        both = [topology("shelves"), topology("other")]
+        simulation, run = played(packed(), *events, topologies=both, admission={"watch": "5s"}, racks=(3, 3))
+        page = timeline_page(run).text
+        assert "TopologyInSync=False (TopologyMissing)" in page
+        assert "its topology holds again, TopologyInSync is taken away" in page
+        assert racks_of(simulation, "late") == ["r1"] * 3
+        made = [change.at for change in run.log if change.object.ref.name == "late-0" and change.kind == "PodGang"]
+        assert min(made) >= 60 * SECOND
+
+
+class TestSM036:
+    """An operator keeps the configuration it began with."""
+
+    def test_sm036_what_is_left_out_stays(self) -> None:
+        events: list[Json] = [
+            {"at": "20s", "reconfigure": {"mnnvl": {"enabled": True}, "down": "1s"}},
+            {"at": "40s", "reconfigure": {**on((("host", HOST),)), "down": "1s"}},
+        ]
+        simulation, _ = played(packed(), *events)
+        configuration = simulation.operator.configuration
+        assert configuration.mnnvl.enabled
+        assert [level.domain for level in configuration.topology.levels] == ["host"]
+
+    def test_sm001_one_of_the_two_has_to_be_there(self, tmp_path: Path) -> None:
+        found = faults(read(tmp_path, {"events": [{"at": "1s", "reconfigure": {"down": "1s"}}]}))
+        assert found["spec.events[0].reconfigure"][0] == "mnnvl, topologyAwareScheduling, or both"
+
+
+def test_sm001_topologies_are_reported_on_whole(tmp_path: Path) -> None:
+    (tmp_path / "more.yaml").write_text("apiVersion: v1\nkind: List\nitems: []\n")
+    narrow = topology("narrow", (("host", HOST), ("zone", "example.com/zone")))
+    spec: Json = {
+        "topologies": [topology("a"), topology("a"), narrow, {"kind": "Node"}, {"file": "more.yaml"}],
+        "operator": {"topologyAwareScheduling": {"enabled": True}},
+        "sets": [packed(name="b")],
+        "events": [{"at": "1s", "applyTopology": {"manifest": {"file": "more.yaml"}}}],
+    }
+    found = faults(read(tmp_path, spec))
+    assert found["spec.topologies[1].metadata.name"] == ("a name of its own", "a")
+    assert "levels from broad to narrow" in found["spec.topologies[2].spec.levels[1].domain"][0]
+    assert found["spec.topologies[3].kind"][0] == "ClusterTopology or ClusterTopologyBinding"
+    assert found["spec.topologies[4].file"][0] == "a file with a ClusterTopology"
+    assert found["spec.events[0].applyTopology"] == ("one ClusterTopology", "0 of them")
+    assert found["spec.operator.topologyAwareScheduling"][0].startswith("levels: between 1 and 16 levels")
+
+
+@pytest.mark.req("SM-006")
+def test_sm002_sets_are_admitted_by_the_topologies_of_the_scenario(tmp_path: Path) -> None:
+    spec: Json = {
+        "topologies": [topology("shelves")],
+        "operator": on(),
+        "sets": [packed(), {**packed(name="shelve"), "metadata": {"name": "other"}}],
+        "events": [{"at": "1s", "deleteTopology": {"name": "shelve"}}],
+        "expect": [{"at": "end", "held": {"shelf": True}, "topologies": {"llm-7": "shelves"}}],
+    }
+    found = faults(read(tmp_path, spec))
+    assert found.keys() == {"spec.sets[1].spec.template.clusterTopologyName"}
+    assert "did you mean shelves" in found["spec.sets[1].spec.template.clusterTopologyName"][0]
+    spec["sets"] = spec["sets"][:1]
+    found = faults(read(tmp_path, spec))
+    assert found.keys() == {
+        "spec.events[0].deleteTopology.name",
+        "spec.expect[0].held.shelf",
+        "spec.expect[0].topologies.llm-7",
+    }

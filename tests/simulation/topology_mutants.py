@@ -1,0 +1,298 @@
+"""Operators and webhooks with one known mistake each about topologies; the checks must find every one."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from grove_core.admit import admit
+from grove_core.admit_topology import admit_topology
+from grove_core.areas.topology.admit import Around
+from grove_core.areas.topology.moment import TopologyMoment
+from grove_core.kernel.admission import AdmissionVerdict, Admit
+from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.steps import Apply, Create, Delete, SetStatus, Stage, Step
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.reconcile_topology import reconcile_topology
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, cluster_topology_of
+from grove_core.resources.configuration import Configuration
+from grove_core.resources.keys import TOPOLOGY_FINALIZER, TOPOLOGY_IN_SYNC
+from grove_core.resources.topology_use import use_of
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.admission import Admission
+from grove_shell.simulator.events import Event
+from grove_shell.simulator.fault_events import HoldForeign, Reconfigure
+from grove_shell.simulator.operator import Decide, Keep
+from grove_shell.simulator.scenario import Scenario
+from grove_shell.simulator.simulation import Options
+from grove_shell.simulator.spans import SECOND
+from grove_shell.simulator.topology_draws import HIERARCHIES, topology_raw
+from grove_shell.simulator.topology_draws import told as told_of
+from grove_shell.simulator.user_events import ApplySet, ApplyTopology, Named, TopologyAt
+from tests.simulation.fabric_mutants import changed
+from tests.simulation.mutants import created, step_of, with_steps
+
+Json = Mapping[str, Any]
+
+
+# ------------------------------------------------------------------------------------------- about sets
+
+
+def falls_back(snapshot: Snapshot) -> Plan:
+    """A topology that is gone is replaced by the default one."""
+    name, default = use_of(snapshot.root.spec.template).topology, snapshot.topologies.get(DEFAULT_TOPOLOGY)
+    if not name or name in snapshot.topologies or default is None:
+        return reconcile(snapshot)
+    return reconcile(replace(snapshot, topologies={**snapshot.topologies, name: default}))
+
+
+def follows_always(snapshot: Snapshot) -> Plan:
+    """Gangs follow their topology also when pods are placed by it."""
+    cliques = tuple(replace(one, status=replace(one.status, scheduled=0)) for one in snapshot.cliques)
+    pods = {uid: [replace(pod, node="") for pod in found] for uid, found in snapshot.pods_of.items()}
+    free = reconcile(replace(snapshot, cliques=cliques, pods_of=pods))
+    follow = (step for step in free.steps if step.target.kind == "PodGang" and isinstance(step.action, Apply))
+    return with_steps(reconcile(snapshot), *follow)
+
+
+def says_nothing(snapshot: Snapshot) -> Plan:
+    """A topology that does not hold is no matter for a condition."""
+    return _with_status(snapshot, lambda one: one.get("type") != TOPOLOGY_IN_SYNC)
+
+
+def never_says_that_it_is_well(snapshot: Snapshot) -> Plan:
+    """What was said of a topology is said for ever."""
+    stays = any(one.type == TOPOLOGY_IN_SYNC for one in snapshot.root.status.conditions)
+    return changed(reconcile(snapshot), lambda step: None if stays and _is_status(step, snapshot) else step)
+
+
+def forgets_cliques(snapshot: Snapshot) -> Plan:
+    """What cliques want for themselves is not handed on."""
+
+    def bare(step: Step) -> Step:
+        if step.target.kind != "PodGang" or not isinstance(step.action, Create):
+            return step
+        raw = thaw(step.action.manifest)
+        for group in raw["spec"]["podgroups"]:
+            group.pop("topologyConstraint", None)
+        return replace(step, action=created(raw))
+
+    return changed(reconcile(snapshot), bare)
+
+
+def packs_while_off(snapshot: Snapshot) -> Plan:
+    """Topologies count, be they switched on or not."""
+    told = replace(snapshot.configuration.topology, enabled=True)
+    return reconcile(replace(snapshot, configuration=replace(snapshot.configuration, topology=told)))
+
+
+def begins_anew(snapshot: Snapshot) -> Plan:
+    """A gang whose topology is gone is deleted, to be made again when there is one."""
+    plan, name = reconcile(snapshot), use_of(snapshot.root.spec.template).topology
+    if not name or name in snapshot.topologies or not snapshot.configuration.topology.enabled:
+        return plan
+    gangs = (gang for gang in snapshot.gangs if not gang.deleting)
+    return with_steps(plan, *(step_of(Stage.WORKLOAD, gang.ref, Delete(gang.guard), plan) for gang in gangs))
+
+
+def evicts(snapshot: Snapshot) -> Plan:
+    """Pods that stand otherwise than their topology says are deleted, to be placed again."""
+    plan = reconcile(snapshot)
+    if not any(one.type == TOPOLOGY_IN_SYNC for one in snapshot.root.status.conditions):
+        return plan
+    pods = (pod for _, pod in snapshot.pods() if pod.node and not pod.deleting)
+    return with_steps(plan, *(step_of(Stage.WORKLOAD, pod.ref, Delete(pod.guard), plan) for pod in pods))
+
+
+def _is_status(step: Step, snapshot: Snapshot) -> bool:
+    return step.target == snapshot.root.ref and isinstance(step.action, SetStatus)
+
+
+def _with_status(snapshot: Snapshot, stays: Callable[[Mapping[str, Any]], bool]) -> Plan:
+    def without(step: Step) -> Step | None:
+        if not _is_status(step, snapshot) or not isinstance(step.action, SetStatus):
+            return step
+        fields: dict[str, Any] = dict(step.action.fields)
+        conditions = tuple(one for one in fields.pop("conditions", ()) if stays(one))
+        if conditions:
+            fields["conditions"] = conditions
+        return replace(step, action=replace(step.action, fields=FrozenMap(fields))) if fields else None
+
+    return changed(reconcile(snapshot), without)
+
+
+# ------------------------------------------------------------------------------------------- about topologies
+
+
+def holds_nothing(moment: TopologyMoment) -> Plan:
+    """No finalizer at all."""
+    return reconcile_topology(replace(moment, users=()))
+
+
+def counts_names_alone(moment: TopologyMoment) -> Plan:
+    """Who says nothing uses nothing."""
+    return reconcile_topology(replace(moment, users=()) if moment.is_default else moment)
+
+
+def holds_for_ever(moment: TopologyMoment) -> Plan:
+    """A topology that was used once stays held."""
+    return changed(reconcile_topology(moment), lambda step: None if _lets_go(step, moment) else step)
+
+
+def lets_go_of_all(moment: TopologyMoment) -> Plan:
+    """Finalizers of others go with the own one."""
+
+    def bare(step: Step) -> Step:
+        if not _lets_go(step, moment) or not isinstance(step.action, Apply):
+            return step
+        fields = FrozenMap({**step.action.fields, "metadata": FrozenMap({"finalizers": ()})})
+        return replace(step, action=replace(step.action, fields=fields))
+
+    return changed(reconcile_topology(moment), bare)
+
+
+def keeps_all_topologies(moment: TopologyMoment) -> Plan:
+    """Every topology has the levels that are configured for the default one."""
+    plan, found = reconcile_topology(moment), moment.topology
+    if found is None or moment.is_default or found.levels == moment.told.levels or not moment.told.enabled:
+        return plan
+    levels = tuple(FrozenMap(level._asdict()) for level in moment.told.levels)
+    wanted = Apply(FrozenMap({"spec": FrozenMap({"levels": levels})}), found.guard)
+    return with_steps(plan, step_of(Stage.WORKLOAD, found.ref, wanted, plan))
+
+
+def leaves_the_default(moment: TopologyMoment) -> Plan:
+    """The default topology is made, and then left to its fate."""
+    plan = reconcile_topology(moment)
+    return changed(plan, lambda step: None if isinstance(step.action, Apply) and "spec" in step.action.fields else step)
+
+
+def writes_under_pods(moment: TopologyMoment) -> Plan:
+    """The default topology gets its configured levels whoever is placed by the old ones."""
+    free = tuple(user._replace(scheduled=0) for user in moment.users)
+    return reconcile_topology(replace(moment, users=free))
+
+
+def _lets_go(step: Step, moment: TopologyMoment) -> bool:
+    fields: Any = step.action.fields.get("metadata") if isinstance(step.action, Apply) else None
+    told = fields.get("finalizers") if fields is not None else None
+    held = moment.topology is not None and TOPOLOGY_FINALIZER in moment.topology.finalizers
+    return held and told is not None and TOPOLOGY_FINALIZER not in told
+
+
+# ------------------------------------------------------------------------------------------- admission
+
+
+def never_looks(new: Json, old: Json | None, configuration: Configuration, around: Around) -> AdmissionVerdict:
+    """Sets are admitted without a look at the cluster."""
+    return admit(new, old, configuration=configuration, around=Around(None, around.scheduled)).verdict
+
+
+def joins_who_leaves(new: Json, old: Json | None, configuration: Configuration, around: Around) -> AdmissionVerdict:
+    """A topology that is being deleted is as good as any."""
+    there = {name: replace(one, deleting=False) for name, one in (around.topologies or {}).items()}
+    return admit(new, old, configuration=configuration, around=around._replace(topologies=there)).verdict
+
+
+def locks_nothing(new: Json, old: Json | None, configuration: Configuration, around: Around) -> AdmissionVerdict:
+    """A set may change its topology at any time."""
+    return admit(new, old, configuration=configuration, around=around._replace(scheduled={})).verdict
+
+
+def admits_while_off(new: Json, old: Json | None, configuration: Configuration, around: Around) -> AdmissionVerdict:
+    """A topology may be named where nobody looks at topologies."""
+    told = replace(configuration, topology=replace(configuration.topology, enabled=True))
+    return admit(new, old, configuration=told, around=around).verdict
+
+
+def lets_levels_change(new: Json, old: Json | None, configuration: Configuration, around: Around) -> AdmissionVerdict:
+    """Levels may change under pods that are placed by them."""
+    return admit_topology(new, old, around._replace(users={}), configuration).verdict
+
+
+def lets_what_is_configured(
+    new: Json, old: Json | None, configuration: Configuration, around: Around
+) -> AdmissionVerdict:
+    """The default topology may get its configured levels whoever is placed."""
+    verdict = admit_topology(new, old, around, configuration).verdict
+    return Admit() if cluster_topology_of(new).levels == configuration.topology.levels else verdict
+
+
+def stirred(scenario: Scenario) -> Scenario:
+    """A world in which people do with topologies what they should not, one thing after the other."""
+    (manifest,) = scenario.spec.sets
+    used = manifest["spec"]["template"].get("clusterTopologyName", DEFAULT_TOPOLOGY)
+    name = manifest["metadata"]["name"]
+    told = scenario.spec.operator.topology_aware_scheduling
+    off, on = told.model_copy(update={"enabled": False}), told.model_copy(update={"enabled": True})
+    other = told_of(next(levels for levels in HIERARCHIES if told_of(levels) != on))
+
+    def goes_to(topology: str) -> ApplySet:
+        template = {**manifest["spec"]["template"], "clusterTopologyName": topology}
+        return ApplySet(manifest={**manifest, "spec": {**manifest["spec"], "template": template}})
+
+    def held(topology: str) -> HoldForeign:
+        return HoldForeign(kind="ClusterTopology", name=topology, span=30 * SECOND)
+
+    def levels(topology: str) -> ApplyTopology:
+        return ApplyTopology(manifest=topology_raw(topology, HIERARCHIES[0 if topology == "beta" else 1]))
+
+    events = (
+        Event(at=20 * SECOND, apply_set=goes_to("beta" if used == "alpha" else "alpha")),
+        Event(at=21 * SECOND, apply_topology=levels(used)),
+        Event(at=22 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=other, down=100)),
+        Event(at=30 * SECOND, hold_foreign=held(used)),
+        Event(at=31 * SECOND, delete_set=Named(name=name)),
+        Event(at=62 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=off, down=100)),
+        Event(at=70 * SECOND, apply_set=goes_to("alpha")),
+        Event(at=80 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=on, down=100)),
+        Event(at=90 * SECOND, delete_set=Named(name=name)),
+        Event(at=100 * SECOND, apply_set=goes_to("alpha")),
+        Event(at=100 * SECOND + 900, apply_set=goes_to("beta")),
+        Event(at=100 * SECOND + 900, delete_topology=TopologyAt(name="beta")),
+        Event(at=105 * SECOND, delete_set=Named(name=name)),
+        Event(at=115 * SECOND, apply_topology=levels("beta")),
+        Event(at=118 * SECOND, apply_set=goes_to("missing")),
+        Event(at=120 * SECOND, hold_foreign=held("beta")),
+        Event(at=121 * SECOND, delete_topology=TopologyAt(name="beta")),
+        Event(at=130 * SECOND, apply_set=goes_to("beta")),
+        Event(at=160 * SECOND, apply_set=ApplySet(manifest=dict(manifest))),
+    )
+    return scenario.with_events((*scenario.spec.events, *events))
+
+
+def _deciding(decide: Decide) -> Callable[[], Options]:
+    return lambda: Options(check=True, deaf=True, decide=decide)
+
+
+def _keeping(keep: Keep, **admission: Any) -> Callable[[], Options]:
+    return lambda: Options(check=True, deaf=True, keep=keep, admission=Admission(**admission))
+
+
+def _admitting(**admission: Any) -> Callable[[], Options]:
+    return lambda: Options(check=True, deaf=True, admission=Admission(**admission))
+
+
+TOPOLOGY_MUTANTS: Final[Mapping[str, tuple[Callable[[], Options], frozenset[str]]]] = {
+    "falls back to the default": (_deciding(falls_back), frozenset({"TP5", "TP8"})),
+    "follows always": (_deciding(follows_always), frozenset({"TP3"})),
+    "says nothing": (_deciding(says_nothing), frozenset({"TP5"})),
+    "never says that it is well": (_deciding(never_says_that_it_is_well), frozenset({"TP5"})),
+    "forgets cliques": (_deciding(forgets_cliques), frozenset({"TP8"})),
+    "packs while off": (_deciding(packs_while_off), frozenset({"TP5", "TP8"})),
+    "begins gangs anew": (_deciding(begins_anew), frozenset({"TP3"})),
+    "evicts": (_deciding(evicts), frozenset({"B10"})),
+    "holds nothing": (_keeping(holds_nothing), frozenset({"TP6"})),
+    "counts names alone": (_keeping(counts_names_alone), frozenset({"TP6"})),
+    "holds for ever": (_keeping(holds_for_ever), frozenset({"TP6"})),
+    "lets go of all": (_keeping(lets_go_of_all), frozenset({"TP6"})),
+    "keeps all topologies": (_keeping(keeps_all_topologies), frozenset({"TP7"})),
+    "leaves the default": (_keeping(leaves_the_default), frozenset({"TP7"})),
+    "writes under pods": (_keeping(writes_under_pods, of_topology=lets_what_is_configured), frozenset({"TP4"})),
+    "never looks": (_admitting(of_set=never_looks), frozenset({"TP2"})),
+    "joins who leaves": (_admitting(of_set=joins_who_leaves), frozenset({"TP2"})),
+    "locks nothing": (_admitting(of_set=locks_nothing), frozenset({"TP3"})),
+    "admits while off": (_admitting(of_set=admits_while_off), frozenset({"TP2"})),
+    "lets levels change": (_admitting(of_topology=lets_levels_change), frozenset({"TP4"})),
+}
+"""By name, how each is played, and the codes that may find it first."""
