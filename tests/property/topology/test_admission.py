@@ -347,7 +347,8 @@ def test_tp087_what_a_topology_that_does_not_read_says_is_known_by_nobody() -> N
     broken = {"kind": "ClusterTopology", "metadata": {"name": "broken"}, "spec": {"levels": "none"}}
     sound = raw_topology("sound", ("zone", "z"))
     around = around_in([broken, sound], [], ())
-    assert (set(around.topologies or ()), around.obscured) == ({"sound"}, {"broken"})
+    assert set(around.topologies or ()) == {"sound"}
+    assert around.obscured == {"broken"}
     verdict = admit(a_set("broken", "rack"), None, None, ON, None, around).verdict
     assert isinstance(verdict, Admit)
     assert [one.reason.rule.requirement for one in verdict.warnings] == ["TP-072"]
@@ -365,9 +366,9 @@ def test_tp084_who_does_not_read_may_be_placed(unread: str) -> None:
     partial = [unread] if unread == "PodClique" else []
     old, less = raw_topology("aws-p5", ("zone", "z"), ("host", "h")), raw_topology("aws-p5", ("zone", "z"))
     for bound, refused, warned in ((0, set(), ["TP-072"]), (2, {"TP-084"}, ["TP-072"])):
-        labels = {**BOUND["metadata"]["labels"], "app.kubernetes.io/part-of": "llm"}
-        metadata = {**BOUND["metadata"], "labels": labels}
-        clique = {**BOUND, "metadata": metadata, "status": {"scheduledReplicas": bound}}
+        clique = copy.deepcopy(BOUND)
+        clique["metadata"]["labels"]["app.kubernetes.io/part-of"] = "llm"
+        clique["status"] = {"scheduledReplicas": bound}
         around = around_in([], [a_set("aws-p5", "rack"), *broken], [podclique_of(clique)], partial)
         verdict = admit_topology(less, old, around, ON).verdict
         objections = verdict.objections if isinstance(verdict, Deny) else ()
@@ -403,7 +404,7 @@ def test_tp005_whatever_a_set_says_some_topology_or_none_is_used(raw: Json) -> N
     assert isinstance(topology_used_in(raw), str | None)
 
 
-BOUND: Final = {
+BOUND: Final[Json] = {
     "apiVersion": "grove.io/v1alpha1",
     "kind": "PodClique",
     "metadata": {"name": "x", "namespace": "ml", "labels": {"grove.io/podcliqueset-replica-index": "0"}},
