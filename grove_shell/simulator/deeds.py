@@ -17,6 +17,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.rounds import as_applied
 from grove_shell.simulator.admission import Admission
 from grove_shell.simulator.cluster import Cluster, is_live
+from grove_shell.simulator.deleting import delete
 from grove_shell.simulator.history import Actor, History, NoEffect, What
 from grove_shell.simulator.kubelet import Kubelet
 from grove_shell.simulator.spans import moment_of
@@ -152,13 +153,7 @@ class Users:
         return self.cluster.agenda.now
 
     def _delete(self, kind: str, name: str) -> None:
-        item = self.cluster.named(kind, name)
-        if item is None:
-            raise NoEffect(f"there is no {kind} {name}")
-        if item.deleting:
-            raise NoEffect(f"{kind} {name} is being deleted already")
-        self.history.note(self._now, Actor.USER, What.DELETED, item.ref)
-        self.cluster.delete(item.ref)
+        delete(self.cluster, self.history, self.cluster.named(kind, name), f"{kind} {name}")
 
     def _apply(self, manifest: Manifest, what: str = "") -> None:
         meta = manifest.get("metadata")

@@ -2,7 +2,7 @@
 
 from collections import defaultdict, deque
 from random import Random
-from typing import Final
+from typing import Final, get_args
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.pod import Pod
@@ -13,16 +13,7 @@ from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.fields import Kind
 from grove_shell.world.memory import MemoryWorld
 
-KINDS: Final[tuple[Kind, ...]] = (
-    "PodCliqueSet",
-    "PodCliqueScalingGroup",
-    "PodClique",
-    "PodGang",
-    "Pod",
-    "ComputeDomain",
-    "ClusterTopology",
-    "other",
-)
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 
 def kind_of(kind: str) -> str:

@@ -8,7 +8,8 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology, cluster_topology_of
 from grove_shell.simulator.admission import Admission, Json
 from grove_shell.simulator.cluster import Cluster
-from grove_shell.simulator.history import Actor, History, NoEffect, What
+from grove_shell.simulator.deleting import delete
+from grove_shell.simulator.history import Actor, History, What
 from grove_shell.simulator.topologies import raw_of
 from grove_shell.simulator.user_events import ApplyTopology, TopologyAt
 
@@ -57,12 +58,7 @@ class Administrators:
     def delete_topology(self, deed: TopologyAt) -> None:
         """Delete a topology, as ``kubectl delete`` does."""
         item = next(filter(None, (self.cluster.named(kind, deed.name) for kind in TOPOLOGY_KINDS)), None)
-        if item is None:
-            raise NoEffect(f"there is no ClusterTopology {deed.name}")
-        if item.deleting:
-            raise NoEffect(f"ClusterTopology {deed.name} is being deleted already")
-        self.history.note(self._now, Actor.USER, What.DELETED, item.ref)
-        self.cluster.delete(item.ref)
+        delete(self.cluster, self.history, item, f"ClusterTopology {deed.name}")
 
     @property
     def _now(self) -> int:
