@@ -12,14 +12,21 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_of, preferred_of, topology_ref
+from grove_core.resources.cluster_topology import (
+    TOPOLOGY_KIND,
+    ClusterTopology,
+    cluster_topology_of,
+    obscured_by,
+    preferred_of,
+    topology_ref,
+)
 from grove_core.resources.configuration import UNTOLD, Configuration
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import TOPOLOGY_FINALIZER
 from grove_core.resources.manifest import manifest_of
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.template import read_spec
-from grove_core.resources.topology_use import bound_among, use_of, users_among
+from grove_core.resources.topology_use import SET_KIND, bound_among, use_of, users_among
 
 
 def admit_topology(
@@ -58,32 +65,51 @@ def admit_topology_deletion(old: Mapping[str, Any], around: Around = UNSEEN) -> 
 
 
 def around_in(
-    topologies: Iterable[Mapping[str, Any]], sets: Iterable[Mapping[str, Any]], cliques: Collection[PodClique]
+    topologies: Iterable[Mapping[str, Any]],
+    sets: Iterable[Mapping[str, Any]],
+    cliques: Collection[PodClique],
+    partial: Iterable[str] = (),
 ) -> Around:
     """What manifests are judged by, from objects of an input; None for kinds of which it has none.
 
-    What does not read is known by nobody: it is reported where it is judged.
+    Args:
+        topologies, sets: as they are written.
+        cliques: those that read.
+        partial: kinds of which some object was left out, for it does not read.
+
+    What does not read is reported where it is judged; whatever depends on it is not known.
     """
-    known = list(_sound(topologies))
-    manifests = [one for one in (manifest_of(with_defaults(raw))[0] for raw in sets) if one is not None]
+    known, unread = _read_all(topologies)
+    read = [manifest_of(with_defaults(raw))[0] for raw in sets]
+    manifests = [one for one in read if one is not None]
     bound = bound_among(cliques)
     users = users_among(((one.namespace or "default", one.name, one.spec.template) for one in manifests), bound)
     placed = bound if cliques else None
-    return Around(preferred_of(known) if known else None, placed, users if cliques else None)
+    return Around(
+        preferred_of(known) if known else None,
+        placed,
+        users if cliques else None,
+        obscured_by(unread, known),
+        frozenset(partial) | frozenset({SET_KIND} if len(manifests) < len(read) else ()),
+    )
 
 
-def topology_used_in(raw: Mapping[str, Any]) -> str:
-    """The topology that a PodCliqueSet uses, be it named or not; empty where it uses none, or does not read. Total."""
+def topology_used_in(raw: Mapping[str, Any]) -> str | None:
+    """The topology that a PodCliqueSet uses, be it named or not; empty for none, None where it does not read. Total."""
     spec, _ = read_spec(raw.get("spec"))
-    return use_of(spec.template).topology if spec is not None else ""
+    return use_of(spec.template).topology if spec is not None else None
 
 
-def _sound(topologies: Iterable[Mapping[str, Any]]) -> Iterator[ClusterTopology]:
+def _read_all(topologies: Iterable[Mapping[str, Any]]) -> tuple[list[ClusterTopology], list[Ref]]:
+    """Those that read, and where the others stand."""
+    known: list[ClusterTopology] = []
+    unread: list[Ref] = []
     for raw in topologies:
         try:
-            yield cluster_topology_of(raw)
+            known.append(cluster_topology_of(raw))
         except MalformedObject:
-            continue
+            unread.append(topology_ref(_subject(raw).name, str(raw.get("kind") or TOPOLOGY_KIND)))
+    return known, unread
 
 
 def _held_by(subject: Ref, old: Mapping[str, Any], around: Around) -> Iterator[Reason]:

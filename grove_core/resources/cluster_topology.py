@@ -89,6 +89,17 @@ def preferred_of(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopo
     return found
 
 
+def obscured_by(unread: Iterable[Ref], known: Iterable[ClusterTopology]) -> frozenset[str]:
+    """Names whose topology that counts (TP-004) cannot be read.
+
+    Args:
+        unread: the topologies that cannot be read.
+        known: those that can.
+    """
+    sure = {topology.ref.name for topology in known if topology.ref.kind == TOPOLOGY_KIND}
+    return frozenset(ref.name for ref in unread) - sure
+
+
 def shadowed_among(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopology]:
     """The bindings whose name a ClusterTopology has too, by name (TP-004, TP-049)."""
     every = tuple(topologies)

@@ -11,6 +11,8 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.template import SetTemplate, TopologyConstraint
 
+SET_KIND: Final = "PodCliqueSet"
+CLIQUE_KIND: Final = "PodClique"
 _FIELD: Final = "topologyConstraint"
 NO_PODS: Final[Mapping[str, Iterable[Pod]]] = MappingProxyType({})
 
@@ -90,6 +92,13 @@ def bound_of(clique: PodClique, pods: Iterable[Pod] = ()) -> int:
     return max(clique.status.scheduled or 0, sum(bool(pod.node) for pod in pods))
 
 
+def set_of_clique(clique: PodClique) -> str:
+    """The set that owns a clique, or else the one that its labels name; empty where neither does."""
+    if clique.owner_kind == SET_KIND:
+        return clique.owner_name
+    return next((str(clique.labels[key]) for key in SET if key in clique.labels), "")
+
+
 def bound_among(
     cliques: Iterable[PodClique], pods_of: Mapping[str, Iterable[Pod]] = NO_PODS
 ) -> dict[tuple[str, str], int]:
@@ -101,8 +110,7 @@ def bound_among(
     """
     found: dict[tuple[str, str], int] = {}
     for clique in cliques:
-        owner = clique.owner_name if clique.owner_kind == "PodCliqueSet" else ""  # labels may have been taken away
-        name = next((str(clique.labels[key]) for key in SET if key in clique.labels), owner)
+        name = set_of_clique(clique)
         bound = bound_of(clique, pods_of.get(clique.uid, ())) if name else 0
         if bound:
             key = (clique.ref.namespace, name)

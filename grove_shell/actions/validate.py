@@ -2,8 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
@@ -44,6 +43,7 @@ class _Given:
         sets, topologies: PodCliqueSets and ClusterTopologies, to be judged.
         bindings: topologies of the newer kind, which nobody judges.
         cliques: which of their pods are bound (TP-062).
+        partial: kinds of which one does not read that others would be judged by.
         others: kind -> how many objects of other kinds.
         headings: of those others that have names to collide with, kind and metadata.
         classes: names of the DeviceClasses (MS-084).
@@ -53,6 +53,7 @@ class _Given:
     topologies: list[Item] = field(default_factory=list)
     bindings: list[Item] = field(default_factory=list)
     cliques: list[PodClique] = field(default_factory=list)
+    partial: set[str] = field(default_factory=set)
     others: Counter[str] = field(default_factory=Counter)
     headings: list[Mapping[str, Any]] = field(default_factory=list)
     classes: set[str] = field(default_factory=set)
@@ -64,7 +65,10 @@ class _Given:
         if (kind, raw.get("apiVersion")) == (BINDING_KIND, GROVE):
             self.bindings.append(item)
         if kind == "PodClique":
-            self.cliques.extend(_clique_in(raw))
+            try:
+                self.cliques.append(podclique_of(raw))
+            except MalformedObject:
+                self.partial.add(kind)
         if kind == "DeviceClass":
             self.classes.add(_field(raw, "name"))
         if kind != "Pod":
@@ -114,7 +118,8 @@ def _around(before: _Given, given: _Given, kept: list[dict[str, Any]]) -> Around
     """
     topologies = (*before.bindings, *given.bindings, *before.topologies, *given.topologies)
     sets = (*kept, *(item.value for item in given.sets))
-    return around_in((item.value for item in topologies), sets, [*before.cliques, *given.cliques])
+    cliques, partial = [*before.cliques, *given.cliques], before.partial | given.partial
+    return around_in((item.value for item in topologies), sets, cliques, partial)
 
 
 def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
@@ -136,12 +141,6 @@ def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
             else:
                 given.put_aside(item, str(kind))
     return given
-
-
-def _clique_in(raw: Mapping[str, Any]) -> Iterator[PodClique]:
-    """A PodClique that reads; no other says how many of its pods are bound."""
-    with suppress(MalformedObject):
-        yield podclique_of(raw)
 
 
 def _earlier(raw: Mapping[str, Any], before: list[dict[str, Any]]) -> Mapping[str, Any] | None:

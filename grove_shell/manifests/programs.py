@@ -46,7 +46,10 @@ def operator_objects(told: Installation) -> Iterator[Json]:
 
 
 def webhook_objects(told: Installation) -> Iterator[Json]:
-    """The webhooks; their registration comes last, for nothing is admitted from then on until they answer."""
+    """The webhooks; their registration comes last, for nothing is admitted from then on until they answer.
+
+    What a feature registers stands in it whether the feature is on or not (WH-026).
+    """
     settings = WebhookSettings()
     args = ["webhooks", *([f"--watch-namespace={told.watched}"] if told.watched else [])]
     ports = {"https": settings.listening.port, "http": settings.serving.port}
@@ -64,11 +67,18 @@ def webhook_objects(told: Installation) -> Iterator[Json]:
         ("ValidatingWebhookConfiguration", settings.registration.validating, VALIDATION),
     ):
         found = [_webhook(told, settings.registration.service, webhook)]
-        if told.is_shared and webhook == DEFAULTING:
-            found += [_joining(told, settings.registration.service), _stamping(told, settings.registration.service)]
-        if told.is_guarded and webhook == VALIDATION:
-            found += [_levels(told, settings.registration.service), _leaving(told, settings.registration.service)]
+        if webhook == DEFAULTING:
+            more = [_joining(told, settings.registration.service), _stamping(told, settings.registration.service)]
+            found += more if told.is_shared else map(_of_nothing, more)
+        elif not told.watched:
+            more = [_levels(told, settings.registration.service), _leaving(told, settings.registration.service)]
+            found += more if told.is_guarded else map(_of_nothing, more)
         yield made(API_VERSION, kind, f"{name}{told.suffix}", WEBHOOKS, webhooks=found)
+
+
+def _of_nothing(webhook: Json) -> Json:
+    """As it stands while its feature is off."""
+    return {**webhook, "rules": []}
 
 
 def _joining(told: Installation, service: str) -> Json:

@@ -47,10 +47,10 @@ class Asking:
             if answer.good:
                 try:
                     return cluster_topology_of({**answer.json(), "kind": kind})
-                except MalformedObject:
-                    continue  # known by nobody, as in the copy
+                except MalformedObject as fault:
+                    raise _NotShown from fault  # it counts, whatever it says
         return None
 
 
 class _NotShown(Exception):
-    """The server does not say."""
+    """The server does not say, or nothing that can be read."""

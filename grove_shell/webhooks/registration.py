@@ -25,6 +25,8 @@ PATHS: Final[Mapping[str, str]] = {
 }
 GUARDING: Final = (TOPOLOGIES, LEAVING)
 """Of topologies."""
+JOINED: Final = (JOINING, STAMPING)
+"""Of PodCliques that share, and of their PodGangs."""
 MUTATING: Final = "mutatingwebhookconfigurations"
 VALIDATING: Final = "validatingwebhookconfigurations"
 
@@ -35,17 +37,19 @@ class NotRegistered(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """One webhook of one configuration.
+    """One configuration.
 
     Attributes:
-        plural: of the kind of configuration.
-        name: of the configuration.
-        webhook: its name inside.
+        plural: of its kind.
+        name: its own.
+        ours: the webhooks that may be in it by now, from whatever configuration of ours.
+        needed: those that must be.
     """
 
     plural: str
     name: str
-    webhook: str
+    ours: tuple[str, ...]
+    needed: tuple[str, ...]
 
 
 class Registration:
@@ -72,15 +76,18 @@ class Registration:
         """
         self._api = api
         self.url = url
-        self._places = (
-            Place(plural=MUTATING, name=mutating, webhook=DEFAULTING),
-            Place(plural=VALIDATING, name=validating, webhook=VALIDATION),
-            *(Place(plural=MUTATING, name=mutating, webhook=one) for one in ((JOINING, STAMPING) if shared else ())),
-            *(Place(plural=VALIDATING, name=validating, webhook=one) for one in (GUARDING if guarded else ())),
+        self._places = tuple(
+            Place(plural=plural, name=name, ours=(always, *more), needed=(always, *(more if is_on else ())))
+            for plural, name, always, more, is_on in (
+                (MUTATING, mutating, DEFAULTING, JOINED, shared),
+                (VALIDATING, validating, VALIDATION, GUARDING, guarded),
+            )
         )
 
     async def trust(self, bundle: bytes) -> list[str]:
         """Have the API server trust these authorities; what was changed. Both are tried before one is complained of.
+
+        Webhooks of ours that this configuration has no use for are kept right as well: they may still be called.
 
         Raises:
             NotRegistered: with all that is wrong.
@@ -107,24 +114,26 @@ class Registration:
             )
         if not answer.good:
             raise NotRegistered(answer.words)
-        webhooks = [one for one in answer.json().get("webhooks") or () if one.get("name") == place.webhook]
-        if not webhooks:
+        found = {one.get("name"): one.get("clientConfig") or {} for one in answer.json().get("webhooks") or ()}
+        wrong = []
+        for webhook in (one for one in place.ours if one in found):
+            wanted = self._wanted(webhook, bundle)
+            if any(found[webhook].get(key) != value for key, value in wanted.items()):
+                wrong.append({"name": webhook, "clientConfig": wanted})
+        if wrong:
+            answer = await self._api.request("PATCH", path, body={"webhooks": wrong}, content_type=STRATEGIC)
+            if not answer.good:
+                raise NotRegistered(answer.words)
+        missing = [one for one in place.needed if one not in found]
+        if missing:
             raise NotRegistered(
-                f"{place.plural}/{place.name} has no webhook {place.webhook}: it is not ours, or was printed for"
-                " another configuration"
+                f"{place.plural}/{place.name} has no webhook {' and no '.join(missing)}: it is not ours, or was printed"
+                " for another configuration"
             )
-        wanted = self._wanted(place, bundle)
-        stored = webhooks[0].get("clientConfig") or {}
-        if all(stored.get(key) == value for key, value in wanted.items()):
-            return False
-        body = {"webhooks": [{"name": place.webhook, "clientConfig": wanted}]}
-        answer = await self._api.request("PATCH", path, body=body, content_type=STRATEGIC)
-        if not answer.good:
-            raise NotRegistered(answer.words)
-        return True
+        return bool(wrong)
 
-    def _wanted(self, place: Place, bundle: str) -> dict[str, Any]:
+    def _wanted(self, webhook: str, bundle: str) -> dict[str, Any]:
         """The fields of ``clientConfig`` that are ours to write."""
         if not self.url:
             return {"caBundle": bundle}
-        return {"caBundle": bundle, "url": f"{self.url}{PATHS[place.webhook]}", "service": None}
+        return {"caBundle": bundle, "url": f"{self.url}{PATHS[webhook]}", "service": None}

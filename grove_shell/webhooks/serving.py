@@ -14,7 +14,7 @@ from grove_shell.webhooks.copies import Copies
 from grove_shell.webhooks.joining import joined, stamped
 from grove_shell.webhooks.judging import defaulted, judged, judged_by_topology, topology_judged
 from grove_shell.webhooks.registration import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
-from grove_shell.webhooks.review import Json, Request, request_of
+from grove_shell.webhooks.review import Json, Request, allowed, request_of
 from grove_shell.webhooks.telemetry import Telemetry
 
 _LARGEST: Final = 32 * 1024 * 1024  # an object and the one before it, several times what an API server stores
@@ -66,6 +66,7 @@ class Reviews:
         self._telemetry = telemetry
         self._say = say
         self._judges: dict[str, Judge] = {
+            **dict.fromkeys(PATHS, _at_once(allowed)),  # where a feature is off (WH-010)
             DEFAULTING: _at_once(defaulted),
             VALIDATION: _at_once(lambda request: judged(request, copies.names, configuration)),
         }

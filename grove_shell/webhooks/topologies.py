@@ -11,28 +11,35 @@ from grove_core.resources.cluster_topology import (
     TOPOLOGY_KINDS,
     ClusterTopology,
     cluster_topology_of,
+    obscured_by,
     preferred_of,
     topology_ref,
 )
-from grove_core.resources.podclique import podclique_of
-from grove_core.resources.topology_use import User, bound_among
+from grove_core.resources.podclique import GROUP_KIND, podclique_of
+from grove_core.resources.topology_use import CLIQUE_KIND, SET_KIND, User, bound_among, bound_of, set_of_clique
 from grove_shell.webhooks.shared import Home, home_of
 from grove_shell.world.topology_users import TopologyUsers
 
+_NONE: Final[frozenset[str]] = frozenset()
+_CLIQUES: Final = frozenset({CLIQUE_KIND})
+_SETS: Final = frozenset({SET_KIND})
 _NOBODY: Final[tuple[Home, int]] = (("", ""), 0)
 
 
 class Existing:
-    """The topologies of both kinds; one that does not read is known by nobody, as offline.
+    """The topologies of both kinds.
 
     Attributes:
         by_name: the ones that count.
+        obscured: names whose topology that counts cannot be read.
     """
 
     def __init__(self) -> None:
         """Nothing is known yet."""
         self.by_name: Mapping[str, ClusterTopology] = {}
+        self.obscured: frozenset[str] = frozenset()
         self._found: dict[Ref, ClusterTopology] = {}
+        self._unread: set[Ref] = set()
         self._listed: set[str] = set()
 
     @property
@@ -43,6 +50,7 @@ class Existing:
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], _version: str) -> None:
         """Everything there is of a kind."""
         self._found = {ref: one for ref, one in self._found.items() if ref.kind != kind}
+        self._unread = {ref for ref in self._unread if ref.kind != kind}
         for raw in items:
             self._take(kind, raw)
         self._listed.add(kind)
@@ -55,7 +63,9 @@ class Existing:
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
         """One is gone."""
-        self._found.pop(topology_ref(raw["metadata"]["name"], kind), None)
+        ref = topology_ref(raw["metadata"]["name"], kind)
+        self._found.pop(ref, None)
+        self._unread.discard(ref)
         self._count()
 
     def lose(self, kind: str, _why: str) -> None:
@@ -67,11 +77,14 @@ class Existing:
         ref = topology_ref(raw["metadata"]["name"], kind)
         try:
             self._found[ref] = cluster_topology_of({**raw, "kind": kind})
+            self._unread.discard(ref)
         except MalformedObject:
             self._found.pop(ref, None)
+            self._unread.add(ref)
 
     def _count(self) -> None:
         self.by_name = preferred_of(self._found.values())
+        self.obscured = obscured_by(self._unread, self._found.values())
 
 
 class Uses:
@@ -80,32 +93,44 @@ class Uses:
     Attributes:
         is_known: whether all sets were listed.
         users: as far as is known.
+        unread: sets that do not read, so that nobody knows what they use.
     """
 
     def __init__(self) -> None:
         """Nothing is known yet."""
         self.is_known = False
         self.users = TopologyUsers()
+        self.unread: set[Home] = set()
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], _version: str) -> None:
         """Everything there is."""
-        self.users.clear()
+        self._forget()
         for raw in items:
             self.put(kind, raw)
         self.is_known = True
 
-    def put(self, _kind: str, raw: Mapping[str, Any]) -> None:
+    def put(self, kind: str, raw: Mapping[str, Any]) -> None:
         """One set is new or has changed."""
-        self.users.note(home_of(raw), topology_used_in(raw))
+        self.drop(kind, raw)
+        topology = topology_used_in(raw)
+        if topology is None:
+            self.unread.add(home_of(raw))
+        else:
+            self.users.note(home_of(raw), topology)
 
     def drop(self, _kind: str, raw: Mapping[str, Any]) -> None:
         """One set is gone."""
         self.users.note(home_of(raw), "")
+        self.unread.discard(home_of(raw))
 
     def lose(self, _kind: str, _why: str) -> None:
         """Nothing is known any more."""
+        self._forget()
+
+    def _forget(self) -> None:
         self.is_known = False
         self.users.clear()
+        self.unread.clear()
 
 
 class BoundPods:
@@ -114,12 +139,14 @@ class BoundPods:
     Attributes:
         is_known: whether all PodCliques were listed.
         of_sets: set -> how many; a set without any is not there.
+        unread: PodCliques that do not read, or have bound pods and do not say whose.
     """
 
     def __init__(self) -> None:
         """Nothing is known yet."""
         self.is_known = False
         self.of_sets: dict[Home, int] = {}
+        self.unread: set[Home] = set()
         self._of_cliques: dict[Home, tuple[Home, int]] = {}
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], _version: str) -> None:
@@ -130,18 +157,26 @@ class BoundPods:
         self.is_known = True
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """One PodClique is new or has changed; one that does not read has no pods that we know of."""
+        """One PodClique is new or has changed.
+
+        One of a scaling group that has no label says nothing of its set: groups are not followed here.
+        """
         self.drop(kind, raw)
+        home = home_of(raw)
         try:
-            bound = bound_among([podclique_of(raw)])
+            clique = podclique_of(raw)
         except MalformedObject:
+            self.unread.add(home)
             return
-        for owner, count in bound.items():
-            self._of_cliques[home_of(raw)] = owner, count
+        if clique.owner_kind == GROUP_KIND and bound_of(clique) and not set_of_clique(clique):
+            self.unread.add(home)
+        for owner, count in bound_among([clique]).items():
+            self._of_cliques[home] = owner, count
             self.of_sets[owner] = self.of_sets.get(owner, 0) + count
 
     def drop(self, _kind: str, raw: Mapping[str, Any]) -> None:
         """One PodClique is gone."""
+        self.unread.discard(home_of(raw))
         owner, count = self._of_cliques.pop(home_of(raw), _NOBODY)
         left = self.of_sets.pop(owner, 0) - count
         if left:
@@ -154,6 +189,7 @@ class BoundPods:
     def _forget(self) -> None:
         self.is_known = False
         self.of_sets.clear()
+        self.unread.clear()
         self._of_cliques.clear()
 
 
@@ -169,12 +205,19 @@ class Topologies:
     @property
     def around_sets(self) -> Around:
         """What a set is judged by. No copy is made."""
-        topologies = self.existing.by_name if self.existing.is_known else None
-        return Around(topologies, self.bound.of_sets if self.bound.is_known else None)
+        return Around(
+            self.existing.by_name if self.existing.is_known else None,
+            self.bound.of_sets if self.bound.is_known else None,
+            obscured=self.existing.obscured,
+            partial=_CLIQUES if self.bound.unread else _NONE,
+        )
 
     def around_topology(self, name: str) -> Around:
         """What a topology is judged by: its users, and whose pods are bound."""
         if not (self.uses.is_known and self.bound.is_known):
             return Around()
         homes = sorted(self.uses.users.of(name))
-        return Around(users={name: tuple(User(*home, self.bound.of_sets.get(home, 0)) for home in homes)})
+        return Around(
+            users={name: tuple(User(*home, self.bound.of_sets.get(home, 0)) for home in homes)},
+            partial=(_CLIQUES if self.bound.unread else _NONE) | (_SETS if self.uses.unread else _NONE),
+        )

@@ -203,7 +203,10 @@ class Guarded:
         return Said(denied["by"] if denied else "", words, warnings, answer.status)
 
     def offline(self, manifest: Json, capsys: pytest.CaptureFixture[str]) -> tuple[str, tuple[str, ...]]:
-        """What ``grove validate`` says of it beside a dump of this cluster: the refusal, and the warnings."""
+        """What ``grove validate`` says of it beside a dump of this cluster: the refusal, and the warnings.
+
+        Where there is no PodClique in the cluster, offline nobody knows whose pods are bound (TP-072): bind some first.
+        """
         kinds = (TOPOLOGIES, SETS, "podcliques")
         items = [one for kind in kinds for one in self.api.all_of(kind)]
         for name, held in (

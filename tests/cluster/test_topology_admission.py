@@ -124,6 +124,7 @@ def test_tp090_another_topology_while_pending_and_none_once_a_pod_is_bound(
 def test_tp090_levels_stay_under_pods_that_are_placed(guarded: Guarded, capsys: pytest.CaptureFixture[str]) -> None:
     assert guarded.applied(guarded.racked("llama", "h100")).code == 201
     assert guarded.applied(guarded.racked("plain", domain="host")).code == 201
+    guarded.bind("llama", 0)  # a dump without any PodClique does not tell who is placed, and a list of none does
     shorter = topology("h100", *RACKS[:2])
     assert guarded.agree(shorter, capsys) == set(), "nobody is placed by it yet"
     bound(guarded, "llama", 2)
@@ -347,6 +348,46 @@ def test_tp064_while_it_is_off_no_set_comes_to_name_a_topology(
     finally:
         scene.api.delete(TOPOLOGIES, "odd")
         remove_cluster_wide(scene.api, off.objects)
+
+
+@pytest.mark.req("WH-010")
+@pytest.mark.req("WH-025")
+@pytest.mark.req("TP-092")
+def test_wh026_switched_off_it_holds_up_nobody(guarded: Guarded, grove_plane: ControlPlane, tmp_path: Path) -> None:
+    """First the webhooks alone, then the registration; what is printed for it is applied over what is there."""
+    scene, name = guarded.scene, "grove-validation"
+    off = Installed(grove_plane, scene.namespace, tmp_path, everywhere=True)
+    assert guarded.applied(guarded.racked("llama", "h100")).code == 201
+    bound(guarded, "llama", 1)
+    assert guarded.applied(topology("h100", *BLOCKS)).rules == {"TP-084"}
+    guarded.stop()
+    program = off.program("off")
+    with program.running() as process:
+        program.await_ready(process)
+        off.is_called()
+        assert guarded.applied(topology("h100", *BLOCKS)).code == 200, "who is still called says yes"
+        assert guarded.deleted(topology("gb200")).warnings == ()
+    assert f'failed calling webhook "{GUARDING[0]}"' in guarded.applied(topology("h100", *RACKS)).words
+
+    apply(guarded.api, off.objects)
+    stored = {one["name"]: one for one in guarded.api.get("validatingwebhookconfigurations", name)["webhooks"]}
+    assert {which for which, one in stored.items() if one.get("rules")} == {VALIDATION}
+    assert all(stored[which]["clientConfig"]["caBundle"] for which in GUARDING), "which is why they cannot go"
+    for levels in (RACKS, BLOCKS):
+        forgotten = wait_until(
+            lambda levels=levels: guarded.applied(topology("h100", *levels)),  # type: ignore[misc]
+            lambda said: said.code == 200,
+            "nobody is called about levels, though nobody would answer",
+        )
+        assert forgotten.warnings == ()
+    again = off.program("again")
+    with again.running() as process:
+        again.await_ready(process)
+        off.is_called()
+        assert guarded.create(guarded.racked("new")).code == 201
+        apply(guarded.api, guarded.installed.objects)
+    guarded.start()
+    assert guarded.applied(topology("h100", *RACKS)).rules == {"TP-084"}, "and on again"
 
 
 @pytest.mark.req("TP-094")

@@ -58,6 +58,25 @@ def test_tp084_a_change_of_levels_is_judged_by_who_uses_them(
     assert judged(capsys, "-f", new, "--config", CONFIG) == (0, {"ClusterTopology aws-p5": set()})
 
 
+@pytest.mark.parametrize(
+    ("kind", "spec"), [("PodClique", {"replicas": "x"}), ("PodCliqueSet", {"template": {"cliques": "none"}})]
+)
+def test_tp076_who_cannot_be_read_may_be_placed(
+    kind: str, spec: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As through the webhooks: what is known to be placed refuses, and what is not known is told."""
+    topology, broken = given("ClusterTopology"), given(kind)
+    topology["spec"]["levels"] = topology["spec"]["levels"][:2]
+    broken["metadata"]["name"], broken["spec"] = "broken", spec
+    new = written(tmp_path / "new.yaml", topology)
+    old = written(tmp_path / "old.yaml", given("ClusterTopology"), given("PodClique"), broken)
+    run(["validate", "-f", new, "--old", old, "--config", CONFIG], "grove")
+    page = capsys.readouterr().out
+    assert "admitted, 1 warning" in page
+    assert "TP-076" in page
+    assert judged(capsys, "-f", new, "--old", cluster(tmp_path / "all.yaml"), "--config", CONFIG)[0] == 1
+
+
 def test_tp062_another_name_is_judged_by_what_is_placed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new = written(tmp_path / "new.yaml", given("PodCliqueSet", clusterTopologyName="grove-topology"))
     words = ("-f", new, "--old", cluster(tmp_path / "old.yaml"), "--config", CONFIG)

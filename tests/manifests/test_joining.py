@@ -1,26 +1,62 @@
 """What `grove manifests` prints for an operator of mode `annotations` (MS-095)."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import yaml
 
-from grove_core.resources.configuration import Mnnvl, MnnvlMode
+from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAware
 from grove_shell.actions.manifests import objects_of
 from grove_shell.cli.main import run
 from grove_shell.manifests.installation import Installation
 from grove_shell.settings.operator import settings_of as operator_settings
 from grove_shell.settings.webhooks import settings_of as webhook_settings
+from grove_shell.webhooks.registration import DEFAULTING, GUARDING, PATHS, VALIDATION
 
 Json = dict[str, Any]
 SCOPED: Final = {"mnnvl": {"enabled": True, "mode": "annotations"}}
 
 
 def registered(objects: list[Json]) -> dict[str, Json]:
+    """The webhooks that are called for anything, by name."""
+    return {name: webhook for name, webhook in entries(objects).items() if webhook["rules"]}
+
+
+def entries(objects: list[Json]) -> dict[str, Json]:
+    """Every webhook that is printed, by name."""
     kinds = {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}
     return {webhook["name"]: webhook for one in objects if one["kind"] in kinds for webhook in one["webhooks"]}
+
+
+EVERY_MODE: Final = tuple(
+    Installation(mnnvl=mnnvl, topology=topology)
+    for mnnvl in (Mnnvl(), Mnnvl(enabled=True), Mnnvl(True, MnnvlMode.ANNOTATIONS))
+    for topology in (TopologyAware(), TopologyAware(enabled=True))
+)
+
+
+@pytest.mark.parametrize("watched", ["", "ml"])
+def test_wh026_every_configuration_prints_the_same_entries(watched: str) -> None:
+    """What is off has no rules, so that applying it anew is enough to be called no more."""
+    printed = [objects_of(replace(told, watched=watched), ("webhooks",)) for told in EVERY_MODE]
+    names = [
+        {one["metadata"]["name"]: [webhook["name"] for webhook in one["webhooks"]] for one in objects[-2:]}
+        for objects in printed
+    ]
+    assert all(found == names[0] for found in names)
+    assert set(names[0]) == {f"grove-{kind}{'-ml' * bool(watched)}" for kind in ("defaulting", "validation")}
+    every = {name for found in names[0].values() for name in found}
+    assert every == set(PATHS) - (set(GUARDING) if watched else set())
+    for objects in printed:
+        for name, webhook in entries(objects).items():
+            assert webhook["clientConfig"]["service"]["path"] == PATHS[name]
+    called = [set(registered(objects)) for objects in printed]
+    assert len({frozenset(names) for names in called}) == (2 if watched else 4)
+    assert called[0] == {DEFAULTING, VALIDATION}
+    assert called[-1] == every
 
 
 @pytest.mark.parametrize("told", [Mnnvl(), Mnnvl(enabled=True), Mnnvl(mode=MnnvlMode.ANNOTATIONS)])

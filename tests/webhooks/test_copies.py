@@ -72,6 +72,7 @@ def test_tp090_the_copies_say_what_the_objects_themselves_would(changes: list[An
     known = shelves.placing.known
     assert known.around_sets.topologies == (expected.topologies or {})
     assert known.around_sets.scheduled == (expected.scheduled or {})
+    assert known.around_sets.obscured == expected.obscured
     for name in ("aws-p5", "flat", "gone", DEFAULT_TOPOLOGY):
         users = known.around_topology(name).users
         assert users is not None

@@ -55,6 +55,60 @@ def test_tp090_topologies_are_judged_in_the_words_of_validate() -> None:
     played(play, told)
 
 
+@pytest.mark.parametrize(
+    ("kind", "unread"),
+    [
+        ("PodClique", {**clique(), "spec": {"replicas": "x"}}),
+        (POD_CLIQUE_SET, {**a_set("aws-p5", "rack"), "spec": {"template": {"cliques": "none"}}}),
+    ],
+)
+def test_tp076_who_cannot_be_read_may_be_placed(kind: str, unread: Json) -> None:
+    """As for the operator, which does not touch the levels then."""
+    there = {POD_CLIQUE_SET: a_set("aws-p5", "rack"), "PodClique": clique()}
+
+    async def play(caller: Caller) -> None:
+        for each, raw in there.items():
+            caller.list_all(each, raw)
+        assert numbers((await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1]) == {"TP-084"}
+        shelf = caller.copies.shelves[kind]
+        shelf.put(kind, unread)
+        response = (await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1]
+        assert (response["allowed"], response["warnings"][0][-8:]) == (True, "(TP-076)")
+        labelled = {**P5, "metadata": {**P5["metadata"], "labels": {"x": "y"}}}
+        assert "warnings" not in (await caller.ask(TOPOLOGIES, topology_review(labelled, P5)))[1]
+        shelf.put(kind, there[kind])
+        assert numbers((await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1]) == {"TP-084"}
+        shelf.put(kind, unread)
+        shelf.drop(kind, unread)
+        assert (await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1] == {"uid": "7f3c", "allowed": True}
+        shelf.put(kind, unread)
+        caller.list_all(kind, there[kind])
+        assert numbers((await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1]) == {"TP-084"}
+
+    played(play)
+
+
+@pytest.mark.req("TP-072")
+def test_tp084_a_podclique_is_of_its_owner_with_or_without_a_label() -> None:
+    bare, of_group = clique(), clique(scheduled=1)
+    owner = {"apiVersion": "grove.io/v1alpha1", "name": "llm", "uid": "u", "controller": True}
+    for one, kind in ((bare, "PodCliqueSet"), (of_group, "PodCliqueScalingGroup")):
+        one["metadata"] |= {"labels": {}, "ownerReferences": [{**owner, "kind": kind}]}
+
+    async def play(caller: Caller) -> None:
+        caller.list_all(POD_CLIQUE_SET, a_set("aws-p5", "rack"))
+        for one, expected, warned in ((bare, {"TP-084"}, False), (of_group, set(), True)):
+            caller.list_all("PodClique", one)
+            response = (await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1]
+            assert (numbers(response), "warnings" in response) == (expected, warned)
+        of_group["status"] = {"scheduledReplicas": 0}
+        caller.list_all("PodClique", of_group)
+        response = (await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1]
+        assert response == {"uid": "7f3c", "allowed": True}, "none of its pods is bound, whoever it belongs to"
+
+    played(play)
+
+
 @pytest.mark.req("TP-044")
 def test_tp086_a_deletion_is_admitted_and_warned_of() -> None:
     users = [a_set("aws-p5", "rack"), a_set("", "rack")]

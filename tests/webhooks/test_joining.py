@@ -23,7 +23,7 @@ from grove_shell.webhooks.shared import Ensuring, SharedObjects
 from grove_shell.webhooks.telemetry import Telemetry
 from grove_shell.webhooks.tls import Shown
 from tests.webhooks.objects import ObjectServer
-from tests.webhooks.reviews import Json, patch_of, patched
+from tests.webhooks.reviews import Json, patch_of, patched, review
 
 T = TypeVar("T")
 SCOPED: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
@@ -298,10 +298,11 @@ def test_ms044_a_gang_is_stamped_once() -> None:
     played(play)
 
 
-def test_ms095_elsewhere_nothing_is_answered_about_them() -> None:
-    """Where PodCliques share nothing, nobody is there to be called."""
+@pytest.mark.req("WH-010")
+def test_ms095_elsewhere_they_are_left_as_they_are() -> None:
+    """Where PodCliques share nothing, who is still registered for them says yes."""
 
-    async def play() -> int:
+    async def play() -> list[Any]:
         authority, shown = trustme.CA(), Shown()
         issued = authority.issue_cert("127.0.0.1")
         shown.show(Pair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
@@ -319,8 +320,13 @@ def test_ms095_elsewhere_nothing_is_answered_about_them() -> None:
         async with (
             reviews as port,
             aiohttp.ClientSession(f"https://127.0.0.1:{port}", connector=aiohttp.TCPConnector(ssl=tls)) as session,
-            session.post(PATHS[JOINING], data=b"{}") as answer,
         ):
-            return answer.status
+            found = []
+            for path, kind in ((PATHS[JOINING], "PodClique"), (PATHS[STAMPING], "PodGang")):
+                group = "grove.io" if kind == "PodClique" else "scheduler.grove.io"
+                body = review({"kind": kind}, kind={"group": group, "version": "v1alpha1", "kind": kind})
+                async with session.post(path, json=body) as answer:
+                    found.append((await answer.json())["response"])
+            return found
 
-    assert asyncio.run(play()) == 404
+    assert asyncio.run(play()) == [{"uid": "7f3c", "allowed": True}] * 2

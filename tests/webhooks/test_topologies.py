@@ -1,6 +1,7 @@
 """Sets judged by copies of topologies, and by a topology itself where a copy would be the reason to refuse one."""
 
 import asyncio
+from typing import Final
 
 import pytest
 
@@ -112,7 +113,8 @@ class TestTP091:
             caller.server.objects[KINDS[TOPOLOGY_KIND].path(name="newer")] = raw_topology("newer", ("host", "h"))
             assert numbers(await caller.about(a_set("newer", "rack"))) == {"TP-065"}
             caller.server.objects[KINDS[TOPOLOGY_KIND].path(name="newer")] = {"metadata": {"name": "newer"}, "spec": 7}
-            assert (await caller.about(a_set("newer", "rack")))["allowed"]
+            response = await caller.about(a_set("newer", "shelf"))
+            assert (response["allowed"], response["warnings"][0][-8:]) == (True, "(TP-072)"), "nobody knows its levels"
 
         played(play)
 
@@ -185,6 +187,53 @@ def test_tp072_a_kind_that_is_not_shown_refuses_nobody(lost: str) -> None:
     played(play)
 
 
+BROKEN: Final = {**raw_topology("broken"), "spec": {"levels": [{"domain": "rack"}]}}
+
+
+@pytest.mark.req("TP-091")
+def test_tp072_a_topology_that_does_not_read_refuses_nobody() -> None:
+    """Others do; and it is not asked for, for it would read no better."""
+
+    async def play(caller: Caller) -> None:
+        caller.copies.shelves[TOPOLOGY_KIND].put(TOPOLOGY_KIND, BROKEN)
+        other = {**raw_topology("broken", ("host", "h")), "kind": BINDING_KIND}
+        caller.server.objects[path_of(other)] = other
+        caller.list_all(BINDING_KIND, other)
+        response = await caller.about(a_set("broken", "rack"))
+        assert response["allowed"]
+        (warning,) = response["warnings"]
+        assert warning.endswith("(TP-072)")
+        assert not caller.server.asked
+        assert numbers(await caller.about(a_set("other", "rack"))) == {"TP-060"}
+        caller.copies.shelves[TOPOLOGY_KIND].put(TOPOLOGY_KIND, raw_topology("broken", ("rack", "r")))
+        assert await caller.about(a_set("broken", "rack")) == {"uid": "7f3c", "allowed": True}
+        caller.copies.shelves[TOPOLOGY_KIND].put(TOPOLOGY_KIND, BROKEN)
+        caller.copies.shelves[TOPOLOGY_KIND].drop(TOPOLOGY_KIND, BROKEN)
+        assert numbers(await caller.about(a_set("broken", "rack"))) == {"TP-065"}, "the other kind counts now"
+
+    played(play)
+
+
+@pytest.mark.req("TP-062")
+def test_tp072_a_podclique_that_does_not_read_may_have_pods_anywhere() -> None:
+    old, new = a_set("aws-p5", "rack"), a_set("", "rack")
+
+    async def play(caller: Caller) -> None:
+        shelf = caller.copies.shelves["PodClique"]
+        shelf.put("PodClique", {**clique(), "spec": "none"})
+        response = await caller.about(new, old)
+        assert (response["allowed"], response["warnings"][0][-8:]) == (True, "(TP-072)")
+        shelf.put("PodClique", clique("llm-0-b"))
+        response = await caller.about(new, old)
+        assert numbers(response) == {"TP-062"}, "one that is known is enough"
+        assert "warnings" not in response
+        shelf.drop("PodClique", clique())
+        shelf.drop("PodClique", clique("llm-0-b"))
+        assert await caller.about(new, old) == {"uid": "7f3c", "allowed": True}
+
+    played(play)
+
+
 def test_tp072_before_the_first_lists_nobody_is_refused() -> None:
     async def play(caller: Caller) -> None:
         for new, old in ((a_set("aws-p4", "rack"), None), (a_set("aws-p5", "rack"), a_set("flat", "host"))):
@@ -200,6 +249,11 @@ def test_tp072_before_the_first_lists_nobody_is_refused() -> None:
     played(play, synced=False)
 
 
+ODD: Final = raw_topology("odd", ("host", "h"), ("zone", "h"))
+YES: Final = (200, {"uid": "7f3c", "allowed": True})
+
+
+@pytest.mark.req("WH-010")
 def test_tp064_with_the_feature_off_nothing_is_known_and_no_name_taken() -> None:
     async def play(caller: Caller) -> None:
         assert set(caller.copies.shelves) == {POD_CLIQUE_SET}
@@ -209,7 +263,7 @@ def test_tp064_with_the_feature_off_nothing_is_known_and_no_name_taken() -> None
         assert response["allowed"]
         assert response["warnings"][0].endswith("(TP-073)")
         for webhook in (TOPOLOGIES, LEAVING):
-            assert (await caller.ask(webhook, topology_review(P5)))[0] == 404
+            assert await caller.ask(webhook, topology_review(ODD)) == YES, "it may still be registered"
         assert not caller.server.asked
 
     played(play, UNTOLD)
@@ -218,7 +272,7 @@ def test_tp064_with_the_feature_off_nothing_is_known_and_no_name_taken() -> None
 def test_tp094_for_one_namespace_no_topology_is_judged_and_sets_are() -> None:
     async def play(caller: Caller) -> None:
         for webhook in (TOPOLOGIES, LEAVING):
-            assert (await caller.ask(webhook, topology_review(P5)))[0] == 404
+            assert await caller.ask(webhook, topology_review(ODD)) == YES
         caller.list_all(POD_CLIQUE_SET, a_set("aws-p5", "rack"))
         assert not caller.copies.placing.known.uses.users.of("aws-p5")
         assert numbers(await caller.about(a_set("aws-p4", "rack"))) == {"TP-060"}

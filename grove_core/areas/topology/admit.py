@@ -14,7 +14,7 @@ from grove_core.resources.found import Found, new_in
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.names import listed
 from grove_core.resources.places import CLIQUES, TEMPLATE
-from grove_core.resources.topology_use import Constrained, Use, User, constrained_in, use_of
+from grove_core.resources.topology_use import CLIQUE_KIND, Constrained, Use, User, constrained_in, use_of
 
 NAME: Final = f"{TEMPLATE}.clusterTopologyName"
 _HOW: Final = ("required", "preferred")
@@ -30,11 +30,15 @@ class Around(NamedTuple):
         scheduled: (namespace, name) of a set -> how many of its pods are bound to nodes; a set without any may be left
             out.
         users: topology -> who uses it, implicitly too.
+        obscured: names of topologies that are there and cannot be read.
+        partial: kinds of which some object cannot be read: there may be more users, and more pods, than are known.
     """
 
     topologies: Mapping[str, ClusterTopology] | None = None
     scheduled: Mapping[tuple[str, str], int] | None = None
     users: Mapping[str, tuple[User, ...]] | None = None
+    obscured: frozenset[str] = frozenset()
+    partial: frozenset[str] = frozenset()
 
 
 UNSEEN: Final = Around()
@@ -63,7 +67,9 @@ class _Case:
 
     Attributes:
         is_new: whether its reference is judged: the set is new, or names another topology than before.
+        known: the topologies by name; None where nobody knows them, or the one that counts cannot be read.
         levels: of the topology that counts; None where nobody knows.
+        scheduled: how many of its pods are bound to nodes; None where nobody knows.
     """
 
     def __init__(self, manifest: Manifest, old: Manifest | None, configuration: Configuration, around: Around) -> None:
@@ -75,7 +81,11 @@ class _Case:
         self.old = old
         self.before: Use | None = use_of(old.spec.template) if old is not None else None
         self.is_new = self.before is None or self.before.named != self.use.named
-        self.topology = (around.topologies or {}).get(self.use.topology)
+        self.known = None if self.use.topology in around.obscured else around.topologies
+        self.topology = (self.known or {}).get(self.use.topology)
+        seen = (around.scheduled or {}).get((manifest.namespace or "default", manifest.name), 0)
+        is_sure = around.scheduled is not None and CLIQUE_KIND not in around.partial
+        self.scheduled = seen if seen or is_sure else None
 
     @property
     def place(self) -> str:
@@ -110,7 +120,7 @@ def _faults(case: _Case) -> Iterator[Found]:
 
 def _reference(case: _Case) -> Iterator[Found]:
     """TP-060, TP-061, TP-064: judged where it is new, or a set that outlived its topology could never be changed."""
-    name, known = case.use.topology, case.around.topologies
+    name, known = case.use.topology, case.known
     if not case.is_new or not name:
         return
     if not case.told.enabled:
@@ -150,10 +160,8 @@ def _changes(case: _Case) -> Iterator[Found]:
     if case.old is None or case.before is None:
         return
     manifest, before = case.manifest, case.before
-    key = (manifest.namespace or "default", manifest.name)
-    scheduled = (case.around.scheduled or {}).get(key, 0)
-    if case.is_new and scheduled:
-        facts: dict[str, Fact] = {"before": before.named or "absent", "scheduled": scheduled}
+    if case.is_new and case.scheduled:
+        facts: dict[str, Fact] = {"before": before.named or "absent", "scheduled": case.scheduled}
         yield Found(case.place if case.use.named else NAME, case.use.named, Refuse.TOPOLOGY_LOCKED, facts)
     was, now = _of(case.old), _of(manifest)
     places = {one.owner: one.path for one in (*constrained_in(case.old.spec.template), *case.constrained)}
@@ -172,8 +180,8 @@ def _doubts(case: _Case) -> Iterator[Found]:
             yield Found(one.path, _words(one.constraint.domains), Warn.NO_EFFECT_WHILE_OFF, {})
         return
     yield from _blind(case.manifest)
-    unknown = case.levels is None and case.around.topologies is None
-    if case.is_new and (unknown or (case.before is not None and case.around.scheduled is None)):
+    unknown = case.levels is None and case.known is None
+    if case.is_new and (unknown or (case.before is not None and case.scheduled is None)):
         yield Found(case.place, case.use.topology, Warn.NOT_CHECKED, {})
     order = [level.domain for level in case.levels or ()]
     for one in case.constrained:

@@ -32,8 +32,8 @@ def faults_of(
 
 
 def doubts_of(subject: Ref, new: ClusterTopology, old: ClusterTopology | None, around: Around) -> Iterator[Caution]:
-    """Who uses it could not be looked up."""
-    if old is not None and old.levels != new.levels and around.users is None:
+    """Who uses it could not be looked up, or not all of them."""
+    if old is not None and old.levels != new.levels and (around.users is None or around.partial):
         yield Found(LEVELS, levels_text(new.levels), Warn.USERS_NOT_KNOWN, {}).caution(subject)
 
 

@@ -349,12 +349,43 @@ def test_tp012_a_configuration_is_told_all_that_is_wrong() -> None:
     }
 
 
-def test_tp087_a_topology_that_does_not_read_is_known_by_nobody() -> None:
+@pytest.mark.req("TP-072")
+def test_tp087_what_a_topology_that_does_not_read_says_is_known_by_nobody() -> None:
     broken = {"kind": "ClusterTopology", "metadata": {"name": "broken"}, "spec": {"levels": "none"}}
     sound = raw_topology("sound", ("zone", "z"))
-    known = around_in([broken, sound], [], ()).topologies
-    assert known is not None
-    assert set(known) == {"sound"}
+    around = around_in([broken, sound], [], ())
+    assert set(around.topologies or ()) == {"sound"}
+    assert around.obscured == {"broken"}
+    verdict = admit(a_set("broken", "rack"), None, None, ON, None, around).verdict
+    assert isinstance(verdict, Admit)
+    assert [one.reason.rule.requirement for one in verdict.warnings] == ["TP-072"]
+    assert refusals(a_set("other", "rack"), around=around) == {(NAME, "TP-060")}
+    binding = {**raw_topology("sound", ("host", "h")), "kind": "ClusterTopologyBinding", "spec": {"levels": 7}}
+    assert not around_in([binding, sound], [], ()).obscured, "the other one counts"
+
+
+@pytest.mark.req("TP-072")
+@pytest.mark.req("TP-062")
+@pytest.mark.parametrize("unread", ["PodClique", "PodCliqueSet"])
+def test_tp084_who_does_not_read_may_be_placed(unread: str) -> None:
+    """A user that is known to be placed is reason enough all the same."""
+    broken = [{"metadata": {"name": "broken"}, "spec": "none"}] if unread == "PodCliqueSet" else []
+    partial = [unread] if unread == "PodClique" else []
+    old, less = raw_topology("aws-p5", ("zone", "z"), ("host", "h")), raw_topology("aws-p5", ("zone", "z"))
+    for bound, refused, warned in ((0, set(), ["TP-076"]), (2, {"TP-084"}, ["TP-076"])):
+        clique = copy.deepcopy(BOUND)
+        clique["metadata"]["labels"]["app.kubernetes.io/part-of"] = "llm"
+        clique["status"] = {"scheduledReplicas": bound}
+        around = around_in([], [a_set("aws-p5", "rack"), *broken], [podclique_of(clique)], partial)
+        verdict = admit_topology(less, old, around, ON).verdict
+        objections = verdict.objections if isinstance(verdict, Deny) else ()
+        assert {one.reason.rule.requirement for one in objections} == refused
+        assert [one.reason.rule.requirement for one in verdict.warnings] == warned
+    for kinds, bound, expected in (({"PodClique"}, 0, {"TP-072"}), ({"PodClique"}, 2, set()), ({unread}, 2, set())):
+        around = Around(KNOWN, {("ml", "llm"): bound}, partial=frozenset(kinds))
+        verdict = admit(a_set("", "rack"), a_set("aws-p5", "rack"), None, ON, None, around).verdict
+        assert isinstance(verdict, Deny) == bool(bound)
+        assert {one.reason.rule.requirement for one in verdict.warnings} == expected
 
 
 def test_tp060_the_default_that_is_configured_will_be_there() -> None:
@@ -377,10 +408,10 @@ _JSON: Final = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(["spec", "metadata"]), _JSON, max_size=2))
 def test_tp005_whatever_a_set_says_some_topology_or_none_is_used(raw: Json) -> None:
-    assert isinstance(topology_used_in(raw), str)
+    assert isinstance(topology_used_in(raw), str | None)
 
 
-BOUND: Final = {
+BOUND: Final[Json] = {
     "apiVersion": "grove.io/v1alpha1",
     "kind": "PodClique",
     "metadata": {"name": "x", "namespace": "ml", "labels": {"grove.io/podcliqueset-replica-index": "0"}},

@@ -1,0 +1,101 @@
+"""Whom an API server trusts, entry by entry, whatever the webhooks are configured for (WH-025)."""
+
+import asyncio
+import base64
+import json
+from typing import Any, Final
+
+import pytest
+from aiohttp import web
+
+from grove_shell.client.api import Api
+from grove_shell.webhooks.registration import (
+    DEFAULTING,
+    GUARDING,
+    JOINED,
+    MUTATING,
+    PATHS,
+    VALIDATING,
+    VALIDATION,
+    NotRegistered,
+    Registration,
+)
+from tests.webhooks.objects import ObjectServer
+from tests.webhooks.reviews import Json
+
+BUNDLE: Final = base64.b64encode(b"ours").decode()
+THEIRS: Final = "policy.example.com"
+
+
+class Registered(ObjectServer):
+    """It keeps two configurations, and merges what is patched by the names of webhooks, as API servers do.
+
+    Attributes:
+        stored: plural -> webhook -> its `clientConfig`.
+        patches: the webhooks of each patch, in order.
+    """
+
+    def __init__(self, mutating: tuple[str, ...], validating: tuple[str, ...]) -> None:
+        super().__init__()
+        self.stored: dict[str, dict[str, Json]] = {
+            plural: {name: {"service": {"name": "grove-webhooks"}} for name in names}
+            for plural, names in ((MUTATING, mutating), (VALIDATING, validating))
+        }
+        self.patches: list[list[str]] = []
+
+    async def _hear(self, request: web.Request) -> web.Response:
+        webhooks = self.stored[request.path.split("/")[-2]]
+        if request.method == "PATCH":
+            body = json.loads(await request.text())
+            self.patches.append([one["name"] for one in body["webhooks"]])
+            for one in body["webhooks"]:
+                webhooks[one["name"]] |= one["clientConfig"]
+        return web.json_response({"webhooks": [{"name": name, "clientConfig": one} for name, one in webhooks.items()]})
+
+
+def trusted(server: Registered, times: int = 1, **told: Any) -> list[str]:
+    """What the last of several looks changed."""
+
+    async def play() -> list[str]:
+        changed: list[str] = []
+        async with server.connection() as connection, Api(connection, tries=1) as api:
+            registration = Registration(api, mutating="defaults", validating="checks", **told)
+            for _ in range(times):
+                changed = await registration.trust(b"ours")
+        return changed
+
+    return asyncio.run(play())
+
+
+@pytest.mark.parametrize("told", [{}, {"shared": True, "guarded": True}])
+def test_wh025_every_entry_of_ours_is_kept_right_whatever_is_on(told: Json) -> None:
+    """What is registered may be called until it is applied anew, and an authority may end before that."""
+    server = Registered((DEFAULTING, *JOINED), (THEIRS, VALIDATION, *GUARDING))
+    assert trusted(server, **told) == ["defaults", "checks"]
+    assert server.patches == [[DEFAULTING, *JOINED], [VALIDATION, *GUARDING]]
+    for webhooks in server.stored.values():
+        for name, client in webhooks.items():
+            assert client.get("caBundle") == (None if name == THEIRS else BUNDLE)
+    assert trusted(server, **told) == []
+    assert len(server.patches) == 2
+    server.stored[VALIDATING][GUARDING[0]]["caBundle"] = ""
+    assert trusted(server, **told) == ["checks"]
+    assert server.patches[2:] == [[GUARDING[0]]]
+
+
+def test_wh025_an_address_is_that_of_each() -> None:
+    server = Registered((DEFAULTING, *JOINED), (VALIDATION, *GUARDING))
+    assert trusted(server, 2, url="https://192.0.2.1:9443") == []
+    for webhooks in server.stored.values():
+        for name, client in webhooks.items():
+            assert client == {"caBundle": BUNDLE, "url": f"https://192.0.2.1:9443{PATHS[name]}", "service": None}
+
+
+def test_wh025_what_is_needed_and_not_there_is_told_and_the_rest_is_kept_right() -> None:
+    server = Registered((DEFAULTING,), (VALIDATION, GUARDING[1]))
+    with pytest.raises(NotRegistered) as told:
+        trusted(server, shared=True, guarded=True)
+    assert f"{MUTATING}/defaults has no webhook {JOINED[0]} and no {JOINED[1]}" in str(told.value)
+    assert f"{VALIDATING}/checks has no webhook {GUARDING[0]}: it is not ours" in str(told.value)
+    assert server.patches == [[DEFAULTING], [VALIDATION, GUARDING[1]]]
+    assert trusted(Registered((DEFAULTING,), (VALIDATION,))) == ["defaults", "checks"], "nothing else is needed"
