@@ -79,7 +79,7 @@ def test_mf026_the_registration_is_narrow(told: Installation) -> None:
     assert service["spec"]["selector"].items() <= deployment["spec"]["template"]["metadata"]["labels"].items()
     for one in objects[-2:]:
         webhook, *others = one["webhooks"]
-        assert not any(other["rules"] for other in others), "they are there for when a feature is on"
+        assert not any(other.get("rules") for other in others), "they are there for when a feature is on"
         assert webhook["rules"] == [
             {
                 "apiGroups": ["grove.io"],

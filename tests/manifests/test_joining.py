@@ -22,7 +22,7 @@ SCOPED: Final = {"mnnvl": {"enabled": True, "mode": "annotations"}}
 
 def registered(objects: list[Json]) -> dict[str, Json]:
     """The webhooks that are called for anything, by name."""
-    return {name: webhook for name, webhook in entries(objects).items() if webhook["rules"]}
+    return {name: webhook for name, webhook in entries(objects).items() if "rules" in webhook}
 
 
 def entries(objects: list[Json]) -> dict[str, Json]:
