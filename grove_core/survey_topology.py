@@ -58,7 +58,7 @@ class Surveyed:
         has_finalizer: whether Grove's is on it.
         is_let_go: whether the operator takes its finalizer away although it may be used (TP-053).
         unknown: kinds that were not collected, and that who uses it shows in.
-        unguarded: why no admission judges it; None where one does (TP-127).
+        unguarded: why no admission judges it; None where one does (TP-127, TP-130).
         locked: whether its levels may not change, for pods are placed by them; None where nobody knows.
         because: why it is as it is.
         lock: why its levels may not change.

@@ -439,6 +439,7 @@ class TestTP127:
         assert "LevelsInUse" not in said(capsys, "list", "-f", path)[1]
 
     @pytest.mark.req("TP-053")
+    @pytest.mark.req("TP-130")
     def test_topologies_while_scheduling_by_them_is_off(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

@@ -376,7 +376,7 @@ def test_sm002_sets_are_admitted_by_the_topologies_of_the_scenario(tmp_path: Pat
     }
     found = faults(read(tmp_path, spec))
     assert found.keys() == {"spec.sets[1].spec.template.clusterTopologyName"}
-    assert "did you mean shelves" in found["spec.sets[1].spec.template.clusterTopologyName"][0]
+    assert "known: shelves, did you mean that?" in found["spec.sets[1].spec.template.clusterTopologyName"][0]
     spec["sets"] = spec["sets"][:1]
     found = faults(read(tmp_path, spec))
     assert found.keys() == {

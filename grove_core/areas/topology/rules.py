@@ -42,7 +42,7 @@ class Why(Rule):
     BINDING_NOT_GUARDED = Clause(
         "TP-127", "no webhook of Grove judges a {kind}: nothing here keeps anybody from changing its levels"
     )
-    OFF_IS_NOT_GUARDED = Clause("TP-127", "topology-aware scheduling is off: no webhook judges topologies")
+    OFF_IS_NOT_GUARDED = Clause("TP-130", "topology-aware scheduling is off: no webhook judges topologies")
 
 
 @unique

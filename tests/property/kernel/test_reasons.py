@@ -27,7 +27,7 @@ RULES: Final[tuple[type[Rule], ...]] = (
     *(workload.Why, workload.Refuse, workload.Warn),
     *(mnnvl_scopes.Why, mnnvl_scopes.Refuse, mnnvl_scopes.Warn),
     planning.Why,
-    *(topology.Why, topology.Refuse, topology.Warn),
+    *(topology.Why, topology.Refuse, topology.Warn, topology.Fit),
 )
 MEMBERS: Final = tuple(rule for rules in RULES for rule in rules)
 

@@ -186,7 +186,7 @@ def _has_null(value: Json) -> bool:
         ("0.5", "500m", True),
         ("1G", "1Gi", False),
         ("80", 80, True),
-        ("1e3", "1000", False),
+        ("1e3", "1000", True),
         (True, 1, False),
         ("", "0", False),
         ("m", "0", False),
