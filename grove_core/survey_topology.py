@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, unique
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from grove_core.areas.topology.keeping import wants_of_topologies
 from grove_core.areas.topology.moment import TopologyMoment, moments_of
@@ -13,10 +13,8 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology
 from grove_core.resources.keys import TOPOLOGY_FINALIZER
 from grove_core.resources.names import listed
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.topology_use import User, bound_of, use_of
+from grove_core.resources.topology_use import SET_KIND, User, bound_of, use_of
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
-
-_SETS: Final = "PodCliqueSet"
 
 
 @unique
@@ -80,7 +78,7 @@ class Surveyed:
     @property
     def knows_users(self) -> bool:
         """Whether its users are all of them."""
-        return _SETS not in self.unknown
+        return SET_KIND not in self.unknown
 
 
 def survey_of(cluster: Cluster, now: datetime) -> tuple[Surveyed, ...]:
@@ -133,7 +131,7 @@ def _surveyed(moment: TopologyMoment, found: ClusterTopology, users: tuple[Liste
         locked=True if locking else None if unsure else False,
         because=(*findings[0].because, *held),
         lock=(in_use,) if locking else (unguarded,) if unguarded is not None else (),
-        is_let_go=_is_let_go(moment),
+        is_let_go=moment.is_let_go,
         unknown=moment.unknown,
         unguarded=unguarded,
     )
@@ -142,15 +140,11 @@ def _surveyed(moment: TopologyMoment, found: ClusterTopology, users: tuple[Liste
 def _state_of(moment: TopologyMoment, found: ClusterTopology) -> State:
     if found.deleting:
         return State.LEAVING
-    if _is_let_go(moment):
+    if moment.is_let_go:
         return State.FREE
     if moment.users:
         return State.HELD
-    return State.UNKNOWN if _SETS in moment.unknown else State.FREE
-
-
-def _is_let_go(moment: TopologyMoment) -> bool:
-    return moment.is_default and not moment.told.enabled
+    return State.FREE if moment.knows_users else State.UNKNOWN
 
 
 def _unguarded(moment: TopologyMoment, found: ClusterTopology) -> Reason | None:

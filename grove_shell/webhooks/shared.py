@@ -20,10 +20,9 @@ from grove_shell.client.api import Api
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.client.reflector import Shelf
 from grove_shell.world.ensuring import ensure
+from grove_shell.world.homes import Home
 
 WRITER: Final = "grove-webhooks"
-
-Home = tuple[str, str]
 
 
 class SharedObjects:

@@ -17,7 +17,8 @@ from grove_core.resources.cluster_topology import (
 )
 from grove_core.resources.podclique import GROUP_KIND, podclique_of
 from grove_core.resources.topology_use import CLIQUE_KIND, SET_KIND, User, bound_among, bound_of, set_of_clique
-from grove_shell.webhooks.shared import Home, home_of
+from grove_shell.webhooks.shared import home_of
+from grove_shell.world.homes import Home
 from grove_shell.world.topology_users import TopologyUsers
 
 _NONE: Final[frozenset[str]] = frozenset()

@@ -1,6 +1,11 @@
 """Where things live: with the set that they belong to; a topology, which belongs to nobody, by itself."""
 
-from typing import Final, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.keys import SET
+from grove_core.resources.names import set_of_domain
 
 Home: TypeAlias = tuple[str, str]
 """Namespace and name of a set; no namespace and the name of a topology."""
@@ -20,3 +25,30 @@ def is_topology_home(home: Home) -> bool:
 def told_as(home: Home) -> dict[str, str]:
     """Whose it is, as lines of logs have it."""
     return {"topology": home[1]} if is_topology_home(home) else {"set": "/".join(home)}
+
+
+def home_in(kind: str, raw: Mapping[str, Any], home_of_owner: Mapping[str, Home]) -> Home | None:
+    """The set that an object belongs to: its owner, or where its owner lives, or whom its labels name.
+
+    Args:
+        kind: of the object.
+        raw: the object.
+        home_of_owner: uid of a part of a set -> where it lives.
+    """
+    meta = raw["metadata"]
+    namespace = str(meta.get("namespace") or "default")
+    if kind == "PodCliqueSet":
+        return (namespace, str(meta["name"]))
+    owner_uid = ""
+    for owner in meta.get("ownerReferences") or ():
+        if owner.get("controller"):
+            if owner.get("kind") == "PodCliqueSet":
+                return (namespace, str(owner["name"]))
+            owner_uid = str(owner.get("uid") or "")
+    if owner_uid in home_of_owner:
+        return home_of_owner[owner_uid]
+    labels = meta.get("labels") or {}
+    named = next((labels[key] for key in SET if key in labels), None)
+    if named:
+        return (namespace, str(named))
+    return (namespace, set_of_domain(str(meta["name"]))) if kind == DOMAIN_KIND else None

@@ -19,9 +19,7 @@ from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
 from grove_core.resources.configuration import Configuration, Served
-from grove_core.resources.keys import SET
 from grove_core.resources.meta import Resource
-from grove_core.resources.names import set_of_domain
 from grove_core.resources.owned import CLAIM_KIND, OWNED_KINDS, Owned, owned_of
 from grove_core.resources.ownership import controller_in
 from grove_core.resources.pod import Pod, pod_of
@@ -29,10 +27,10 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.podgang import podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
-from grove_core.resources.topology_use import User, use_of
+from grove_core.resources.topology_use import User
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.world.buried import Buried, number_of
-from grove_shell.world.homes import Home, is_topology_home
+from grove_shell.world.homes import Home, home_in, is_topology_home
 from grove_shell.world.house import Address, House, Stored
 from grove_shell.world.topology_shelf import TopologyShelf
 
@@ -233,24 +231,8 @@ class Shelves:
         return None if where is None else where.home
 
     def home_in(self, kind: str, raw: Mapping[str, Any]) -> Home | None:
-        """The set that an object belongs to: its owner, or where its owner lives, or whom its labels name."""
-        meta = raw["metadata"]
-        namespace = str(meta.get("namespace") or "default")
-        if kind == _SET_KIND:
-            return (namespace, str(meta["name"]))
-        owner_uid = ""
-        for owner in meta.get("ownerReferences") or ():
-            if owner.get("controller"):
-                if owner.get("kind") == _SET_KIND:
-                    return (namespace, str(owner["name"]))
-                owner_uid = str(owner.get("uid") or "")
-        if owner_uid in self._home_of_owner:
-            return self._home_of_owner[owner_uid]
-        labels = meta.get("labels") or {}
-        named = next((labels[key] for key in SET if key in labels), None)
-        if named:
-            return (namespace, str(named))
-        return (namespace, set_of_domain(str(meta["name"]))) if kind == DOMAIN_KIND else None
+        """The set that an object belongs to, known or not."""
+        return home_in(kind, raw, self._home_of_owner)
 
     def uid_of(self, home: Home) -> str:
         """Of the set that lives there; empty if none does."""
@@ -282,8 +264,7 @@ class Shelves:
         if house is None or house.root is None:
             return None
         unknown = frozenset(self._lost) | {kind for kind, _, _ in house.broken}
-        named = use_of(house.root.spec.template).topology
-        whole = EVERY_KIND | {TOPOLOGY_KIND} if self.topologies.knows(named) else EVERY_KIND
+        whole = EVERY_KIND | {TOPOLOGY_KIND} if self.topologies.knows_that_of(home) else EVERY_KIND
         return replace(
             house.seen(house.root, now, attempts),
             named_domains=self._domains,

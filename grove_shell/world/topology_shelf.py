@@ -49,6 +49,10 @@ class TopologyShelf:
         """Whether it is known if there is one of that name; what cannot be read keeps only its own name in doubt."""
         return self._listed.issuperset(TOPOLOGY_KINDS) and all(ref.name != name for ref in self._unread)
 
+    def knows_that_of(self, home: Home) -> bool:
+        """The same for the topology that a set uses."""
+        return self.knows(self._users.used_by(home))
+
     def shadowed(self, name: str) -> ClusterTopology | None:
         """A binding of a name that a ClusterTopology has too."""
         return shadowed_among(self._found.values()).get(name)
@@ -71,7 +75,7 @@ class TopologyShelf:
                 self._forget(ref)
         self._listed.add(kind)
         for name in {DEFAULT_TOPOLOGY, *self._users.topologies, *(ref.name for ref in there)}:
-            self._tell(name)
+            self._announce(name)
 
     def doubt(self) -> None:
         """What can be said of users has become more or less: all topologies are to be looked at."""
@@ -114,7 +118,7 @@ class TopologyShelf:
             self._forget(ref)
         self._tell_keeper(DEFAULT_TOPOLOGY)
         for name in self._users.topologies:
-            self._tell(name)
+            self._announce(name)
 
     def note(self, home: Home, root: PodCliqueSet | None) -> None:
         """A set is new, has changed, or is gone: which one it uses may have changed as well."""
@@ -136,8 +140,12 @@ class TopologyShelf:
         self._tell(ref.name)
 
     def _tell(self, name: str) -> None:
-        """A topology changed: that concerns who keeps it and who uses it."""
+        """A topology changed."""
         self.by_name = preferred_of(self._found.values())
+        self._announce(name)
+
+    def _announce(self, name: str) -> None:
+        """What is known of a topology concerns who keeps it and who uses it."""
         self._tell_keeper(name)
         for home in sorted(self._users.of(name)):
             self._changed(home)

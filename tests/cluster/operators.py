@@ -181,9 +181,10 @@ class Operator:
         return self.await_end()
 
     def kill(self) -> None:
-        """End it between two instructions."""
-        self._signal(signal.SIGKILL)
-        self.await_end()
+        """End it between two instructions; nothing where it never lived."""
+        if self._name:
+            self._signal(signal.SIGKILL)
+            self.await_end()
 
     def pause(self) -> None:
         """Let it stand still."""
@@ -226,11 +227,14 @@ class Operator:
 
     def writes(self, resource: str | None = None, verb: str | None = None) -> list[Json]:
         """What it wrote in its namespace and was let; those of one resource, or with one verb."""
+        return [event for event in self.asked(resource, verb) if event["responseStatus"]["code"] < 300]
+
+    def asked(self, resource: str | None = None, verb: str | None = None) -> list[Json]:
+        """What it asked to be written, whatever the answer: what a killed one asked is done, and answered with an error."""
         return [
             event
             for event in self.requests
             if event["verb"] not in READING
-            and event["responseStatus"]["code"] < 300
             and resource in {None, event["objectRef"]["resource"]}
             and verb in {None, event["verb"]}
         ]

@@ -71,7 +71,10 @@ class TestOneLeads:
         second.await_line("leads")
         scene.await_ready(8)
         created = [event["objectRef"]["name"] for each in pair for event in each.writes("pods", "create")]
-        assert len(created) == len(set(created)) == 8
+        unheard = len(first.asked("pods", "create")) - len(first.writes("pods", "create"))
+        assert len(created) == len(set(created)), "none is made twice"
+        assert set(created) <= set(scene.names("pods")), "none is given up"
+        assert 8 - unheard <= len(created) <= 8, "what the killed one asked last is done, and nobody heard the answer"
 
 
 class TestALeaderThatStandsStill:

@@ -3,6 +3,7 @@
 import http.client
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from grove_shell.manifests.installation import OPERATOR, Installation
 from tests.cluster.api import MERGE, Api, Json, wait_until
 from tests.cluster.conftest import is_denied
 from tests.cluster.installing import access_for, apply, remove_cluster_wide
-from tests.cluster.operators import Operator, Starting, grove, install_definitions
+from tests.cluster.operators import SHORT, Operator, Starting, grove, install_definitions
 from tests.cluster.plane import INSTALLED, ControlPlane
 from tests.cluster.programs import HOST
 from tests.cluster.scenes import Scene, clique, condition, group
@@ -392,3 +393,47 @@ def test_tp121_who_uses_what_is_asked_of_the_server(
         "mixtral-0": "Stays",
     }
     assert keeping.find(aws)["spec"]["levels"] == levels(**KEYS)
+
+
+@pytest.mark.req("TP-026")
+@pytest.mark.req("TP-046")
+def test_tp030_two_operators_and_a_change_that_races_with_a_binding_pod(
+    keeping: Keeping, scene: Scene, starting: Starting
+) -> None:
+    """Levels change while pods are bound, and whoever leads is killed: in the end the gang fits, or the set says so."""
+    name, racks = f"{scene.namespace}-aws", {"example.com/shelf", "example.com/cabinet"}
+    keeping.api.create(topology(name))
+    election = {**SHORT, "enabled": True, "namespace": scene.namespace}
+    pair = [starting(INSTALLED, namespace="", election=election) for _ in range(2)]
+    for each in pair:
+        each.topology = told()
+        each.start()
+    (leader,) = wait_until(lambda: [one for one in pair if one.said("leads")], bool, "one of them leads")
+    for round_, rack in enumerate(sorted(racks)):
+        label, key = f"{scene.namespace}-race-{round_}", f"race-{round_}"
+        manifest = near(scene, named=name)
+        manifest["metadata"]["name"] = key
+        manifest["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["nodeSelector"] = {"test": label}
+        scene.api.create(manifest)
+        scene.await_object("podgangs", f"{key}-0", required, "its gang is told the keys")
+        with ThreadPoolExecutor(2) as threads:
+            bound = threads.submit(scene.api.add_nodes, [label], {"test": label})
+            changed = threads.submit(keeping.change, name, zone=KEYS["zone"], rack=rack)
+            bound.result()
+            changed.result()
+        if round_ == 0:
+            leader.kill()
+        scene.await_ready(2, f"{key}-0-a", seconds=90)
+        before = {pod["metadata"]["uid"] for pod in scene.pods(f"{key}-0-a")}
+
+        def is_honest(found: Json, key: str = key, rack: str = rack) -> bool:
+            """Whether the gang says what the topology says, or else the set that it does not."""
+            fits = required(scene.get("podgangs", f"{key}-0")) == [rack]
+            said = condition(found, SYNC)
+            return not said if fits else (said.get("status"), said.get("reason")) == ("False", "PlacedOtherwise")
+
+        scene.await_object(SETS, key, is_honest, "the gang fits, or the set says that it does not", seconds=90)
+        assert {pod["metadata"]["uid"] for pod in scene.pods(f"{key}-0-a")} == before, "nothing that runs is touched"
+        scene.api.request("DELETE", f"/api/v1/nodes/{label}")
+    for each in pair:
+        each.kill()

@@ -24,15 +24,12 @@ def wants_of_topologies(moment: TopologyMoment) -> tuple[Desired, tuple[Finding,
     finding = Finding(found.ref, QUESTION, "Held" if _is_held(moment) else "Free", (hold,))
     metadata: dict[str, Json] = {}
     because: list[Reason] = []
-    held: list[HeldBack] = []
+    restored, held = _default_of(moment, found)
     finalizers = _finalizers(moment, found)
     if finalizers is not None:
         metadata["finalizers"] = finalizers
         because.append(hold)
     fields: dict[str, Json] = {}
-    restored: list[Reason] = []
-    for kept in _kept(moment, found):
-        (held if isinstance(kept, HeldBack) else restored).append(kept)  # type: ignore[arg-type]
     if restored and found.labels.get(MANAGED_BY) != OPERATOR:
         metadata["labels"] = FrozenMap({MANAGED_BY: OPERATOR})
         because += restored
@@ -42,22 +39,20 @@ def wants_of_topologies(moment: TopologyMoment) -> tuple[Desired, tuple[Finding,
         fields["spec"] = FrozenMap({"levels": _json(moment.told.levels)})
         because += restored
     if found.deleting and moment.users:
-        because_held = Why.USERS_STAY.because(found.ref, users=users_text(moment.users))
-        held.append(HeldBack(found.ref, (because_held,)))
-    elif found.deleting and TOPOLOGY_FINALIZER in found.finalizers and "PodCliqueSet" in moment.unknown:
-        held.append(HeldBack(found.ref, (hold,)))
+        held += (HeldBack(found.ref, (Why.USERS_STAY.because(found.ref, users=users_text(moment.users)),)),)
+    elif found.deleting and TOPOLOGY_FINALIZER in found.finalizers and not moment.knows_users:
+        held += (HeldBack(found.ref, (hold,)),)
     wants = [Applied(found.ref, found.guard, FrozenMap(fields), tuple(because))] if fields else []
     wants += _let_go_of_shadow(moment)
-    return Desired(tuple(wants), tuple(held)), (finding,)
+    return Desired(tuple(wants), held), (finding,)
 
 
 def _let_go_of_shadow(moment: TopologyMoment) -> Iterator[Applied]:
     """A binding beside a topology of its name is used by nobody (TP-049)."""
     other = moment.shadowed
     if other is not None and TOPOLOGY_FINALIZER in other.finalizers:
-        kept = tuple(name for name in other.finalizers if name != TOPOLOGY_FINALIZER)
         because = (Why.SHADOWED.because(other.ref, topology=moment.name),)
-        fields = FrozenMap({"metadata": FrozenMap({"finalizers": kept})})
+        fields = FrozenMap({"metadata": FrozenMap({"finalizers": _without_ours(other.finalizers)})})
         yield Applied(other.ref, other.guard, fields, because)
 
 
@@ -78,18 +73,14 @@ def _missing(moment: TopologyMoment) -> Desired:
 
 
 def _is_held(moment: TopologyMoment) -> bool:
-    return bool(moment.users) and not _is_let_go(moment)
-
-
-def _is_let_go(moment: TopologyMoment) -> bool:
-    return moment.is_default and not moment.told.enabled
+    return bool(moment.users) and not moment.is_let_go
 
 
 def _hold_of(moment: TopologyMoment, found: ClusterTopology) -> Reason:
     """Why a topology is held, or not."""
-    if _is_let_go(moment):
+    if moment.is_let_go:
         return Why.DEFAULT_RELEASED.because(found.ref)
-    if "PodCliqueSet" in moment.unknown:
+    if not moment.knows_users:
         return Why.SETS_NOT_COLLECTED.because(found.ref, kinds=", ".join(moment.unknown))
     if moment.users:
         return Why.TOPOLOGY_USED.because(found.ref, users=users_text(moment.users))
@@ -99,30 +90,34 @@ def _hold_of(moment: TopologyMoment, found: ClusterTopology) -> Reason:
 def _finalizers(moment: TopologyMoment, found: ClusterTopology) -> tuple[str, ...] | None:
     """The finalizers it should have; None where they are as they should be. Others' stay, in their order (TP-041)."""
     has, holds = TOPOLOGY_FINALIZER in found.finalizers, _is_held(moment)
-    if has == holds or ("PodCliqueSet" in moment.unknown and not _is_let_go(moment)):
+    if has == holds or not (moment.knows_users or moment.is_let_go):
         return None
     if holds:  # an API server takes no new finalizer for what is being deleted
         return None if found.deleting else (*found.finalizers, TOPOLOGY_FINALIZER)
-    return tuple(name for name in found.finalizers if name != TOPOLOGY_FINALIZER)
+    return _without_ours(found.finalizers)
 
 
-def _kept(moment: TopologyMoment, found: ClusterTopology) -> Iterator[Reason | HeldBack]:
-    """Why the default one is written anew, or is not although it should be (TP-051, TP-052, TP-054)."""
+def _without_ours(finalizers: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in finalizers if name != TOPOLOGY_FINALIZER)
+
+
+def _default_of(moment: TopologyMoment, found: ClusterTopology) -> tuple[tuple[Reason, ...], tuple[HeldBack, ...]]:
+    """Why the default one is written anew, and why it is not although it should be (TP-051, TP-052, TP-054)."""
     if not moment.is_default or not moment.told.enabled or found.deleting:
-        return
+        return (), ()
     if found.ref.kind != TOPOLOGY_KIND:
         named = Why.NAME_IS_A_BINDING.because(found.ref, kind=found.ref.kind, topology=moment.name)
-        yield HeldBack(found.ref, (named,))
-        return
+        return (), (HeldBack(found.ref, (named,)),)
     restored = Why.DEFAULT_RESTORED.because(found.ref, levels=levels_text(moment.told.levels))
-    if found.levels != moment.told.levels and moment.unknown:
+    if found.levels == moment.told.levels:
+        return ((restored,) if found.labels.get(MANAGED_BY) != OPERATOR else ()), ()
+    if moment.unknown:
         unknown = Why.SETS_NOT_COLLECTED.because(found.ref, kinds=", ".join(moment.unknown))
-        yield HeldBack(found.ref, (unknown, restored))
-    elif found.levels != moment.told.levels and moment.placed:
+        return (), (HeldBack(found.ref, (unknown, restored)),)
+    if moment.placed:
         in_use = Why.DEFAULT_IN_USE.because(found.ref, users=users_text(moment.placed))
-        yield HeldBack(found.ref, (in_use, restored))
-    elif found.levels != moment.told.levels or found.labels.get(MANAGED_BY) != OPERATOR:
-        yield restored
+        return (), (HeldBack(found.ref, (in_use, restored)),)
+    return (restored,), ()
 
 
 def _json(levels: Levels) -> tuple[FrozenMap, ...]:

@@ -8,11 +8,10 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, ClusterTopology, topology_ref
 from grove_core.resources.configuration import TopologyAware
-from grove_core.resources.topology_use import User, bound_among, users_among
+from grove_core.resources.topology_use import CLIQUE_KIND, SET_KIND, User, bound_among, users_among
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
 
-_SETS: Final = "PodCliqueSet"
-USE_IS_SEEN_BY: Final = frozenset({_SETS, "PodClique"})
+USE_IS_SEEN_BY: Final = frozenset({SET_KIND, CLIQUE_KIND})
 """What has to be known of whole to say who uses a topology."""
 
 
@@ -60,6 +59,16 @@ class TopologyMoment:
         return self.name == DEFAULT_TOPOLOGY
 
     @property
+    def is_let_go(self) -> bool:
+        """Whether it goes without the finalizer although it may be used (TP-053)."""
+        return self.is_default and not self.told.enabled
+
+    @property
+    def knows_users(self) -> bool:
+        """Whether its users are all of them (TP-042)."""
+        return SET_KIND not in self.unknown
+
+    @property
     def placed(self) -> tuple[User, ...]:
         """The users of whom a pod is bound to a node."""
         return tuple(user for user in self.users if user.scheduled)
@@ -73,8 +82,8 @@ def unknown_of_use(cluster: Cluster) -> tuple[str, ...]:
     if cluster.is_part:
         return tuple(sorted(USE_IS_SEEN_BY))
     missed = {kind for kind, _ in cluster.gaps} & USE_IS_SEEN_BY
-    if not cluster.sets and (_SETS, EVERYWHERE) not in cluster.complete:
-        missed |= {_SETS}
+    if not cluster.sets and (SET_KIND, EVERYWHERE) not in cluster.complete:
+        missed |= {SET_KIND}
     return tuple(sorted(missed))
 
 
