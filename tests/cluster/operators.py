@@ -230,7 +230,7 @@ class Operator:
         return [event for event in self.asked(resource, verb) if event["responseStatus"]["code"] < 300]
 
     def asked(self, resource: str | None = None, verb: str | None = None) -> list[Json]:
-        """What it asked to be written, whatever the answer: what a killed one asked is done, and answered with an error."""
+        """What it asked to be written, whatever the answer: a killed one does not hear what became of its last."""
         return [
             event
             for event in self.requests
