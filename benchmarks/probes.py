@@ -16,8 +16,8 @@ from time import process_time
 from typing import Any, Final, TypeAlias
 
 from benchmarks.data import NOW, Owners, bare_set, owner_facts, pod_facts, sharing_set, texts_of_pods
+from grove_core.areas.gang_termination.design import DESIGN, judge_by_design
 from grove_core.areas.gang_termination.desire import wake_of_termination
-from grove_core.areas.gang_termination.rulesets import DESIGN
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl, MnnvlMode, Served
 from grove_core.resources.pod import Pod, pod_of
@@ -163,7 +163,7 @@ def _index(owners: Owners, facts: list[Pod]) -> Cluster:
 def _judge(cluster: Cluster) -> Cluster:
     """Ready counts, breaches, fates of groups and replicas, and when to look again; of every set."""
     for root in cluster.sets:
-        wake_of_termination(DESIGN.judge(cluster.snapshot_of(root, NOW)))
+        wake_of_termination(judge_by_design(cluster.snapshot_of(root, NOW)))
     return cluster
 
 

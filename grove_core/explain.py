@@ -8,6 +8,8 @@ from datetime import datetime
 from enum import Enum, unique
 from typing import Final
 
+from grove_core.areas.gang_termination.endings import ended_by
+from grove_core.areas.gang_termination.field import rules as field
 from grove_core.areas.gang_termination.findings import AVAILABILITY, BREACH, TERMINATION
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.workload import rules as workload
@@ -19,13 +21,26 @@ from grove_core.kernel.steps import Delete, Step, Toll
 from grove_core.kernel.times import parse_time
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.plan import Withheld
-from grove_core.resources.keys import GROVE
 from grove_core.resources.names import index_after
 from grove_core.resources.podclique import GROUP_KIND
 
 _GATES: Final = frozenset(
     {workload.Why.NOT_IN_GANG_YET, workload.Why.GANG_INCOMPLETE, workload.Why.BASE_GANG_NOT_PLACED}
 )
+_LACKING: Final = frozenset(
+    {
+        Why.NEVER_AVAILABLE,
+        Why.AVAILABILITY_NOT_RECORDED,
+        Why.UPDATE_IN_PROGRESS,
+        Why.INSUFFICIENT_READY_PODS,
+        field.Why.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE,
+        field.Why.INSUFFICIENT_READY_PODS,
+        field.Why.SCHEDULING_SUPPRESSED,
+        field.Why.NOTHING_SCHEDULED,
+    }
+)
+_UNKNOWN: Final = frozenset({Why.NOT_COLLECTED, field.Why.NOT_COLLECTED, field.Why.DELAY_MISSING})
+_INCOMPLETE: Final = frozenset({Why.CONSTITUENT_MISSING, field.Why.STANDALONE_MISSING})
 
 
 @unique
@@ -113,7 +128,7 @@ def story_of(forecast: Forecast) -> Story:
     """The story of the first round: every replica's fate, and every scaling group that does something itself."""
     breaches = {finding.subject: finding for finding in forecast.findings if finding.question == BREACH}
     fates = {finding.subject: finding for finding in forecast.findings if finding.question == TERMINATION}
-    ended = _ended(forecast.root, forecast.rounds[0].steps)
+    ended = ended_by(forecast.root, forecast.rounds[0].steps)
     entries = [_entry(fate, breaches, ended.get(fate.subject, ())) for fate in fates.values() if _is_told(fate)]
     told = {cause.subject for entry in entries for cause in entry.causes if entry.tone is not Tone.KEEPS}
     degraded = _degraded(forecast.root, breaches.values(), fates, told)
@@ -128,7 +143,7 @@ def story_of(forecast: Forecast) -> Story:
             tuple(_causes(withheld.because, breaches)),
         )
         for withheld in forecast.rounds[0].withheld
-        if not any(reason.rule is Why.NOT_COLLECTED for reason in withheld.because)
+        if not any(reason.rule in _UNKNOWN for reason in withheld.because)
     ]
     order = list(Tone)
     unrecorded = sum(finding.because[0].rule is Why.AVAILABILITY_NOT_RECORDED for finding in breaches.values())
@@ -156,20 +171,6 @@ def toll_of(steps: Iterable[Step]) -> Toll | None:
     tolls = [step.action.takes for step in steps if isinstance(step.action, Delete)]
     known = [toll for toll in tolls if toll is not None]
     return sum(known, Toll()) if len(known) == len(tolls) else None
-
-
-def _ended(root: Ref, steps: Iterable[Step]) -> Mapping[Ref, list[Step]]:
-    """The replica that ends -> the deletions of its cliques, by their reasons."""
-    found: defaultdict[Ref, list[Step]] = defaultdict(list)
-    for step in steps:
-        for reason in step.because if isinstance(step.action, Delete) else ():
-            facts = dict(reason.facts)
-            if reason.rule is Why.GANG_TERMINATED:
-                found[root.at_replica(int(facts["replica"]))].append(step)
-            elif reason.rule is Why.GROUP_REPLICA_TERMINATED:
-                kind, _, name = str(facts["group"]).partition("/")
-                found[Ref(GROVE, kind, step.target.namespace, name, int(facts["replica"]))].append(step)
-    return found
 
 
 def _degraded(
@@ -206,7 +207,7 @@ def _entry(fate: Finding, breaches: Mapping[Ref, Finding], deletes: Sequence[Ste
     tone = {"Terminate": Tone.ENDS, "Wait": Tone.WAITS, "Unknown": Tone.UNKNOWN}.get(fate.verdict, Tone.KEEPS)
     if tone is Tone.ENDS and not deletes:
         tone = Tone.HELD
-    incomplete = any(reason.rule is Why.CONSTITUENT_MISSING for reason in fate.because)
+    incomplete = any(reason.rule in _INCOMPLETE for reason in fate.because)
     return Entry(
         tone,
         fate.subject,
@@ -219,12 +220,7 @@ def _entry(fate: Finding, breaches: Mapping[Ref, Finding], deletes: Sequence[Ste
 
 def _lacks(breach: Finding) -> bool:
     """Whether a clique has too few ready pods, whatever is made of it; said of cliques, not of groups."""
-    return breach.subject.kind == "PodClique" and breach.because[0].rule in {
-        Why.NEVER_AVAILABLE,
-        Why.AVAILABILITY_NOT_RECORDED,
-        Why.UPDATE_IN_PROGRESS,
-        Why.INSUFFICIENT_READY_PODS,
-    }
+    return breach.subject.kind == "PodClique" and breach.because[0].rule in _LACKING
 
 
 def _causes(because: Iterable[Reason], breaches: Mapping[Ref, Finding]) -> Iterable[Cause]:

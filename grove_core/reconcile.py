@@ -2,11 +2,8 @@
 
 from collections.abc import Iterable
 
-from grove_core.areas.gang_termination.desire import wake_of_termination, wants_of_termination
-from grove_core.areas.gang_termination.findings import findings_of_termination
-from grove_core.areas.gang_termination.rulesets import DESIGN, RuleSet
-from grove_core.areas.gang_termination.status import tally_of
-from grove_core.areas.gang_termination.verdicts import ending_of
+from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.mnnvl.desire import findings_of_fabric, wake_of_fabric, wants_of_fabric
 from grove_core.areas.mnnvl.judge import fabric_of, judge_fabric
 from grove_core.areas.mnnvl_scopes.desire import as_admitted, findings_of_scopes, wants_of_scopes
@@ -38,9 +35,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     """
     seen = with_own_writes(snapshot)  # our own writes count as seen
 
-    judged = rules.judge(seen)  # GT
-    judgement = judged._replace(cliques=tuple(judged.cliques))
-    tally = tally_of(seen, judgement)
+    ruling = rules.rule(seen)  # GT or GF
 
     fabric = judge_fabric(seen)  # MN
     scopes = judge_scopes(seen)  # MS
@@ -48,12 +43,12 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
 
     gates = judge_gates(seen)  # WL
     topology = judge_topology(seen)  # TP
-    completion = judge_completion(seen, ending_of(judgement), told, placing_of(seen, topology))  # WL
+    completion = judge_completion(seen, ruling.ending, told, placing_of(seen, topology))  # WL
     held_back = (held for part in completion.wants for held in part.held_back)
 
     desired = Desired.union(
         (
-            wants_of_termination(seen, judgement, tally),  # GT
+            ruling.desired,  # GT or GF
             wants_of_fabric(seen, fabric),  # MN
             wants_of_scopes(seen, scopes),  # MS
             wants_of_teardown(seen),  # WL
@@ -67,9 +62,9 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         desired,
         seen,
         rules=rules.name,
-        wake_at=min(filter(None, (wake_of_termination(judgement), wake_of_fabric(fabric))), default=None),
+        wake_at=min(filter(None, (ruling.wake_at, wake_of_fabric(fabric))), default=None),
         findings=(
-            *findings_of_termination(seen, judgement, tally),
+            *ruling.findings,
             *findings_of_fabric(seen, fabric),
             *findings_of_scopes(seen, scopes, desired),
             *findings_of_topology(seen, topology),

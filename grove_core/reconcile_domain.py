@@ -8,7 +8,7 @@ from typing import Final
 
 from grove_core.areas.domain_cliques.desire import wants_of_domain
 from grove_core.areas.domain_cliques.moment import DomainMoment
-from grove_core.areas.gang_termination.rulesets import DESIGN
+from grove_core.areas.gang_termination.design import DESIGN
 from grove_core.plan.difference import difference
 from grove_core.plan.plan import Plan
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.areas.gang_termination import rules as gang_termination
+from grove_core.areas.gang_termination.field import rules as field
 from grove_core.areas.mnnvl import rules as mnnvl
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.topology import rules as topology
@@ -47,6 +48,7 @@ _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
         for rules in (
             gang_termination.Why,
             gang_termination.Refuse,
+            field.Why,
             workload.Why,
             mnnvl.Why,
             mnnvl_scopes.Why,

@@ -55,6 +55,7 @@ CLIQUE_SCHEDULED: Final = "PodCliqueScheduled"
 GANG_INITIALIZED: Final = "Initialized"
 GANG_SCHEDULED: Final = "Scheduled"
 GANG_READY: Final = "Ready"
+TERMINATION_IN_PROGRESS: Final = "GangTerminationInProgress"
 DOMAINS_READY: Final = "ComputeDomainsReady"
 TOPOLOGY_IN_SYNC: Final = "TopologyInSync"
 CONDITIONS: Final = frozenset(
@@ -66,5 +67,6 @@ CONDITIONS: Final = frozenset(
         GANG_INITIALIZED,
         GANG_SCHEDULED,
         GANG_READY,
+        TERMINATION_IN_PROGRESS,
     }
 )  # that Grove writes; others' are left alone

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, MutableMapping
 from dataclasses import dataclass
+from datetime import datetime
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final, TypedDict
@@ -146,6 +147,12 @@ def read_texts(part: Fields, key: str) -> FrozenMap:
 def view_of(part: Fields) -> FrozenMap:
     """An object below the one that is read, as it stands there; empty where it is absent."""
     return FrozenMap.over(part.raw) if part.raw else NO_TEXTS
+
+
+def read_creation(meta: Fields) -> datetime | None:
+    """When an object was made: only a cluster writes that, so of a manifest nobody asks for it."""
+    value = meta.raw.get("creationTimestamp")
+    return parse_time(value) if isinstance(value, str) else None
 
 
 def read_label(labels: Fields, *keys: str) -> str:

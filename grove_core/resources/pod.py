@@ -36,6 +36,7 @@ class Pod:
             ``Unschedulable``); empty where there is none.
         deleting: a deletion was accepted.
         scheduled, gated, ready: GT-002 to GT-004.
+        crashed, unready: of a pod that is not ready: GF-012.
     """
 
     namespace: str
@@ -55,6 +56,8 @@ class Pod:
     held: bool = False
     index: int = -1
     set_name: str = ""
+    crashed: bool = False
+    unready: bool = False
 
     @property
     def guard(self) -> Guard:
@@ -114,6 +117,7 @@ def pod_of(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:  # 
         gates = spec.get("schedulingGates")
         phase = status.get("phase") or ""
         trouble = "" if ready else _trouble_of(status, reason)
+        crashed, unready = (False, False) if ready else _failing(status)
         # One C call that raises TypeError where any of them is no string.
         "".join((name, namespace, uid, version, owner, template_hash, gang, set_name, node, phase, trouble))  # noqa: FLY002
         if not name or (meta.get("deletionTimestamp") or "").__class__ is not str:
@@ -136,6 +140,8 @@ def pod_of(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:  # 
             any(gate["name"] == GATE for gate in gates) if gates else False,
             _index_of(labels.get(POD_INDEX)),
             share(set_name, set_name),
+            crashed,
+            unready,
         )
     except (KeyError, TypeError, AttributeError) as fault:
         raise MalformedObject(_problems_of(raw)) from fault
@@ -157,6 +163,16 @@ def _trouble_of(status: Mapping[str, Any], scheduling: str) -> str:
                 if reason and reason != "Completed" and not container.get("ready"):
                     return str(reason)
     return status.get("reason") or scheduling or ""
+
+
+def _failing(status: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Whether a pod that is not ready crashed, or else has a main container that runs and is not ready (GF-012)."""
+    main = status.get("containerStatuses") or ()
+    for container in (*(status.get("initContainerStatuses") or ()), *main):
+        ended = (container.get("lastState") or _NOTHING).get("terminated")
+        if ended and ended.get("exitCode"):
+            return True, False
+    return False, any(container.get("started") is True and not container.get("ready") for container in main)
 
 
 def _problems_of(raw: object) -> tuple[Problem, ...]:
@@ -183,6 +199,7 @@ def _problems_of(raw: object) -> tuple[Problem, ...]:
             state = container.part("state")
             for phase in ("waiting", "terminated"):
                 state.part(phase).text("reason")
+            container.part("lastState").part("terminated").integer("exitCode")
     if not problems:
         problems.append(Problem(path="", expected="a pod", got="something that does not read as one"))
     return tuple(problems)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
@@ -14,6 +15,7 @@ from grove_core.resources.meta import (
     NO_TEXTS,
     Resource,
     read_conditions,
+    read_creation,
     read_identity,
     read_index,
     read_label,
@@ -86,6 +88,7 @@ class PodClique(Resource):
         base_gang: the PodGang that has to be placed before its pods are; empty where there is none.
         starts_after: full names of the cliques whose pods have to be ready before its pods start.
         generation: moves with every change of the spec; None where the source does not say.
+        created_at: None where the source does not say.
         labels, annotations, pod_spec: as stored; its pods are made of them.
         auto_scaling: ``autoScalingConfig`` as stored.
     """
@@ -98,6 +101,7 @@ class PodClique(Resource):
     base_gang: str = ""
     starts_after: tuple[str, ...] = ()
     generation: int | None = None
+    created_at: datetime | None = None
     labels: FrozenMap = NO_TEXTS
     annotations: FrozenMap = NO_TEXTS
     pod_spec: FrozenMap = NO_TEXTS
@@ -129,7 +133,7 @@ def podclique_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None
     top = Fields(raw, "", problems)
     identity = read_identity(top, GROVE, "PodClique", shared)
     labels, spec, status = read_labels(top), top.part("spec"), top.part("status")
-    replicas = spec.integer("replicas")
+    meta, replicas = top.part("metadata"), spec.integer("replicas")
     replicas = 1 if replicas is None else replicas
     min_available = spec.integer("minAvailable", at_least=1)
     is_member = identity["owner_kind"] == GROUP_KIND
@@ -144,9 +148,10 @@ def podclique_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None
         template_hash=read_label(labels, TEMPLATE_HASH),
         base_gang=read_label(labels, BASE_GANG),
         starts_after=spec.texts("startsAfter"),
-        generation=top.part("metadata").integer("generation"),
+        generation=meta.integer("generation"),
+        created_at=read_creation(meta),
         labels=view_of(labels),
-        annotations=view_of(top.part("metadata").part("annotations")),
+        annotations=view_of(meta.part("annotations")),
         pod_spec=view_of(spec.part("podSpec")),
         auto_scaling=view_of(spec.part("autoScalingConfig")),
         status=CliqueStatus(

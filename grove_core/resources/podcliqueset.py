@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.times import parse_time
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import GROVE
 from grove_core.resources.meta import (
     NO_TEXTS,
     Resource,
     read_conditions,
+    read_creation,
     read_identity,
     read_texts,
     read_update,
@@ -111,11 +111,6 @@ class PodCliqueSet(Resource):
         object.__setattr__(self, "shape", _shape_of(self.spec))
 
 
-def _moment(value: object) -> datetime | None:
-    """A time that only a cluster writes: of a manifest nobody asks for it."""
-    return parse_time(value) if isinstance(value, str) else None
-
-
 def podcliqueset_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodCliqueSet:
     """Read a PodCliqueSet.
 
@@ -144,7 +139,7 @@ def podcliqueset_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | N
     )
     meta = top.part("metadata")
     labels, annotations = (read_texts(meta, key) for key in ("labels", "annotations"))
-    generation, created_at = meta.integer("generation"), _moment(meta.raw.get("creationTimestamp"))
+    generation, created_at = meta.integer("generation"), read_creation(meta)
     spec, found = read_spec(top.raw.get("spec"))
     problems.extend(found)
     if problems or spec is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ from grove_core.resources.meta import (
     NO_TEXTS,
     Resource,
     read_conditions,
+    read_creation,
     read_identity,
     read_index,
     read_labels,
@@ -69,6 +71,7 @@ class ScalingGroup(Resource):
         replicas, min_available: of the object, not of the template; an absent ``minAvailable`` is 1 (GT-025).
         clique_names: short names of its cliques, in order.
         generation: moves with every change of the spec; None where the source does not say.
+        created_at: None where the source does not say.
         annotations: as stored.
     """
 
@@ -77,6 +80,7 @@ class ScalingGroup(Resource):
     min_available: int
     clique_names: tuple[str, ...]
     generation: int | None = None
+    created_at: datetime | None = None
     annotations: FrozenMap = NO_TEXTS
     status: GroupStatus
 
@@ -99,7 +103,7 @@ def scaling_group_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | 
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
     identity = read_identity(top, GROVE, "PodCliqueScalingGroup", shared)
-    spec, status = top.part("spec"), top.part("status")
+    meta, spec, status = top.part("metadata"), top.part("spec"), top.part("status")
     replicas = spec.integer("replicas")
     updating, progress = read_update(status)
     in_owner = index_after(identity["owner_name"], identity["ref"].name) if identity["owner_name"] else None
@@ -109,8 +113,9 @@ def scaling_group_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | 
         replicas=1 if replicas is None else replicas,
         min_available=spec.integer("minAvailable", at_least=1) or 1,
         clique_names=spec.texts("cliqueNames"),
-        generation=top.part("metadata").integer("generation"),
-        annotations=view_of(top.part("metadata").part("annotations")),
+        generation=meta.integer("generation"),
+        created_at=read_creation(meta),
+        annotations=view_of(meta.part("annotations")),
         status=GroupStatus(
             updating=updating,
             progress=view_of(progress),

@@ -10,7 +10,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TypeAlias
 
-from grove_core.areas.gang_termination.rulesets import BY_NAME, RuleSet
+from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.document.document import Document, action_name
 from grove_core.document.reading import document_from_json
 from grove_core.kernel.errors import MalformedObject, Problem

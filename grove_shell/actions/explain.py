@@ -42,7 +42,7 @@ def explain(source: Source, target: str, *, output: str, rules: str, why_not: st
         return ERROR
     kind = KINDS[kind.lower()]
     found = situation.snapshots(source.namespace)
-    snapshots = tuple(one if one.root.uid else as_applied(one) for one in found)
+    snapshots = tuple(one if one.root.uid else as_applied(one, BY_NAME[rules]) for one in found)
     having = tuple(snapshot for snapshot in snapshots if has(snapshot, kind, name))
     asked = (Inquiry(snapshot, reconcile(snapshot, BY_NAME[rules]), kind, name) for snapshot in having or snapshots)
     inquiries = [

@@ -3,6 +3,7 @@
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
+from os import SEEK_END
 from pathlib import Path
 
 from grove_core.areas.mnnvl.preflight import objection_to_start
@@ -42,12 +43,25 @@ def operate(options: OperatorOptions) -> int:
     with ExitStack() as stack:
         decisions = None
         if options.decision_log is not None:
+            if _is_cut_short(options.decision_log):
+                write(f"{options.decision_log}: its last line is cut short; try another --decision-log\n", sys.stderr)
+                return ERROR
             try:
                 decisions = stack.enter_context(Path(options.decision_log).open("a", encoding="utf-8"))
             except OSError as fault:
                 write(f"{options.decision_log}: {fault.strerror}; try another --decision-log\n", sys.stderr)
                 return ERROR
         return lasting(_run(options, settings, decisions))
+
+
+def _is_cut_short(log: str) -> bool:
+    """Whether a decision log that is there ends in the midst of a line; nothing must be written behind it (RP-007)."""
+    path = Path(log)
+    if not path.is_file() or not path.stat().st_size:
+        return False
+    with path.open("rb") as lines:
+        lines.seek(-1, SEEK_END)
+        return lines.read() != b"\n"
 
 
 async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: object) -> int:

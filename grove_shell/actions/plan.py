@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
 
+from grove_core.areas.gang_termination.field.rulesets import FIELD
 from grove_core.areas.gang_termination.rulesets import BY_NAME
 from grove_core.document.document import Document
 from grove_core.document.writing import document_as_json
@@ -55,7 +56,7 @@ def plan(source: Source, options: PlanOptions) -> int:
     if missing:
         write(f"not in the input: {', '.join(missing)}\n", sys.stderr)
         return USAGE
-    until = _moment(situation.now, options.until)
+    until = moment_after(situation.now, options.until)
     rules = BY_NAME[options.rules]
     told = tuple(forecasts(snapshots, rules, limit=options.rounds, until=until))
     if source.namespace is None and not options.sets:
@@ -78,6 +79,7 @@ def plan(source: Source, options: PlanOptions) -> int:
             warnings=(*situation.loaded.warnings, *situation.loaded.passed_by),
             podless=situation.loaded.podless,
             unseen=tuple(situation.loaded.unseen.values()),
+            hand=hand_of(situation.loaded.cluster, options.rules),
             newest=newest_time(situation.loaded.cluster) if source.now is None else None,
             verbose=options.verbose,
             decisions=options.decisions,
@@ -99,6 +101,27 @@ def gap_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
     )
 
 
+def hand_of(cluster: Cluster, rules: str) -> str:
+    """Whose cluster it looks like and which rule set predicts it, where that is not the one asked for (GF-111)."""
+    from grove_core.areas.gang_termination.field.generations import RELEASES  # noqa: PLC0415 - of a page alone
+    from grove_core.areas.gang_termination.field.hand import hand_in  # noqa: PLC0415 - as above
+
+    cliques, groups = chain(*cluster.cliques_of.values()), chain(*cluster.groups_of.values())
+    hand = hand_in(cliques, groups)
+    if hand is None:
+        return ""
+    fitting = [release for release, found in RELEASES.items() if hand.generation in {None, found}]
+    asked = rules.partition("@")[2]
+    if asked in fitting:
+        return ""
+    newest = fitting[-1]
+    name = FIELD if newest == list(RELEASES)[-1] else f"{FIELD}@{newest}"
+    known = "" if hand.generation is None else f", of a release from {fitting[0]} on"
+    if hand.generation is not None and newest != list(RELEASES)[-1]:
+        known = f", of a release from {fitting[0]} to {newest}"
+    return f"the existing operator runs this cluster{known}: --rules {name} tells what it will do"
+
+
 def newest_time(cluster: Cluster) -> datetime | None:
     """The newest transition time of any condition in a cluster."""
     cliques = (clique.status.conditions for owned in cluster.cliques_of.values() for clique in owned)
@@ -107,7 +130,8 @@ def newest_time(cluster: Cluster) -> datetime | None:
     return max(times, default=None)
 
 
-def _moment(now: datetime, span: timedelta | None) -> datetime | None:
+def moment_after(now: datetime, span: timedelta | None) -> datetime | None:
+    """The moment a span after now, at most the end of the calendar; None without a span."""
     if span is None:
         return None
     return now + min(span, datetime.max.replace(tzinfo=now.tzinfo) - now)

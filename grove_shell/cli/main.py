@@ -13,19 +13,25 @@ from grove_shell.exits import DONE, ERROR, INTERRUPTED, USAGE
 _COMMANDS: Final[Mapping[str, str]] = {
     "plan": "what will the controller do, when, and why",
     "explain": "why is this object as it is",
+    "compare": "who would end by other rules that is spared today, and the other way round",
     "validate": "would this manifest be admitted",
     "topology": "who uses which topology, what would a change mean, where has a set a place",
     "simulate": "what happens if this happens: events and faults in virtual time",
     "converge": "how long daemons of a ComputeDomain need to find each other",
+    "rules": "by whose rules can be judged, and what a rule says",
     "snapshot": "capture a cluster into a file",
     "apply": "carry out exactly a saved plan, or refuse",
     "operator": "do it: follow a cluster and act",
+    "replay": "decide again, offline, what an operator decided",
     "webhooks": "serve admission: defaults and validation of PodCliqueSets",
     "daemon": "one daemon of a ComputeDomain: register, find the peers",
     "domain-controller": "keep ComputeDomains: left-over entries, summary, status",
     "manifests": "print what has to be in a cluster before Grove is",
     "completion": "print a script that completes commands in your shell",
 }
+
+
+_ALIASES: Final[Mapping[str, str]] = {"upgrade-check": "compare"}
 
 
 class _Commands(click.Group):
@@ -35,9 +41,10 @@ class _Commands(click.Group):
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in _COMMANDS:
+        name = _ALIASES.get(cmd_name, cmd_name)
+        if name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"grove_shell.cli.{cmd_name.replace('-', '_')}").command
+        command: click.Command = import_module(f"grove_shell.cli.{name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     from grove_shell.actions.source import Source
@@ -93,8 +94,35 @@ def format_option(*formats: str) -> Callable[[F], F]:
     )
 
 
+class RuleSetName(click.ParamType[str]):
+    """A rule set; a name that is none is a usage error that says which there are."""
+
+    name = "NAME"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The canonical name, or fail and say which there are."""
+        if value == "design":
+            return str(value)  # what nearly everybody wants needs no look at the others (P10)
+        from grove_shell.settings.rules import canonical
+
+        try:
+            return canonical(str(value))
+        except ValueError as fault:
+            self.fail(f"{value!r} is none of {fault}", param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """Every name that begins like this."""
+        from grove_core.areas.gang_termination.rulesets import BY_NAME
+
+        return [CompletionItem(name) for name in BY_NAME if name.startswith(incomplete)]
+
+
 rules_option = click.option(
-    "--rules", type=click.Choice(["design"]), default="design", show_default=True, help="By whose rules to judge."
+    "--rules",
+    type=RuleSetName(),
+    default="design",
+    show_default=True,
+    help="By whose rules to judge: design, field (the operator that runs today), or field@RELEASE; see grove rules.",
 )
 
 

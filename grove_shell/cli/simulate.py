@@ -4,12 +4,13 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import Span, format_option
+from grove_shell.cli.options import Span, format_option, rules_option
 
 
 @click.command("simulate")
 @click.argument("scenario", metavar="SCENARIO.yaml", type=click.Path())
 @format_option("human", "json", "yaml")
+@rules_option
 @click.option("--until", type=Span(), help="Stop so long after the start.  [default: when nothing more will happen]")
 @click.option(
     "--seeds",
@@ -38,6 +39,7 @@ def command(**options: Any) -> int:
       grove simulate examples/scenarios/gang-scheduling.yaml
       grove simulate examples/scenarios/node-loss.yaml --picture loss.svg
       grove simulate examples/scenarios/node-loss.yaml --seeds 200 --trace found.yaml
+      grove simulate examples/scenarios/node-loss.yaml --rules field     # what today's operator would do
 
     \b
     A scenario:
@@ -79,6 +81,8 @@ def command(**options: Any) -> int:
 
     Exit codes: 0 as expected, 1 bad input, 3 an expectation not met or a promise broken, 64 usage.
     """
+    if options["rules"] != "design" and (options["check"] or options["seeds"]):
+        raise click.UsageError("--check and --seeds watch the promises of the design: leave --rules out")
     from grove_shell.actions.simulate import SimulateOptions, simulate
 
     return simulate(SimulateOptions(**options))

@@ -5,7 +5,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from grove_core.areas.gang_termination.rulesets import RuleSet
+from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.plan.forecast import Forecast, forecast_of, round_of
 from grove_core.reconcile import reconcile
@@ -24,7 +25,7 @@ def forecasts(
 ) -> Iterator[Forecast]:
     """What will happen to each root if every write succeeds and nobody else acts; in the order given."""
     for given in snapshots:
-        snapshot = given if given.root.uid else as_applied(given)
+        snapshot = given if given.root.uid else as_applied(given, rules)
         plan = reconcile(snapshot, rules)
         if plan.settled and (until is None or plan.wake_at is None or plan.wake_at > until):
             yield forecast_of(plan, snapshot.now)
@@ -43,13 +44,17 @@ def topology_forecasts(cluster: Cluster, now: datetime, attempts: tuple[Attempt,
     return tuple(one for one in found if one.rounds[0].steps or one.rounds[0].withheld)
 
 
-def as_applied(snapshot: Snapshot) -> Snapshot:
+def as_applied(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Snapshot:
     """A set that is in no cluster yet, a moment after somebody applied it: it has an identity, and owns nothing.
 
-    Of what nobody owns no more is known than before.
+    Of what nobody owns no more is known than before. By rules that know a delay for who says none it has that (GF-001).
     """
     uid = f"(uid of {snapshot.root.ref.short})"
-    root = replace(snapshot.root, uid=uid, resource_version="1", generation=1, finalizers=(SET_FINALIZER,))
+    spec = snapshot.root.spec
+    if rules.default_delay is not None and spec.template.termination_delay is None:
+        template = spec.template.model_copy(update={"termination_delay": rules.default_delay})
+        spec = spec.model_copy(update={"template": template})
+    root = replace(snapshot.root, uid=uid, resource_version="1", generation=1, finalizers=(SET_FINALIZER,), spec=spec)
     nothing: dict[str, Any] = {"groups": (), "cliques": (), "gangs": (), "others": (), "domains": (), "pods_of": {}}
     complete = EVERY_KIND | (snapshot.complete & {TOPOLOGY_KIND})
     return replace(snapshot, root=root, complete=complete, not_collected=frozenset(), **nothing)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
 from grove_core.document.document import action_name
-from grove_core.document.writing import reason_as_json, ref_as_json, step_as_json, withheld_as_json
+from grove_core.document.writing import reason_as_json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, Outcome, SetStatus
 from grove_shell.operator.rounds import Look
@@ -25,18 +25,15 @@ class Journal:
         self,
         out: TextIO | None = None,
         *,
-        decisions: TextIO | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """Write to a stream.
 
         Args:
             out: for lines; standard error where none is given.
-            decisions: for whole plans with every step and the server's answers (``--decision-log``).
             clock: for the time of a line.
         """
         self._out = out or sys.stderr
-        self._decisions = decisions
         self._clock = clock
         self._held: OrderedDict[tuple[Home, str], tuple[Reason, ...]] = OrderedDict()
 
@@ -92,8 +89,6 @@ class Journal:
                     because=_said(found[0].step.because),
                     **more,
                 )
-        if self._decisions is not None:
-            self._write(self._decisions, _whole(look, attempts, self._clock()))
 
     def failed(self, home: Home, words: str) -> None:
         """A round broke off."""
@@ -103,22 +98,6 @@ class Journal:
     def _write(out: TextIO, words: Words) -> None:
         out.write(json.dumps(words, ensure_ascii=False, separators=(",", ":")) + "\n")
         out.flush()
-
-
-def _whole(look: Look, attempts: Iterable[Attempt], now: datetime) -> Words:
-    plan = look.plan
-    return {
-        "ts": f"{now:%Y-%m-%dT%H:%M:%S.%fZ}",
-        "plan": look.name,
-        "root": {**ref_as_json(plan.root), "uid": plan.root_uid},
-        **told_as(look.home),
-        "rules": plan.rules,
-        "attempts": [
-            {**step_as_json(attempt.step), "outcome": attempt.outcome.value, "detail": attempt.detail}
-            for attempt in attempts
-        ],
-        "withheld": [withheld_as_json(held) for held in plan.withheld],
-    }
 
 
 def _said(because: Iterable[Reason]) -> list[Words]:

@@ -12,6 +12,7 @@ from typing import Final, TextIO
 from uuid import uuid4
 
 from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import UNASKED, Served
 from grove_core.version import IMAGE, VERSION
 from grove_shell.client.api import Api, Unreachable
@@ -30,6 +31,7 @@ from grove_shell.operator.serving import Serving, listening_at
 from grove_shell.operator.shadow import Shadow
 from grove_shell.operator.standing import Standing
 from grove_shell.operator.telemetry import Telemetry
+from grove_shell.replay.recorder import Recorder
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
@@ -88,7 +90,7 @@ class _Running:
     def __init__(self, told: Process, api: Api, lease_api: Api, telemetry: Telemetry) -> None:
         identity = f"{socket.gethostname()}_{os.getpid()}_{uuid4().hex[:8]}"
         self._told = told
-        self._journal = Journal(told.out, decisions=told.decisions)
+        self._journal = Journal(told.out)
         self._telemetry = telemetry
         self._leader = self._candidate(lease_api, identity)
         shelves = Shelves()
@@ -101,12 +103,15 @@ class _Running:
         acting = ClusterActing(api, shelves, Writes(api, shelves))
         self._standing = Standing(shelves.holds)
         self._topologies = shelves.topologies
-        witness: Following = Shadow(self._journal.say) if told.watching else self._events
+        rules = BY_NAME[told.settings.rules]
+        self._shadow = Shadow(self._journal.say, partial(reconcile, rules=rules), telemetry.scored)
+        witness: Following = self._shadow if told.watching else self._events
+        recorders = (Recorder(told.decisions, rules.name, told.namespace),) if told.decisions is not None else ()
         self._rounds = Rounds(
             shelves=shelves,
             acting=None if told.watching else acting,
-            decide=partial(decided, rules=BY_NAME[told.settings.rules]),
-            followers=(self._journal, telemetry, self._standing, witness),
+            decide=partial(decided, rules=rules),
+            followers=(self._journal, telemetry, self._standing, witness, *recorders),
             workers=told.settings.workers,
             announced=self._events.flush,
         )
@@ -168,6 +173,8 @@ class _Running:
         if code == DONE and self._leader is not None:
             with suppress(Unreachable):
                 await self._leader.release()
+        if self._told.watching:
+            self._shadow.report()
         self._journal.say("info", "operator stops", code=code)
         return code
 

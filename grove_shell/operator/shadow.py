@@ -1,59 +1,159 @@
-"""Beside another operator: where the cluster goes another way than the plan says (OP-037)."""
+"""Beside another operator: where the cluster goes another way than the plan says, and how often it does not (OP-037).
 
-from collections.abc import Callable, Iterator
+A prediction is about one PodClique: that it ends, and from when on it is due. It is made at the look that first sees a
+delay run or end, and taken back where the clique recovers. What the cluster does is held against what the plan would
+have been at that moment, so that an end between two looks is no surprise.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
+from enum import Enum, unique
 from typing import Any, Final, NamedTuple
 
 from grove_core.inquiry import Inquiry
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, Delete, Step
+from grove_core.kernel.times import format_time
+from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.operator.rounds import Look
 from grove_shell.world.homes import Home
 
 _PATIENCE: Final = timedelta(minutes=1)
+_EARLY: Final = timedelta(seconds=1)
+"""Conditions carry whole seconds, so a moment that is told may be up to one off."""
 Say = Callable[..., None]
 
 
+@unique
+class Score(Enum):
+    """What became of predictions, and of ends; counted in PodCliques (OP-038)."""
+
+    PREDICTED = "predicted"
+    TAKEN_BACK = "takenBack"
+    AS_PREDICTED = "asPredicted"
+    OTHERWISE = "otherwise"
+    NOT_PREDICTED = "notPredicted"
+
+
 class _Shown(NamedTuple):
-    """A look at a set, and what it was made of."""
+    """A look at a set, what it was made of, and the cliques that it says will end: uid -> from when on."""
 
     look: Look
     snapshot: Snapshot
+    predicted: Mapping[str, datetime]
 
 
 class Shadow:
-    """Holds each look against the one before: who ended that was to stay, and who stays that was to end."""
+    """Holds each look against the one before: who ended that was to stay, and who stays that was to end.
 
-    def __init__(self, say: Say) -> None:
-        """Nothing was seen yet; ``say`` takes a level, a message and fields."""
+    Attributes:
+        scores: how often what came of it.
+    """
+
+    def __init__(
+        self, say: Say, decide: Callable[[Snapshot], Plan], counted: Callable[[Score], None] = lambda _score: None
+    ) -> None:
+        """Nothing was seen yet.
+
+        Args:
+            say: takes a level, a message and fields.
+            decide: the operator's mind.
+            counted: is told of each score.
+        """
         self._say = say
+        self._decide = decide
+        self._counted = counted
         self._last: dict[Home, _Shown] = {}
-        self._due: dict[str, datetime] = {}  # uid of a clique that should end -> since when
+        self._due: dict[str, datetime] = {}  # uid of a clique that should be gone -> since when
         self._told: set[str] = set()
+        self.scores: Counter[Score] = Counter()
 
     def planned(self, look: Look) -> None:
         """A look, which nothing follows from; of a topology nothing ends."""
         if not isinstance(look.seen, Snapshot):
             return
-        now, before = _Shown(look, look.seen), self._last.get(look.home)
+        before = self._last.get(look.home)
+        earlier = before.predicted if before is not None else {}
+        now = _Shown(look, look.seen, self._predictions(look, look.seen, earlier))
+        there = {clique.uid for clique in look.seen.cliques if not clique.deleting}
+        for _ in now.predicted.keys() - earlier.keys():
+            self._count(Score.PREDICTED)
+        for _ in (earlier.keys() - now.predicted.keys()) & there:
+            self._count(Score.TAKEN_BACK)
         if before is not None:
             for clique in _ended_between(before, now):
-                self._tell("the cluster ended what the plan keeps", before.look, clique, _kept_because(before, clique))
-        ends = {step.target: step for step in look.plan.steps if _is_end(step)}
-        for clique in (clique for clique in look.seen.cliques if clique.ref in ends):
-            since = self._due.setdefault(clique.uid, look.seen.now)
-            if look.seen.now - since >= _PATIENCE and clique.uid not in self._told:
-                self._told.add(clique.uid)
-                self._tell("the cluster keeps what the plan ends", look, clique, ends[clique.ref].because)
+                self._ended(before, now, clique)
+        self._overdue(look, look.seen)
         self._last[look.home] = now
+
+    def _overdue(self, look: Look, seen: Snapshot) -> None:
+        """What is still there a minute after the plan first deleted it, for a breach or for another reason."""
+        deletes = {step.target: step for step in look.plan.steps if isinstance(step.action, Delete)}
+        for clique in (clique for clique in seen.cliques if clique.ref in deletes):
+            since = self._due.setdefault(clique.uid, seen.now)
+            if seen.now - since >= _PATIENCE and clique.uid not in self._told:
+                self._told.add(clique.uid)
+                step = deletes[clique.ref]
+                if _is_end(step):
+                    self._count(Score.OTHERWISE)
+                self._tell("the cluster keeps what the plan ends", look, clique, step.because)
 
     def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
         """Nothing is tried."""
 
     def failed(self, home: Home, words: str) -> None:
         """A look that broke off says nothing of the cluster."""
+
+    def report(self) -> None:
+        """The score, as one line."""
+        self._say("info", "score", **{score.value: self.scores[score] for score in Score})
+
+    def _predictions(self, look: Look, seen: Snapshot, earlier: Mapping[str, datetime]) -> Mapping[str, datetime]:
+        """Uid of a clique that ends now, or when the first delay is over -> since when it is due, as first told."""
+        found: dict[str, datetime] = {}
+        uids = {clique.ref: clique.uid for clique in seen.cliques}
+        plans = [(look.plan, seen.now)]
+        wake = look.plan.wake_at
+        if wake is not None:
+            plans.append((self._decide(replace(seen, now=wake)), wake))
+        for plan, moment in plans:
+            for step in filter(_is_end, plan.steps):
+                uid = uids.get(step.target, "")
+                found.setdefault(uid, min(moment, earlier.get(uid, moment)))
+        return found
+
+    def _ended(self, before: _Shown, now: _Shown, clique: PodClique) -> None:
+        """A clique was there and is on its way out: as it was told, or against what the plan says of that moment."""
+        seen, due = now.snapshot, before.predicted.get(clique.uid)
+        if due is None or due > seen.now + _EARLY:
+            then = self._decide(replace(before.snapshot, now=seen.now, root=seen.root))
+            steps = [step for step in then.steps if step.target == clique.ref and isinstance(step.action, Delete)]
+            if not steps:
+                self._count(Score.NOT_PREDICTED)
+                because = _kept_because(before, clique)
+                self._tell("the cluster ended what the plan keeps", before.look, clique, because)
+                return
+            if not any(map(_is_end, steps)):
+                return  # scaled in, or replaced: no end of a gang
+            due = seen.now
+            self._count(Score.PREDICTED)
+        self._count(Score.AS_PREDICTED)
+        late = max(seen.now - due, timedelta()).total_seconds()
+        fields = {
+            "set": "/".join(now.look.home),
+            "target": clique.ref.short,
+            "due": format_time(due),
+            "seenAfter": late,
+        }
+        self._say("info", "it ended as predicted", **fields)
+
+    def _count(self, score: Score) -> None:
+        self.scores[score] += 1
+        self._counted(score)
 
     def _tell(self, message: str, look: Look, clique: PodClique, because: tuple[Reason, ...]) -> None:
         said: dict[str, Any] = {
@@ -66,18 +166,18 @@ class Shadow:
 
 
 def _is_end(step: Step) -> bool:
-    return step.target.kind == "PodClique" and isinstance(step.action, Delete)
+    """Whether it ends a clique for a breach; other deletions rest on nothing (PL-015)."""
+    return step.target.kind == "PodClique" and isinstance(step.action, Delete) and bool(step.action.rests_on)
 
 
 def _ended_between(before: _Shown, now: _Shown) -> Iterator[PodClique]:
-    """Cliques that were there and are on their way out, although no plan of ours said so."""
+    """Cliques that were there and are on their way out."""
     then, seen = before.snapshot, now.snapshot
     if then.root.deleting or seen.root.deleting or "PodClique" in seen.not_collected:
         return
     there = {clique.uid for clique in seen.cliques if not clique.deleting}
-    wanted = {step.target for step in before.look.plan.steps if _is_end(step)}
     for clique in then.cliques:
-        if not clique.deleting and clique.uid not in there and clique.ref not in wanted:
+        if not clique.deleting and clique.uid not in there:
             yield clique
 
 

@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from grove_core.areas.gang_termination.findings import BREACH, TERMINATION
 from grove_core.kernel.steps import Attempt, Delete
 from grove_shell.operator.rounds import Look
+from grove_shell.operator.shadow import Score
 from grove_shell.world.homes import Home, is_topology_home
 
 _SETS: Final = "podcliqueset"
@@ -38,6 +39,9 @@ class Telemetry:
         self.elected(False)  # noqa: FBT003 - nobody has been yet
         self._writes = self._count("grove_writes_total", "Steps by what became of them.", "kind", "action", "outcome")
         self._ended = self._count("grove_gang_terminations_total", "Gangs ended, by level and cause.", "level", "rule")
+        self._scores = self._count(
+            "grove_predictions_total", "PodCliques whose end was predicted, and what came of it (--observe).", "outcome"
+        )
         self._breached = self._gauge("grove_breached", "What is breached now.", "namespace", "set", "kind")
         self._waiting = self._gauge(
             "grove_termination_deadline_timestamp_seconds",
@@ -51,6 +55,10 @@ class Telemetry:
 
     def _gauge(self, name: str, words: str, *labels: str) -> Gauge:
         return Gauge(name, words, labels, registry=self.registry)
+
+    def scored(self, score: Score) -> None:
+        """Something became of a prediction, or came without one."""
+        self._scores.labels(score.value).inc()
 
     def watch_queue(self, depth: Callable[[], int]) -> None:
         """Where to ask how many sets and topologies wait."""

@@ -11,6 +11,7 @@ from grove_core.kernel.errors import Problem
 from grove_core.resources.configuration import Configuration
 from grove_core.version import IMAGE
 from grove_shell.settings.mnnvl import MnnvlSettings, Network
+from grove_shell.settings.rules import RuleSetName
 from grove_shell.settings.strict import API_VERSION, Seconds, Served, Strict, problems_of
 from grove_shell.settings.topology import TopologySettings
 
@@ -58,7 +59,7 @@ class OperatorSettings(Strict):
 
     api_version: Literal["operator.config.grove.io/v1alpha1"] = API_VERSION
     kind: Literal["OperatorConfiguration"] = KIND
-    rules: Literal["design"] = "design"
+    rules: RuleSetName = "design"
     workers: Annotated[int, Field(ge=1, le=1024)] = 16
     leader_election: LeaderElection = LeaderElection()
     client: Client = Client()

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.compute_domain import DOMAIN_KIND
@@ -46,6 +48,7 @@ class Users:
         served: how many sets of a name there were so far.
         admission: who is asked about sets.
         asked: is told of each write: the set, the one before, and what is stored or why it is refused.
+        rules: of the operator, whose webhooks give a set its delay (GF-001).
     """
 
     cluster: Cluster
@@ -56,6 +59,7 @@ class Users:
     served: dict[tuple[str, str], int] = field(default_factory=dict)
     admission: Admission = field(default_factory=Admission)
     asked: Asked | None = None
+    rules: RuleSet = DESIGN
 
     def apply(self, deed: ApplySet) -> None:
         """Apply a set, if admission lets it pass."""
@@ -77,7 +81,7 @@ class Users:
                 self.cluster.put(changed)
             return
         count = self.served[key] = self.served.get(key, 0) + 1
-        applied = as_applied(Snapshot(root=root, pods_of={}, now=self.start)).root
+        applied = as_applied(Snapshot(root=root, pods_of={}, now=self.start), self.rules).root
         made = replace(applied, created_at=moment_of(self.start, self._now).replace(microsecond=0))
         self.cluster.add(made if count == 1 else replace(made, uid=f"{made.uid[:-1]} no. {count})"))
 

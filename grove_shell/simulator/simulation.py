@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
+from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.mnnvl.preflight import objection_to_start
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.reconcile import reconcile
@@ -50,7 +53,8 @@ class Options:
     """How a scenario is run.
 
     Attributes:
-        decide, keep: the operator's mind, about sets and about topologies.
+        rules: by which the operator judges sets.
+        decide, keep: its mind, about sets and about topologies; by the rules, where no other one is given.
         check: watch what may never happen.
         deaf: write no history.
         until: when to stop, in milliseconds; None for the scenario's own word.
@@ -60,7 +64,8 @@ class Options:
         tick: called after each moment with it and with the first at which the run may end, both in milliseconds.
     """
 
-    decide: Decide = reconcile
+    rules: RuleSet = DESIGN
+    decide: Decide | None = None
     keep: Keep = reconcile_topology
     check: bool = False
     deaf: bool = False
@@ -150,13 +155,13 @@ class Simulation:
             self.cluster,
             spec.start,
             spec.operator,
-            options.decide,
+            options.decide or partial(reconcile, rules=options.rules),
             keep=options.keep,
             preflight=options.preflight,
             followers=followers,
         )
         self.users = Users(self.cluster, self.kubelet, self.history, spec.start)
-        self.users.admission = options.admission
+        self.users.admission, self.users.rules = options.admission, options.rules
         self.administrators = Administrators(self.cluster, self.history, options.admission)
         self.users.asked = self.checks.asked if self.checks is not None else None
         self.users.manifests.update(manifests or {})

@@ -8,6 +8,7 @@ from grove_core.explain import Tone, is_gated, toll_of
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Delete, Make, Step
 from grove_core.plan.forecast import Forecast, Round
+from grove_shell.views.later import told_rounds
 from grove_shell.views.layout import INDENT, NAMES, STYLES, label
 from grove_shell.views.page import Page
 from grove_shell.views.words import listed, named, plural, taken
@@ -20,7 +21,8 @@ _BESIDES: Final = frozenset({"Pod", "PodGang"})  # what is applied to them is to
 
 def add_course(page: Page, forecast: Forecast, *, full: bool) -> None:
     """What happens round by round besides terminations, and what is held back when all that is done (CL-012)."""
-    lines = [(word, f"round {round_.number}: {text}") for round_ in forecast.rounds for word, text in _lines_of(round_)]
+    rounds = forecast.rounds if full else told_rounds(forecast)
+    lines = [(word, f"round {round_.number}: {text}") for round_ in rounds for word, text in _lines_of(round_)]
     before = ""
     for word, text in lines if full else lines[:_LINES]:
         page.add((label("" if word == before else word), "bold"), text)

@@ -6,9 +6,8 @@ from typing import Final
 
 from grove_core.document.document import Document
 from grove_core.explain import Story, Tone, toll_of
-from grove_core.kernel.steps import Delete, Step
-from grove_core.plan.forecast import Forecast, Round
 from grove_shell.views.course import changed_by, created_by, removed_by
+from grove_shell.views.later import later_terminations, terminations_in, told_rounds
 from grove_shell.views.layout import STYLES
 from grove_shell.views.page import Page, Span
 from grove_shell.views.words import clock, plural, taken
@@ -38,7 +37,7 @@ def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]
         goes = taken(toll_of(step for told in document.forecasts for step in terminations_in(told.rounds[0])))
         text = f"{plural(ends, 'replica')} to terminate now" + (f", with {goes}" if goes else "")
         found.append((text, STYLES[Tone.ENDS]))
-    soon = [len(steps) for told in document.forecasts for round_, steps in later_terminations(told) if round_.at == now]
+    soon = [len(one.steps) for told in document.forecasts for one in later_terminations(told) if one.round.at == now]
     if soon:
         found.append((f"{plural(sum(soon), 'PodClique')} to terminate in a later round", STYLES[Tone.ENDS]))
     untils = [entry.until for entry in entries if entry.tone is Tone.WAITS and entry.until is not None]
@@ -59,7 +58,7 @@ def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]
 def _on_the_rest(document: Document, stories: Sequence[Story]) -> list[Span]:
     """What is made, changed and taken away, what is held back and what is gated."""
     counts = Counter(entry.tone for story in stories for entry in story.entries)
-    steps = [step for forecast in document.forecasts for round_ in forecast.rounds for step in round_.steps]
+    steps = [step for forecast in document.forecasts for round_ in told_rounds(forecast) for step in round_.steps]
     done = (
         ("create", created_by(steps).total()),
         ("update", len(changed_by(steps))),
@@ -71,14 +70,3 @@ def _on_the_rest(document: Document, stories: Sequence[Story]) -> list[Span]:
     if counts[Tone.GATED]:
         found.append((f"{plural(counts[Tone.GATED], 'PodClique')} gated", STYLES[Tone.GATED]))
     return found
-
-
-def later_terminations(forecast: Forecast) -> list[tuple[Round, list[Step]]]:
-    """Rounds after the first that end something for a breach, each with the deletions."""
-    found = ((round_, terminations_in(round_)) for round_ in forecast.rounds[1:])
-    return [(round_, steps) for round_, steps in found if steps]
-
-
-def terminations_in(round_: Round) -> list[Step]:
-    """The deletions of one round that end something for a breach; they rest on their cause (PL-015)."""
-    return [step for step in round_.steps if isinstance(step.action, Delete) and step.action.rests_on]

@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias, TypeVar
 
 from grove_core.document.document import Document, action_name
-from grove_core.explain import Cause, Entry, Story, Tone, story_of, toll_of
+from grove_core.explain import Cause, Entry, Story, Tone, story_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.forecast import Forecast, Round
 from grove_shell.views.course import add_course, add_gated, changed_by, created_by, removed_by
-from grove_shell.views.headline import add_headline, later_terminations
+from grove_shell.views.headline import add_headline
+from grove_shell.views.later import add_later
 from grove_shell.views.layout import INDENT, NAMES, STYLES, label
 from grove_shell.views.page import Page
 from grove_shell.views.words import clock, distance, listed, named, plural, taken
@@ -42,6 +43,7 @@ class Surroundings:
         warnings: what admission would warn of in the manifests.
         podless: PodCliques whose status counts pods and of which the input has none.
         unseen: what a cluster said of the kinds it did not show.
+        hand: whose cluster it looks like, where that is another operator's than the rules are (GF-111).
         newest: the newest time in the input, where the computer's clock was taken for the moment of the dump.
         verbose: list every entry, and every write of every round.
         decisions: list every verdict.
@@ -53,6 +55,7 @@ class Surroundings:
     warnings: tuple[str, ...] = ()
     podless: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
+    hand: str = ""
     newest: datetime | None = None
     verbose: bool = False
     decisions: bool = False
@@ -108,8 +111,9 @@ def _notes(page: Page, document: Document, stories: Sequence[Story], surrounding
     if unrecorded:
         those = plural(unrecorded, "PodClique")
         page.add(("note: ", "bold"), f"{those} with too few ready pods and no record of ever having been available.")
-        page.add("  The operator that runs them does not write wasAvailable. Without that record these rules end")
-        page.add("  nothing; the rules of the operator in the field may.")
+        page.add("  Without that record these rules end nothing.")
+    if surroundings.hand:
+        page.add(("note: ", "bold"), surroundings.hand)
     ends = any(story.having(Tone.ENDS) for story in stories)
     if ends and surroundings.newest is not None and document.as_of - surroundings.newest > _OLD:
         age = distance(surroundings.newest, document.as_of)
@@ -141,12 +145,7 @@ def _root(page: Page, forecast: Forecast, story: Story, now: datetime, *, full: 
             _entry(page, entry, now, full=full)
         if rest:
             page.add((label(tone.value), STYLES[tone]), f"and {_rest(rest, now)} (-v lists all)")
-    for round_, steps in later_terminations(forecast):
-        later = round_.at > now
-        when = f"{clock(round_.at, now)} ({distance(round_.at, now)})" if later else f"round {round_.number}"
-        page.add((label("THEN"), "yellow"), f"{when}: ends {listed([step.target.name for step in steps], NAMES)}")
-        if toll := taken(toll_of(steps)):
-            page.add(INDENT, f"  with {toll}")
+    add_later(page, forecast, now)
     add_course(page, forecast, full=full)
     writes = _counted(forecast.rounds[0].steps)
     if writes:

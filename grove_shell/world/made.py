@@ -1,10 +1,12 @@
 """What an API server makes of a manifest: an object with a uid and a version, as it would be listed."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.times import format_time, whole_seconds
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, cluster_topology_of
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
 from grove_core.resources.owned import Owned, owned_of
@@ -27,10 +29,16 @@ _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], Made]]] = Mapping
 )
 
 
-def made_of(manifest: FrozenMap, uid: str) -> Made:
-    """The object that a creation of this manifest leads to. Raises MalformedObject where a server would refuse it."""
+def made_of(manifest: FrozenMap, uid: str, at: datetime | None) -> Made:
+    """The object that a creation of this manifest leads to. Raises MalformedObject where a server would refuse it.
+
+    Args:
+        at: when it is made; None where nobody knows.
+    """
     raw = thaw(manifest)
     raw["metadata"] |= {"uid": uid, "resourceVersion": "1", "generation": 1}
+    if at is not None:
+        raw["metadata"]["creationTimestamp"] = format_time(whole_seconds(at))
     project = _PROJECTIONS.get(raw["kind"])
     if project is not None:
         return project(raw)

@@ -57,7 +57,8 @@ class MemoryWorld:
         items: everything but pods.
         pods: uid of a clique -> its pods, those that outlive it included.
         manifests: of what was created here.
-        clock: tells when a ComputeDomain was deleted; None where nobody asks.
+        clock: tells when an object was made, and a ComputeDomain deleted. Without one the former is right after the
+            last look, and of the latter nobody knows.
     """
 
     def __init__(self, snapshots: Iterable[Snapshot], *, lingering: bool = False) -> None:
@@ -78,12 +79,14 @@ class MemoryWorld:
         self.configuration, self.served = Configuration(), Served()
         self.made: Counter[Ref] = Counter()
         self.clock: Callable[[], datetime] | None = None
+        self._looked_at: datetime | None = None
         self._homes: dict[Ref, str] = {}  # a pod -> uid of its clique; made again where somebody is not found
         self._all_housed = False
         self._owned: defaultdict[str, set[Ref]] = defaultdict(set)
         self._refs: dict[str, Ref] = {}  # by uid
         self._ending: set[str] = set()  # uids of those whose parts are being deleted right now
         for snapshot in snapshots:
+            self._looked_at = snapshot.now
             self.complete = snapshot.complete if self.complete is None else self.complete & snapshot.complete
             self.not_collected |= snapshot.not_collected
             self.claim_templates |= snapshot.claim_templates
@@ -122,6 +125,7 @@ class MemoryWorld:
 
     def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
         """What the root can see; None if it is gone."""
+        self._looked_at = now
         found = self.items.get(root)
         if not isinstance(found, PodCliqueSet):
             return None
@@ -185,7 +189,8 @@ class MemoryWorld:
         ref = step.target
         serial = self.made[ref] + 1
         try:
-            item = made_of(action.manifest, f"(uid of {ref.short}{f' no. {serial}' if serial > 1 else ''})")
+            uid = f"(uid of {ref.short}{f' no. {serial}' if serial > 1 else ''})"
+            item = made_of(action.manifest, uid, self._looked_at if self.clock is None else self.clock())
         except MalformedObject as fault:
             return Attempt(step, Outcome.REFUSED, "; ".join(map(str, fault.problems)))
         there = self._pod_of_name(ref) if isinstance(item, Pod) else self.items.get(ref)

@@ -157,8 +157,8 @@ class TestReadingCitations:
             "    other = 1\n"
         )
         assert members_in(source, "rules.py") == [
-            Citation("QQ-010", "rules.py:3", "FIRST"),
-            Citation("QQ-011", "rules.py:4", "SECOND"),
+            Citation("QQ-010", "rules.py:3", "FIRST", "First"),
+            Citation("QQ-011", "rules.py:4", "SECOND", "B"),
         ]
 
     def test_names_classes_and_marks_of_tests(self) -> None:

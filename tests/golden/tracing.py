@@ -1,6 +1,7 @@
 """From each sentence of ``specs/`` to the code, the tests and the stories that claim it, and back.
 
-``python -m tests.golden.tracing`` prints the matrix, ``--write`` puts it into ``specs/trace.txt``.
+``python -m tests.golden.tracing`` prints the matrix, ``--write`` puts it into ``specs/trace.txt``, and the rules as the
+program has them with it into ``grove_shell/catalogue/rules.json``.
 
 Rules for this file: it reads text and syntax trees only and imports nothing of the project, so that it also works while
 the project does not; problems are collected and never raised, so that one run names all of them.
@@ -8,6 +9,7 @@ the project does not; problems are collected and never raised, so that one run n
 
 import ast
 import hashlib
+import json
 import re
 import sys
 from collections import Counter, defaultdict
@@ -19,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
+CATALOGUE: Final = "grove_shell/catalogue/rules.json"
 
 KINDS: Final = frozenset({"decision", "invariant", "admission", "progress", "naming", "assumption"})
 HAS_MEMBER: Final = frozenset({"decision", "admission"})
@@ -135,11 +138,16 @@ def _faults_of(sentence: Sentence) -> Iterator[str]:
 
 @dataclass(frozen=True, order=True)
 class Citation:
-    """A place that claims to follow a rule."""
+    """A place that claims to follow a rule.
+
+    Attributes:
+        code: the reason code of a member of ``rules.py``.
+    """
 
     id: str
     place: str
     name: str
+    code: str = ""
 
     def __str__(self) -> str:
         return f"{self.place}: {self.name} cites {self.id}"
@@ -155,8 +163,14 @@ def members_in(source: str, file: str) -> list[Citation]:
                     targets=[ast.Name(id=name)],
                     value=ast.Call(func=ast.Name(id="Clause") | ast.Attribute(attr="Clause")) as clause,
                 ) if requirement := _requirement_of(clause):
-                    found.append(Citation(requirement, f"{file}:{statement.lineno}", name))
+                    code = _code_of(clause) or "".join(word.capitalize() for word in name.split("_"))
+                    found.append(Citation(requirement, f"{file}:{statement.lineno}", name, code))
     return found
+
+
+def _code_of(clause: ast.Call) -> str:
+    given = (keyword.value for keyword in clause.keywords if keyword.arg == "code")
+    return next((str(value.value) for value in given if isinstance(value, ast.Constant)), "")
 
 
 def _requirement_of(clause: ast.Call) -> str:
@@ -366,6 +380,28 @@ class Trace:
             )
         return "\n".join(lines) + "\n"
 
+    def catalogue(self) -> str:
+        """The rules that hold, as the program has them with it: JSON, a line for each, in the order of the specs."""
+        codes = {member.id: member.code for member in self.members}
+        rules = (
+            {
+                "id": sentence.id,
+                "title": sentence.title,
+                "text": sentence.text,
+                "kind": sentence.kind,
+                "source": sentence.items.get("source", ""),
+                "because": sentence.items.get("because", ""),
+                "code": codes.get(sentence.id, ""),
+                "instead_of": sentence.items.get("instead of", ""),
+                "generations": sentence.items.get("generations", "").split(", "),
+            }
+            for sentence in sorted(self.by_id.values(), key=lambda sentence: sentence.id)
+            if not sentence.is_retired
+        )
+        told = ({key: value for key, value in rule.items() if value not in ("", [""])} for rule in rules)
+        lines = (json.dumps(rule, ensure_ascii=False) for rule in told)
+        return "[\n" + ",\n".join(lines) + "\n]\n"
+
 
 # ---------------------------------------------------------------------------------------------- files
 
@@ -414,9 +450,11 @@ def trace_of(root: Path = ROOT) -> Trace:
 
 def main(arguments: list[str]) -> int:
     """Print the matrix, or write it."""
-    text = trace_of().text()
+    trace = trace_of()
+    text = trace.text()
     if arguments == ["--write"]:
         (ROOT / "specs" / "trace.txt").write_text(text, encoding="utf-8")
+        (ROOT / CATALOGUE).write_text(trace.catalogue(), encoding="utf-8")
     elif arguments:
         sys.stderr.write("usage: python -m tests.golden.tracing [--write]\n")
         return 64

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_core.areas.gang_termination.rulesets import RuleSet
+from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Delete
 from grove_core.plan.plan import Plan

@@ -1,13 +1,16 @@
 """Beside another operator: what it does otherwise is told (OP-037)."""
 
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
+from grove_core.kernel.steps import SetStatus
 from grove_core.reconcile import reconcile
+from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.operator.rounds import Look
-from grove_shell.operator.shadow import Shadow
+from grove_shell.operator.shadow import Score, Shadow
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -21,7 +24,7 @@ def look(seen: Snapshot) -> Look:
 def watched(*seen: Snapshot) -> list[Line]:
     """What is said of some snapshots, one after the other."""
     said: list[Line] = []
-    shadow = Shadow(lambda _level, message, **fields: said.append((message, fields)))
+    shadow = Shadow(lambda _level, message, **fields: said.append((message, fields)), reconcile)
     for each in seen:
         shadow.planned(look(each))
     return said
@@ -50,11 +53,79 @@ def test_op037_a_clique_that_the_plan_ends_and_the_cluster_keeps() -> None:
     seen = at_rest()
     fewer = replace(seen, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 0})))
     assert watched(fewer, replace(fewer, now=fewer.now + timedelta(seconds=59))) == []
-    later = replace(fewer, now=fewer.now + timedelta(seconds=60))
-    said = watched(fewer, later, later)
+    after = later(fewer, 60)
+    said = watched(fewer, after, after)
     assert [(message, fields["target"]) for message, fields in said] == [
         ("the cluster keeps what the plan ends", "PodClique/llm-0-a"),
         ("the cluster keeps what the plan ends", "PodClique/llm-0-b"),
     ]
     gone = replace(fewer, cliques=())
     assert watched(fewer, gone) == []
+
+
+def scored(*seen: Snapshot) -> dict[str, int]:
+    """What became of predictions over some snapshots, and what a report says of it."""
+    said: list[Line] = []
+    counted: list[Score] = []
+    shadow = Shadow(lambda _level, message, **fields: said.append((message, fields)), reconcile, counted.append)
+    for each in seen:
+        shadow.planned(look(each))
+    shadow.report()
+    assert said[-1] == ("score", {score.value: shadow.scores[score] for score in Score})
+    assert Counter(counted) == shadow.scores
+    return {score.value: count for score, count in shadow.scores.items() if count}
+
+
+def losing(seen: Snapshot, name: str) -> Snapshot:
+    """The same with a clique whose pods are not ready any more, since now."""
+    uid = next(clique.uid for clique in seen.cliques if clique.ref.name == name)
+    lost = [replace(pod, ready=False) for pod in seen.pods_of[uid]]
+    broken = replace(seen, pods_of={**seen.pods_of, uid: lost})
+    statuses = {step.target: step.action.fields for step in reconcile(broken).steps if type(step.action) is SetStatus}
+    cliques = tuple(
+        with_status(clique, statuses[clique.ref]) if clique.ref in statuses else clique for clique in broken.cliques
+    )
+    return replace(broken, cliques=cliques)
+
+
+def later(seen: Snapshot, seconds: float, *gone: str) -> Snapshot:
+    """The same some time after, without some cliques."""
+    left = tuple(clique for clique in seen.cliques if clique.ref.name not in gone)
+    return replace(seen, now=seen.now + timedelta(seconds=seconds), cliques=left)
+
+
+EVERYTHING: Final = ("llm-0-a", "llm-0-b")
+
+
+class TestScore:
+    """OP-038: how often a prediction came true."""
+
+    def test_op038_as_predicted(self) -> None:
+        broken = losing(at_rest(), "llm-0-b")
+        assert scored(broken, later(broken, 30), later(broken, 60.4, *EVERYTHING)) == {"predicted": 2, "asPredicted": 2}
+
+    def test_op038_as_predicted_between_two_looks(self) -> None:
+        seen = at_rest()
+        broken = losing(seen, "llm-0-b")
+        assert scored(broken, later(broken, 90, *EVERYTHING)) == {"predicted": 2, "asPredicted": 2}
+
+    def test_op038_taken_back(self) -> None:
+        seen = at_rest()
+        broken = losing(seen, "llm-0-b")
+        assert scored(broken, later(seen, 30), later(seen, 90)) == {"predicted": 2, "takenBack": 2}
+
+    def test_op038_otherwise(self) -> None:
+        broken = losing(at_rest(), "llm-0-b")
+        due, long_after = later(broken, 61), later(broken, 122)
+        assert scored(broken, due, long_after, later(broken, 200)) == {"predicted": 2, "otherwise": 2}
+
+    def test_op038_not_predicted(self) -> None:
+        seen = at_rest()
+        assert scored(seen, later(seen, 5, "llm-0-b")) == {"notPredicted": 1}
+        broken = losing(seen, "llm-0-b")
+        assert scored(broken, later(broken, 20, *EVERYTHING)) == {"predicted": 2, "notPredicted": 2}
+
+    def test_op038_scaled_in_is_no_end(self) -> None:
+        seen = at_rest()
+        fewer = replace(seen, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 0})))
+        assert scored(seen, later(fewer, 5, *EVERYTHING)) == {}

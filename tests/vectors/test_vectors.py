@@ -5,74 +5,33 @@ Gang Termination Design Doc made of it. Statuses are compared as the world would
 those of cliques that the plan deletes as the judgement behind it has them.
 """
 
-import gzip
-import json
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.rulesets import DESIGN
+from grove_core.areas.gang_termination.design import judge_by_design
 from grove_core.areas.gang_termination.status import conditions_of, counts_of, placement_of
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.steps import Delete, SetStatus
-from grove_core.kernel.times import format_time, parse_time
+from grove_core.kernel.times import format_time
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.pod import pod_of
-from grove_core.resources.podclique import PodClique, podclique_of
-from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
-from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.resources.statuses import with_status
-from grove_core.snapshot.cluster import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
+from tests.vectors.cases import HERE, Json, cases, snapshot_of, status_of
 
-Json = dict[str, Any]
-HERE: Final = Path(__file__).parent
 FILES: Final = ("podclique-status", "scaling-group-status", "group-termination", "set-termination")
 # Rollouts come with the workload area; the words a scaling group uses were that implementation's own.
 LATER: Final = {"PodCliqueScalingGroup": {"updatedReplicas", "selector"}, "PodCliqueSet": {"updatedReplicas"}}
 LATER_FOR_CLIQUES: Final = {"hpaPodSelector"}
 
 
-def cases() -> Iterator[Any]:
-    for name in FILES:
-        with gzip.open(HERE / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-            for line in lines:
-                case = json.loads(line)
-                yield pytest.param(case, id=f"{name}-{case['id']}")
-
-
-def snapshot_of(case: Json) -> Snapshot:
-    by_kind: dict[str, list[Json]] = {}
-    for item in case["objects"]:
-        by_kind.setdefault(item["kind"], []).append(item)
-    shared: dict[str, str] = {}
-    cluster = cluster_of(
-        sets=map(podcliqueset_of, by_kind["PodCliqueSet"]),
-        groups=map(scaling_group_of, by_kind.get("PodCliqueScalingGroup", [])),
-        cliques=map(podclique_of, by_kind.get("PodClique", [])),
-        pods=[pod_of(raw, shared) for raw in by_kind.get("Pod", [])],
-    )
-    now = parse_time(case["now"])
-    assert now is not None
-    return cluster.snapshot_of(cluster.sets[0], now)
-
-
-def status_of(item: PodClique | ScalingGroup | PodCliqueSet) -> Json:
-    status = item.status
-    shown: Json = {name: getattr(status, attribute) for name, attribute in status.FIELDS.items()}
-    shown["conditions"] = {condition.type: condition for condition in status.conditions}
-    return shown
-
-
 def written_statuses(snapshot: Snapshot, plan: Plan) -> dict[str, Json]:
     """Kind/name -> status, after the plan's status writes."""
     writes = {step.target: step.action.fields for step in plan.steps if isinstance(step.action, SetStatus)}
-    judged = {item.clique.ref: item for item in DESIGN.judge(snapshot).cliques}
+    judged = {item.clique.ref: item for item in judge_by_design(snapshot).cliques}
     shown: dict[str, Json] = {}
     for clique in snapshot.cliques:
         if not clique.deleting:
@@ -89,7 +48,7 @@ def written_statuses(snapshot: Snapshot, plan: Plan) -> dict[str, Json]:
 
 
 def status_judged(judged: CliqueJudgement, snapshot: Snapshot) -> Json:
-    counts = counts_of(snapshot, DESIGN.judge(snapshot))[judged.clique.ref]
+    counts = counts_of(snapshot, judge_by_design(snapshot))[judged.clique.ref]
     conditions = conditions_of(judged, placement_of(judged.clique, counts), snapshot)
     return {
         "replicas": counts.replicas,
@@ -124,7 +83,7 @@ def expected_conditions(kind: str, expected: Json) -> Json:
     }
 
 
-@pytest.mark.parametrize("case", list(cases()))
+@pytest.mark.parametrize("case", list(cases(HERE, FILES)))
 def test_gt010_the_recorded_verdict_is_ours(case: Json) -> None:
     snapshot, expect = snapshot_of(case), case["expect"]
     plan = reconcile(snapshot)
@@ -158,4 +117,4 @@ def test_gt010_the_recorded_verdict_is_ours(case: Json) -> None:
 
 
 def test_gt010_there_are_as_many_cases_as_were_recorded() -> None:
-    assert len(list(cases())) == 240
+    assert len(list(cases(HERE, FILES))) == 240

@@ -3,9 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from grove_core.areas.gang_termination.rules import Why
 from grove_core.kernel.durations import short_duration
-from grove_core.kernel.reasons import Reason
+from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time
 
@@ -25,7 +24,7 @@ def deadline(since: datetime, delay: timedelta) -> datetime:
     return since + delay if delay <= _END_OF_TIME - since else _END_OF_TIME
 
 
-def timing_reason(why: Why, subject: Ref, since: datetime, delay: timedelta) -> Reason:
+def timing_reason(why: Rule, subject: Ref, since: datetime, delay: timedelta) -> Reason:
     """A reason about a clock that runs or has run out; its facts are absolute."""
     return why.because(
         subject,

@@ -1,12 +1,11 @@
 """From judgements to wishes: which cliques should be gone, and when to look again."""
 
 from collections.abc import Iterator, Mapping
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from grove_core.areas.gang_termination.deadline import timing_reason
+from grove_core.areas.gang_termination.endings import End, absents_of
 from grove_core.areas.gang_termination.group import cause_in
 from grove_core.areas.gang_termination.replica import cause_of
 from grove_core.areas.gang_termination.rules import Why
@@ -19,8 +18,7 @@ from grove_core.areas.gang_termination.verdicts import (
     Terminate,
     Wait,
 )
-from grove_core.kernel.reasons import Reason
-from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Absent, Desired, HeldBack
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -56,23 +54,6 @@ def wake_of_termination(judgement: Judgement) -> datetime | None:
     return min(waits, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ending:
-    """The end of one replica, and what it rests on.
-
-    Attributes:
-        cause: the due constituent whose delay ended first; one is enough, and it stays the same as time goes on.
-        because: its reason.
-        rests_on: the cause, and where it is a scaling group some of its breached cliques (PL-015).
-        last: uids of the cliques that go last, because the cause would be gone with them (GT-063).
-    """
-
-    cause: Ref
-    because: Reason
-    rests_on: tuple[tuple[Ref, Guard], ...]
-    last: AbstractSet[str]
-
-
 def _absents(judgement: Judgement) -> Iterator[Absent]:
     """Every clique that a terminated replica takes along, with the reason of each level that ends it. Linear."""
     cliques = {judged.clique.ref: judged for judged in judgement.cliques}
@@ -88,41 +69,25 @@ def _absents(judgement: Judgement) -> Iterator[Absent]:
         for index, fate in judged.replica_fates.items()
         if isinstance(fate, Terminate)
     }
-    for clique in (judged.clique for judged in judgement.cliques) if ended or ended_parts else ():
-        index, own_index = clique.replica_index, clique.group_replica_index
-        endings: list[_Ending] = []
-        because: list[Reason] = []
-        if index in ended:
-            endings.append(ended[index])
-            cause = ended[index].cause.short
-            because += [Why.GANG_TERMINATED.because(clique.ref, replica=index, cause=cause), ended[index].because]
-        if (clique.owner_uid, own_index) in ended_parts:
-            group, part = ended_parts[clique.owner_uid, own_index]
-            endings.append(part)
-            facts = {"group": group, "cause": part.cause.short}
-            because += [Why.GROUP_REPLICA_TERMINATED.because(clique.ref, replica=own_index, **facts), part.because]
-        if endings:
-            first = endings[0]
-            yield Absent(clique.ref, clique.guard, tuple(because), first.rests_on, is_cause=clique.uid in first.last)
+    words = (Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED)
+    return absents_of((judged.clique for judged in judgement.cliques), ended, ended_parts, words)
 
 
-def _end_of_replica(
-    cause: Breach, cliques: Mapping[Ref, CliqueJudgement], groups: Mapping[Ref, GroupJudgement]
-) -> _Ending:
+def _end_of_replica(cause: Breach, cliques: Mapping[Ref, CliqueJudgement], groups: Mapping[Ref, GroupJudgement]) -> End:
     """The end of a replica of the set; its cause is a standalone clique or a scaling group."""
     reason = timing_reason(Why.DELAY_EXPIRED, *cause)
     if cause.ref in cliques:
         clique = cliques[cause.ref].clique
-        return _Ending(cause.ref, reason, ((cause.ref, clique.guard),), {clique.uid})
+        return End(cause.ref, reason, ((cause.ref, clique.guard),), {clique.uid})
     group = groups[cause.ref]
     breached = [judged.clique for found in group.breached.values() for judged in found]
     named = tuple((clique.ref, clique.guard) for clique in breached[:_NAMED])
-    return _Ending(cause.ref, reason, ((cause.ref, group.group.guard), *named), {clique.uid for clique in breached})
+    return End(cause.ref, reason, ((cause.ref, group.group.guard), *named), {clique.uid for clique in breached})
 
 
-def _end_of_part(judged: GroupJudgement, index: int) -> _Ending:
+def _end_of_part(judged: GroupJudgement, index: int) -> End:
     """The end of a replica of a scaling group; its cause is one of its cliques."""
     cause = cause_in(judged, index)
     clique = cause.clique
     reason = timing_reason(Why.GROUP_DELAY_EXPIRED, clique.ref, cause.since, judged.delay or timedelta())
-    return _Ending(clique.ref, reason, ((clique.ref, clique.guard),), {clique.uid})
+    return End(clique.ref, reason, ((clique.ref, clique.guard),), {clique.uid})

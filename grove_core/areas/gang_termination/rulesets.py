@@ -1,125 +1,14 @@
-"""Rule sets are values with names: the design's rules here, those of other operators beside them.
+"""Every rule set by the name a user gives it: the design's, and those of the existing operator by release (GF-100)."""
 
-A plan names the rule set that judged it. Whatever judges hands on the same :class:`Judgement`, so what follows from a
-judgement (statuses, deletions, the next look) does not depend on whose rules they were.
-"""
-
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, overload
+from typing import Final
 
-from grove_core.areas.gang_termination.group import judge_group
-from grove_core.areas.gang_termination.judge import judge_clique
-from grove_core.areas.gang_termination.replica import judge_replicas
-from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
-from grove_core.kernel.reasons import Reason
-from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import PodClique
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.field.rulesets import BY_RELEASE, FIELD, NEWEST
+from grove_core.areas.gang_termination.ruling import RuleSet
 
-
-@dataclass(frozen=True, slots=True)
-class RuleSet:
-    """A name, and the function that judges by these rules."""
-
-    name: str
-    judge: Callable[[Snapshot], Judgement]
-
-
-class JudgedCliques(Sequence[CliqueJudgement]):
-    """The judgements of all cliques; those of cliques with enough ready pods are made when somebody looks at them.
-
-    A termination depends on the others alone, so deciding it need not pay for what only statuses and readers want.
-    """
-
-    def __init__(
-        self,
-        cliques: Sequence[PodClique],
-        lacking: Mapping[str, CliqueJudgement],
-        pods_of: Mapping[str, Sequence[Pod]],
-        now: datetime,
-    ) -> None:
-        self._cliques = cliques
-        self._lacking = lacking
-        self._pods_of = pods_of
-        self._now = now
-
-    def __len__(self) -> int:
-        return len(self._cliques)
-
-    def __iter__(self) -> Iterator[CliqueJudgement]:
-        return map(self._judge, self._cliques)
-
-    @overload
-    def __getitem__(self, index: int) -> CliqueJudgement: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[CliqueJudgement, ...]: ...
-
-    def __getitem__(self, index: int | slice) -> CliqueJudgement | tuple[CliqueJudgement, ...]:
-        if isinstance(index, slice):
-            return tuple(map(self._judge, self._cliques[index]))
-        return self._judge(self._cliques[index])
-
-    def _judge(self, clique: PodClique) -> CliqueJudgement:
-        uid = clique.uid
-        return self._lacking.get(uid) or judge_clique(clique, self._pods_of.get(uid, ()), self._now)
-
-
-def judge_by_design(snapshot: Snapshot) -> Judgement:
-    """Judge a set by the Gang Termination Design Doc. Linear in its pods, cliques and groups."""
-    root, now = snapshot.root, snapshot.now
-    unknown = _what_is_not_collected(snapshot)
-    if unknown:
-        return Judgement("design", unknown=unknown)
-    pods_of = snapshot.pods_of
-    leaving: list[PodClique] = []
-    lacking: dict[str, CliqueJudgement] = {}  # by uid: those with too few ready pods; the others cannot be breached
-    members: defaultdict[str, list[CliqueJudgement]] = defaultdict(list)
-    for clique in snapshot.cliques:
-        if clique.deleting:
-            leaving.append(clique)
-            continue
-        pods = pods_of.get(clique.uid, ())
-        spare = len(pods) - clique.min_available
-        for pod in pods:
-            if not pod.ready:
-                spare -= 1
-        if spare < 0:
-            judged = lacking[clique.uid] = judge_clique(clique, pods, now)
-            members[clique.owner_uid].append(judged)
-    gone = {clique.uid for clique in leaving}
-    standing = tuple(clique for clique in snapshot.cliques if clique.uid not in gone) if gone else snapshot.cliques
-    groups = tuple(
-        [judge_group(root, group, members.get(group.uid, ()), now) for group in snapshot.groups if not group.deleting]
-    )
-    indices = {clique.replica_index for clique in standing}
-    indices.update([judged.group.replica_index for judged in groups])
-    replicas = root.spec.replicas
-    wanted = [index for index in sorted(indices) if 0 <= index < replicas]
-    return Judgement(
-        "design",
-        cliques=JudgedCliques(standing, lacking, pods_of, now),
-        leaving=tuple(leaving),
-        groups=groups,
-        replicas=judge_replicas(root, wanted, lacking.values(), groups, now),
-    )
-
-
-def _what_is_not_collected(snapshot: Snapshot) -> tuple[Reason, ...]:
-    """The kinds that a judgement of this set needs and the source left out (GT-024)."""
-    if not snapshot.not_collected:
-        return ()
-    grouped = bool(snapshot.root.spec.template.pod_clique_scaling_groups)
-    needed = ("PodClique", "PodCliqueScalingGroup", "Pod") if grouped else ("PodClique", "Pod")
-    return tuple(
-        Why.NOT_COLLECTED.because(snapshot.root.ref, kind=kind) for kind in needed if kind in snapshot.not_collected
-    )
-
-
-DESIGN: Final = RuleSet("design", judge_by_design)
-BY_NAME: Final[Mapping[str, RuleSet]] = MappingProxyType({rules.name: rules for rules in (DESIGN,)})
+BY_NAME: Final[Mapping[str, RuleSet]] = MappingProxyType(
+    dict(((FIELD, NEWEST), *((rules.name, rules) for rules in (DESIGN, *BY_RELEASE.values()))))
+)
+"""``field`` alone is the newest release; a plan names it with its release."""

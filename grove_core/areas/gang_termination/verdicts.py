@@ -126,12 +126,10 @@ class Judgement(NamedTuple):
     """Everything gang termination has to say about one set; verdicts only, reasons are derived from them on demand.
 
     Attributes:
-        rules: name of the rule set that judged.
         cliques: those that can be judged, maybe made anew at each look; cliques being deleted are in ``leaving``.
         unknown: set where nothing can be said (GT-024); then the others are empty.
     """
 
-    rules: str
     cliques: Sequence[CliqueJudgement] = ()
     leaving: tuple[PodClique, ...] = ()
     groups: tuple[GroupJudgement, ...] = ()

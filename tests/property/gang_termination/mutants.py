@@ -9,7 +9,8 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.rulesets import RuleSet, judge_by_design
+from grove_core.areas.gang_termination.design import judge_by_design, ruling_by
+from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.gang_termination.verdicts import Judgement
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -29,7 +30,7 @@ def was_available_only_in_memory() -> RuleSet:
         last[0] = (snapshot.now,)
         return judgement
 
-    return RuleSet("design", judge)
+    return RuleSet("design", ruling_by(judge))
 
 
 def forgetful(clique: PodClique, remembered: Mapping[str, bool]) -> PodClique:
@@ -46,7 +47,7 @@ def transition_time_rewritten() -> RuleSet:
             with_groups(bare, lambda group: replace(group, status=replace(group.status, conditions=())))
         )
 
-    return RuleSet("design", judge)
+    return RuleSet("design", ruling_by(judge))
 
 
 def unknown_counts_as_breach() -> RuleSet:
@@ -57,7 +58,7 @@ def unknown_counts_as_breach() -> RuleSet:
             with_cliques(snapshot, lambda clique: replace(clique, status=replace(clique.status, updating=False)))
         )
 
-    return RuleSet("design", judge)
+    return RuleSet("design", ruling_by(judge))
 
 
 def delay_ignored() -> RuleSet:
@@ -69,7 +70,7 @@ def delay_ignored() -> RuleSet:
         hasty = replace(root, spec=root.spec.model_copy(update={"template": template}))
         return judge_by_design(replace(snapshot, root=hasty))
 
-    return RuleSet("design", judge)
+    return RuleSet("design", ruling_by(judge))
 
 
 def group_breach_not_passed_on() -> RuleSet:
@@ -80,7 +81,7 @@ def group_breach_not_passed_on() -> RuleSet:
         alone = judge_by_design(replace(snapshot, groups=()))
         return judgement._replace(replicas=alone.replicas)
 
-    return RuleSet("design", judge)
+    return RuleSet("design", ruling_by(judge))
 
 
 def with_cliques(snapshot: Snapshot, change: Callable[[PodClique], PodClique]) -> Snapshot:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from grove_core.areas.gang_termination.design import judge_by_design
 from grove_core.areas.gang_termination.group import delay_of
 from grove_core.areas.gang_termination.judge import BREACH_TABLE, judge_clique
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.rulesets import DESIGN
 from grove_core.areas.gang_termination.status import conditions_of, counts_of, placement_of, usable_replicas
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement, Terminate
 from grove_core.kernel.conditions import Condition, Truth, condition_of
@@ -43,7 +43,7 @@ class TestOracle:
     @pytest.mark.req("GT-030")
     @pytest.mark.req("GT-040")
     def test_breaches_and_their_times(self, world: World) -> None:
-        judgement, expected = DESIGN.judge(world.snapshot), verdict_of(world)
+        judgement, expected = judge_by_design(world.snapshot), verdict_of(world)
         ours = {judged.clique.ref.name: judged.breach for judged in judgement.cliques}
         ours |= {judged.group.ref.name: judged.breach for judged in judgement.groups}
         assert expected.breach == ours
@@ -102,7 +102,7 @@ class TestGT016:
     @given(worlds())
     @pytest.mark.req("GT-017")
     def test_it_only_ever_rises(self, world: World) -> None:
-        for judged in DESIGN.judge(world.snapshot).cliques:
+        for judged in judge_by_design(world.snapshot).cliques:
             before = judged.clique.status.was_available
             enough = judged.ready >= judged.clique.min_available and not judged.clique.status.updating
             assert judged.was_available is True if before or enough else not judged.was_available
@@ -123,7 +123,7 @@ class TestGT019:
     @pytest.mark.req("GT-020")
     def test_time_passes_and_conditions_stay(self, world: World, passed: timedelta) -> None:
         later = world.at(world.now + passed).snapshot
-        judgement = DESIGN.judge(later)
+        judgement = judge_by_design(later)
         for judged, conditions in all_conditions(later, judgement):
             for condition in conditions:
                 stored = condition_of(judged.clique.status.conditions, condition.type)
@@ -134,7 +134,7 @@ class TestGT019:
     @given(worlds(), st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2)))
     def test_gt020_messages_do_not_age(self, world: World, passed: timedelta) -> None:
         now, later = world.snapshot, world.at(world.now + passed).snapshot
-        first, second = all_conditions(now, DESIGN.judge(now)), all_conditions(later, DESIGN.judge(later))
+        first, second = all_conditions(now, judge_by_design(now)), all_conditions(later, judge_by_design(later))
         for (_, before), (_, after) in zip(first, second, strict=True):
             assert [condition.message for condition in before] == [condition.message for condition in after]
 
@@ -177,8 +177,8 @@ class TestGT031:
         plan = reconcile(off.snapshot)
         assert deleted(plan) == set()
         assert plan.wake_at is None
-        assert [judged.breach for judged in DESIGN.judge(off.snapshot).cliques] == [
-            judged.breach for judged in DESIGN.judge(world.snapshot).cliques
+        assert [judged.breach for judged in judge_by_design(off.snapshot).cliques] == [
+            judged.breach for judged in judge_by_design(world.snapshot).cliques
         ]
 
 
@@ -189,7 +189,7 @@ class TestGT033:
     @pytest.mark.req("GT-036")
     def test_exactly_its_cliques(self, world: World) -> None:
         snapshot = world.snapshot
-        judgement, gone = DESIGN.judge(snapshot), deleted(reconcile(snapshot))
+        judgement, gone = judge_by_design(snapshot), deleted(reconcile(snapshot))
         ended = {replica.index for replica in judgement.replicas if replica.fate == Terminate()}
         for clique in snapshot.cliques:
             if clique.replica_index in ended and not clique.deleting:
@@ -231,7 +231,7 @@ class TestGT050:
     @pytest.mark.req("GT-053")
     @pytest.mark.req("GT-054")
     def test_what_is_left_is_enough(self, world: World) -> None:
-        for judged in DESIGN.judge(world.snapshot).groups:
+        for judged in judge_by_design(world.snapshot).groups:
             if Terminate() in judged.replica_fates.values():
                 assert judged.left >= judged.group.min_available
                 assert not judged.group.status.updating
@@ -257,7 +257,7 @@ class TestGT061:
         groups = tuple(replace(group, status=replace(group.status, conditions=())) for group in world.groups)
         born = replace(world, cliques=fresh, groups=groups, pods=())
         assert deleted(reconcile(born.snapshot)) == set()
-        assert all(judged.was_available is False for judged in DESIGN.judge(born.snapshot).cliques)
+        assert all(judged.was_available is False for judged in judge_by_design(born.snapshot).cliques)
 
 
 class TestGT001:
@@ -270,7 +270,7 @@ class TestGT001:
     @pytest.mark.req("GT-005")
     @pytest.mark.req("GT-006")
     def test_counts_are_over_its_own_pods(self, world: World) -> None:
-        judgement = DESIGN.judge(world.snapshot)
+        judgement = judge_by_design(world.snapshot)
         counts = counts_of(world.snapshot, judgement)
         for judged in judgement.cliques:
             own = [pod for pod in world.pods if pod.owner_uid == judged.clique.uid]
@@ -289,7 +289,7 @@ class TestGT056:
     @pytest.mark.req("GT-044")
     @pytest.mark.req("GT-045")
     def test_counts_stay_within_what_is_wanted(self, world: World) -> None:
-        judgement = DESIGN.judge(world.snapshot)
+        judgement = judge_by_design(world.snapshot)
         counts = counts_of(world.snapshot, judgement)
         for judged in judgement.groups:
             members = [c.clique for c in judgement.cliques if c.clique.owner_uid == judged.group.uid]
@@ -335,7 +335,7 @@ class TestGT063:
             {step.target: step.action for step in reconcile(moment.snapshot).steps if is_termination(step)}
             for moment in (world, world.at(world.now + timedelta(hours=9)))
         )
-        ended = {replica.index for replica in DESIGN.judge(world.snapshot).replicas if replica.fate == Terminate()}
+        ended = {replica.index for replica in judge_by_design(world.snapshot).replicas if replica.fate == Terminate()}
         for clique in world.cliques:
             if clique.replica_index in ended and clique.ref in now:
                 assert later[clique.ref] == now[clique.ref]
@@ -408,7 +408,7 @@ class TestGT021:
     @given(worlds())
     @pytest.mark.req("GT-022")
     def test_placement_is_judged_on_scheduled_pods(self, world: World) -> None:
-        judgement = DESIGN.judge(world.snapshot)
+        judgement = judge_by_design(world.snapshot)
         for clique, counts in (
             (judged.clique, counts_of(world.snapshot, judgement)[judged.clique.ref]) for judged in judgement.cliques
         ):
@@ -442,7 +442,7 @@ def test_pl007_what_nobody_owns_belongs_to_nobody(world: World) -> None:
 
 @given(worlds())
 def test_gt010_cliques_are_judged_alike_however_they_are_looked_at(world: World) -> None:
-    cliques = DESIGN.judge(world.snapshot).cliques
+    cliques = judge_by_design(world.snapshot).cliques
     assert [cliques[index] for index in range(len(cliques))] == list(cliques)
     assert cliques[:2] == tuple(cliques)[:2]
 

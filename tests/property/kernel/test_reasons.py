@@ -10,6 +10,7 @@ import pytest
 
 from grove_core.areas.domain_cliques import rules as domain_cliques
 from grove_core.areas.gang_termination import rules as termination
+from grove_core.areas.gang_termination.field import rules as field
 from grove_core.areas.mnnvl import rules as mnnvl
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.topology import rules as topology
@@ -21,7 +22,7 @@ from grove_core.plan import rules as planning
 
 SUBJECT: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-router")
 RULES: Final[tuple[type[Rule], ...]] = (
-    *(termination.Why, termination.Refuse),
+    *(termination.Why, termination.Refuse, field.Why),
     domain_cliques.Why,
     *(mnnvl.Why, mnnvl.Refuse, mnnvl.Preflight, mnnvl.Warn),
     *(workload.Why, workload.Refuse, workload.Warn),

@@ -1,0 +1,119 @@
+"""The rule set of the Gang Termination Design Doc: judge a set, and say what follows."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Final, overload
+
+from grove_core.areas.gang_termination.coverage import not_collected
+from grove_core.areas.gang_termination.desire import wake_of_termination, wants_of_termination
+from grove_core.areas.gang_termination.findings import findings_of_termination
+from grove_core.areas.gang_termination.group import judge_group
+from grove_core.areas.gang_termination.judge import judge_clique
+from grove_core.areas.gang_termination.replica import judge_replicas
+from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.ruling import RuleSet, Ruling
+from grove_core.areas.gang_termination.status import tally_of
+from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement, ending_of
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.snapshot.snapshot import Snapshot
+
+
+class JudgedCliques(Sequence[CliqueJudgement]):
+    """The judgements of all cliques; those of cliques with enough ready pods are made when somebody looks at them.
+
+    A termination depends on the others alone, so deciding it need not pay for what only statuses and readers want.
+    """
+
+    def __init__(
+        self,
+        cliques: Sequence[PodClique],
+        lacking: Mapping[str, CliqueJudgement],
+        pods_of: Mapping[str, Sequence[Pod]],
+        now: datetime,
+    ) -> None:
+        self._cliques = cliques
+        self._lacking = lacking
+        self._pods_of = pods_of
+        self._now = now
+
+    def __len__(self) -> int:
+        return len(self._cliques)
+
+    def __iter__(self) -> Iterator[CliqueJudgement]:
+        return map(self._judge, self._cliques)
+
+    @overload
+    def __getitem__(self, index: int) -> CliqueJudgement: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[CliqueJudgement, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> CliqueJudgement | tuple[CliqueJudgement, ...]:
+        if isinstance(index, slice):
+            return tuple(map(self._judge, self._cliques[index]))
+        return self._judge(self._cliques[index])
+
+    def _judge(self, clique: PodClique) -> CliqueJudgement:
+        uid = clique.uid
+        return self._lacking.get(uid) or judge_clique(clique, self._pods_of.get(uid, ()), self._now)
+
+
+def judge_by_design(snapshot: Snapshot) -> Judgement:
+    """Judge a set by the Gang Termination Design Doc. Linear in its pods, cliques and groups."""
+    root, now = snapshot.root, snapshot.now
+    unknown = not_collected(snapshot, Why.NOT_COLLECTED)
+    if unknown:
+        return Judgement(unknown=unknown)
+    pods_of = snapshot.pods_of
+    leaving: list[PodClique] = []
+    lacking: dict[str, CliqueJudgement] = {}  # by uid: those with too few ready pods; the others cannot be breached
+    members: defaultdict[str, list[CliqueJudgement]] = defaultdict(list)
+    for clique in snapshot.cliques:
+        if clique.deleting:
+            leaving.append(clique)
+            continue
+        pods = pods_of.get(clique.uid, ())
+        spare = len(pods) - clique.min_available
+        for pod in pods:
+            if not pod.ready:
+                spare -= 1
+        if spare < 0:
+            judged = lacking[clique.uid] = judge_clique(clique, pods, now)
+            members[clique.owner_uid].append(judged)
+    gone = {clique.uid for clique in leaving}
+    standing = tuple(clique for clique in snapshot.cliques if clique.uid not in gone) if gone else snapshot.cliques
+    groups = tuple(
+        [judge_group(root, group, members.get(group.uid, ()), now) for group in snapshot.groups if not group.deleting]
+    )
+    indices = {clique.replica_index for clique in standing}
+    indices.update([judged.group.replica_index for judged in groups])
+    replicas = root.spec.replicas
+    wanted = [index for index in sorted(indices) if 0 <= index < replicas]
+    return Judgement(
+        cliques=JudgedCliques(standing, lacking, pods_of, now),
+        leaving=tuple(leaving),
+        groups=groups,
+        replicas=judge_replicas(root, wanted, lacking.values(), groups, now),
+    )
+
+
+def ruling_by(judge: Callable[[Snapshot], Judgement]) -> Callable[[Snapshot], Ruling]:
+    """Rules that judge as the design does, or nearly so, as a function to what follows."""
+
+    def rule(snapshot: Snapshot) -> Ruling:
+        judged = judge(snapshot)
+        judgement = judged._replace(cliques=tuple(judged.cliques))
+        tally = tally_of(snapshot, judgement)
+        return Ruling(
+            desired=wants_of_termination(snapshot, judgement, tally),
+            findings=tuple(findings_of_termination(snapshot, judgement, tally)),
+            wake_at=wake_of_termination(judgement),
+            ending=ending_of(judgement),
+        )
+
+    return rule
+
+
+DESIGN: Final = RuleSet("design", ruling_by(judge_by_design))

@@ -1,0 +1,1 @@
+"""Gang termination as the existing operator decides it (GF). Read specs/gang_termination_field.md first."""

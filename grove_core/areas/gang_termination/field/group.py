@@ -1,0 +1,215 @@
+"""One scaling group as the existing operator sees it: its condition, and which of its replicas it ends itself."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from grove_core.areas.gang_termination.deadline import deadline
+from grove_core.areas.gang_termination.field.generations import Generation
+from grove_core.areas.gang_termination.field.rules import Why
+from grove_core.areas.gang_termination.field.sightings import UPDATING, Sighting, is_history
+from grove_core.areas.gang_termination.verdicts import Breach, Delegate, GroupFate, Keep, Suspend, Terminate, Wait
+from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
+from grove_core.kernel.reasons import Fact, Reason
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
+from grove_core.resources.names import member_clique_name
+from grove_core.resources.scaling_group import ScalingGroup
+
+_BREACHES: Final = frozenset(
+    {Why.INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS, Why.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE}
+)
+
+_OF_PLACEMENT: Final = frozenset(
+    {
+        Why.GROUP_SCHEDULING_SUPPRESSED,
+        Why.GROUP_NOTHING_SCHEDULED,
+        Why.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE,
+    }
+)
+
+
+class GroupSighting(NamedTuple):
+    """A scaling group with the status that is decided on, and what it decides.
+
+    Attributes:
+        members: its cliques, of any index and name, those being deleted too (GF-060).
+        scheduled, available: its whole replicas that are (GF-031).
+        unbreached: its whole replicas without a breached member (GF-032).
+        breach: its condition; None where it has none.
+        why: the rule behind ``breach``.
+        flag: its condition that its replica of the set was ended (GF-051, GF-075), as it is stored.
+        acting: replica index -> the breaches of its cliques that may be acted on (GF-050), sorted by index.
+        fate: for the group as a whole.
+        fates: replica index -> fate, for the replicas in ``acting``.
+    """
+
+    group: ScalingGroup
+    members: Sequence[Sighting]
+    scheduled: int
+    available: int
+    unbreached: int
+    breach: Condition | None
+    why: Why
+    flag: Condition | None
+    acting: Mapping[int, Sequence[Breach]]
+    fate: GroupFate
+    fates: Mapping[int, GroupFate]
+
+    @property
+    def breached(self) -> bool:
+        """Whether its condition says so."""
+        return self.breach is not None and self.breach.status is Truth.TRUE
+
+    @property
+    def left(self) -> int:
+        """Replicas that no breach may be acted on (GF-061)."""
+        return self.group.replicas - len(self.acting)
+
+    @property
+    def is_flagged(self) -> bool:
+        """Whether its replica was ended and it did not recover since (GF-051)."""
+        return self.flag is not None and self.flag.status is Truth.TRUE
+
+    @property
+    def was_healthy(self) -> bool:
+        """Whether it ever was without a breach, as far as times tell (GF-041)."""
+        if self.breach is None:
+            return False
+        return self.breach.status is Truth.FALSE or is_history(self.breach, self.group.created_at)
+
+    def candidate(self, delay: timedelta, generation: Generation) -> Breach | None:
+        """Its breach, if its set may act on it (GF-051)."""
+        if self.breach is None or not self.breached:
+            return None
+        if generation.asks_for_history and (self.is_flagged or not self.was_healthy):
+            return None
+        return Breach(self.group.ref, self.breach.last_transition_time, delay)
+
+    @property
+    def reason(self) -> Reason:
+        """Why it is (not) breached."""
+        left = self.unbreached
+        facts: dict[str, Fact] = {"left": left, "scheduled": self.scheduled, "needed": self.group.min_available}
+        facts["replicas"] = self.group.replicas
+        return self.why.because(self.group.ref, **{name: facts[name] for name in self.why.clause.facts})
+
+
+def look_at_group(
+    group: ScalingGroup,
+    members: Sequence[Sighting],
+    delay: timedelta,
+    now: datetime,
+    generation: Generation,
+    *,
+    looks: bool,
+) -> GroupSighting:
+    """Judge a scaling group on its cliques (GF-030 to GF-036, GF-060 to GF-067).
+
+    Args:
+        members: its cliques, as they are seen.
+        delay: of the set: there is no other (GF-003).
+        looks: whether its own status is made anew; else the stored one counts (GF-084).
+    """
+    proper = _proper(group, members)
+    whole = [found for found in proper.values() if _is_whole(found, group)]
+    placed = [found for found in whole if all(one.is_scheduled for one in found)]
+    available = sum(all(one.counts.ready >= one.clique.min_available for one in found) for found in placed)
+    unbreached = sum(not any(one.breached for one in found) for found in whole)
+    seen = GroupSighting(
+        group=group,
+        members=members,
+        scheduled=len(placed),
+        available=available,
+        unbreached=unbreached,
+        breach=condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED),
+        why=Why.NOT_OBSERVED,
+        flag=condition_of(group.status.conditions, TERMINATION_IN_PROGRESS),
+        acting={},
+        fate=Keep(),
+        fates={},
+    )
+    if group.deleting:
+        return seen
+    if looks:
+        seen = _with_status(seen, proper, now, generation)
+    return _with_fates(seen, delay, now, generation)
+
+
+def _proper(group: ScalingGroup, members: Iterable[Sighting]) -> Mapping[int, list[Sighting]]:
+    """The members by replica index, less those beyond the wanted replicas and those of foreign names (GF-030)."""
+    found: defaultdict[int, list[Sighting]] = defaultdict(list)
+    for one in members:
+        index, name = one.clique.group_replica_index, one.clique.ref.name
+        names = (member_clique_name(group.ref.name, index, short) for short in group.clique_names)
+        if 0 <= index < group.replicas and name in names:
+            found[index].append(one)
+    return found
+
+
+def _is_whole(members: Iterable[Sighting], group: ScalingGroup) -> bool:
+    return sum(not one.clique.deleting for one in members) == len(group.clique_names)
+
+
+def _with_status(
+    seen: GroupSighting, proper: Mapping[int, Sequence[Sighting]], now: datetime, generation: Generation
+) -> GroupSighting:
+    """The group with the condition that the operator would write (GF-033 to GF-035, GF-103 to GF-105, GF-108)."""
+    group = seen.group
+    if not generation.counts_whole:
+        counted = seen.members if generation.counts_surplus else [one for found in proper.values() for one in found]
+        breached = {one.clique.group_replica_index for one in counted if one.breached}
+        seen = seen._replace(unbreached=seen.scheduled - len(breached))
+    why = _breach_of(seen, generation)
+    truth = Truth.TRUE if why in _BREACHES else Truth.FALSE
+    if why is Why.GROUP_UPDATE_IN_PROGRESS:
+        truth, message = Truth.UNKNOWN, UPDATING
+    elif why in _OF_PLACEMENT:
+        message = f"Scheduled replicas ({seen.scheduled}) below MinAvailable ({group.min_available})"
+    else:
+        relation = "below" if truth is Truth.TRUE else "meets"
+        message = f"PCSG replicas not in breach ({seen.unbreached}) {relation} MinAvailable ({group.min_available})"
+    since = transition_time(seen.breach, truth, now)
+    return seen._replace(breach=Condition(MIN_AVAILABLE_BREACHED, truth, why.code, message, since), why=why)
+
+
+def _breach_of(seen: GroupSighting, generation: Generation) -> Why:
+    group, least = seen.group, generation.breached_below
+    if group.status.updating:
+        return Why.GROUP_UPDATE_IN_PROGRESS
+    if not generation.counts_whole and seen.scheduled < group.min_available:
+        if least is None:
+            return Why.GROUP_SCHEDULING_SUPPRESSED
+        enough = seen.scheduled >= least
+        return Why.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE if enough else Why.GROUP_NOTHING_SCHEDULED
+    if seen.unbreached < group.min_available:
+        return Why.INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
+    return Why.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
+
+
+def _with_fates(seen: GroupSighting, delay: timedelta, now: datetime, generation: Generation) -> GroupSighting:
+    """What becomes of each replica with a breach to act on (GF-060 to GF-066)."""
+    acting: defaultdict[int, list[Breach]] = defaultdict(list)
+    for one in seen.members:
+        if breach := one.candidate(delay, generation):
+            acting[one.clique.group_replica_index].append(breach)
+    if not acting:
+        return seen
+    ordered = dict(sorted(acting.items()))
+    fates: dict[int, GroupFate] = {}
+    for index, breaches in ordered.items():
+        first = min(deadline(breach.since, delay) for breach in breaches)
+        fates[index] = Terminate() if first <= now else Wait(first)
+    if seen.group.status.updating:
+        fates = dict.fromkeys(ordered, Suspend())
+    elif seen.group.replicas - len(ordered) < seen.group.min_available:
+        fates = dict.fromkeys(ordered, Delegate())
+    return seen._replace(acting=ordered, fates=fates, fate=_fate_of_whole(list(fates.values())))
+
+
+def _fate_of_whole(fates: Sequence[GroupFate]) -> GroupFate:
+    """End something if any replica ends; else wait for the first; else what holds for all."""
+    if Terminate() in fates:
+        return Terminate()
+    waits = [fate for fate in fates if isinstance(fate, Wait)]
+    return min(waits, key=lambda wait: wait.until) if waits else fates[0]

@@ -1,0 +1,146 @@
+"""A set as the existing operator sees it: each clique, each group, then each replica of the set (GF-070 to GF-077)."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+from grove_core.areas.gang_termination.coverage import not_collected
+from grove_core.areas.gang_termination.deadline import deadline
+from grove_core.areas.gang_termination.field.generations import Generation
+from grove_core.areas.gang_termination.field.group import GroupSighting, look_at_group
+from grove_core.areas.gang_termination.field.rules import Why
+from grove_core.areas.gang_termination.field.sightings import Sighting, as_stored, look_at
+from grove_core.areas.gang_termination.verdicts import Breach, Ending, Keep, ReplicaFate, Terminate, Wait
+from grove_core.kernel.reasons import Reason
+from grove_core.resources.keys import COMPONENT, GROUP, MANAGED_BY, OPERATOR, SET
+from grove_core.resources.names import standalone_clique_name
+from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.snapshot.snapshot import Snapshot
+
+MEMBER: Final = "pcsg-podclique"
+_KEEP: Final = Keep()
+
+
+class ReplicaSighting(NamedTuple):
+    """One replica of the set.
+
+    Attributes:
+        number: its index.
+        breaches: of its constituents, those that may be acted on (GF-071).
+        absent: names of its standalone cliques that do not exist; then it is passed over (GF-070).
+        cliques, groups: its constituents that are there.
+    """
+
+    number: int
+    fate: ReplicaFate
+    breaches: Sequence[Breach]
+    absent: tuple[str, ...]
+    cliques: Sequence[Sighting]
+    groups: Sequence[GroupSighting]
+
+
+class FieldJudgement(NamedTuple):
+    """Everything there is to say about one set.
+
+    Attributes:
+        unknown: set where nothing can be said (GF-002, GF-009); then the others are empty.
+    """
+
+    cliques: tuple[Sighting, ...] = ()
+    groups: tuple[GroupSighting, ...] = ()
+    replicas: tuple[ReplicaSighting, ...] = ()
+    unknown: tuple[Reason, ...] = ()
+
+
+def judge_field(snapshot: Snapshot, generation: Generation, *, looks: bool = True) -> FieldJudgement:
+    """Judge a set by the rules of a generation. Linear in its pods, cliques and groups.
+
+    Args:
+        looks: whether statuses are made anew, as the operator does when it looks; else the stored ones count, as when
+            only a timer of its ends (GF-084).
+    """
+    root, now = snapshot.root, snapshot.now
+    unknown = not_collected(snapshot, Why.NOT_COLLECTED)
+    if unknown:
+        return FieldJudgement(unknown=unknown)
+    delay = root.spec.template.delay
+    if delay is None:
+        return FieldJudgement(unknown=(Why.DELAY_MISSING.because(root.ref),))
+    cliques = tuple(
+        look_at(clique, snapshot.pods_of.get(clique.uid, ()), now, generation) if looks else as_stored(clique)
+        for clique in snapshot.cliques
+    )
+    members: defaultdict[str, list[Sighting]] = defaultdict(list)
+    for seen in cliques:
+        if seen.clique.owner_kind == GROUP_KIND and is_labelled(seen.clique, root.ref.name):
+            members[seen.clique.owner_uid].append(seen)
+    groups = tuple(
+        look_at_group(group, members[group.uid], delay, now, generation, looks=looks) for group in snapshot.groups
+    )
+    return FieldJudgement(cliques, groups, _replicas(snapshot, cliques, groups, delay, generation))
+
+
+def is_labelled(clique: PodClique, set_name: str) -> bool:
+    """Whether its labels say that it is a member of its scaling group (GF-030)."""
+    labels = clique.labels
+    return (labels.get(MANAGED_BY), labels.get(SET[0]), labels.get(COMPONENT), labels.get(GROUP[0])) == (
+        OPERATOR,
+        set_name,
+        MEMBER,
+        clique.owner_name,
+    )
+
+
+def _replicas(
+    snapshot: Snapshot,
+    cliques: Sequence[Sighting],
+    groups: Sequence[GroupSighting],
+    delay: timedelta,
+    generation: Generation,
+) -> tuple[ReplicaSighting, ...]:
+    alone = {seen.clique.ref.name: seen for seen in cliques if seen.clique.owner_kind != GROUP_KIND}
+    grouped: defaultdict[int, list[GroupSighting]] = defaultdict(list)
+    for found in groups:
+        grouped[found.group.replica_index].append(found)
+    there = {seen.clique.replica_index for seen in cliques} | grouped.keys()
+    return tuple(
+        _replica(snapshot, index, alone, grouped.get(index, ()), delay, generation)
+        for index in sorted(there)
+        if 0 <= index < snapshot.root.spec.replicas
+    )
+
+
+def _replica(
+    snapshot: Snapshot,
+    index: int,
+    alone: Mapping[str, Sighting],
+    groups: Sequence[GroupSighting],
+    delay: timedelta,
+    generation: Generation,
+) -> ReplicaSighting:
+    """Judge one replica by its standalone cliques and its groups, never by the members of these."""
+    root = snapshot.root
+    names = [standalone_clique_name(root.ref.name, index, short) for short in root.shape.standalone]
+    absent = tuple(name for name in names if name not in alone)
+    cliques = [alone[name] for name in names if name in alone]
+    constituents: list[Sighting | GroupSighting] = [*groups, *cliques]
+    found = () if absent else [breach for one in constituents if (breach := one.candidate(delay, generation))]
+    fate: ReplicaFate = _KEEP
+    if found and not root.deleting:
+        first = min(deadline(breach.since, delay) for breach in found)
+        fate = Terminate() if first <= snapshot.now else Wait(first)
+    return ReplicaSighting(index, fate, found, absent, cliques, groups)
+
+
+def ending_of(judgement: FieldJudgement) -> Ending:
+    """What a judgement ends."""
+    return Ending(
+        frozenset(replica.number for replica in judgement.replicas if isinstance(replica.fate, Terminate)),
+        frozenset(
+            (seen.group.ref.name, index)
+            for seen in judgement.groups
+            for index, fate in seen.fates.items()
+            if isinstance(fate, Terminate)
+        ),
+    )

@@ -1,0 +1,104 @@
+"""The clauses of the existing operator's gang termination: one member for each decision of the field's rules.
+
+Codes that the design has too mean the same there: whoever reads plans need not know whose rules judged.
+"""
+
+from enum import unique
+
+from grove_core.kernel.reasons import Clause, Rule
+
+
+@unique
+class Why(Rule):
+    """Why a clique, a scaling group or a replica is judged as it is."""
+
+    DELAY_MISSING = Clause(
+        "GF-002", "the stored set has no terminationDelay; the operator fails at it, so nothing is ended"
+    )
+
+    NOT_OBSERVED = Clause("GF-021", "the operator has not observed it yet, so its conditions stay as they are")
+    SUFFICIENT_SCHEDULED_PODS = Clause("GF-022", "{scheduled} scheduled, at least {needed} needed")
+    INSUFFICIENT_SCHEDULED_PODS = Clause("GF-023", "{scheduled} scheduled, at least {needed} needed")
+    UPDATE_IN_PROGRESS = Clause("GF-024", "an update of it runs, so no breach is seen")
+    SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE = Clause("GF-025", "{scheduled} scheduled, at least {needed} needed")
+    INSUFFICIENT_READY_PODS = Clause(
+        "GF-026",
+        "{left} of {scheduled} scheduled pods neither crashed nor stopped being ready, at least {needed} needed",
+    )
+    SUFFICIENT_READY_PODS = Clause(
+        "GF-027",
+        "{left} of {scheduled} scheduled pods neither crashed nor stopped being ready, at least {needed} needed",
+    )
+    CLIQUE_BEING_DELETED = Clause("GF-029", "the clique is being deleted; its last status counts until it is gone")
+    NOT_COLLECTED = Clause("GF-009", "{kind} objects were not collected, so nothing can be said")
+
+    GROUP_UPDATE_IN_PROGRESS = Clause("GF-033", "an update of the scaling group runs", code="UpdateInProgress")
+    INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS = Clause(
+        "GF-034", "{left} of {replicas} replicas whole and not breached, at least {needed} needed"
+    )
+    SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS = Clause(
+        "GF-035", "{left} of {replicas} replicas whole and not breached, at least {needed} needed"
+    )
+    AVAILABLE_REPLICAS = Clause("GF-037", "{available} of {replicas} replicas are available")
+
+    NEVER_SCHEDULED = Clause(
+        "GF-040", "nothing says that it ever was scheduled: a start that failed, which is no termination"
+    )
+    NEVER_HEALTHY = Clause("GF-041", "breached since it was made: a start that failed, which is no termination")
+    ALREADY_TERMINATED = Clause(
+        "GF-051", "its replica was terminated at {since} and did not recover since, so it asks for no other termination"
+    )
+
+    GROUP_DELAY_EXPIRED = Clause(
+        "GF-060", "breached since {since}; the delay of {delay} ended at {until}", code="DelayExpired"
+    )
+    DELEGATED_TO_SET = Clause(
+        "GF-061",
+        "{left} of {replicas} replicas not breached, {needed} needed: the group can spare none, the set decides",
+    )
+    GROUP_REPLICA_TERMINATED = Clause("GF-062", "replica {replica} of {group} ends as a whole because of {cause}")
+    GROUP_DELAY_RUNNING = Clause(
+        "GF-063", "breached since {since}; the delay of {delay} ends at {until}", code="DelayRunning"
+    )
+    SUSPENDED_BY_UPDATE = Clause(
+        "GF-066", "an update of the scaling group runs; it ends none of its replicas meanwhile"
+    )
+    GROUP_NOTHING_BREACHED = Clause("GF-067", "no replica of the group has a breach to act on", code="NothingBreached")
+
+    NOTHING_BREACHED = Clause("GF-069", "no constituent has a breach to act on")
+    STANDALONE_MISSING = Clause("GF-070", "PodClique {name} does not exist, so the replica is passed over")
+    DELAY_EXPIRED = Clause("GF-072", "breached since {since}; the delay of {delay} ended at {until}")
+    GANG_TERMINATED = Clause("GF-073", "replica {replica} of the set ends as a whole because of {cause}")
+    GANG_TERMINATION_ACTIVE = Clause("GF-075", "replica {replica} of the set is ended, this group with it")
+    DELAY_RUNNING = Clause("GF-076", "breached since {since}; the delay of {delay} ends at {until}")
+    SET_BEING_DELETED = Clause("GF-077", "the set is being deleted; nothing of it is terminated")
+
+    STORED_STATUS_DIFFERS = Clause(
+        "GF-084", "by the statuses as they are stored it is {verdict}; that stands until the operator looks again"
+    )
+
+    SCHEDULING_SUPPRESSED = Clause(
+        "GF-102",
+        "{scheduled} scheduled, at least {needed} needed, no breach in this release",
+        code="InsufficientScheduledPods",
+    )
+    GROUP_SCHEDULING_SUPPRESSED = Clause(
+        "GF-103",
+        "{scheduled} of {replicas} replicas scheduled, at least {needed} needed, no breach in this release",
+        code="InsufficientScheduledPodCliqueScalingGroupReplicas",
+    )
+    NOTHING_SCHEDULED = Clause(
+        "GF-107",
+        "none scheduled, at least {needed} needed, no breach in this release",
+        code="InsufficientScheduledPods",
+    )
+    GROUP_NOTHING_SCHEDULED = Clause(
+        "GF-108",
+        "none of {replicas} replicas scheduled, at least {needed} needed, no breach in this release",
+        code="InsufficientScheduledPodCliqueScalingGroupReplicas",
+    )
+    GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE = Clause(
+        "GF-104",
+        "{scheduled} of {replicas} replicas scheduled, at least {needed} needed",
+        code="ScheduledReplicasBelowMinAvailable",
+    )

@@ -1,0 +1,37 @@
+"""The rule sets of the existing operator, one for each release (GF-100)."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from grove_core.areas.gang_termination.field.desire import wake_of_field, wants_of_field
+from grove_core.areas.gang_termination.field.findings import findings_of_field
+from grove_core.areas.gang_termination.field.generations import RELEASES, Generation
+from grove_core.areas.gang_termination.field.judge import ending_of, judge_field
+from grove_core.areas.gang_termination.ruling import RuleSet, Ruling
+from grove_core.snapshot.snapshot import Snapshot
+
+FIELD: Final = "field"
+
+
+def _ruling_of(generation: Generation) -> Callable[[Snapshot], Ruling]:
+    def rule(snapshot: Snapshot) -> Ruling:
+        judgement = judge_field(snapshot, generation)
+        stored = judge_field(snapshot, generation, looks=False)
+        return Ruling(
+            desired=wants_of_field(snapshot, judgement, generation),
+            findings=tuple(findings_of_field(snapshot, judgement, stored, generation)),
+            wake_at=wake_of_field(snapshot, judgement),
+            ending=ending_of(judgement),
+        )
+
+    return rule
+
+
+BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
+    {
+        release: RuleSet(f"{FIELD}@{release}", _ruling_of(generation), generation.default_delay)
+        for release, generation in RELEASES.items()
+    }
+)
+NEWEST: Final = BY_RELEASE[list(RELEASES)[-1]]

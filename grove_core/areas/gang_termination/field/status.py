@@ -1,0 +1,117 @@
+"""Which statuses the existing operator would write; only where they differ from the stored ones (GF-020 to GF-037)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from grove_core.areas.gang_termination.field.generations import Generation
+from grove_core.areas.gang_termination.field.group import GroupSighting
+from grove_core.areas.gang_termination.field.judge import FieldJudgement, ReplicaSighting
+from grove_core.areas.gang_termination.field.rules import Why
+from grove_core.areas.gang_termination.field.sightings import Sighting
+from grove_core.areas.gang_termination.verdicts import Terminate
+from grove_core.kernel.conditions import REMOVED, Condition, Truth
+from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.times import whole_seconds
+from grove_core.kernel.wants import Status
+from grove_core.resources.keys import TERMINATION_IN_PROGRESS
+from grove_core.resources.meta import Resource
+from grove_core.resources.names import scaling_group_name
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.statuses import StoredStatus, status_change
+from grove_core.snapshot.snapshot import Snapshot
+
+_ACTIVE: Final = (
+    "Gang termination fired at PCS-replica scope for PCS replica {}; "
+    "this PCSG's PodCliques were deleted as part of the recycle"
+)
+
+
+def statuses_of(snapshot: Snapshot, judgement: FieldJudgement, generation: Generation) -> Iterator[Status]:
+    """A want for every status that differs from what would stand; flags only where the rules know them (GF-101)."""
+    for seen in judgement.cliques:
+        if not seen.clique.deleting:
+            yield from _clique_status(seen)
+    ended = {replica.number for replica in judgement.replicas if isinstance(replica.fate, Terminate)}
+    flags = generation.asks_for_history
+    for group in judgement.groups:
+        if not group.group.deleting:
+            is_ended = group.group.replica_index in ended
+            yield from _group_status(group, snapshot, flag=is_ended and flags, unflag=flags and not is_ended)
+    root = snapshot.root
+    if root.uid and not root.deleting:
+        because = availability_of(root, judgement)
+        facts = dict(because.facts)
+        wanted: dict[str, Json] = {"replicas": facts["replicas"], "availableReplicas": facts["available"]}
+        yield from _status(root, root.status, wanted, (), (because,))
+
+
+def _clique_status(seen: Sighting) -> Iterator[Status]:
+    counts = seen.counts
+    wanted: dict[str, Json] = {
+        "replicas": counts.replicas,
+        "readyReplicas": counts.ready,
+        "scheduledReplicas": counts.scheduled,
+        "scheduleGatedReplicas": counts.gated,
+        "updatedReplicas": counts.updated,
+    }
+    conditions = tuple(condition for condition in (seen.breach, seen.placed) if condition is not None)
+    yield from _status(
+        seen.clique, seen.clique.status, wanted, conditions, (seen.reason, seen.reason_of(seen.why_placed))
+    )
+
+
+def _group_status(seen: GroupSighting, snapshot: Snapshot, *, flag: bool, unflag: bool) -> Iterator[Status]:
+    group, index = seen.group, seen.group.replica_index
+    wanted: dict[str, Json] = {
+        "replicas": group.replicas,
+        "scheduledReplicas": seen.scheduled,
+        "availableReplicas": seen.available,
+    }
+    conditions = [seen.breach] if seen.breach is not None else []
+    because = [seen.reason]
+    if flag and not seen.is_flagged:
+        now = whole_seconds(snapshot.now)
+        message = _ACTIVE.format(index)
+        conditions.append(
+            Condition(TERMINATION_IN_PROGRESS, Truth.TRUE, Why.GANG_TERMINATION_ACTIVE.code, message, now)
+        )
+        because.append(Why.GANG_TERMINATION_ACTIVE.because(group.ref, replica=index))
+    elif unflag and seen.flag is not None and seen.breach is not None and seen.breach.status is Truth.FALSE:
+        wanted[REMOVED] = (TERMINATION_IN_PROGRESS,)
+    yield from _status(group, group.status, wanted, tuple(conditions), tuple(because))
+
+
+def availability_of(root: PodCliqueSet, judgement: FieldJudgement) -> Reason:
+    """How many replicas of the set are available, as the reason for saying so (GF-037)."""
+    available = sum(_is_available(root, replica) for replica in judgement.replicas)
+    return Why.AVAILABLE_REPLICAS.because(root.ref, available=available, replicas=root.spec.replicas)
+
+
+def _is_available(root: PodCliqueSet, replica: ReplicaSighting) -> bool:
+    """Whether all its constituents are there and have what they need."""
+    there = {found.group.ref.name: found for found in replica.groups}
+    groups = [there.get(scaling_group_name(root.ref.name, replica.number, short)) for short in root.shape.groups]
+    return (
+        not replica.absent
+        and all(not seen.clique.deleting and seen.counts.ready >= seen.clique.min_available for seen in replica.cliques)
+        and all(
+            found is not None and not found.group.deleting and found.available >= found.group.min_available
+            for found in groups
+        )
+    )
+
+
+def _status(
+    resource: Resource,
+    stored: StoredStatus,
+    wanted: Mapping[str, Json],
+    conditions: tuple[Condition, ...],
+    because: tuple[Reason, ...],
+) -> Iterator[Status]:
+    removed = wanted.get(REMOVED)
+    fields = status_change(stored, {key: value for key, value in wanted.items() if key != REMOVED}, conditions)
+    if removed:
+        fields = FrozenMap({**fields, REMOVED: removed})
+    if fields:
+        yield Status(resource.ref, resource.guard, fields, because)

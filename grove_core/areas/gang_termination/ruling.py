@@ -1,0 +1,40 @@
+"""What a rule set is: a name, and a function from a snapshot to everything these rules say about it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from grove_core.areas.gang_termination.verdicts import Ending
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.wants import Desired
+from grove_core.snapshot.snapshot import Snapshot
+
+
+class Ruling(NamedTuple):
+    """What some rules say about one set, ready to be joined with what the other areas say.
+
+    Attributes:
+        wake_at: when time alone may change the answer; None if never (PL-008).
+        ending: which replicas end, for whoever plans what comes after them.
+    """
+
+    desired: Desired
+    findings: tuple[Finding, ...]
+    wake_at: datetime | None
+    ending: Ending
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """Rules of gang termination as a value: handed in, never looked up by those who judge by them.
+
+    Attributes:
+        name: as a plan tells it, with the release where there are several (GF-100).
+        rule: judges a snapshot whose own writes count as seen.
+        default_delay: what a new set without ``terminationDelay`` is stored with; None where it stays without.
+    """
+
+    name: str
+    rule: Callable[[Snapshot], Ruling]
+    default_delay: timedelta | None = None

@@ -1,0 +1,34 @@
+"""A snapshot without what is of no concern to its root, for whoever keeps it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from grove_core.snapshot.snapshot import Snapshot
+
+V = TypeVar("V")
+
+
+def narrowed(snapshot: Snapshot) -> Snapshot:
+    """The same snapshot for every decision about its root: pods of others and what is in other namespaces left out.
+
+    Pods of cliques that are gone stay, for they may still use what the root shares (MN-051).
+    """
+    root = snapshot.root.ref
+    own, of_set = {clique.uid for clique in snapshot.cliques}, f"{root.name}-"
+    return replace(
+        snapshot,
+        pods_of={
+            uid: pods
+            for uid, pods in snapshot.pods_of.items()
+            if uid in own or any(pod.namespace == root.namespace and pod.gang.startswith(of_set) for pod in pods)
+        },
+        claim_templates=_within(snapshot.claim_templates, root.namespace),
+        named_domains=_within(snapshot.named_domains, root.namespace),
+        named_claims=_within(snapshot.named_claims, root.namespace),
+        strangers={key: owner for key, owner in snapshot.strangers.items() if key[1] == root.namespace},
+    )
+
+
+def _within(found: Mapping[tuple[str, str], V], namespace: str) -> Mapping[tuple[str, str], V]:
+    return {key: value for key, value in found.items() if key[0] == namespace}

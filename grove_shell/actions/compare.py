@@ -1,0 +1,118 @@
+"""``grove compare``: the same cluster by two rule sets, and where they part."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.compare import Comparison, End, compare
+from grove_core.document.writing import reason_as_json, ref_as_json
+from grove_core.kernel.times import format_time
+from grove_shell.actions.plan import gap_names, moment_after
+from grove_shell.actions.source import NoCluster, Situation, Source, situation_of
+from grove_shell.controller.rounds import forecasts
+from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
+from grove_shell.views.compare_page import Compared, compare_page
+from grove_shell.views.faults import faults_page
+from grove_shell.views.page import show, warn, write
+from grove_shell.views.structured import as_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareOptions:
+    """What the user asked for besides the source; see ``grove compare --help``."""
+
+    rules: tuple[str, str]
+    sets: tuple[str, ...] = ()
+    until: timedelta | None = None
+    output: str = "human"
+    detailed_exitcode: bool = False
+    fail_on: tuple[str, ...] = ()
+    verbose: bool = False
+
+
+def compared(source: Source, options: CompareOptions) -> int:
+    """Compare and print; returns the exit code (CL-001)."""
+    try:
+        situation = situation_of(source)
+    except NoCluster as fault:
+        write(f"{fault}\n", sys.stderr)
+        return ERROR
+    if situation.faults:
+        show(faults_page(situation.faults, going_on=situation.usable), sys.stderr)
+    if not situation.usable:
+        return ERROR
+    snapshots = tuple(situation.snapshots(source.namespace, options.sets))
+    if missing := situation.missing(source.namespace, options.sets):
+        write(f"not in the input: {', '.join(missing)}\n", sys.stderr)
+        return USAGE
+    until = moment_after(situation.now, options.until)
+    told = [forecasts(snapshots, BY_NAME[name], limit=None, until=until) for name in options.rules]
+    found = tuple(compare(before, after) for before, after in zip(*told, strict=True))
+    about = Compared(
+        rules=options.rules,
+        as_of=situation.now,
+        until=until,
+        not_collected=gap_names(situation.loaded.cluster.gaps),
+        comparisons=found,
+    )
+    warn(situation.loaded.passed_by)
+    if options.output == "human":
+        show(compare_page(about, full=options.verbose))
+    else:
+        write(as_text(_as_json(about), options.output))
+    return _exit_code(situation, options, found)
+
+
+def _exit_code(situation: Situation, options: CompareOptions, found: Sequence[Comparison]) -> int:
+    changes = {difference.change for one in found for difference in one.differences}
+    if situation.faults:
+        return ERROR
+    if {change.value.lower() for change in changes} & set(options.fail_on):
+        return FAIL_ON
+    return CHANGES if options.detailed_exitcode and changes else DONE
+
+
+def _as_json(about: Compared) -> dict[str, Any]:
+    return {
+        "rules": list(about.rules),
+        "asOf": format_time(about.as_of),
+        "until": format_time(about.until) if about.until is not None else None,
+        "notCollected": list(about.not_collected),
+        "sets": [{"root": ref_as_json(one.root), **comparison_as_json(one)} for one in about.comparisons],
+    }
+
+
+def comparison_as_json(one: Comparison) -> dict[str, Any]:
+    """What two rule sets make of one set, as JSON."""
+    return {
+        "differences": [
+            {
+                "subject": ref_as_json(difference.subject),
+                "change": difference.change.name.lower(),
+                "before": _end_as_json(difference.before),
+                "after": _end_as_json(difference.after),
+                "sparedBecause": [reason_as_json(reason) for reason in difference.spared_because],
+            }
+            for difference in one.differences
+        ],
+        "breaches": [
+            {"subject": ref_as_json(subject), "before": before, "after": after}
+            for subject, before, after in one.breaches
+        ],
+    }
+
+
+def _end_as_json(end: End | None) -> dict[str, Any] | None:
+    if end is None:
+        return None
+    takes = end.takes
+    return {
+        "at": format_time(end.at),
+        "deletes": [ref.name for ref in end.cliques],
+        "takes": {"pods": takes.pods, "ready": takes.ready, "gpus": takes.gpus} if takes is not None else None,
+        "times": end.times,
+        "because": [reason_as_json(reason) for reason in end.because],
+    }

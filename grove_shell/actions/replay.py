@@ -1,0 +1,145 @@
+"""``grove replay``: decide again what an operator decided, from its log alone."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.compare import compare
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.times import format_time
+from grove_core.plan.forecast import forecast_of
+from grove_core.reconcile import reconcile
+from grove_shell.actions.compare import comparison_as_json
+from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, INTERRUPTED
+from grove_shell.reading.faults import Fault
+from grove_shell.replay.format import dumped, plan_as_json
+from grove_shell.replay.reading import Broken, Recorded, looks_in
+from grove_shell.views.faults import faults_page
+from grove_shell.views.page import show, write
+from grove_shell.views.replay_page import Other, Parted, Replayed, replay_page
+from grove_shell.views.structured import as_text
+from grove_shell.views.world_bar import world_bar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayOptions:
+    """What the user asked for; see ``grove replay --help``."""
+
+    log: str
+    rules: str | None = None
+    output: str = "human"
+    detailed_exitcode: bool = False
+    verbose: bool = False
+
+
+def replay(options: ReplayOptions) -> int:
+    """Replay and print; returns the exit code (CL-001). Nothing is decided of a log that is not whole (RP-004)."""
+    try:
+        count = sum(1 for _ in _looks(options.log))
+        with world_bar(count, "looks") as advance:
+            replayed = _replayed(_looks(options.log), options, advance)
+    except OSError as fault:
+        write(f"{options.log}: {fault.strerror}\n", sys.stderr)
+        return ERROR
+    except UnicodeDecodeError as fault:
+        return _refused(Fault(file=options.log, expected="UTF-8", got=fault.reason))
+    except Broken as broken:
+        flaw = broken.flaw
+        return _refused(Fault(file=options.log, line=flaw.line, column=1, expected=flaw.expected, got=flaw.got))
+    except KeyboardInterrupt:
+        write("interrupted\n", sys.stderr)
+        return INTERRUPTED
+    if options.output == "human":
+        show(replay_page(replayed, full=options.verbose))
+    else:
+        write(as_text(_as_json(replayed), options.output))
+    if replayed.others:
+        return FAIL_ON
+    return CHANGES if options.detailed_exitcode and replayed.parted else DONE
+
+
+def _looks(path: str) -> Iterator[Recorded]:
+    with Path(path).open(encoding="utf-8", newline="\n") as lines:
+        yield from looks_in(lines)
+
+
+def _refused(fault: Fault) -> int:
+    show(faults_page((fault,), going_on=False, closing="Nothing was decided again."), sys.stderr)
+    return ERROR
+
+
+def _replayed(looks: Iterable[Recorded], options: ReplayOptions, advance: Callable[[], None]) -> Replayed:
+    """Decide every look again, by the rules of the log, and by others where they are asked for (RP-001, RP-005)."""
+    count, roots, moments = 0, set[Ref](), list[datetime]()
+    others: list[Other] = []
+    parted: list[Parted] = []
+    versions: dict[str, None] = {}
+    rules: dict[str, None] = {}
+    for look in looks:
+        now, own = look.snapshot.now, BY_NAME[look.rules]
+        plan = reconcile(look.snapshot, own)
+        again = plan_as_json(plan, now)
+        if dumped(again) != dumped(look.plan):
+            others.append(Other(look.line, look.name, now, tuple(_where(look.plan, again))))
+        if options.rules is not None:
+            forecast = forecast_of(reconcile(look.snapshot, BY_NAME[options.rules]), now)
+            found = compare(forecast_of(plan, now), forecast)
+            if not found.is_same:
+                parted.append(Parted(look.line, look.name, now, found))
+        count += 1
+        roots.add(look.snapshot.root.ref)
+        moments = [min((now, *moments)), max((now, *moments))]
+        versions[look.head.core_version] = None
+        rules[look.rules] = None
+        advance()
+    return Replayed(
+        looks=count,
+        sets=len(roots),
+        first=moments[0] if moments else None,
+        last=moments[-1] if moments else None,
+        versions=tuple(versions),
+        rules=tuple(rules),
+        other_rules=options.rules,
+        others=tuple(others),
+        parted=tuple(parted),
+    )
+
+
+def _where(recorded: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator[str]:
+    """In which words two plans of one look differ: steps by their targets, else the field."""
+    for name in ("steps", "withheld"):
+        first, second = ({dumped(one): one for one in plan[name]} for plan in (recorded, again))
+        for said, found in (("the log has", first), ("now there is", second)):
+            other = second if found is first else first
+            for text, one in found.items():
+                if text not in other:
+                    target, action = one["target"], one.get("action", "nothing")
+                    yield f"{said}: {action} {target['kind']} {target['name']}"
+    for name in ("wakeAt", "at", "round", "verdicts"):
+        if recorded.get(name) != again.get(name):
+            yield f"{name}: {recorded.get(name)} in the log, {again.get(name)} now"
+
+
+def _as_json(told: Replayed) -> dict[str, Any]:
+    return {
+        "looks": told.looks,
+        "sets": told.sets,
+        "first": format_time(told.first) if told.first else None,
+        "last": format_time(told.last) if told.last else None,
+        "coreVersions": list(told.versions),
+        "rules": list(told.rules),
+        "asRecorded": told.looks - len(told.others),
+        "otherwise": [
+            {"line": one.line, "look": one.name, "at": format_time(one.at), "differences": list(one.differences)}
+            for one in told.others
+        ],
+        "otherRules": told.other_rules,
+        "parted": [
+            {"line": one.line, "look": one.name, "at": format_time(one.at), **comparison_as_json(one.comparison)}
+            for one in told.parted
+        ],
+    }

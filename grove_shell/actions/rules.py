@@ -1,0 +1,81 @@
+"""``grove rules``: which rule sets there are, and what a rule says."""
+
+import sys
+from dataclasses import asdict
+from difflib import get_close_matches
+from typing import Any
+
+from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_shell.catalogue.reading import (
+    Stated,
+    catalogue,
+    differences,
+    generation_of,
+    generations,
+    matching,
+    releases_of,
+)
+from grove_shell.exits import DONE, USAGE
+from grove_shell.settings.rules import canonical
+from grove_shell.views.page import show, write
+from grove_shell.views.rules_page import rule_page, rule_set_page, rule_sets_page
+from grove_shell.views.structured import as_text
+
+
+def rules(asked: tuple[str, ...], output: str) -> int:
+    """Print all rule sets, or those rules and rule sets that are asked for; returns the exit code."""
+    if not asked:
+        return _all_sets(output)
+    found: list[Stated] = []
+    sets: list[str] = []
+    unknown: list[str] = []
+    for word in asked:
+        rules_ = matching(word)
+        found.extend(rules_)
+        if rules_:
+            continue
+        try:
+            sets.append(canonical(word))
+        except ValueError:
+            unknown.append(word)
+    if unknown:
+        for word in unknown:
+            names = [*BY_NAME, *catalogue(), *(one.code for one in catalogue().values() if one.code)]
+            near = get_close_matches(word, names, n=1, cutoff=0.5)
+            hint = f'; did you mean "{near[0]}"?' if near else ""
+            write(f"{word!r} is no rule set, rule number or reason code{hint}\n", sys.stderr)
+        return USAGE
+    if output == "human":
+        for name in sets:
+            show(rule_set_page(name, differences(generation_of(name))))
+        for one in found:
+            show(rule_page(one))
+    else:
+        told = {"ruleSets": [_set_as_json(name) for name in sets], "rules": [_rule_as_json(one) for one in found]}
+        write(as_text(told, output))
+    return DONE
+
+
+def _all_sets(output: str) -> int:
+    if output == "human":
+        show(rule_sets_page({name: (releases_of(name), differences(name)) for name in reversed(generations())}))
+    else:
+        write(
+            as_text(
+                {"ruleSets": [_set_as_json(name) for name in dict.fromkeys(one.name for one in BY_NAME.values())]},
+                output,
+            )
+        )
+    return DONE
+
+
+def _set_as_json(name: str) -> dict[str, Any]:
+    generation = generation_of(name)
+    differing = [{"rule": one.id, "title": one.title, "insteadOf": one.instead_of} for one in differences(generation)]
+    return {"name": name, "generation": generation or None, "differences": differing if generation else []}
+
+
+def _rule_as_json(one: Stated) -> dict[str, Any]:
+    told = asdict(one)
+    told["insteadOf"] = told.pop("instead_of")
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in told.items() if value}

@@ -1,0 +1,49 @@
+"""``grove compare``, also known as ``grove upgrade-check``."""
+
+from typing import Any
+
+import click
+
+from grove_shell.cli.options import RuleSetName, Span, format_option, source_of, source_options
+
+CHANGES = ("ends", "sooner", "later", "spared")
+DEFAULT = ("field", "design")
+
+
+@click.command("compare")
+@click.argument("sets", nargs=-1, metavar="[[NS/]SET]...")
+@source_options
+@format_option("human", "json", "yaml")
+@click.option(
+    "--rules",
+    type=RuleSetName(),
+    multiple=True,
+    default=DEFAULT,
+    show_default="field, then design",
+    help="Twice: by whose rules it is judged today, and by whose tomorrow.",
+)
+@click.option("--until", type=Span(), help="Let time pass as well, e.g. 6h: what comes later by time alone.")
+@click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if anything ends otherwise.")
+@click.option("--fail-on", type=click.Choice(CHANGES), multiple=True, help="Exit 3 if there is one; may be repeated.")
+@click.option("-v", "--verbose", is_flag=True, help="List every clique that goes, and every condition that differs.")
+def command(**options: Any) -> int:
+    """Who would end by other rules that is spared today, and the other way round.
+
+    Judges the same cluster by two rule sets (grove rules lists them): before an upgrade of the existing operator, or
+    before this one takes over.
+
+    \b
+    Examples:
+      grove compare -f cluster.json                                   # from field to design, now
+      grove compare -f cluster.json --until 6h --rules field@alpha.8 --rules field
+      grove upgrade-check --live -A --until 4h --fail-on ends         # in CI
+
+    Exit codes: 0 done, 1 bad input, 2 differences (--detailed-exitcode), 3 --fail-on, 64 usage.
+    """
+    source = source_of(options)
+    rules = options.pop("rules")
+    if len(rules) != len(DEFAULT):
+        raise click.UsageError("--rules twice: those of today, and those of tomorrow")
+    from grove_shell.actions.compare import CompareOptions, compared
+
+    return compared(source, CompareOptions(rules=(rules[0], rules[1]), **options))

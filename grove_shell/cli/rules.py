@@ -1,0 +1,28 @@
+"""``grove rules``."""
+
+import click
+
+from grove_shell.cli.options import format_option
+
+
+@click.command("rules")
+@click.argument("asked", nargs=-1, metavar="[RULE SET|NUMBER|CODE]...")
+@format_option("human", "json", "yaml")
+def command(asked: tuple[str, ...], output: str) -> int:
+    """By whose rules can be judged, and what a rule says.
+
+    Without arguments: every rule set, and what distinguishes it.  With a rule set: all of that.  With a rule's number
+    or a reason code, as plans have them: the rule.
+
+    \b
+    Examples:
+      grove rules
+      grove rules field@v0.1.0-alpha.8
+      grove rules GF-073
+      grove rules DelayExpired
+
+    Exit codes: 0 done, 64 usage.
+    """
+    from grove_shell.actions.rules import rules
+
+    return rules(asked, output)

@@ -1,0 +1,98 @@
+"""Writes a decision log while an operator runs: what it sees, what it decides, and what comes of it."""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TextIO
+
+from grove_core.document.writing import ref_as_json, step_as_json
+from grove_core.kernel.steps import Attempt
+from grove_core.snapshot.narrow import narrowed
+from grove_core.snapshot.snapshot import Snapshot
+from grove_core.version import VERSION
+from grove_shell.operator.rounds import Look
+from grove_shell.replay.facts import as_json, fields_as_json
+from grove_shell.replay.format import FORMAT, digest, dumped, line_of, plan_as_json
+from grove_shell.world.homes import Home
+
+OBJECTS: Final = ("groups", "cliques", "gangs", "others", "domains")
+APART: Final = frozenset({"root", *OBJECTS, "pods_of", "attempts", "now"})
+"""What has a form of its own; every other field of a snapshot is written as it is."""
+_REMEMBERED: Final = 200_000
+Known = dict[int, tuple[object, str]]
+
+
+class Recorder:
+    """Follows an operator; a fact is written when it is first seen, and again if it was gone in between."""
+
+    def __init__(self, out: TextIO, rules: str, namespace: str) -> None:
+        """Begin with a head; rules and namespace are those of the operator."""
+        self._out = out
+        self._chain = ""
+        self._known: dict[Home, Known] = {}
+        self._written: OrderedDict[str, None] = OrderedDict()  # of facts; the oldest are forgotten, and written again
+        self._write({"decisionLog": FORMAT, "coreVersion": VERSION, "rules": rules, "namespace": namespace})
+
+    def planned(self, look: Look) -> None:
+        """A look and its plan; of topologies nothing is recorded."""
+        if not isinstance(look.seen, Snapshot):
+            return
+        seen, known = narrowed(look.seen), Known()
+        before = self._known.get(look.home, {})
+        told: dict[str, Any] = {
+            "look": look.name,
+            "root": ref_as_json(seen.root.ref),
+            "rules": look.plan.rules,
+            "seen": self._seen(seen, before, known),
+            "attempts": [_attempt_as_json(attempt) for attempt in seen.attempts],
+            "plan": plan_as_json(look.plan, seen.now),
+        }
+        self._known[look.home] = known
+        self._write(told)
+
+    def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
+        """What became of the steps, in their order."""
+        if isinstance(look.seen, Snapshot):
+            outcomes = [[attempt.outcome.value, attempt.detail] for attempt in attempts]
+            self._write({"answers": look.name, "outcomes": outcomes})
+
+    def failed(self, home: Home, words: str) -> None:
+        """A round that broke off decided nothing."""
+
+    def _seen(self, seen: Snapshot, before: Known, known: Known) -> dict[str, Any]:
+        return {
+            "now": seen.now.isoformat(),
+            "root": self._fact(seen.root, before, known),
+            **{name: self._list(getattr(seen, name), before, known) for name in OBJECTS if getattr(seen, name)},
+            "pods": {uid: self._list(pods, before, known) for uid, pods in sorted(seen.pods_of.items()) if pods},
+            **fields_as_json(seen, without=APART),
+        }
+
+    def _list(self, items: Sequence[object], before: Known, known: Known) -> str:
+        return self._told("list", [self._fact(item, before, known) for item in items])
+
+    def _fact(self, item: object, before: Known, known: Known) -> str:
+        """The reference to an object; one that is the same as at the last look costs nothing."""
+        found = before.get(id(item))
+        if found is None or found[0] is not item:
+            found = (item, self._told(type(item).__name__, as_json(item)))
+        known[id(item)] = found
+        return found[1]
+
+    def _told(self, kind: str, value: Any) -> str:  # noqa: ANN401 - any JSON
+        text = dumped(value)
+        name = digest(f"{kind} {text}")
+        if name not in self._written:
+            self._written[name] = None
+            self._write({"fact": name, "kind": kind, "is": value})
+            if len(self._written) > _REMEMBERED:
+                self._written.popitem(last=False)
+        return name
+
+    def _write(self, words: Mapping[str, Any]) -> None:
+        line, self._chain = line_of(words, self._chain)
+        self._out.write(line)
+        self._out.flush()
+
+
+def _attempt_as_json(attempt: Attempt) -> dict[str, Any]:
+    return {**step_as_json(attempt.step), "outcome": attempt.outcome.value, "detail": attempt.detail}

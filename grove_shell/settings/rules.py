@@ -1,0 +1,34 @@
+"""Names of rule sets as people write them (GF-100)."""
+
+from difflib import get_close_matches
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from grove_core.areas.gang_termination.field.rulesets import FIELD
+from grove_core.areas.gang_termination.rulesets import BY_NAME
+
+_VERSION = "v0.1.0-"
+
+
+def canonical(name: str) -> str:
+    """The name by which a plan tells a rule set.
+
+    Args:
+        name: ``design``, ``field``, ``field@v0.1.0-alpha.8``, or in short ``field@alpha.8``.
+
+    Raises:
+        ValueError: there is no such one; it says which there are, or which was meant.
+    """
+    kind, at, release = name.strip().partition("@")
+    whole = f"{kind}@{release}" if release.startswith("v") else f"{kind}@{_VERSION}{release.removeprefix('0.1.0-')}"
+    found = BY_NAME.get(kind) if not at else BY_NAME.get(whole)
+    if found is not None:
+        return found.name
+    near = get_close_matches(whole if at else kind, BY_NAME, n=1, cutoff=0.5)
+    hint = f'; did you mean "{near[0]}"?' if near else ""
+    newest = BY_NAME[FIELD].name.partition("@")[2]
+    raise ValueError(f"design, field, or field@RELEASE up to {newest}{hint}")
+
+
+RuleSetName = Annotated[str, AfterValidator(canonical)]

@@ -1,0 +1,122 @@
+"""The page of ``grove compare``: who ends by one rule set and not by the other, first; then why."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from grove_core.compare import Change, Comparison, Difference, End
+from grove_core.kernel.reasons import Reason
+from grove_shell.views.layout import INDENT, NAMES, label
+from grove_shell.views.page import Page, Span
+from grove_shell.views.words import clock, distance, listed, named, plural, taken
+
+_STYLES: Final[Mapping[Change, str]] = {
+    Change.ENDS: "bold red",
+    Change.SOONER: "bold yellow",
+    Change.LATER: "yellow",
+    Change.SPARED: "bold green",
+}
+_VERDICTS: Final[Mapping[Change, str]] = {
+    Change.ENDS: "would be terminated that {} spared today",
+    Change.SOONER: "would be terminated sooner",
+    Change.LATER: "would be terminated later",
+    Change.SPARED: "would be spared that {} terminated today",
+}
+_CAUSES: Final = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What was compared.
+
+    Attributes:
+        rules: names of both rule sets: of today, and of tomorrow.
+        until: to where time was let pass; None where it was not.
+    """
+
+    rules: tuple[str, str]
+    as_of: datetime
+    until: datetime | None
+    not_collected: Sequence[str]
+    comparisons: Sequence[Comparison]
+
+
+def compare_page(about: Compared, *, full: bool) -> Page:
+    """The verdict, then set by set every replica of which the rules make different things."""
+    page, now = Page(), about.as_of
+    changes = Counter(one.change for found in about.comparisons for one in found.differences)
+    page.add(*_verdict(changes, len(about.comparisons)))
+    until = f", until {clock(about.until, now)}" if about.until is not None else ""
+    page.add((f"as of {now.date().isoformat()} {clock(now, now)}{until}", "dim"))
+    page.add((f"from the rules '{about.rules[0]}' to the rules '{about.rules[1]}'", "dim"))
+    for kind in about.not_collected:
+        page.add((f"not collected: {kind}, so nothing can be said of what needs it", "bold magenta"))
+    for found in about.comparisons:
+        if not found.is_same:
+            _set(page, found, about, full=full)
+    same = [f"{found.root.namespace}/{found.root.name}" for found in about.comparisons if found.is_same]
+    if same:
+        page.add("")
+        page.add(("the same ends", "green"), f": {listed(same, None if full else NAMES)}")
+    breaches = sum(len(found.breaches) for found in about.comparisons)
+    if breaches and not full:
+        page.add((f"{plural(breaches, 'condition')} would differ without such a consequence (-v lists them)", "dim"))
+    return page
+
+
+def _verdict(changes: Mapping[Change, int], sets: int) -> list[Span]:
+    if not sets:
+        return [("no PodCliqueSet in the input, so there is nothing to compare", "bold")]
+    told = [(change, changes[change]) for change in Change if changes.get(change)]
+    spans: list[Span] = []
+    for change, count in told:
+        text = f"{plural(count, 'replica')} {_VERDICTS[change].format('is' if count == 1 else 'are')}"
+        spans.append((f"; {text}" if spans else text, _STYLES[change]))
+    return spans or [(f"the same ends at the same time in {plural(sets, 'PodCliqueSet')}", "bold green")]
+
+
+def _set(page: Page, found: Comparison, about: Compared, *, full: bool) -> None:
+    page.add("")
+    page.add((f"{found.root.namespace}/{found.root.name}", "bold"))
+    add_differences(page, found, about.rules, about.as_of, full=full)
+
+
+def add_differences(page: Page, found: Comparison, rules: tuple[str, str], now: datetime, *, full: bool) -> None:
+    """Every replica of a set of which two rule sets make different things."""
+    for one in found.differences:
+        _difference(page, one, rules, now, full=full)
+    for subject, before, after in found.breaches if full else ():
+        page.add(INDENT, f"{named(subject)}: MinAvailableBreached {after}, not {before}")
+
+
+def _difference(page: Page, one: Difference, names: tuple[str, str], now: datetime, *, full: bool) -> None:
+    page.add((label(one.change.value), _STYLES[one.change]), (named(one.subject), "bold"))
+    for rules, end in zip(names, (one.before, one.after), strict=True):
+        if end is None:
+            page.add(INDENT, (rules, "bold"), ": spared")
+            for words in _reasons(one.spared_because, full=full):
+                page.add(INDENT, f"  {words}")
+        else:
+            _end(page, rules, end, now, full=full)
+
+
+def _end(page: Page, rules: str, end: End, now: datetime, *, full: bool) -> None:
+    when = "now" if end.at <= now else f"{clock(end.at, now)} ({distance(end.at, now)})"
+    again = f", {plural(end.times, 'time')} in all" if end.times > 1 else ""
+    goes = taken(end.takes)
+    what = f"{plural(len(end.cliques), 'PodClique')}" + (f", {goes}" if goes else "")
+    page.add(INDENT, (rules, "bold"), f": ends {when}{again}, with {what}")
+    for words in _reasons(end.because, full=full):
+        page.add(INDENT, f"  {words}")
+    if full:
+        page.add(INDENT, f"  ends: {listed([ref.name for ref in end.cliques], None)}")
+
+
+def _reasons(reasons: Sequence[Reason], *, full: bool) -> list[str]:
+    """Reasons with who they are about, each once; as many as a page bears, and how many more there are."""
+    told = list(dict.fromkeys(f"{named(reason.subject)}: {reason.sentence}" for reason in reasons))
+    if full or len(told) <= _CAUSES:
+        return told
+    return [*told[:_CAUSES], f"and {plural(len(told) - _CAUSES, 'more reason')} (-v)"]

@@ -1,0 +1,120 @@
+"""The page of ``grove replay``: whether everything is decided as it was, and where it is not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from grove_core.compare import Comparison
+from grove_core.version import VERSION
+from grove_shell.views.compare_page import add_differences
+from grove_shell.views.page import Page
+from grove_shell.views.words import clock, listed, plural
+
+_MOST: Final = 20
+_WORDS: Final = 5
+
+
+class Other(NamedTuple):
+    """A look of which something else comes now than was written."""
+
+    line: int
+    name: str
+    at: datetime
+    differences: tuple[str, ...]
+
+
+class Parted(NamedTuple):
+    """A look at which other rules end something else."""
+
+    line: int
+    name: str
+    at: datetime
+    comparison: Comparison
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """What came of a log.
+
+    Attributes:
+        looks, sets: how many there are in it.
+        first, last: the moments of its first and last look.
+        versions, rules: of the operators that wrote it.
+        other_rules: by which it was judged besides; None where by none.
+        others: looks that are not decided as they were.
+        parted: looks at which the other rules end something else.
+    """
+
+    looks: int
+    sets: int
+    first: datetime | None
+    last: datetime | None
+    versions: Sequence[str]
+    rules: Sequence[str]
+    other_rules: str | None
+    others: Sequence[Other]
+    parted: Sequence[Parted]
+
+
+def replay_page(told: Replayed, *, full: bool) -> Page:
+    """The verdict, then each look that is decided otherwise, then those at which other rules part."""
+    page = Page()
+    if told.first is None or told.last is None:
+        page.add(("a whole log, in which nothing was looked at", "bold"))
+        return page
+    looks, same = plural(told.looks, "look"), told.looks - len(told.others)
+    if told.others:
+        page.add((f"{len(told.others):,} of {looks} decided otherwise than written", "bold red"))
+    else:
+        page.add((f"{looks} decided again, each byte for byte as written", "bold green"))
+    span = f"{clock(told.first, told.first)} to {clock(told.last, told.first)}"
+    day = told.first.date().isoformat()
+    page.add((f"{plural(told.sets, 'PodCliqueSet')}, {day} {span}, by the rules '{', '.join(told.rules)}'", "dim"))
+    if told.others and set(told.versions) != {VERSION}:
+        page.add((f"written by version {listed(list(told.versions), None)}, decided by {VERSION}", "dim"))
+    for one in told.others if full else told.others[:_MOST]:
+        page.add("")
+        page.add((f"line {one.line}", "bold"), f"  plan {one.name}, {clock(one.at, told.first)}")
+        for words in one.differences if full else one.differences[:_WORDS]:
+            page.add("  ", words)
+    _more(page, len(told.others), full=full)
+    if told.other_rules is not None:
+        _parted(page, told, told.first, full=full)
+    elif told.others:
+        page.add((f"{same:,} as written", "dim"))
+    return page
+
+
+def _parted(page: Page, told: Replayed, first: datetime, *, full: bool) -> None:
+    """Where other rules would have ended something else; the same difference in a row is told once."""
+    page.add("")
+    if not told.parted:
+        page.add((f"by the rules '{told.other_rules}' the same would have ended", "bold green"))
+        return
+    count = plural(len(told.parted), "look")
+    page.add((f"by the rules '{told.other_rules}' something else would have ended at {count}", "bold yellow"))
+    shown: list[Parted] = []
+    for one in told.parted:
+        if not any(_is_alike(one, before) for before in shown):
+            shown.append(one)
+    for one in shown if full else shown[:_MOST]:
+        root = one.comparison.root
+        page.add("")
+        page.add((f"{root.namespace}/{root.name}", "bold"), f"  line {one.line}, {clock(one.at, first)}")
+        rules = (told.rules[0], str(told.other_rules))
+        add_differences(page, one.comparison, rules, one.at, full=full)
+    _more(page, len(shown), full=full)
+
+
+def _is_alike(one: Parted, other: Parted) -> bool:
+    first, second = (
+        (told.comparison.root, [(difference.subject, difference.change) for difference in told.comparison.differences])
+        for told in (one, other)
+    )
+    return first == second
+
+
+def _more(page: Page, count: int, *, full: bool) -> None:
+    if count > _MOST and not full:
+        page.add((f"and {count - _MOST:,} more (-v lists all)", "dim"))

@@ -1,0 +1,80 @@
+"""Pages of ``grove rules``."""
+
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
+
+from grove_shell.catalogue.reading import Stated, catalogue, generation_of
+from grove_shell.views.page import Page
+
+_WIDTH = 100
+_NAMES = "  "
+
+
+def rule_sets_page(field: Mapping[str, tuple[Sequence[str], Sequence[Stated]]]) -> Page:
+    """Every rule set, newest first, and what distinguishes it.
+
+    Args:
+        field: generation of the existing operator's rules -> its releases, and what stands instead of what.
+    """
+    page = Page()
+    page.add(("design", "bold"), "  the Gang Termination Design Doc; what everything goes by unless told")
+    newer: tuple[str, ...] = ()
+    for number, (generation, (releases, differing)) in enumerate(field.items()):
+        named = releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
+        newest = f", field in short (generation {generation})" if number == 0 else f" (generation {generation})"
+        page.add("")
+        page.add((f"field@{named}", "bold"), f"  the existing operator{newest}")
+        if number:
+            page.add(_NAMES, "as the newer one, but for:")
+        _add_differences(page, [one for one in differing if one.id not in newer])
+        newer = tuple(one.id for one in differing)
+    page.add("")
+    page.add("one of them in full: grove rules field@RELEASE; one rule: grove rules GF-073")
+    return page
+
+
+def rule_set_page(name: str, differing: Sequence[Stated]) -> Page:
+    """What distinguishes one rule set."""
+    page = Page()
+    generation = generation_of(name)
+    if not generation:
+        page.add((name, "bold"), "  the Gang Termination Design Doc")
+        page.add(_NAMES, "its rules are GT-001 to GT-103; the others are told by what they have instead")
+        return page
+    page.add((name, "bold"), f"  the existing operator, generation {generation}")
+    for one in differing:
+        page.add("")
+        _add_rule(page, one)
+    return page
+
+
+def rule_page(one: Stated) -> Page:
+    """One rule in full."""
+    page = Page()
+    _add_rule(page, one)
+    page.add(_NAMES, f"{one.kind}; source: {one.source}")
+    if one.generations:
+        page.add(_NAMES, f"in generations {', '.join(one.generations)} of the existing operator")
+    return page
+
+
+def _add_rule(page: Page, one: Stated) -> None:
+    code = f"  {one.code}" if one.code else ""
+    page.add((one.id, "bold"), f"  {one.title}{code}")
+    _add_text(page, one.text.replace("`", ""))
+    if one.because:
+        _add_text(page, f"because: {one.because}")
+    if one.instead_of:
+        other = catalogue()[one.instead_of]
+        _add_text(page, f"instead of {other.id}, {other.title}")
+
+
+def _add_differences(page: Page, differing: Sequence[Stated]) -> None:
+    for one in differing:
+        other = catalogue()[one.instead_of]
+        page.add(_NAMES, (one.id, "bold"), f"  {one.title}  (instead of {other.id}, {other.title})")
+
+
+def _add_text(page: Page, text: str) -> None:
+    for line in wrap(text, _WIDTH):
+        page.add(_NAMES, line)

@@ -1,0 +1,184 @@
+"""`grove rules` and `grove compare` as people call them, and the names of rule sets wherever they are given."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_shell.catalogue.reading import catalogue
+from grove_shell.cli.main import run
+from grove_shell.settings.operator import settings_of
+from tests.golden.tracing import CATALOGUE, ROOT, trace_of
+
+SNAPSHOTS: Final = ROOT / "tests" / "snapshots"
+BREACHED: Final = (str(SNAPSHOTS / "s4d-pcsg-breached-both-replicas.yaml"), "2026-11-21T09:46:42.582Z")
+QWEN: Final = (str(SNAPSHOTS / "s3a-breach-standalone-notready.yaml"), "2026-11-21T09:39:04.239Z")
+CONFIGURATION: Final = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
+Json = dict[str, Any]
+
+
+def spoken(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    assert run(list(words), "grove") == code
+    shown = capsys.readouterr()
+    return shown.out if code != 64 else shown.err
+
+
+class TestRules:
+    """What there is."""
+
+    def test_cl040_the_catalogue_is_what_the_specs_say(self) -> None:
+        stored = (ROOT / CATALOGUE).read_text(encoding="utf-8")
+        assert stored == trace_of().catalogue(), "python -m tests.golden.tracing --write"
+        assert {one.instead_of for one in catalogue().values() if one.instead_of} <= catalogue().keys()
+
+    def test_cl040_every_rule_set_with_what_it_has_instead(self, capsys: pytest.CaptureFixture[str]) -> None:
+        shown = spoken(capsys, "rules")
+        assert "field in short (generation F3)" in shown
+        for generation, only in (("F2", "GF-104"), ("F1", "GF-109"), ("F0", "GF-110")):
+            part = shown.partition(f"(generation {generation})")[2].partition("(generation")[0]
+            assert f"  {only}  " in part
+        told: Json = json.loads(spoken(capsys, "rules", "-o", "json"))
+        assert {one["name"] for one in told["ruleSets"]} == {rules.name for rules in BY_NAME.values()}
+        assert all(one["differences"] for one in told["ruleSets"] if one["generation"])
+
+    @pytest.mark.parametrize(
+        "name", ["field", "field@v0.1.0-alpha.8", "field@alpha.8", "field@0.1.0-alpha.1", "design"]
+    )
+    def test_one_rule_set(self, capsys: pytest.CaptureFixture[str], name: str) -> None:
+        assert spoken(capsys, "rules", name).startswith("design" if name == "design" else "field@v0.1.0-alpha.")
+        told: Json = yaml.safe_load(spoken(capsys, "rules", name, "-o", "yaml"))
+        assert [one["name"].partition("@")[0] for one in told["ruleSets"]] == [name.partition("@")[0]]
+
+    def test_cl041_a_rule_by_number_and_by_code(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert "The whole replica goes" in spoken(capsys, "rules", "gf-073")
+        assert "in generations F3 of the existing operator" in spoken(capsys, "rules", "GF-051")
+        shown = spoken(capsys, "rules", "DelayExpired")
+        assert all(number in shown for number in ("GT-033", "GT-050", "GF-060", "GF-072"))
+        told: Json = json.loads(spoken(capsys, "rules", "GF-002", "-o", "json"))
+        (rule,) = told["rules"]
+        assert (rule["code"], rule["insteadOf"], rule["kind"]) == ("DelayMissing", "GT-031", "decision")
+
+    def test_cl042_what_there_is_not(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        shown = spoken(capsys, "rules", "feild", "DelayExpird", "qqq", code=64)
+        assert 'did you mean "field"?' in shown
+        assert 'did you mean "DelayExpired"?' in shown
+        assert "'qqq' is no rule set, rule number or reason code\n" in shown
+        for command in ("plan", "explain", "compare"):
+            words = [command, *(["pcs/qwen"] if command == "explain" else []), "-f", QWEN[0]]
+            shown = spoken(capsys, *words, "--rules", "field@alpha.99", code=64)
+            assert 'did you mean "field@v0.1.0-alpha.9"?' in shown
+        settings, problems = settings_of({**CONFIGURATION, "rules": "feild"})
+        assert settings.rules == "design"
+        assert [(one.path, one.expected) for one in problems] == [
+            ("rules", 'design, field, or field@RELEASE up to v0.1.0-alpha.12-rc1; did you mean "field"?')
+        ]
+
+    def test_gf100_an_operator_is_told_its_rules(self) -> None:
+        settings, problems = settings_of({**CONFIGURATION, "rules": "field@alpha.8"})
+        assert not problems
+        assert settings.rules == "field@v0.1.0-alpha.8"
+
+
+class TestPlans:
+    """By other rules."""
+
+    def test_gf111_whose_cluster_it_is(self, capsys: pytest.CaptureFixture[str]) -> None:
+        words = ("plan", "-f", BREACHED[0], "--now", BREACHED[1])
+        told = "the existing operator runs this cluster, of a release from v0.1.0-alpha.12-rc1 on: --rules field tells"
+        assert told in spoken(capsys, *words)
+        assert told in spoken(capsys, *words, "--rules", "field@alpha.8")
+        assert "the existing operator runs" not in spoken(capsys, *words, "--rules", "field")
+        assert "the existing operator runs" not in spoken(
+            capsys, "plan", "-f", str(ROOT / "examples" / "degraded.yaml")
+        )
+
+    def test_gf001_a_new_set_gets_the_delay_of_its_operator(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        raw = next(
+            yaml.safe_load_all((ROOT / "examples" / "manifests" / "disaggregated.yaml").read_text(encoding="utf-8"))
+        )
+        raw["spec"]["template"].pop("terminationDelay", None)
+        (tmp_path / "set.yaml").write_text(yaml.safe_dump(raw), encoding="utf-8")
+        words = ("plan", "-f", str(tmp_path / "set.yaml"), "--now", QWEN[1], "--decisions")
+        assert "DelayMissing" not in spoken(capsys, *words, "--rules", "field")
+
+    def test_gf110_a_saved_plan_names_the_release(self, capsys: pytest.CaptureFixture[str]) -> None:
+        told: Json = json.loads(
+            spoken(capsys, "plan", "-f", QWEN[0], "--now", QWEN[1], "--rules", "field", "-o", "json")
+        )
+        assert told["rules"] == "field@v0.1.0-alpha.12-rc1"
+
+    def test_explain_goes_by_them(self, capsys: pytest.CaptureFixture[str]) -> None:
+        words = ("explain", "pcs/deepseek", "-f", BREACHED[0], "--now", BREACHED[1], "--why-not", "terminate")
+        assert "no record says that it ever had that many" in spoken(capsys, *words)
+        assert "the delay of 1m ends at 2026-11-21T09:47:22Z" in spoken(capsys, *words, "--rules", "field")
+
+    def test_simulate_goes_by_them(self, capsys: pytest.CaptureFixture[str]) -> None:
+        scenario = str(ROOT / "examples" / "scenarios" / "node-loss.yaml")
+        shown = spoken(capsys, "simulate", scenario, "--rules", "field", code=3)
+        assert "ScheduledReplicasBelowMinAvailable" in shown
+        assert "terminates" not in shown, "a pod of a lost node counts as healthy there (GF-014)"
+
+    @pytest.mark.parametrize("more", [["--check"], ["--seeds", "2"]])
+    def test_cl046_the_designs_promises_are_not_watched(
+        self, capsys: pytest.CaptureFixture[str], more: list[str]
+    ) -> None:
+        scenario = str(ROOT / "examples" / "scenarios" / "node-loss.yaml")
+        assert "promises of the design" in spoken(capsys, "simulate", scenario, "--rules", "field", *more, code=64)
+
+
+class TestCompare:
+    """Two rule sets on one cluster."""
+
+    def test_cl043_who_is_spared_and_why(self, capsys: pytest.CaptureFixture[str]) -> None:
+        shown = spoken(capsys, "compare", "-f", BREACHED[0], "--now", BREACHED[1], "--until", "4m")
+        first, *_ = shown.splitlines()
+        assert first == "1 replica would be spared that is terminated today"
+        assert "ends 09:47:22Z (in 40s), 4 times in all, with 13 PodCliques, 22 pods (18 ready) and 128 GPUs" in shown
+        assert "PodClique deepseek-0-prefill-0-pw: 1 ready, at least 2 needed; no record says" in shown
+        assert "the same ends: llm-serving/embed, llm-serving/qwen" in shown
+        assert "ends: deepseek-0-decode-0-dl" in spoken(
+            capsys, "compare", "-f", BREACHED[0], "--now", BREACHED[1], "--until", "4m", "-v"
+        )
+
+    def test_cl043_the_other_way_round_comes_first(self, capsys: pytest.CaptureFixture[str]) -> None:
+        words = ("compare", "-f", QWEN[0], "--now", QWEN[1], "--until", "1m", "--rules", "design", "--rules", "field")
+        assert spoken(capsys, *words).startswith("1 replica would be terminated that is spared today\n")
+        told: Json = json.loads(spoken(capsys, *words, "-o", "json"))
+        (found,) = (one for one in told["sets"] if one["differences"])
+        (difference,) = found["differences"]
+        assert difference["change"] == "ends"
+        assert difference["before"] is None
+        assert difference["after"]["at"] == "2026-11-21T09:39:19Z"
+        assert difference["after"]["deletes"] == ["qwen-0-router", "qwen-0-worker"]
+        assert difference["after"]["takes"] == {"pods": 5, "ready": 3, "gpus": 8}
+
+    def test_cl043_the_same_is_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
+        words = ("upgrade-check", "-f", QWEN[0], "--now", QWEN[1], "--until", "1m")
+        shown = spoken(capsys, *words, "--rules", "field@alpha.8", "--rules", "field", "--detailed-exitcode")
+        assert shown.startswith("the same ends at the same time in 3 PodCliqueSets\n")
+
+    @pytest.mark.parametrize(
+        ("more", "code"),
+        [
+            ([], 0),
+            (["--detailed-exitcode"], 2),
+            (["--fail-on", "spared"], 3),
+            (["--fail-on", "ends"], 0),
+            (["--fail-on", "ends", "--fail-on", "spared", "--detailed-exitcode"], 3),
+        ],
+    )
+    def test_cl044_exit_codes(self, capsys: pytest.CaptureFixture[str], more: list[str], code: int) -> None:
+        spoken(capsys, "compare", "-f", BREACHED[0], "--now", BREACHED[1], "--until", "2m", *more, code=code)
+
+    def test_bad_input(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        (tmp_path / "broken.yaml").write_text("kind: [", encoding="utf-8")
+        spoken(capsys, "compare", "-f", str(tmp_path / "broken.yaml"), code=1)
+        assert "twice" in spoken(capsys, "compare", "-f", QWEN[0], "--rules", "field", code=64)
+        assert "not in the input" in spoken(capsys, "compare", "nobody", "-f", QWEN[0], "--now", QWEN[1], code=64)
+        (tmp_path / "empty.yaml").write_text("apiVersion: v1\nkind: List\nitems: []\n", encoding="utf-8")
+        assert "nothing to compare" in spoken(capsys, "compare", "-f", str(tmp_path / "empty.yaml"))

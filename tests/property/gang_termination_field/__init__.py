@@ -1,0 +1,1 @@
+"""Laws of the existing operator's gang termination (GF)."""

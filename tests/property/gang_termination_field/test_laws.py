@@ -1,0 +1,241 @@
+"""The laws of the existing operator's rules on arbitrary worlds, generation by generation."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.field.generations import F0, F1, F2, F3, RELEASES, Generation
+from grove_core.areas.gang_termination.field.judge import judge_field
+from grove_core.areas.gang_termination.field.rulesets import BY_RELEASE, NEWEST
+from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.areas.gang_termination.ruling import RuleSet
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.steps import SetStatus
+from grove_core.plan.laws import problems_in
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.resources.keys import TERMINATION_IN_PROGRESS
+from grove_core.resources.pod import pod_of
+from grove_shell.controller.act import act
+from grove_shell.world.memory import MemoryWorld
+from tests.property.gang_termination_field.oracle import BREACHED, SCHEDULED, verdict_of
+from tests.property.gang_termination_field.worlds import field_worlds
+from tests.property.strategies.worlds import World, is_termination
+
+GENERATIONS: Final = (F3, F2, F1, F0)
+SPANS: Final = st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2))
+
+
+def rules_of(generation: Generation) -> RuleSet:
+    return next(BY_RELEASE[release] for release, found in RELEASES.items() if found is generation)
+
+
+def ended(plan: Plan) -> set[str]:
+    return {step.target.name for step in plan.steps if is_termination(step)}
+
+
+@pytest.mark.parametrize("generation", GENERATIONS, ids=lambda one: one.name)
+class TestOracle:
+    """The core agrees with a slow, literal transcription of the rules."""
+
+    @given(field_worlds())
+    @pytest.mark.req("GF-021")
+    @pytest.mark.req("GF-024")
+    @pytest.mark.req("GF-025")
+    @pytest.mark.req("GF-026")
+    @pytest.mark.req("GF-028")
+    @pytest.mark.req("GF-029")
+    @pytest.mark.req("GF-031")
+    @pytest.mark.req("GF-032")
+    @pytest.mark.req("GF-034")
+    @pytest.mark.req("GF-081")
+    @pytest.mark.req("GF-083")
+    @pytest.mark.req("GF-102")
+    @pytest.mark.req("GF-103")
+    @pytest.mark.req("GF-104")
+    @pytest.mark.req("GF-105")
+    @pytest.mark.req("GF-107")
+    @pytest.mark.req("GF-108")
+    @pytest.mark.req("GF-109")
+    def test_conditions_and_their_times(self, generation: Generation, world: World) -> None:
+        judgement, expected = judge_field(world.snapshot, generation), verdict_of(world, generation.name)
+        for clique in judgement.cliques:
+            theirs = expected.conditions[clique.clique.ref.name]
+            for type_, ours in ((BREACHED, clique.breach), (SCHEDULED, clique.placed)):
+                found = theirs.get(type_)
+                assert (ours and (ours.status.value, ours.last_transition_time)) == (
+                    found and (found.status, found.since)
+                )
+            if clique.clique.ref.name in expected.reasons:
+                assert clique.breach is not None
+                assert clique.breach.reason == clique.reason.rule.code == expected.reasons[clique.clique.ref.name]
+        for group in judgement.groups:
+            held = expected.conditions[group.group.ref.name].get(BREACHED)
+            assert (group.breach and (group.breach.status.value, group.breach.last_transition_time)) == (
+                held and (held.status, held.since)
+            )
+            if group.group.ref.name in expected.reasons:
+                assert group.reason.rule.code == expected.reasons[group.group.ref.name]
+
+    @given(field_worlds())
+    @pytest.mark.req("GF-003")
+    @pytest.mark.req("GF-040")
+    @pytest.mark.req("GF-041")
+    @pytest.mark.req("GF-050")
+    @pytest.mark.req("GF-051")
+    @pytest.mark.req("GF-052")
+    @pytest.mark.req("GF-060")
+    @pytest.mark.req("GF-061")
+    @pytest.mark.req("GF-064")
+    @pytest.mark.req("GF-070")
+    @pytest.mark.req("GF-071")
+    @pytest.mark.req("GF-072")
+    @pytest.mark.req("GF-074")
+    @pytest.mark.req("GF-085")
+    @pytest.mark.req("GF-101")
+    def test_deletions_flags_and_the_next_look(self, generation: Generation, world: World) -> None:
+        plan, expected = reconcile(world.snapshot, rules_of(generation)), verdict_of(world, generation.name)
+        event(f"deletes {min(len(expected.deletes), 5)}")
+        assert ended(plan) == expected.deletes
+        moments = [moment for moment in expected.wakes if moment > world.now]
+        assert plan.wake_at == min(moments, default=None)
+        flags = {step.target.name for step in plan.steps if flags_with(step.action)}
+        held = {
+            group.ref.name
+            for group in world.groups
+            if any((one.type, one.status.value) == (TERMINATION_IN_PROGRESS, "True") for one in group.status.conditions)
+        }
+        assert flags == (expected.flagged - held if generation.asks_for_history else set())
+
+    @given(field_worlds())
+    @pytest.mark.req("GF-078")
+    def test_plans_keep_the_laws_of_plans_and_delete_cliques_alone(self, generation: Generation, world: World) -> None:
+        plan = reconcile(world.snapshot, rules_of(generation))
+        assert problems_in(plan, world.snapshot) == ()
+        assert plan == reconcile(world.snapshot, rules_of(generation))
+        assert plan.rules.startswith("field@")
+        assert {step.target.kind for step in plan.steps if is_termination(step)} <= {"PodClique"}
+
+    @given(field_worlds())
+    @pytest.mark.req("GF-020")
+    @pytest.mark.req("GF-036")
+    @pytest.mark.req("GF-037")
+    def test_a_second_look_writes_no_status(self, generation: Generation, world: World) -> None:
+        """What was written stands: nothing flaps while neither pods nor time move."""
+        snapshot = world.snapshot
+        rules = rules_of(generation)
+        statuses = [step for step in reconcile(snapshot, rules).steps if isinstance(step.action, SetStatus)]
+        memory = MemoryWorld((snapshot,))
+        attempts = act(memory, statuses)
+        seen = memory.observe(snapshot.root.ref, snapshot.now, attempts)
+        assert seen is not None
+        again = rules.rule(seen)
+        written = {step.target for step in statuses}
+        wanted = {want.target for want in again.desired.wants if type(want).__name__ == "Status"}
+        late = {clique.ref for clique in snapshot.cliques if clique.status.observed is None}
+        groups = {group.ref for group in snapshot.groups} | {snapshot.root.ref}
+        assert not (wanted & written) - late - groups
+
+    @given(field_worlds(), SPANS)
+    @pytest.mark.req("GF-052")
+    def test_who_ends_now_ends_later_too(self, generation: Generation, world: World, passed: timedelta) -> None:
+        """Time alone spares nobody who was due by stored conditions that still hold."""
+        now, later = world, world.at(world.now + passed)
+        due = {replica.number for replica in judge_field(now.snapshot, generation).replicas if ends(replica.fate)}
+        then = {replica.number for replica in judge_field(later.snapshot, generation).replicas if ends(replica.fate)}
+        assert due <= then
+
+
+def ends(fate: object) -> bool:
+    return type(fate).__name__ == "Terminate"
+
+
+def flags_with(action: object) -> bool:
+    if not isinstance(action, SetStatus):
+        return False
+    conditions = action.fields.get("conditions", ())
+    assert isinstance(conditions, tuple)
+    return any(isinstance(one, FrozenMap) and one["type"] == TERMINATION_IN_PROGRESS for one in conditions)
+
+
+class TestSettings:
+    """Where the delay comes from."""
+
+    @given(field_worlds())
+    @pytest.mark.req("GF-003")
+    def test_gf001_delays_of_groups_and_records_of_availability_change_nothing(self, world: World) -> None:
+        template = world.root.spec.template
+        bare = [group.model_copy(update={"termination_delay": None}) for group in template.pod_clique_scaling_groups]
+        spec = world.root.spec.model_copy(
+            update={"template": template.model_copy(update={"pod_clique_scaling_groups": tuple(bare)})}
+        )
+        without = replace(
+            world,
+            root=replace(world.root, spec=spec),
+            cliques=tuple(replace(one, status=replace(one.status, was_available=True)) for one in world.cliques),
+        )
+        assert ended(reconcile(without.snapshot, NEWEST)) == ended(reconcile(world.snapshot, NEWEST))
+
+    @given(field_worlds())
+    def test_gf002_without_a_delay_nothing_ends(self, world: World) -> None:
+        spec = world.root.spec
+        off = spec.model_copy(update={"template": spec.template.model_copy(update={"termination_delay": None})})
+        snapshot = replace(world, root=replace(world.root, spec=off)).snapshot
+        plan = reconcile(snapshot, NEWEST)
+        assert not ended(plan)
+        assert {finding.because[0].rule.code for finding in plan.findings if finding.question == "termination"} == {
+            "DelayMissing"
+        }
+
+    @pytest.mark.parametrize("rules", list(BY_NAME.values()), ids=lambda rules: rules.name)
+    def test_gf100_every_name_leads_to_its_rules(self, rules: RuleSet) -> None:
+        assert BY_NAME[rules.name] is rules
+        assert BY_NAME["field"] is BY_NAME["field@v0.1.0-alpha.12-rc1"]
+
+    def test_gf106_every_release_has_its_generation(self) -> None:
+        assert [found.name for found in RELEASES.values()] == ["F0", *["F1"] * 7, *["F2"] * 3, "F3"]
+        assert next(iter(RELEASES)) == "v0.1.0-alpha.1"
+
+    def test_gf110_the_first_release_waits_half_a_minute(self) -> None:
+        assert BY_NAME["field@v0.1.0-alpha.1"].default_delay == timedelta(seconds=30)
+        assert BY_NAME["field@v0.1.0-alpha.2"].default_delay == BY_NAME["field"].default_delay == timedelta(hours=4)
+        assert BY_NAME["design"].default_delay is None
+
+
+class TestPods:
+    """Which class a pod is in, from what a kubelet writes."""
+
+    @pytest.mark.parametrize(
+        ("ready", "init", "main", "expected"),
+        [
+            ("True", {}, {"lastState": {"terminated": {"exitCode": 137}}}, (False, False)),
+            ("False", {}, {"lastState": {"terminated": {"exitCode": 137}}}, (True, False)),
+            ("False", {"lastState": {"terminated": {"exitCode": 1}}}, {"started": True, "ready": False}, (True, False)),
+            ("False", {}, {"lastState": {"terminated": {"exitCode": 0}}}, (False, False)),
+            ("False", {}, {"state": {"terminated": {"exitCode": 1}}}, (False, False)),
+            ("False", {}, {"started": True, "ready": False}, (False, True)),
+            ("False", {"started": True, "ready": False}, {}, (False, False)),
+            ("False", {}, {"started": False, "ready": False}, (False, False)),
+            ("False", {}, {"ready": False}, (False, False)),
+            ("False", {}, {"started": True, "ready": True}, (False, False)),
+        ],
+    )
+    @pytest.mark.req("GF-013")
+    @pytest.mark.req("GF-014")
+    def test_gf012_classes(
+        self, ready: str, init: dict[str, object], main: dict[str, object], expected: tuple[bool, bool]
+    ) -> None:
+        raw = {
+            "metadata": {"name": "p", "namespace": "ml", "uid": "u"},
+            "status": {
+                "conditions": [{"type": "Ready", "status": ready}],
+                "initContainerStatuses": [{"name": "wait", **init}] if init else [],
+                "containerStatuses": [{"name": "main", **main}],
+            },
+        }
+        pod = pod_of(raw, {})
+        assert (pod.crashed, pod.unready) == expected

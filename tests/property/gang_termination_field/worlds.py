@@ -1,0 +1,64 @@
+"""Arbitrary snapshots as the existing operator leaves them: its labels, its conditions, pods that crash or start."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from hypothesis import strategies as st
+
+from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.keys import TERMINATION_IN_PROGRESS
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from tests.property.strategies.tape import Tape
+from tests.property.strategies.worlds import AGES, START, World, world_of
+
+BEFORE: Final = tuple(timedelta(seconds=seconds) for seconds in (86_400, 0, 4, 5, 6, 60, 305))
+"""How long before its oldest condition an object was made."""
+
+
+def fielded(world: World, tape: Tape) -> World:
+    """The same world with what that operator writes, and without what it does not know."""
+    names = {group.uid: group.ref.name for group in world.groups}
+    return replace(
+        world,
+        cliques=tuple(_clique(clique, world.root.ref.name, names, tape) for clique in world.cliques),
+        groups=tuple(_group(group, tape) for group in world.groups),
+        pods=tuple(_pod(pod, tape) for pod in world.pods),
+    )
+
+
+def _clique(clique: PodClique, root: str, groups: dict[str, str], tape: Tape) -> PodClique:
+    labels = {"app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": root}
+    if clique.owner_kind == GROUP_KIND:
+        labels["app.kubernetes.io/component"] = "pcsg-podclique"
+        labels["grove.io/podcliquescalinggroup"] = groups[clique.owner_uid]
+    conditions = clique.status.conditions
+    oldest = min((condition.last_transition_time for condition in conditions), default=START)
+    status = replace(clique.status, was_available=None, observed=None if tape.rarely() else 1)
+    made = oldest - tape.pick(BEFORE)
+    return replace(clique, labels=FrozenMap(labels), created_at=made, status=status)
+
+
+def _group(group: ScalingGroup, tape: Tape) -> ScalingGroup:
+    oldest = min((condition.last_transition_time for condition in group.status.conditions), default=START)
+    made = oldest - tape.pick(BEFORE)
+    if not tape.rarely():
+        return replace(group, created_at=made)
+    truth = tape.pick((Truth.TRUE, Truth.FALSE))
+    flag = Condition(TERMINATION_IN_PROGRESS, truth, "Recorded", "as recorded", START - tape.pick(AGES))
+    status = replace(group.status, conditions=(*group.status.conditions, flag))
+    return replace(group, created_at=made, status=status)
+
+
+def _pod(pod: Pod, tape: Tape) -> Pod:
+    crashed, unready = (False, False) if pod.ready else tape.pick(((False, False), (True, False), (False, True)))
+    return replace(pod, crashed=crashed, unready=unready)
+
+
+def field_worlds() -> st.SearchStrategy[World]:
+    """Arbitrary worlds of the existing operator."""
+    tapes = st.tuples(st.binary(max_size=400), st.binary(max_size=120))
+    return tapes.map(lambda data: fielded(world_of(data[0]), Tape(data[1])))

@@ -1,0 +1,1 @@
+"""Decision logs: written, read, and decided again."""

@@ -1,0 +1,57 @@
+"""Decision logs of played clusters: what an operator of a scenario saw, recorded as a real one records it."""
+
+import io
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.ruling import RuleSet
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.operator.rounds import Look
+from grove_shell.replay.recorder import Recorder
+from grove_shell.simulator.reading import read_scenario
+from grove_shell.simulator.simulation import Options, Simulation
+
+ROOT: Final = Path(__file__).parents[2]
+SCENARIOS: Final = (
+    "examples/scenarios/node-loss.yaml",
+    "examples/scenarios/gang-scheduling.yaml",
+    "tests/golden/simulation/a_quota_and_a_cache_that_lags/scenario.yaml",
+)
+
+
+def look_at(snapshot: Snapshot, plan: Plan, name: str = "a plan") -> Look:
+    """A look as an operator's followers hear of it."""
+    root = snapshot.root.ref
+    return Look(home=(root.namespace, root.name), name=name, seen=snapshot, plan=plan, seconds=0.0)
+
+
+class Seen:
+    """An operator's mind that remembers what it was shown, and writes it down."""
+
+    def __init__(self, rules: RuleSet = DESIGN) -> None:
+        self.rules = rules
+        self.out = io.StringIO()
+        self.recorder = Recorder(self.out, rules.name, "")
+        self.snapshots: list[Snapshot] = []
+
+    def decide(self, snapshot: Snapshot) -> Plan:
+        plan = reconcile(snapshot, self.rules)
+        self.snapshots.append(snapshot)
+        self.recorder.planned(look_at(snapshot, plan, f"plan-{len(self.snapshots)}"))
+        return plan
+
+
+@cache
+def played(scenario: str, rules: RuleSet = DESIGN) -> Seen:
+    """What the operator of a scenario saw."""
+    read = read_scenario(str(ROOT / scenario))
+    assert read.scenario is not None
+    seen = Seen(rules)
+    Simulation(
+        read.scenario, Options(decide=seen.decide, rules=rules), dump=read.cluster, manifests=read.manifests
+    ).run()
+    return seen

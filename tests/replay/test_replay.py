@@ -1,0 +1,233 @@
+"""What an operator saw and decided can be decided again from its log alone; a log that is not whole says where."""
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.field.rulesets import NEWEST
+from grove_core.reconcile import reconcile
+from grove_core.snapshot.narrow import narrowed
+from grove_shell.cli.main import run
+from grove_shell.replay.facts import as_json, from_json
+from grove_shell.replay.format import dumped, line_of, plan_as_json
+from grove_shell.replay.reading import Broken, looks_in
+from grove_shell.replay.recorder import Recorder
+from tests.property.gang_termination_field.worlds import field_worlds
+from tests.property.strategies.worlds import World
+from tests.replay.logs import SCENARIOS, look_at, played
+
+LOG: Final = SCENARIOS[0]
+
+
+def lines_of(scenario: str) -> list[str]:
+    return played(scenario).out.getvalue().splitlines(keepends=True)
+
+
+def written(path: Path, lines: list[str]) -> str:
+    path.write_text("".join(lines), encoding="utf-8")
+    return str(path)
+
+
+def spoken(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    assert run(list(words), "grove") == code
+    shown = capsys.readouterr()
+    return shown.err if code in {1, 64} else shown.out
+
+
+class TestFacts:
+    """Objects as JSON and back."""
+
+    @given(field_worlds())
+    def test_rp002_objects_survive(self, world: World) -> None:
+        for item in (world.root, *world.groups, *world.cliques, *world.pods):
+            assert from_json(type(item), json.loads(dumped(as_json(item)))) == item
+
+    @pytest.mark.parametrize("scenario", SCENARIOS)
+    def test_rp002_everything_an_operator_sees_survives(self, scenario: str) -> None:
+        for snapshot in played(scenario).snapshots[::7]:
+            every = (*snapshot.targets().values(), *(pod for _, pod in snapshot.pods()))
+            for item in every:
+                assert from_json(type(item), json.loads(dumped(as_json(item)))) == item
+
+    @pytest.mark.parametrize(
+        ("declared", "raw"),
+        [(int, "1"), (bool, 1), (str, None), (dict[str, int], [["a", "b"]]), (tuple[int, str], [1])],
+    )
+    def test_rp002_what_is_none_is_refused(self, declared: object, raw: object) -> None:
+        with pytest.raises((TypeError, ValueError)):
+            from_json(declared, raw)
+
+    def test_rp002_what_is_no_fact_cannot_be_written(self) -> None:
+        with pytest.raises(TypeError):
+            as_json(object())
+        with pytest.raises(TypeError):
+            from_json(Any, 1)
+
+
+class TestReplay:
+    """A log is enough."""
+
+    @pytest.mark.parametrize("scenario", SCENARIOS)
+    @pytest.mark.req("RP-003")
+    def test_rp001_every_look_is_decided_again(self, scenario: str) -> None:
+        seen = played(scenario)
+        looks = list(looks_in(lines_of(scenario)))
+        assert len(looks) == len(seen.snapshots) > 10
+        for look, snapshot in zip(looks, seen.snapshots, strict=True):
+            told = narrowed(snapshot)
+            for name in ("root", "groups", "cliques", "gangs", "others", "domains", "now", "attempts", "configuration"):
+                assert getattr(look.snapshot, name) == getattr(told, name), name
+            assert look.snapshot.pods_of == {uid: tuple(pods) for uid, pods in told.pods_of.items() if pods}
+            again = plan_as_json(reconcile(look.snapshot), snapshot.now)
+            assert dumped(again) == dumped(look.plan) == dumped(plan_as_json(reconcile(snapshot), snapshot.now))
+
+    @given(field_worlds())
+    def test_rp001_by_the_fields_rules_too(self, world: World) -> None:
+        snapshot, out = world.snapshot, io.StringIO()
+        plan = reconcile(snapshot, NEWEST)
+        Recorder(out, NEWEST.name, "").planned(look_at(snapshot, plan))
+        (look,) = looks_in(out.getvalue().splitlines(keepends=True))
+        assert look.rules == NEWEST.name
+        assert reconcile(look.snapshot, NEWEST) == plan
+
+    @given(field_worlds(), field_worlds())
+    def test_rp003_what_is_of_others_changes_nothing(self, world: World, other: World) -> None:
+        snapshot = world.snapshot
+        strangers = {f"other-{uid}": pods for uid, pods in other.snapshot.pods_of.items()}
+        crowded = replace(snapshot, pods_of={**snapshot.pods_of, **strangers})
+        assert reconcile(narrowed(crowded)) == reconcile(snapshot)
+        assert not strangers.keys() & narrowed(crowded).pods_of.keys()
+
+    def test_rp006_an_object_is_written_once(self) -> None:
+        lines = [json.loads(line) for line in lines_of(LOG)]
+        facts = [line["fact"] for line in lines if "fact" in line]
+        assert len(facts) == len(set(facts))
+        references = [line["seen"]["root"] for line in lines if "look" in line]
+        assert len(set(references)) < len(references) / 2
+
+    def test_rp001_the_command_says_so(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        path = written(tmp_path / "log", lines_of(LOG))
+        count = len(played(LOG).snapshots)
+        first, second, *rest = spoken(capsys, "replay", path).splitlines()
+        assert first == f"{count} looks decided again, each byte for byte as written"
+        assert second.endswith("by the rules 'design'")
+        assert not rest
+        told = json.loads(spoken(capsys, "replay", path, "-o", "json"))
+        assert (told["looks"], told["asRecorded"], told["otherwise"]) == (count, count, [])
+
+    def test_rp001_what_comes_out_otherwise_is_told(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        """As after a change of the program: the log is whole, and says something else than we would."""
+        lines: list[str] = []
+        chain = ""
+        changed = 0
+        for line in lines_of(LOG):
+            words = json.loads(line)
+            del words["chain"]
+            if "look" in words and words["plan"]["steps"] and not changed:
+                words["plan"]["steps"].pop()
+                changed = len(lines) + 1
+            text, chain = line_of(words, chain)
+            lines.append(text)
+        path = written(tmp_path / "log", lines)
+        shown = spoken(capsys, "replay", path, code=3)
+        assert shown.startswith("1 of ")
+        assert f"line {changed}  plan " in shown
+        assert "now there is: " in shown
+
+    def test_rp005_by_other_rules(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        path = written(tmp_path / "log", lines_of(LOG))
+        shown = spoken(capsys, "replay", path, "--rules", "field")
+        assert "something else would have ended at" in shown
+        assert "design: ends now" in shown
+        assert "field@v0.1.0-alpha.12-rc1: spared" in shown
+        spoken(capsys, "replay", path, "--rules", "field", "--detailed-exitcode", code=2)
+        spoken(capsys, "replay", path, "--rules", "design", "--detailed-exitcode")
+        told = json.loads(spoken(capsys, "replay", path, "--rules", "field", "-o", "json"))
+        assert told["parted"]
+        assert told["parted"][0]["differences"][0]["change"] == "spared"
+
+
+class TestBadInput:
+    """RP-004: the place, and nothing decided."""
+
+    @given(st.data())
+    def test_rp004_a_changed_line_shows_at_its_place(self, data: st.DataObject) -> None:
+        lines = lines_of(LOG)
+        number = data.draw(st.integers(0, len(lines) - 1))
+        line = lines[number]
+        at = data.draw(st.integers(0, len(line) - 2))
+        letter = data.draw(st.sampled_from([one for one in '0aZ"}' if one != line[at]]))
+        broken = [*lines[:number], line[:at] + letter + line[at + 1 :], *lines[number + 1 :]]
+        with pytest.raises(Broken) as caught:
+            list(looks_in(broken))
+        assert caught.value.flaw.line == number + 1
+
+    @given(st.data())
+    def test_rp004_a_lost_and_a_moved_line_show(self, data: st.DataObject) -> None:
+        lines = lines_of(LOG)
+        number = data.draw(st.integers(1, len(lines) - 2))
+        with pytest.raises(Broken) as caught:
+            list(looks_in([*lines[:number], *lines[number + 1 :]]))
+        assert caught.value.flaw.line == number + 1
+        with pytest.raises(Broken) as caught:
+            list(looks_in([*lines[:number], lines[number + 1], lines[number], *lines[number + 2 :]]))
+        assert caught.value.flaw.line == number + 1
+
+    @pytest.mark.parametrize(
+        ("change", "place", "said"),
+        [
+            (lambda lines: [*lines[:-1], lines[-1][:50]], -1, "the log is cut short here"),
+            (
+                lambda lines: [lines[0].replace('"decisionLog":"1.0"', '"decisionLog":"2.0"'), *lines[1:]],
+                1,
+                "was changed",
+            ),
+            (lambda lines: lines[1:], 1, "its head comes first"),
+            (lambda _: [], 0, "its head comes first"),
+            (lambda _: ["hello\n"], 1, "its head comes first"),
+        ],
+        ids=["cut short", "another format", "no head", "empty", "something else"],
+    )
+    def test_rp004_the_command_names_the_line(
+        self,
+        capsys: pytest.CaptureFixture[str],
+        tmp_path: Path,
+        change: Any,
+        place: int,
+        said: str,
+    ) -> None:
+        lines = change(lines_of(LOG))
+        path = written(tmp_path / "log", lines)
+        shown = spoken(capsys, "replay", path, code=1)
+        assert said in shown
+        assert f"{path}:{len(lines) if place < 0 else place}:1: " in shown
+        assert "Nothing was decided again." in shown
+
+    def test_rp004_another_format_is_told_as_such(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        text, _ = line_of({"decisionLog": "2.0", "coreVersion": "9", "rules": "design", "namespace": ""}, "")
+        shown = spoken(capsys, "replay", written(tmp_path / "log", [text]), code=1)
+        assert "expected a decision log of format 1.0, got 2.0" in shown
+
+    def test_rp004_no_file_and_no_text(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        assert "No such file" in spoken(capsys, "replay", str(tmp_path / "nothing"), code=1)
+        (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+        assert "UTF-8" in spoken(capsys, "replay", str(tmp_path / "binary"), code=1)
+
+    def test_rp007_a_process_goes_on_in_the_same_log(self, tmp_path: Path) -> None:
+        lines = lines_of(LOG) + lines_of(SCENARIOS[1])
+        looks = list(looks_in(lines))
+        assert len(looks) == len(played(LOG).snapshots) + len(played(SCENARIOS[1]).snapshots)
+        assert len({look.head.line for look in looks}) == 2
+
+    def test_rp007_nothing_is_written_behind_a_broken_line(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        path = written(tmp_path / "log", [*lines_of(LOG)[:3], '{"fact":'])
+        assert "its last line is cut short" in spoken(capsys, "operator", "--decision-log", path, code=1)
+        assert Path(path).read_text(encoding="utf-8").endswith('{"fact":')

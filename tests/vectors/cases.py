@@ -1,0 +1,54 @@
+"""Recorded cases: each a whole namespace as objects, the clock, and what somebody else made of it before us."""
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import pytest
+
+from grove_core.kernel.times import parse_time
+from grove_core.resources.pod import pod_of
+from grove_core.resources.podclique import PodClique, podclique_of
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
+from grove_core.snapshot.cluster import cluster_of
+from grove_core.snapshot.snapshot import Snapshot
+
+Json: TypeAlias = dict[str, Any]
+HERE: Final = Path(__file__).parent
+
+
+def cases(folder: Path, files: Iterable[str]) -> Iterator[Any]:
+    """Every case as a parameter of a test."""
+    for name in files:
+        with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+            for line in lines:
+                case = json.loads(line)
+                yield pytest.param(case, id=f"{name}-{case['id']}")
+
+
+def snapshot_of(case: Json) -> Snapshot:
+    """What its only set can see."""
+    by_kind: dict[str, list[Json]] = {}
+    for item in case["objects"]:
+        by_kind.setdefault(item["kind"], []).append(item)
+    shared: dict[str, str] = {}
+    cluster = cluster_of(
+        sets=map(podcliqueset_of, by_kind["PodCliqueSet"]),
+        groups=map(scaling_group_of, by_kind.get("PodCliqueScalingGroup", [])),
+        cliques=map(podclique_of, by_kind.get("PodClique", [])),
+        pods=[pod_of(raw, shared) for raw in by_kind.get("Pod", [])],
+    )
+    now = parse_time(case["now"])
+    assert now is not None
+    return cluster.snapshot_of(cluster.sets[0], now)
+
+
+def status_of(item: PodClique | ScalingGroup | PodCliqueSet) -> Json:
+    """A stored status by names in JSON; conditions by type."""
+    status = item.status
+    shown: Json = {name: getattr(status, attribute) for name, attribute in status.FIELDS.items()}
+    shown["conditions"] = {condition.type: condition for condition in status.conditions}
+    return shown

@@ -1,0 +1,110 @@
+"""180 recorded clusters, judged before by an independent implementation of the existing operator's rules.
+
+They recompute statuses first, as that operator does when it looks. Whatever it would delete, flag, or wait for must be
+ours, and every condition with the moment since when it holds.
+"""
+
+from typing import Final
+
+import pytest
+
+from grove_core.areas.gang_termination.field.generations import F3
+from grove_core.areas.gang_termination.field.judge import FieldJudgement, judge_field
+from grove_core.areas.gang_termination.field.rulesets import NEWEST
+from grove_core.kernel.conditions import REMOVED, Condition
+from grove_core.kernel.steps import Delete, SetStatus
+from grove_core.kernel.times import format_time
+from grove_core.plan.laws import problems_in
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.resources.keys import TERMINATION_IN_PROGRESS
+from grove_core.resources.statuses import with_status
+from grove_core.snapshot.snapshot import Snapshot
+from tests.vectors.cases import HERE, Json, cases, snapshot_of, status_of
+
+FILES: Final = ("podclique-status", "group-termination", "set-termination")
+# Rollouts and selectors are the workload area's.
+LATER: Final = frozenset({"conditions", "hpaPodSelector", "selector", "updatedReplicas", REMOVED})
+UPDATED: Final = "updatedReplicas"
+
+
+def told(conditions: Json, stored: Json) -> Json:
+    """The conditions in the shape of the recorded cases."""
+    return {type_: _told(condition, stored.get(type_)) for type_, condition in conditions.items()}
+
+
+def _told(condition: Condition, before: Condition | None) -> Json:
+    return {
+        "status": condition.status.value,
+        "reason": condition.reason,
+        "lastTransitionTime": format_time(condition.last_transition_time),
+        "kept": before is not None and before.status is condition.status,
+    }
+
+
+def statuses_after(snapshot: Snapshot, plan: Plan, judgement: FieldJudgement) -> Json:
+    """Kind/name -> status as it would be after the plan's writes; of cliques that go as they were judged."""
+    writes = {step.target: step.action.fields for step in plan.steps if isinstance(step.action, SetStatus)}
+    shown: Json = {}
+    for seen in judgement.cliques:
+        clique = seen.clique
+        status = status_of(with_status(clique, writes[clique.ref]) if clique.ref in writes else clique)
+        if not clique.deleting:
+            status |= {
+                "readyReplicas": seen.counts.ready,
+                "replicas": seen.counts.replicas,
+                UPDATED: seen.counts.updated,
+            }
+            status |= {"scheduledReplicas": seen.counts.scheduled, "scheduleGatedReplicas": seen.counts.gated}
+            status["conditions"] |= {one.type: one for one in (seen.breach, seen.placed) if one is not None}
+        shown[clique.ref.short] = status
+    for group in snapshot.groups:
+        shown[group.ref.short] = status_of(with_status(group, writes[group.ref]) if group.ref in writes else group)
+    root = snapshot.root
+    shown[root.ref.short] = status_of(with_status(root, writes[root.ref]) if root.ref in writes else root)
+    return shown
+
+
+@pytest.mark.parametrize("case", list(cases(HERE / "field", FILES)))
+def test_gf050_the_recorded_verdict_is_ours(case: Json) -> None:
+    snapshot, expect = snapshot_of(case), case["expect"]
+    plan = reconcile(snapshot, NEWEST)
+    assert problems_in(plan, snapshot) == ()
+    assert sorted(step.target.name for step in plan.steps if isinstance(step.action, Delete)) == expect["deletes"]
+
+    ended = [finding.subject for finding in plan.findings if finding.verdict == "Terminate"]
+    groups: dict[str, list[int]] = {}
+    for subject in ended:
+        if subject.kind == "PodCliqueScalingGroup" and subject.replica is not None:
+            groups.setdefault(subject.name, []).append(subject.replica)
+    assert groups == expect["terminate"]["podCliqueScalingGroups"]
+    sets = [subject.replica for subject in ended if subject.kind == "PodCliqueSet"]
+    assert sets == expect["terminate"]["podCliqueSetReplicas"]
+
+    wake = format_time(plan.wake_at) if plan.wake_at else None
+    assert wake in {expect["wakeAt"], *expect.get("wakeAtEarlier", ())}
+
+
+@pytest.mark.parametrize("case", list(cases(HERE / "field", FILES)))
+def test_gf028_the_recorded_statuses_are_ours(case: Json) -> None:
+    snapshot, expect = snapshot_of(case), case["expect"]
+    plan, judgement = reconcile(snapshot, NEWEST), judge_field(snapshot, F3)
+    stored = {clique.ref.short: status_of(clique)["conditions"] for clique in snapshot.cliques}
+    stored |= {group.ref.short: status_of(group)["conditions"] for group in snapshot.groups}
+    shown = statuses_after(snapshot, plan, judgement)
+    flagged = {f"PodCliqueScalingGroup/{name}" for name in expect.get("flagged", ())}
+    for name, status in expect["status"].items():
+        ours = shown[name]
+        for field in status.keys() - LATER:
+            assert (name, field, ours[field]) == (name, field, status[field])
+        conditions = told(ours["conditions"], stored.get(name, {}))
+        if name in flagged:
+            assert conditions.pop(TERMINATION_IN_PROGRESS)["status"] == "True"
+        expected = dict(status.get("conditions", {}))
+        if name in flagged:
+            expected.pop(TERMINATION_IN_PROGRESS, None)
+        assert (name, conditions) == (name, expected)
+
+
+def test_gf050_there_are_as_many_cases_as_were_recorded() -> None:
+    assert len(list(cases(HERE / "field", FILES))) == 180
