@@ -3,21 +3,28 @@
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Final
 
 from grove_core.admit import admit, neighbours_in
 from grove_core.admit_topology import admit_topology, around_in
+from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.field.advice import cautions_to
+from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.topology.admit import Around
+from grove_core.areas.workload.defaults import with_defaults
 from grove_core.document.writing import reason_as_json
 from grove_core.kernel.admission import AdmissionVerdict, Deny, Remark
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.fields import shown
 from grove_core.resources.keys import GROVE
 from grove_core.resources.podclique import PodClique, podclique_of
+from grove_core.resources.template import read_spec
 from grove_shell.actions.source import configuration_of
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.likeness import slip_in
@@ -75,7 +82,9 @@ class _Given:
             self.headings.append({"kind": kind, "metadata": raw.get("metadata")})
 
 
-def validate(filenames: tuple[str, ...], old: tuple[str, ...], output: str, config: str | None = None) -> int:
+def validate(
+    filenames: tuple[str, ...], old: tuple[str, ...], output: str, config: str | None = None, rules: str = DESIGN.name
+) -> int:
     """Judge and print; returns the exit code (CL-001, CL-013)."""
     told, unread = configuration_of(config)
     faults: list[Fault] = [*unread]
@@ -92,7 +101,7 @@ def validate(filenames: tuple[str, ...], old: tuple[str, ...], output: str, conf
         if old and earlier is None:
             write(f"no earlier version of {_name(item.value)} in --old: judged as new\n", sys.stderr)
         decision = admit(item.value, earlier, neighbours, told, classes, around)
-        judged.append((item, strictly(item.value, decision)))
+        judged.append((item, _advised(item.value, strictly(item.value, decision), BY_NAME[rules])))
     stored = {_field(item.value, "name"): item.value for item in before.topologies}
     for item in given.topologies:
         earlier = stored.get(_field(item.value, "name"))
@@ -107,6 +116,19 @@ def validate(filenames: tuple[str, ...], old: tuple[str, ...], output: str, conf
         write(as_text({"verdicts": verdicts, "notJudged": others}, output))
     refused = any(isinstance(decision.verdict, Deny) for _, decision in judged)
     return ERROR if faults or refused or not judged else DONE
+
+
+def _advised(
+    raw: Mapping[str, Any], decision: Decision[AdmissionVerdict], rules: RuleSet
+) -> Decision[AdmissionVerdict]:
+    """With what will hurt by the existing operator's rules (GF-120)."""
+    spec, _ = read_spec(with_defaults(raw).get("spec"))
+    if rules.default_delay is None or spec is None:
+        return decision
+    ref = Ref(GROVE, SET, _field(raw, "namespace") or "default", _field(raw, "name"))
+    more = cautions_to(ref, spec, rules.default_delay)
+    verdict = replace(decision.verdict, warnings=(*decision.verdict.warnings, *more))
+    return replace(decision, verdict=verdict)
 
 
 def _around(before: _Given, given: _Given, kept: list[dict[str, Any]]) -> Around:

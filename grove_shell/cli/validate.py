@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import cluster_options, config_option, filename_option, format_option
+from grove_shell.cli.options import cluster_options, config_option, filename_option, format_option, rules_option
 
 
 @click.command("validate")
@@ -15,6 +15,7 @@ from grove_shell.cli.options import cluster_options, config_option, filename_opt
 @click.option("--live", is_flag=True, help="With --preflight: on the cluster itself.")
 @cluster_options
 @format_option("human", "json", "yaml")
+@rules_option
 def command(**options: Any) -> int:
     """Would these PodCliqueSets be admitted: the webhook's verdict offline, all problems at once.
 
@@ -23,6 +24,7 @@ def command(**options: Any) -> int:
       grove validate -f pcs.yaml
       grove validate -f new.yaml --old cluster.yaml     # may this be changed on a running set?
       grove validate -f pcs.yaml --config operator.yaml # with what this operator would ignore
+      grove validate -f pcs.yaml --rules field          # with what will hurt on a cluster of today's operator
       grove validate --preflight --config operator.yaml --live
 
     A manifest is judged as strictly as for kubectl apply: unknown fields and pod templates too.  What a cluster has
@@ -32,7 +34,7 @@ def command(**options: Any) -> int:
     """
     preflight, live = options.pop("preflight"), options.pop("live")
     where = {name: options.pop(name) for name in ("kubeconfig", "context", "everywhere")}
-    filenames, config = options["filenames"], options["config"]
+    filenames, config, rules = options["filenames"], options["config"], options.pop("rules")
     if not preflight:
         if live or any(where.values()):
             raise click.UsageError("--live, --kubeconfig, --context and -A are of --preflight")
@@ -40,7 +42,7 @@ def command(**options: Any) -> int:
             raise click.UsageError("nothing to judge: -f FILE")
         from grove_shell.actions.validate import validate
 
-        return validate(**options)
+        return validate(**options, rules=rules)
     if config is None or (not live and not filenames):
         raise click.UsageError("--preflight needs --config, and -f FILE or --live")
     from grove_shell.actions.preflight import preflight as judge

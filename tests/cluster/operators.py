@@ -74,7 +74,7 @@ class Operator:
         client: of the configuration, e.g. ``inFlight``.
         server: to go to instead of the API server itself, e.g. a proxy.
         options: further ones of the command line.
-        mnnvl: of the configuration; may be set anew for its next life, as ``topology`` may.
+        mnnvl: of the configuration; may be set anew for its next life, as ``topology`` and ``rules`` may.
     """
 
     def __init__(
@@ -98,6 +98,7 @@ class Operator:
         self._options = options
         self.mnnvl = mnnvl
         self.topology: Mapping[str, Any] = {}
+        self.rules = "design"
         self._name = ""
         self._before: list[Json] = []
 
@@ -115,6 +116,7 @@ class Operator:
         config = {
             "apiVersion": "operator.config.grove.io/v1alpha1",
             "kind": "OperatorConfiguration",
+            "rules": self.rules,
             "serving": {"host": "127.0.0.1", "port": 0},
             "leaderElection": {"namespace": self.namespace or "default", **self._election},
             "client": dict(self._client),

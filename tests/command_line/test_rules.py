@@ -101,7 +101,8 @@ class TestPlans:
         raw = next(
             yaml.safe_load_all((ROOT / "examples" / "manifests" / "disaggregated.yaml").read_text(encoding="utf-8"))
         )
-        raw["spec"]["template"].pop("terminationDelay", None)
+        for part in (raw["spec"]["template"], *raw["spec"]["template"]["podCliqueScalingGroups"]):
+            part.pop("terminationDelay", None)
         (tmp_path / "set.yaml").write_text(yaml.safe_dump(raw), encoding="utf-8")
         words = ("plan", "-f", str(tmp_path / "set.yaml"), "--now", QWEN[1], "--decisions")
         assert "DelayMissing" not in spoken(capsys, *words, "--rules", "field")
@@ -111,6 +112,19 @@ class TestPlans:
             spoken(capsys, "plan", "-f", QWEN[0], "--now", QWEN[1], "--rules", "field", "-o", "json")
         )
         assert told["rules"] == "field@v0.1.0-alpha.12-rc1"
+
+    def test_gf120_validate_warns(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        raw = next(yaml.safe_load_all((ROOT / "examples" / "manifests" / "disaggregated.yaml").read_text("utf-8")))
+        raw["spec"]["template"]["terminationDelay"] = "30s"
+        (tmp_path / "set.yaml").write_text(yaml.safe_dump(raw), encoding="utf-8")
+        words = ("validate", "-f", str(tmp_path / "set.yaml"))
+        assert "a reboot ends the whole replica" not in spoken(capsys, *words)
+        assert "a reboot ends the whole replica" in spoken(capsys, *words, "--rules", "field")
+
+    def test_gf122_explain_warns(self, capsys: pytest.CaptureFixture[str]) -> None:
+        snapshot, now = str(SNAPSHOTS / "s9a-termination-without-capacity.yaml"), "2026-11-21T09:49:39.161Z"
+        shown = spoken(capsys, "explain", "pcsg/deepseek-0-decode", "-f", snapshot, "--now", now, "--rules", "field")
+        assert "its pods have no place; ended, it is ended again every 1m" in shown
 
     def test_explain_goes_by_them(self, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("explain", "pcs/deepseek", "-f", BREACHED[0], "--now", BREACHED[1], "--why-not", "terminate")

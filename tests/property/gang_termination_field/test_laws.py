@@ -8,6 +8,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from grove_core.areas.gang_termination.field.advice import cautions_to
 from grove_core.areas.gang_termination.field.generations import F0, F1, F2, F3, RELEASES, Generation
 from grove_core.areas.gang_termination.field.judge import judge_field
 from grove_core.areas.gang_termination.field.rulesets import BY_RELEASE, NEWEST
@@ -20,11 +21,13 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import TERMINATION_IN_PROGRESS
 from grove_core.resources.pod import pod_of
+from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_shell.controller.act import act
 from grove_shell.world.memory import MemoryWorld
 from tests.property.gang_termination_field.oracle import BREACHED, SCHEDULED, verdict_of
 from tests.property.gang_termination_field.worlds import field_worlds
 from tests.property.strategies.worlds import World, is_termination
+from tests.property.workload.sets import clique_raw, set_raw
 
 GENERATIONS: Final = (F3, F2, F1, F0)
 SPANS: Final = st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2))
@@ -239,3 +242,26 @@ class TestPods:
         }
         pod = pod_of(raw, {})
         assert (pod.crashed, pod.unready) == expected
+
+
+class TestAdvice:
+    """What is warned of, in manifests."""
+
+    @pytest.mark.parametrize(
+        ("delay", "name", "warned"),
+        [
+            ("9m59s", "field", True),
+            ("10m", "field", False),
+            (None, "field", False),
+            (None, "field@v0.1.0-alpha.1", True),
+        ],
+    )
+    def test_gf120_a_delay_shorter_than_a_reboot(self, delay: str, name: str, warned: bool) -> None:
+        raw = set_raw(clique_raw("a", 2))
+        if delay:
+            raw["spec"]["template"]["terminationDelay"] = delay
+        root, default = podcliqueset_of(raw), BY_NAME[name].default_delay
+        assert default is not None
+        found = cautions_to(root.ref, root.spec, default)
+        assert [caution.path for caution in found] == ["spec.template.terminationDelay"] * warned
+        assert all(caution.reason.rule.requirement == "GF-120" for caution in found)

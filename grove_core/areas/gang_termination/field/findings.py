@@ -70,7 +70,11 @@ def _word(condition: Condition | None) -> str:
 def _because_of_breach(seen: Sighting, generation: Generation) -> tuple[Reason, ...]:
     """Why a clique is (not) breached, and why its breach is not acted on."""
     guarded = seen.breached and generation.asks_for_history and not seen.was_scheduled
-    return (seen.reason, Why.NEVER_SCHEDULED.because(seen.clique.ref)) if guarded else (seen.reason,)
+    return (
+        (seen.reason, Why.NEVER_SCHEDULED.because(seen.clique.ref, name=seen.clique.ref.name))
+        if guarded
+        else (seen.reason,)
+    )
 
 
 def _of_group(
@@ -102,9 +106,9 @@ def _guards(found: GroupSighting, generation: Generation) -> Iterator[Reason]:
         return
     if found.flag is not None and found.is_flagged:
         since = format_time(found.flag.last_transition_time)
-        yield Why.ALREADY_TERMINATED.because(found.group.ref, since=since)
+        yield Why.ALREADY_TERMINATED.because(found.group.ref, name=found.group.ref.name, since=since)
     elif not found.was_healthy:
-        yield Why.NEVER_HEALTHY.because(found.group.ref)
+        yield Why.NEVER_HEALTHY.because(found.group.ref, name=found.group.ref.name)
 
 
 def _because_of_part(found: GroupSighting, index: int, now: datetime) -> tuple[Reason, ...]:

@@ -23,11 +23,11 @@ class Why(Rule):
     SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE = Clause("GF-025", "{scheduled} scheduled, at least {needed} needed")
     INSUFFICIENT_READY_PODS = Clause(
         "GF-026",
-        "{left} of {scheduled} scheduled pods neither crashed nor stopped being ready, at least {needed} needed",
+        "{left} of {scheduled} scheduled pods are healthy, at least {needed} needed",
     )
     SUFFICIENT_READY_PODS = Clause(
         "GF-027",
-        "{left} of {scheduled} scheduled pods neither crashed nor stopped being ready, at least {needed} needed",
+        "{left} of {scheduled} scheduled pods are healthy, at least {needed} needed",
     )
     CLIQUE_BEING_DELETED = Clause("GF-029", "the clique is being deleted; its last status counts until it is gone")
     NOT_COLLECTED = Clause("GF-009", "{kind} objects were not collected, so nothing can be said")
@@ -41,12 +41,10 @@ class Why(Rule):
     )
     AVAILABLE_REPLICAS = Clause("GF-037", "{available} of {replicas} replicas are available")
 
-    NEVER_SCHEDULED = Clause(
-        "GF-040", "nothing says that it ever was scheduled: a start that failed, which is no termination"
-    )
-    NEVER_HEALTHY = Clause("GF-041", "breached since it was made: a start that failed, which is no termination")
+    NEVER_SCHEDULED = Clause("GF-040", "{name} never was scheduled, as far as times tell: a start, not a loss")
+    NEVER_HEALTHY = Clause("GF-041", "{name} never was healthy, as far as times tell: a start, not a loss")
     ALREADY_TERMINATED = Clause(
-        "GF-051", "its replica was terminated at {since} and did not recover since, so it asks for no other termination"
+        "GF-051", "{name} was ended with its replica at {since} and has not recovered since, so it asks for nothing"
     )
 
     GROUP_DELAY_EXPIRED = Clause(
@@ -101,4 +99,15 @@ class Why(Rule):
         "GF-104",
         "{scheduled} of {replicas} replicas scheduled, at least {needed} needed",
         code="ScheduledReplicasBelowMinAvailable",
+    )
+
+    DELAY_SHORTER_THAN_A_REBOOT = Clause(
+        "GF-120", "{delay} is shorter than a node needs to come back (about {reboot}): a reboot ends the whole replica"
+    )
+    UPDATE_SUSPENDS_FOR_LONG = Clause(
+        "GF-121",
+        "its update runs since {since}, longer than the delay of {delay}; until it ends no breach of it counts",
+    )
+    ENDS_AGAIN_WITHOUT_ROOM = Clause(
+        "GF-122", "its pods have no place; ended, it is ended again every {delay} for as long as that stays so"
     )

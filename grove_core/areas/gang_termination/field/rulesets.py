@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from grove_core.areas.gang_termination.field.advice import risks_in
 from grove_core.areas.gang_termination.field.desire import wake_of_field, wants_of_field
 from grove_core.areas.gang_termination.field.findings import findings_of_field
 from grove_core.areas.gang_termination.field.generations import RELEASES, Generation
@@ -20,7 +21,10 @@ def _ruling_of(generation: Generation) -> Callable[[Snapshot], Ruling]:
         stored = judge_field(snapshot, generation, looks=False)
         return Ruling(
             desired=wants_of_field(snapshot, judgement, generation),
-            findings=tuple(findings_of_field(snapshot, judgement, stored, generation)),
+            findings=(
+                *findings_of_field(snapshot, judgement, stored, generation),
+                *risks_in(snapshot, judgement, generation),
+            ),
             wake_at=wake_of_field(snapshot, judgement),
             ending=ending_of(judgement),
         )

@@ -1,0 +1,95 @@
+"""The existing operator's rules on a real cluster: one that acts by them, two that keep score, logs that replay."""
+
+import json
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.cluster.api import Json, wait_until
+from tests.cluster.operators import Operator, Starting, grove
+from tests.cluster.scenes import Scene, clique, condition, group
+
+FLAG: Final = "GangTerminationInProgress"
+BREACH: Final = "MinAvailableBreached"
+
+
+def the_set(scene: Scene) -> Json:
+    pool = group("pool", "leader", "worker", replicas=2)
+    cliques = (clique("router"), clique("leader"), clique("worker", 2))
+    return scene.set_of(*cliques, podCliqueScalingGroups=[pool], terminationDelay="8s")
+
+
+def uids(scene: Scene) -> dict[str, str]:
+    return {one["metadata"]["name"]: one["metadata"]["uid"] for one in scene.all_of("podcliques")}
+
+
+def score_of(operator: Operator) -> Json:
+    """What became of predictions, as its last line says it."""
+    assert operator.stop() == 0
+    (line,) = operator.said("score")
+    return {key: value for key, value in line.items() if key not in {"ts", "level", "msg"} and value}
+
+
+def replayed(log: Path, *more: str) -> Json:
+    ran = grove("replay", str(log), "-o", "json", *more)
+    assert ran.returncode == 0, (ran.returncode, ran.stdout[-2000:], ran.stderr)
+    told: Json = json.loads(ran.stdout)
+    assert told["otherwise"] == []
+    assert told["asRecorded"] == told["looks"] > 10
+    return told
+
+
+@pytest.mark.req("GF-036")
+@pytest.mark.req("GF-075")
+@pytest.mark.req("GF-085")
+@pytest.mark.req("OP-038")
+@pytest.mark.req("RP-001")
+@pytest.mark.req("RP-007")
+def test_gf073_it_ends_whole_as_two_observers_see_it_and_every_look_can_be_decided_again(
+    scene: Scene, starting: Starting, tmp_path: Path
+) -> None:
+    """One that watches by the same rules predicts it, one that watches by the design's does not; an hour in small."""
+    logs = [tmp_path / name for name in ("acts.jsonl", "knows.jsonl", "design.jsonl")]
+    told = [("--decision-log", str(log)) for log in logs]
+    acts = starting(options=told[0])
+    knows, other = (starting("operator-2", options=("--observe", *words)) for words in told[1:])
+    acts.rules = knows.rules = "field"
+    for each in (acts, knows, other):
+        each.start()
+    scene.api.create(the_set(scene))
+    scene.await_ready(7)
+    scene.await_status(availableReplicas=1)
+    wait_until(
+        lambda: condition(scene.get("podcliquescalinggroups", "llama-0-pool"), BREACH).get("status"),
+        lambda status: status == "False",
+        "the group is healthy",
+    )
+    before = uids(scene)
+    for index in range(2):
+        scene.annotate_pods(f"llama-0-pool-{index}-worker", not_ready="true")
+    scene.await_condition("podcliquescalinggroups", "llama-0-pool", BREACH, "True")
+    old = set(before.values())
+    wait_until(lambda: uids(scene), lambda now: not old & set(now.values()), "all cliques are new ones")
+    assert uids(scene).keys() == before.keys(), "the healthy router went too, and all came back"
+    scene.await_ready(7)
+    scene.await_object(
+        "podcliquescalinggroups",
+        "llama-0-pool",
+        lambda found: condition(found, BREACH).get("status") == "False" and not condition(found, FLAG),
+        "it recovered, and its flag is gone",
+    )
+    acts.kill()
+    acts.start()
+    scene.scale("podcliquescalinggroups", "llama-0-pool", 3)
+    scene.await_ready(10)
+    scene.api.delete("podcliquesets", "llama", scene.namespace)
+    wait_until(lambda: scene.all_of("podcliques"), lambda left: not left, "all is gone")
+
+    assert score_of(knows) == {"predicted": 5, "asPredicted": 5}
+    assert score_of(other)["notPredicted"] == 5
+    assert acts.stop() == 0
+    replayed(logs[0])
+    replayed(logs[1])
+    parted = replayed(logs[2], "--rules", "field")["parted"]
+    assert {one["differences"][0]["change"] for one in parted} == {"ends"}
