@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TypeAlias
 
-from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.areas.gang_termination.rulesets import rule_set, rule_sets
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.document.document import Document, action_name
 from grove_core.document.reading import document_from_json
@@ -108,8 +108,8 @@ def _read(path: str) -> Document:
 
 def _problems(document: Document) -> Iterator[Problem]:
     """Why a document that reads is no plan to carry out: nobody could have reviewed it (CL-005)."""
-    if document.rules not in BY_NAME:
-        yield Problem(path="rules", expected=f"one of {', '.join(sorted(BY_NAME))}", got=shown(document.rules))
+    if document.rules not in rule_sets():
+        yield Problem(path="rules", expected=f"one of {', '.join(sorted(rule_sets()))}", got=shown(document.rules))
     seen: set[Ref] = set()
     for number, forecast in enumerate(document.forecasts):
         if not forecast.rounds:
@@ -138,7 +138,7 @@ def _compared(document: Document, found: Collected, decide: Deciding) -> tuple[l
             continue
         if isinstance(seen, Snapshot):
             seen = replace(seen, strangers=strangers)
-        fresh = decide(seen, BY_NAME[document.rules])
+        fresh = decide(seen, rule_set(document.rules))
         broken += [f"  {problem}" for problem in problems_in(fresh, seen)]
         stale += [str(change) for change in changes_since(forecast.rounds[0].steps, fresh.steps)]
         steps += fresh.steps

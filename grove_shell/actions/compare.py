@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.compare import Comparison, End, compare
 from grove_core.document.writing import reason_as_json, ref_as_json
 from grove_core.kernel.times import format_time
@@ -49,7 +49,7 @@ def compared(source: Source, options: CompareOptions) -> int:
         write(f"not in the input: {', '.join(missing)}\n", sys.stderr)
         return USAGE
     until = moment_after(situation.now, options.until)
-    told = [forecasts(snapshots, BY_NAME[name], limit=None, until=until) for name in options.rules]
+    told = [forecasts(snapshots, rule_set(name), limit=None, until=until) for name in options.rules]
     found = tuple(compare(before, after) for before, after in zip(*told, strict=True))
     about = Compared(
         rules=options.rules,

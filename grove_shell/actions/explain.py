@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping
 from typing import Final
 
-from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.inquiry import Inquiry, has
 from grove_core.reconcile import reconcile
 from grove_shell.actions.source import NoCluster, Source, situation_of
@@ -42,9 +42,9 @@ def explain(source: Source, target: str, *, output: str, rules: str, why_not: st
         return ERROR
     kind = KINDS[kind.lower()]
     found = situation.snapshots(source.namespace)
-    snapshots = tuple(one if one.root.uid else as_applied(one, BY_NAME[rules]) for one in found)
+    snapshots = tuple(one if one.root.uid else as_applied(one, rule_set(rules)) for one in found)
     having = tuple(snapshot for snapshot in snapshots if has(snapshot, kind, name))
-    asked = (Inquiry(snapshot, reconcile(snapshot, BY_NAME[rules]), kind, name) for snapshot in having or snapshots)
+    asked = (Inquiry(snapshot, reconcile(snapshot, rule_set(rules)), kind, name) for snapshot in having or snapshots)
     inquiries = [
         inquiry for inquiry in asked if having or any(held.target == inquiry.ref for held in inquiry.withheld())
     ]

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
 
-from grove_core.areas.gang_termination.field.rulesets import FIELD
-from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.document.document import Document
 from grove_core.document.writing import document_as_json
 from grove_core.explain import Tone, story_of
@@ -57,7 +56,7 @@ def plan(source: Source, options: PlanOptions) -> int:
         write(f"not in the input: {', '.join(missing)}\n", sys.stderr)
         return USAGE
     until = moment_after(situation.now, options.until)
-    rules = BY_NAME[options.rules]
+    rules = rule_set(options.rules)
     told = tuple(forecasts(snapshots, rules, limit=options.rounds, until=until))
     if source.namespace is None and not options.sets:
         told += topology_forecasts(situation.loaded.cluster, situation.now, situation.attempts)
@@ -103,13 +102,15 @@ def gap_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
 
 def hand_of(cluster: Cluster, rules: str) -> str:
     """Whose cluster it looks like and which rule set predicts it, where that is not the one asked for (GF-111)."""
-    from grove_core.areas.gang_termination.field.generations import RELEASES  # noqa: PLC0415 - of a page alone
-    from grove_core.areas.gang_termination.field.hand import hand_in  # noqa: PLC0415 - as above
+    from grove_core.areas.gang_termination.field.hand import hand_in  # noqa: PLC0415 - of a page alone
 
     cliques, groups = chain(*cluster.cliques_of.values()), chain(*cluster.groups_of.values())
     hand = hand_in(cliques, groups)
     if hand is None:
         return ""
+    from grove_core.areas.gang_termination.field.generations import RELEASES  # noqa: PLC0415 - of such clusters alone
+    from grove_core.areas.gang_termination.field.rulesets import FIELD  # noqa: PLC0415 - as above
+
     fitting = [release for release, found in RELEASES.items() if hand.generation in {None, found}]
     asked = rules.partition("@")[2]
     if asked in fitting:

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.compare import compare
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time
@@ -80,13 +80,13 @@ def _replayed(looks: Iterable[Recorded], options: ReplayOptions, advance: Callab
     versions: dict[str, None] = {}
     rules: dict[str, None] = {}
     for look in looks:
-        now, own = look.snapshot.now, BY_NAME[look.rules]
+        now, own = look.snapshot.now, rule_set(look.rules)
         plan = reconcile(look.snapshot, own)
         again = plan_as_json(plan, now)
         if dumped(again) != dumped(look.plan):
             others.append(Other(look.line, look.name, now, tuple(_where(look.plan, again))))
         if options.rules is not None:
-            forecast = forecast_of(reconcile(look.snapshot, BY_NAME[options.rules]), now)
+            forecast = forecast_of(reconcile(look.snapshot, rule_set(options.rules)), now)
             found = compare(forecast_of(plan, now), forecast)
             if not found.is_same:
                 parted.append(Parted(look.line, look.name, now, found))

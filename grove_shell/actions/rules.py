@@ -5,7 +5,7 @@ from dataclasses import asdict
 from difflib import get_close_matches
 from typing import Any
 
-from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.areas.gang_termination.rulesets import rule_sets
 from grove_shell.catalogue.reading import (
     Stated,
     catalogue,
@@ -40,7 +40,7 @@ def rules(asked: tuple[str, ...], output: str) -> int:
             unknown.append(word)
     if unknown:
         for word in unknown:
-            names = [*BY_NAME, *catalogue(), *(one.code for one in catalogue().values() if one.code)]
+            names = [*rule_sets(), *catalogue(), *(one.code for one in catalogue().values() if one.code)]
             near = get_close_matches(word, names, n=1, cutoff=0.5)
             hint = f'; did you mean "{near[0]}"?' if near else ""
             write(f"{word!r} is no rule set, rule number or reason code{hint}\n", sys.stderr)
@@ -62,7 +62,7 @@ def _all_sets(output: str) -> int:
     else:
         write(
             as_text(
-                {"ruleSets": [_set_as_json(name) for name in dict.fromkeys(one.name for one in BY_NAME.values())]},
+                {"ruleSets": [_set_as_json(name) for name in dict.fromkeys(one.name for one in rule_sets().values())]},
                 output,
             )
         )

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from time import monotonic
 
-from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_shell.exits import DONE, ERROR, FAIL_ON
 from grove_shell.simulator.directory import strangers_in
 from grove_shell.simulator.draws import with_drawn_events
@@ -143,7 +143,7 @@ def _play(
     tick: Tick | None = None,
 ) -> Run:
     until = None if options.until is None else options.until // timedelta(milliseconds=1)
-    how = Options(check=check, deaf=deaf, until=until, tick=tick, rules=BY_NAME[options.rules])
+    how = Options(check=check, deaf=deaf, until=until, tick=tick, rules=rule_set(options.rules))
     return Simulation(scenario, how, dump=read.cluster, manifests=read.manifests).run()
 
 

@@ -11,7 +11,7 @@ from grove_core.admit import admit, neighbours_in
 from grove_core.admit_topology import admit_topology, around_in
 from grove_core.areas.gang_termination.design import DESIGN
 from grove_core.areas.gang_termination.field.advice import cautions_to
-from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.topology.admit import Around
 from grove_core.areas.workload.defaults import with_defaults
@@ -101,7 +101,7 @@ def validate(
         if old and earlier is None:
             write(f"no earlier version of {_name(item.value)} in --old: judged as new\n", sys.stderr)
         decision = admit(item.value, earlier, neighbours, told, classes, around)
-        judged.append((item, _advised(item.value, strictly(item.value, decision), BY_NAME[rules])))
+        judged.append((item, _advised(item.value, strictly(item.value, decision), rule_set(rules))))
     stored = {_field(item.value, "name"): item.value for item in before.topologies}
     for item in given.topologies:
         earlier = stored.get(_field(item.value, "name"))

@@ -9,7 +9,7 @@ from typing import Final
 
 from grove_core.areas.gang_termination.field.generations import RELEASES
 from grove_core.areas.gang_termination.field.rulesets import FIELD
-from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.areas.gang_termination.rulesets import rule_set
 
 FILE: Final = "rules.json"
 FIELD_PREFIX: Final = "GF-"
@@ -59,9 +59,9 @@ def generations() -> tuple[str, ...]:
     return tuple(dict.fromkeys(found.name for found in RELEASES.values()))
 
 
-def generation_of(rule_set: str) -> str:
+def generation_of(name: str) -> str:
     """The generation behind a rule set; empty for the design. Raises KeyError where there is no such rule set."""
-    kind, _, release = BY_NAME[rule_set].name.partition("@")
+    kind, _, release = rule_set(name).name.partition("@")
     return RELEASES[release].name if kind == FIELD else ""
 
 

@@ -112,9 +112,9 @@ class RuleSetName(click.ParamType[str]):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
         """Every name that begins like this."""
-        from grove_core.areas.gang_termination.rulesets import BY_NAME
+        from grove_core.areas.gang_termination.rulesets import rule_sets
 
-        return [CompletionItem(name) for name in BY_NAME if name.startswith(incomplete)]
+        return [CompletionItem(name) for name in rule_sets() if name.startswith(incomplete)]
 
 
 rules_option = click.option(

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final, TextIO
 from uuid import uuid4
 
-from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import UNASKED, Served
 from grove_core.version import IMAGE, VERSION
@@ -103,7 +103,7 @@ class _Running:
         acting = ClusterActing(api, shelves, Writes(api, shelves))
         self._standing = Standing(shelves.holds)
         self._topologies = shelves.topologies
-        rules = BY_NAME[told.settings.rules]
+        rules = rule_set(told.settings.rules)
         self._shadow = Shadow(self._journal.say, partial(reconcile, rules=rules), telemetry.scored)
         witness: Following = self._shadow if told.watching else self._events
         recorders = (Recorder(told.decisions, rules.name, told.namespace),) if told.decisions is not None else ()

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from grove_core.areas.gang_termination.field.rulesets import FIELD
-from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.areas.gang_termination.rulesets import rule_set, rule_sets
 
 _VERSION = "v0.1.0-"
 
@@ -22,12 +22,12 @@ def canonical(name: str) -> str:
     """
     kind, at, release = name.strip().partition("@")
     whole = f"{kind}@{release}" if release.startswith("v") else f"{kind}@{_VERSION}{release.removeprefix('0.1.0-')}"
-    found = BY_NAME.get(kind) if not at else BY_NAME.get(whole)
+    found = rule_sets().get(kind) if not at else rule_sets().get(whole)
     if found is not None:
         return found.name
-    near = get_close_matches(whole if at else kind, BY_NAME, n=1, cutoff=0.5)
+    near = get_close_matches(whole if at else kind, rule_sets(), n=1, cutoff=0.5)
     hint = f'; did you mean "{near[0]}"?' if near else ""
-    newest = BY_NAME[FIELD].name.partition("@")[2]
+    newest = rule_set(FIELD).name.partition("@")[2]
     raise ValueError(f"design, field, or field@RELEASE up to {newest}{hint}")
 
 

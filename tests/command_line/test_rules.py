@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.areas.gang_termination.rulesets import rule_sets
 from grove_shell.catalogue.reading import catalogue
 from grove_shell.cli.main import run
 from grove_shell.settings.operator import settings_of
@@ -41,7 +41,7 @@ class TestRules:
             part = shown.partition(f"(generation {generation})")[2].partition("(generation")[0]
             assert f"  {only}  " in part
         told: Json = json.loads(spoken(capsys, "rules", "-o", "json"))
-        assert {one["name"] for one in told["ruleSets"]} == {rules.name for rules in BY_NAME.values()}
+        assert {one["name"] for one in told["ruleSets"]} == {rules.name for rules in rule_sets().values()}
         assert all(one["differences"] for one in told["ruleSets"] if one["generation"])
 
     @pytest.mark.parametrize(

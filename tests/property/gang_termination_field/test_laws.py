@@ -12,7 +12,7 @@ from grove_core.areas.gang_termination.field.advice import cautions_to
 from grove_core.areas.gang_termination.field.generations import F0, F1, F2, F3, RELEASES, Generation
 from grove_core.areas.gang_termination.field.judge import judge_field
 from grove_core.areas.gang_termination.field.rulesets import BY_RELEASE, NEWEST
-from grove_core.areas.gang_termination.rulesets import BY_NAME
+from grove_core.areas.gang_termination.rulesets import rule_set, rule_sets
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import SetStatus
@@ -194,19 +194,19 @@ class TestSettings:
             "DelayMissing"
         }
 
-    @pytest.mark.parametrize("rules", list(BY_NAME.values()), ids=lambda rules: rules.name)
+    @pytest.mark.parametrize("rules", list(rule_sets().values()), ids=lambda rules: rules.name)
     def test_gf100_every_name_leads_to_its_rules(self, rules: RuleSet) -> None:
-        assert BY_NAME[rules.name] is rules
-        assert BY_NAME["field"] is BY_NAME["field@v0.1.0-alpha.12-rc1"]
+        assert rule_set(rules.name) is rules
+        assert rule_set("field") is rule_set("field@v0.1.0-alpha.12-rc1")
 
     def test_gf106_every_release_has_its_generation(self) -> None:
         assert [found.name for found in RELEASES.values()] == ["F0", *["F1"] * 7, *["F2"] * 3, "F3"]
         assert next(iter(RELEASES)) == "v0.1.0-alpha.1"
 
     def test_gf110_the_first_release_waits_half_a_minute(self) -> None:
-        assert BY_NAME["field@v0.1.0-alpha.1"].default_delay == timedelta(seconds=30)
-        assert BY_NAME["field@v0.1.0-alpha.2"].default_delay == BY_NAME["field"].default_delay == timedelta(hours=4)
-        assert BY_NAME["design"].default_delay is None
+        assert rule_set("field@v0.1.0-alpha.1").default_delay == timedelta(seconds=30)
+        assert rule_set("field@v0.1.0-alpha.2").default_delay == rule_set("field").default_delay == timedelta(hours=4)
+        assert rule_set("design").default_delay is None
 
 
 class TestPods:
@@ -260,7 +260,7 @@ class TestAdvice:
         raw = set_raw(clique_raw("a", 2))
         if delay:
             raw["spec"]["template"]["terminationDelay"] = delay
-        root, default = podcliqueset_of(raw), BY_NAME[name].default_delay
+        root, default = podcliqueset_of(raw), rule_set(name).default_delay
         assert default is not None
         found = cautions_to(root.ref, root.spec, default)
         assert [caution.path for caution in found] == ["spec.template.terminationDelay"] * warned
