@@ -34,6 +34,8 @@ WATCHED: Final = (18, 120)
 WATCHERS: Final = (1, 24, 96)
 SECONDS: Final = 2.0
 SPACE: Final = "default"
+DONE: Final = 200
+CONFLICT: Final = 409
 Json = Mapping[str, Any]
 Write = Callable[[int], Awaitable[None]]
 
@@ -104,12 +106,12 @@ class Bench:
         status = {"status": "NotReady", "nodes": [entry(number, 0) for number in range(entries)]}
         return await self.put({**whole, "status": status}, 0)
 
-    async def put(self, whole: Json, index: int) -> Json:
-        """The whole object, its last entry with another index."""
+    async def put(self, whole: Json, index: int, *, wanted: int = DONE) -> Json:
+        """The whole object, its last entry with another index; ``wanted`` is how it is to be answered."""
         nodes = [*whole["status"]["nodes"][:-1], {**whole["status"]["nodes"][-1], "index": index}]
         body = {**whole, "status": {**whole["status"], "nodes": nodes}}
         path = DOMAINS.path(SPACE, whole["metadata"]["name"], "status")
-        return await self._good("PUT", path, query={"fieldManager": "compute-domain-daemon"}, body=body)
+        return await self._good("PUT", path, wanted, query={"fieldManager": "compute-domain-daemon"}, body=body)
 
     async def ask(self, _number: int) -> None:
         """A request that costs the server next to nothing."""
@@ -118,9 +120,9 @@ class Bench:
     async def _get(self, name: str) -> Json:
         return await self._good("GET", DOMAINS.path(SPACE, name))
 
-    async def _good(self, method: str, path: str, **more: Any) -> Json:  # noqa: ANN401 - as a request takes them
+    async def _good(self, method: str, path: str, wanted: int = DONE, **more: Any) -> Json:  # noqa: ANN401 - as requests
         answer = await self._api.request(method, path, **more)
-        if not answer.good:
+        if not answer.good and answer.status != wanted:
             raise SystemExit(f"{method} {path}: {answer.words}")
         found: Json = answer.json()
         return found
@@ -133,7 +135,7 @@ class Bench:
 
 async def measured(bench: Bench, say: Callable[[str], None]) -> Samples:
     """Everything that is fitted."""
-    applies, puts, watched = [], [], []
+    applies, puts, stale, watched = [], [], [], []
     await bench.make("idle")
     for number in range(100):
         await bench.apply("idle", 0, number)  # what a server pays only once
@@ -164,7 +166,22 @@ async def measured(bench: Bench, say: Callable[[str], None]) -> Samples:
 
         puts.append(await bench.sample(name, 0, put))
         say(f"put, {size} entries: {puts[-1]}")
-    return Samples(applies=applies, puts=puts, watched=watched, idle_us=idle.latency_us, idle_server_us=idle.server_us)
+        old = newest[0]
+        await bench.put(old, 0)
+
+        async def refused(count: int, old: Json = old) -> None:
+            await bench.put(old, count + 1, wanted=CONFLICT)
+
+        stale.append(await bench.sample(name, 0, refused))
+        say(f"put on an old version, {size} entries: {stale[-1]}")
+    return Samples(
+        applies=applies,
+        puts=puts,
+        stale=stale,
+        watched=watched,
+        idle_us=idle.latency_us,
+        idle_server_us=idle.server_us,
+    )
 
 
 async def calibrated(kubeconfig: str, store: str, source: str, say: Callable[[str], None]) -> Costs:

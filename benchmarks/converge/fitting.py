@@ -26,7 +26,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Samples:
-    """What was measured: applies and puts without watchers, applies with some, and requests that do nothing.
+    """What was measured: applies, puts and refused puts without watchers, applies with some, requests that do nothing.
 
     Attributes:
         idle_us: latency of a request that the server answers at once, and ``idle_server_us`` its processor time.
@@ -34,6 +34,7 @@ class Samples:
 
     applies: Sequence[Sample]
     puts: Sequence[Sample]
+    stale: Sequence[Sample]
     watched: Sequence[Sample]
     idle_us: float
     idle_server_us: float
@@ -52,6 +53,7 @@ def fitted(samples: Samples, source: str) -> Costs:
     """The constants. A write without watchers costs r and a share of the object; each watcher adds f0 and f1."""
     apply_us, merge = line_through([(one.size, one.server_us) for one in samples.applies])
     put_us, put = line_through([(one.size, one.server_us) for one in samples.puts])
+    _, stale = line_through([(one.size, one.server_us) for one in samples.stale])
     request_us = (apply_us + put_us) / 2
     added = [(one, one.server_us - apply_us - merge * one.size) for one in samples.watched]
     by_size = sorted({one.size for one, _ in added})
@@ -70,6 +72,7 @@ def fitted(samples: Samples, source: str) -> Costs:
             "source": source,
             "request_us": request_us,
             "put_ns_per_byte": put * 1000,
+            "stale_ns_per_byte": stale * 1000,
             "merge_ns_per_byte": merge * 1000,
             "serialise_ns_per_byte": serialise * 1000,
             "watcher_us": watcher_us,

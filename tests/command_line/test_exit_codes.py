@@ -39,7 +39,7 @@ PLAN: Final = ["plan", "-f", DEGRADED, *NOW]
         ([*PLAN, "--until", "1d"], 64),
         ([*PLAN, "--until", "0s"], 64),
         ([*PLAN, "--rounds", "0"], 64),
-        ([*PLAN, "--rules", "field"], 64),
+        ([*PLAN, "--rules", "feild"], 64),
         ([*PLAN, "--now", "yesterday"], 64),
         ([*PLAN, "--bogus"], 64),
         (["plan"], 64),

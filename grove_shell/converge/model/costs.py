@@ -28,6 +28,7 @@ class Costs(Strict):
         source: where the numbers are from, for captions.
         request_us: processor time of any request (r).
         put_ns_per_byte: of an object that is sent whole (p); a list costs the same.
+        stale_ns_per_byte: of an object that is sent whole on an old version, and answered 409.
         merge_ns_per_byte: of an object that fields are applied to (m).
         serialise_ns_per_byte: of an object, once for each event (s0).
         watcher_us, watcher_ns_per_byte: for each watcher of an event (f0, f1).
@@ -45,6 +46,7 @@ class Costs(Strict):
     source: Annotated[str, Field(min_length=1)]
     request_us: _Micros
     put_ns_per_byte: _NanosPerByte
+    stale_ns_per_byte: _NanosPerByte
     merge_ns_per_byte: _NanosPerByte
     serialise_ns_per_byte: _NanosPerByte
     watcher_us: _Micros

@@ -120,6 +120,8 @@ class Server:
         request.seen = self._store.version(write.thing)
         applies = write.writer == CONTROLLER or self._cast.point.protocol.applies
         per_byte = costs.merge_ns_per_byte if applies else costs.put_ns_per_byte
+        if write.base is not None and write.base != request.seen:
+            per_byte = costs.stale_ns_per_byte
         fixed = 0.0 if request.tried else costs.request_us
         return round(fixed + per_byte * self.size(write.thing) / _MILLI)
 

@@ -30,6 +30,7 @@ def drawn(seed: int) -> tuple[Point, Costs]:
     costs = costs_with(
         merge_ns_per_byte=chance.choice([50.0, 250.0, 5_000.0, 40_000.0]),
         put_ns_per_byte=chance.choice([60.0, 2_000.0]),
+        stale_ns_per_byte=chance.choice([60.0, 500.0]),
         commit_us=chance.choice([2_000.0, 20_000.0]),
         seats=chance.choice([200, 3]),
         seat_wait_ms=chance.choice([15_000, 200]),

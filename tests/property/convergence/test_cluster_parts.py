@@ -123,12 +123,12 @@ def test_cv060_a_fabric_daemon_that_was_stopped_is_never_ready() -> None:
 
 @given(
     st.tuples(*[st.floats(10, 1000)] * 3),
-    st.tuples(*[st.floats(0.001, 0.5)] * 4),
+    st.tuples(*[st.floats(0.001, 0.5)] * 5),
 )
 def test_cv065_what_was_put_in_is_fitted(fixed: tuple[float, float, float], slopes: tuple[float, ...]) -> None:
     """Measurements without noise, of a server that is the model."""
     request, watcher, store = fixed
-    put, merge, once, each = slopes
+    put, merge, once, each, stale = slopes
 
     def sample(size: int, watchers: int, slope: float) -> Sample:
         told = (once * size if watchers else 0) + watchers * (watcher + each * size)
@@ -139,6 +139,7 @@ def test_cv065_what_was_put_in_is_fitted(fixed: tuple[float, float, float], slop
     samples = Samples(
         applies=[sample(size, 0, merge) for size in sizes],
         puts=[sample(size, 0, put) for size in sizes],
+        stale=[sample(size, 0, stale) for size in sizes],
         watched=[sample(size, watchers, merge) for size in sizes[:2] for watchers in (1, 10, 100)],
         idle_us=900.0,
         idle_server_us=100.0,
@@ -146,6 +147,7 @@ def test_cv065_what_was_put_in_is_fitted(fixed: tuple[float, float, float], slop
     costs = fitted(samples, "a server of our own")
     assert costs.request_us == pytest.approx(request, rel=1e-6)
     assert (costs.put_ns_per_byte, costs.merge_ns_per_byte) == pytest.approx((put * 1000, merge * 1000), rel=1e-6)
+    assert costs.stale_ns_per_byte == pytest.approx(stale * 1000, rel=1e-4)
     assert costs.serialise_ns_per_byte == pytest.approx(once * 1000, rel=1e-4)
     assert (costs.watcher_us, costs.watcher_ns_per_byte) == pytest.approx((watcher, each * 1000), rel=1e-4)
     assert (costs.store_us, costs.commit_us, costs.wire_us) == pytest.approx((store, 700, 400), rel=1e-6)

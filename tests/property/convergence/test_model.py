@@ -126,8 +126,9 @@ def test_cv005_every_try_takes_the_processor() -> None:
     assert scene.stage.processor.busy_us == 700 + 700 + (700 + 138 + 344)
 
 
-def test_cv006_a_stale_write_costs_as_much_as_one_that_wins() -> None:
-    scene = Scene(point(Protocol.RMW, 2, server_cores=None), request_us=0.0, put_ns_per_byte=1_000.0)
+def test_cv006_a_stale_write_costs_for_its_whole_object() -> None:
+    costs = {"request_us": 0.0, "put_ns_per_byte": 5_000.0, "stale_ns_per_byte": 1_000.0}
+    scene = Scene(point(Protocol.RMW, 2, server_cores=None), **costs)
     scene.write(0, 0, base=1)
     scene.run()
     before, size = scene.stage.processor.busy_us, scene.server.size(DOMAIN)
