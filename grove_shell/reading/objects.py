@@ -26,6 +26,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, cluster_of, with_domains
+from grove_shell.collector import collector_off
 from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.completeness import complete_kinds, inferred_gaps, podless_cliques
@@ -34,7 +35,7 @@ from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import fault_in
 from grove_shell.reading.loaded import Loaded
 from grove_shell.reading.manifests import Beside, admitted, edited, lacks_templates, neighbours_among, text_of
-from grove_shell.reading.sources import Item, collector_off, heading_of, items_of, label_of
+from grove_shell.reading.sources import Item, heading_of, items_of, label_of
 from grove_shell.reading.strangers import Address, Strangers, controller_of
 from grove_shell.reading.topologies import Topologies, around, is_topology
 

@@ -3,12 +3,10 @@
 Rule for this file: whatever the path names, the answer is items and faults, never an exception.
 """
 
-import gc
 import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from io import BytesIO
 from typing import Any, BinaryIO, Final
 
@@ -18,7 +16,7 @@ from grove_shell.reading.items import Item
 from grove_shell.reading.json_items import json_items
 from grove_shell.reading.text import Text, reason_of
 
-__all__ = ["STDIN", "Item", "collector_off", "items_of", "standard_input"]
+__all__ = ["STDIN", "Item", "items_of", "standard_input"]
 
 STDIN: Final = "-"
 _STDIN_NAME: Final = "stdin"
@@ -30,21 +28,6 @@ _BEGINS_LIKE_JSON: Final = re.compile(r'[ \t\n\r]*(?:\{[ \t\n\r]*"|\[[ \t\n\r]*\
 def standard_input() -> BinaryIO:
     """Standard input as bytes; an empty one where the process was started without."""
     return sys.stdin.buffer if sys.stdin is not None else BytesIO()
-
-
-@contextmanager
-def collector_off() -> Iterator[None]:
-    """Keep the cyclic collector off for a while (IN-029).
-
-    Loading makes very many objects and no cycles, so each of the collector's walks over them finds nothing.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def items_of(path: str, faults: list[Fault], stdin: BinaryIO) -> Iterator[Item]:

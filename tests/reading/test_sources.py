@@ -10,8 +10,9 @@ from typing import Final
 
 import pytest
 
+from grove_shell.collector import collector_off
 from grove_shell.reading.faults import Fault
-from grove_shell.reading.sources import Item, collector_off, items_of
+from grove_shell.reading.sources import Item, items_of
 
 NEEDS_LINKS: Final = pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
 NOTHING: Final = io.BytesIO()
