@@ -130,6 +130,11 @@ class Operator:
         self.plane.run(self._name, [*GROVE, "operator", *where, *inside, *self._options])
 
     @property
+    def name(self) -> str:
+        """Of the program of this life."""
+        return self._name
+
+    @property
     def config(self) -> Path:
         """The configuration of this life, for other commands."""
         return self.plane.folder / f"{self._name}.yaml"

@@ -1,0 +1,189 @@
+"""``python -m benchmarks.cluster.churn --minutes 60 --log churn.jsonl``: an operator whose sets never rest.
+
+People create, scale, update, break, heal and delete sets at random, and the operator is killed every few minutes. In the
+end everybody leaves: the sets that are left have to be at rest, nothing may be left over after their deletion, memory has
+to be flat, an observer's predictions have to have come true, and both decision logs have to be decided again as written.
+"""
+
+import argparse
+import contextlib
+import json
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from tests.cluster import binaries
+from tests.cluster.api import ApiError, Json, wait_until
+from tests.cluster.operators import Operator, grove, install_definitions, let
+from tests.cluster.plane import ControlPlane
+from tests.cluster.scenes import Scene, clique, group
+
+NAMESPACE: Final = "churn"
+SETS: Final = 6
+DELAY: Final = "20s"
+NODES: Final = 12
+PAUSE: Final = (0.5, 4.0)
+"""Seconds between two acts of people, at least and at most."""
+
+
+class Crowd:
+    """People who do something to some set, now this and now that."""
+
+    def __init__(self, scene: Scene, seed: int) -> None:
+        self.scene = scene
+        self.chance = random.Random(seed)
+        self.done: Counter[str] = Counter()
+        self._serial = 0
+        self._acts: Sequence[tuple[int, Callable[[str], None]]] = (
+            (3, self.scale_set),
+            (4, self.scale_group),
+            (3, self.scale_clique),
+            (2, self.update),
+            (5, self.lose),
+            (4, self.heal),
+            (1, self.leave),
+        )
+
+    def act(self) -> None:
+        """One thing; what is refused because somebody else was first is no trouble."""
+        names = self.scene.names("podcliquesets")
+        with contextlib.suppress(ApiError, KeyError):
+            if len(names) < SETS:
+                self.come()
+                return
+            weights = [weight for weight, _ in self._acts]
+            ((_, act),) = self.chance.choices(self._acts, weights)
+            act(self.chance.choice(names))
+            self.done[act.__name__] += 1
+
+    def come(self) -> None:
+        """A new set."""
+        self._serial += 1
+        pool = group("pool", "leader", "worker", replicas=2)
+        cliques = (clique("router"), clique("leader"), clique("worker", 3, minimum=2))
+        manifest = self.scene.set_of(
+            *cliques, name=f"set-{self._serial}", podCliqueScalingGroups=[pool], terminationDelay=DELAY
+        )
+        self.scene.api.create(manifest)
+        self.done["come"] += 1
+
+    def scale_set(self, name: str) -> None:
+        self.scene.scale("podcliquesets", name, self.chance.randint(1, 2))
+
+    def scale_group(self, name: str) -> None:
+        self.scene.scale("podcliquescalinggroups", f"{name}-0-pool", self.chance.randint(1, 3))
+
+    def scale_clique(self, name: str) -> None:
+        self.scene.scale("podcliques", f"{name}-0-router", self.chance.randint(1, 3))
+
+    def update(self, name: str) -> None:
+        self.scene.new_image(f"example.com/main:{self.chance.randint(1, 9)}", name)
+
+    def lose(self, name: str) -> None:
+        """All workers of a replica of the group."""
+        self.scene.annotate_pods(f"{name}-0-pool-{self.chance.randint(0, 1)}-worker", not_ready="true")
+
+    def heal(self, name: str) -> None:
+        for index in range(2):
+            self.scene.annotate_pods(f"{name}-0-pool-{index}-worker", not_ready=None)
+
+    def leave(self, name: str) -> None:
+        self.scene.api.delete("podcliquesets", name, self.scene.namespace)
+
+
+def memory_of(operator: Operator) -> int:
+    """Resident, in KiB."""
+    status = Path(f"/proc/{operator.plane.pids[operator.name]}/status").read_text(encoding="utf-8")
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:"))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Play, and say what came of it; 1 where something is not as it has to be."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster.churn", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kill-every", type=float, default=180.0, metavar="SECONDS")
+    parser.add_argument("--rules", default="design")
+    parser.add_argument("--log", type=Path, default=Path("churn.jsonl"))
+    told = parser.parse_args(arguments)
+    watched = told.log.with_suffix(".watched.jsonl")
+    with ControlPlane(binaries.build(_say)) as plane:
+        api = plane.api()
+        install_definitions(api)
+        api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+        for user in ("operator", "operator-2"):
+            let(api, user)
+        scene = Scene(api, NAMESPACE, nodes=NODES)
+        acts = Operator(plane, namespace=NAMESPACE, options=("--decision-log", str(told.log)))
+        sees = Operator(plane, "operator-2", namespace=NAMESPACE, options=("--observe", "--decision-log", str(watched)))
+        acts.rules = sees.rules = told.rules
+        before = {(one["kind"], one["metadata"]["name"]) for one in api.everything_in(NAMESPACE)}
+        acts.start()
+        sees.start()
+        crowd, rises, kills = Crowd(scene, told.seed), list[int](), 0
+        begun = time.monotonic()
+        next_kill = begun + told.kill_every
+        while (now := time.monotonic()) < begun + told.minutes * 60:
+            crowd.act()
+            if now >= next_kill:
+                rises.append(memory_of(acts))
+                acts.kill()
+                acts.start()
+                kills, next_kill = kills + 1, now + told.kill_every
+                _say(
+                    f"{(now - begun) / 60:5.1f} min: {sum(crowd.done.values())} acts, memory {rises[-1] / 1024:.0f} MiB"
+                )
+            time.sleep(crowd.chance.uniform(*PAUSE))
+        return _verdict(scene, acts, sees, crowd, (rises, kills), before, (told.log, watched))
+
+
+def _verdict(
+    scene: Scene,
+    acts: Operator,
+    sees: Operator,
+    crowd: Crowd,
+    lives: tuple[list[int], int],
+    before: set[tuple[str, str]],
+    logs: Sequence[Path],
+) -> int:
+    rises, kills = lives
+    left = scene.names("podcliquesets")
+    for name in left:
+        crowd.heal(name)
+    acts.await_rest(seconds=300)
+    _say(f"acts: {dict(crowd.done)}; killed {kills} times; memory of its lives, MiB: {[one // 1024 for one in rises]}")
+    _say(f"at rest with {len(left)} sets: a new look finds nothing to do")
+    for name in left:
+        scene.api.delete("podcliquesets", name, NAMESPACE)
+
+    def residue() -> list[Json]:
+        found = scene.api.everything_in(NAMESPACE)
+        return [one for one in found if one["kind"] != "Event" and (one["kind"], one["metadata"]["name"]) not in before]
+
+    wait_until(residue, lambda found: not found, "nothing is left over", seconds=300)
+    _say("nothing is left over after their deletion")
+    failed = sum(each.stop() != 0 for each in (sees, acts))
+    (score,) = sees.said("score")
+    score = {key: value for key, value in score.items() if key not in {"ts", "level", "msg"}}
+    _say(f"predictions: {score}")
+    for log in logs:
+        ran = grove("replay", str(log), seconds=3600)
+        failed += ran.returncode != 0
+        _say(
+            f"{log.name}, {log.stat().st_size / 1e6:.1f} MB: {ran.stdout.splitlines()[0] if ran.stdout else ran.stderr}"
+        )
+    print(json.dumps({"acts": crowd.done, "kills": kills, "memoryKiB": rises, "score": score, "failed": failed}))
+    return 1 if failed else 0
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
