@@ -1,8 +1,8 @@
 """``python -m benchmarks.cluster.churn --minutes 60 --log churn.jsonl``: an operator whose sets never rest.
 
-People create, scale, update, break, heal and delete sets at random, and the operator is killed every few minutes. In the
-end everybody leaves: the sets that are left have to be at rest, nothing may be left over after their deletion, memory has
-to be flat, an observer's predictions have to have come true, and both decision logs have to be decided again as written.
+People create, scale, update, break, heal and delete sets at random, and the operator is killed every few minutes. In
+the end everybody leaves: the sets that are left have to be at rest, nothing may be left over after their deletion, memory
+has to be flat, an observer's predictions have to have come true, and both logs have to be decided again as written.
 """
 
 import argparse
@@ -72,15 +72,19 @@ class Crowd:
         self.done["come"] += 1
 
     def scale_set(self, name: str) -> None:
+        """Its replicas."""
         self.scene.scale("podcliquesets", name, self.chance.randint(1, 2))
 
     def scale_group(self, name: str) -> None:
+        """As an autoscaler does it."""
         self.scene.scale("podcliquescalinggroups", f"{name}-0-pool", self.chance.randint(1, 3))
 
     def scale_clique(self, name: str) -> None:
+        """As an autoscaler does it."""
         self.scene.scale("podcliques", f"{name}-0-router", self.chance.randint(1, 3))
 
     def update(self, name: str) -> None:
+        """A new image."""
         self.scene.new_image(f"example.com/main:{self.chance.randint(1, 9)}", name)
 
     def lose(self, name: str) -> None:
@@ -88,10 +92,12 @@ class Crowd:
         self.scene.annotate_pods(f"{name}-0-pool-{self.chance.randint(0, 1)}-worker", not_ready="true")
 
     def heal(self, name: str) -> None:
+        """All workers are ready again."""
         for index in range(2):
             self.scene.annotate_pods(f"{name}-0-pool-{index}-worker", not_ready=None)
 
     def leave(self, name: str) -> None:
+        """Somebody deletes it."""
         self.scene.api.delete("podcliquesets", name, self.scene.namespace)
 
 
