@@ -1,8 +1,9 @@
 """``python -m benchmarks.cluster.churn --minutes 60 --log churn.jsonl``: an operator whose sets never rest.
 
-People create, scale, update, break, heal and delete sets at random, and the operator is killed every few minutes. In
-the end everybody leaves: the sets that are left have to be at rest, nothing may be left over after their deletion, memory
-has to be flat, an observer's predictions have to have come true, and both logs have to be decided again as written.
+People create, scale, update, break, heal and delete sets at random, and the operator is killed every few minutes.
+In the end everybody leaves: the sets that are left have to be at rest, nothing may be left over after their deletion,
+memory has to be flat, an observer's predictions have to have come true, and both logs have to be decided again as
+written.
 """
 
 import argparse
