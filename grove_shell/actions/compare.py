@@ -11,11 +11,10 @@ from grove_core.compare import Comparison, End, compare
 from grove_core.document.writing import reason_as_json, ref_as_json
 from grove_core.kernel.times import format_time
 from grove_shell.actions.plan import gap_names, moment_after
-from grove_shell.actions.source import NoCluster, Situation, Source, situation_of
+from grove_shell.actions.source import Situation, Source, asked
 from grove_shell.controller.rounds import forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.views.compare_page import Compared, compare_page
-from grove_shell.views.faults import faults_page
 from grove_shell.views.page import show, warn, write
 from grove_shell.views.structured import as_text
 
@@ -35,14 +34,8 @@ class CompareOptions:
 
 def compared(source: Source, options: CompareOptions) -> int:
     """Compare and print; returns the exit code (CL-001)."""
-    try:
-        situation = situation_of(source)
-    except NoCluster as fault:
-        write(f"{fault}\n", sys.stderr)
-        return ERROR
-    if situation.faults:
-        show(faults_page(situation.faults, going_on=situation.usable), sys.stderr)
-    if not situation.usable:
+    situation = asked(source)
+    if situation is None:
         return ERROR
     snapshots = tuple(situation.snapshots(source.namespace, options.sets))
     if missing := situation.missing(source.namespace, options.sets):

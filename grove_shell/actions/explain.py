@@ -7,11 +7,10 @@ from typing import Final
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.inquiry import Inquiry, has
 from grove_core.reconcile import reconcile
-from grove_shell.actions.source import NoCluster, Source, situation_of
+from grove_shell.actions.source import Source, asked
 from grove_shell.controller.rounds import as_applied
 from grove_shell.exits import DONE, ERROR, USAGE
 from grove_shell.views.explain_page import explain_page, inquiry_as_json
-from grove_shell.views.faults import faults_page
 from grove_shell.views.page import show, warn, write
 from grove_shell.views.structured import as_text
 
@@ -31,22 +30,16 @@ def explain(source: Source, target: str, *, output: str, rules: str, why_not: st
     if kind.lower() not in KINDS or not slash or not name:
         sys.stderr.write(f"{target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pod, podgang, computedomain\n")
         return USAGE
-    try:
-        situation = situation_of(source)
-    except NoCluster as fault:
-        write(f"{fault}\n", sys.stderr)
-        return ERROR
-    if situation.faults:
-        show(faults_page(situation.faults, going_on=situation.usable), sys.stderr)
-    if not situation.usable:
+    situation = asked(source)
+    if situation is None:
         return ERROR
     kind = KINDS[kind.lower()]
     found = situation.snapshots(source.namespace)
     snapshots = tuple(one if one.root.uid else as_applied(one, rule_set(rules)) for one in found)
     having = tuple(snapshot for snapshot in snapshots if has(snapshot, kind, name))
-    asked = (Inquiry(snapshot, reconcile(snapshot, rule_set(rules)), kind, name) for snapshot in having or snapshots)
+    every = (Inquiry(snapshot, reconcile(snapshot, rule_set(rules)), kind, name) for snapshot in having or snapshots)
     inquiries = [
-        inquiry for inquiry in asked if having or any(held.target == inquiry.ref for held in inquiry.withheld())
+        inquiry for inquiry in every if having or any(held.target == inquiry.ref for held in inquiry.withheld())
     ]
     warn(situation.loaded.passed_by)
     if not inquiries:

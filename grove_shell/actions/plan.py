@@ -14,10 +14,9 @@ from grove_core.explain import Tone, story_of
 from grove_core.kernel.steps import Delete
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
-from grove_shell.actions.source import NoCluster, Situation, Source, situation_of
+from grove_shell.actions.source import Situation, Source, asked
 from grove_shell.controller.rounds import forecasts, topology_forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
-from grove_shell.views.faults import faults_page
 from grove_shell.views.page import show, warn, write
 from grove_shell.views.plan_page import Surroundings, plan_page
 from grove_shell.views.structured import as_text
@@ -41,14 +40,8 @@ class PlanOptions:
 
 def plan(source: Source, options: PlanOptions) -> int:
     """Plan and print; returns the exit code (CL-001, CL-002)."""
-    try:
-        situation = situation_of(source)
-    except NoCluster as fault:
-        write(f"{fault}\n", sys.stderr)
-        return ERROR
-    if situation.faults:
-        show(faults_page(situation.faults, going_on=situation.usable), sys.stderr)
-    if not situation.usable:
+    situation = asked(source)
+    if situation is None:
         return ERROR
     snapshots = tuple(situation.snapshots(source.namespace, options.sets))
     missing = situation.missing(source.namespace, options.sets)

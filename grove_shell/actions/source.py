@@ -1,5 +1,6 @@
 """From the shared options to a situation: a cluster, the attempts made before, and the clock."""
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +13,8 @@ from grove_shell.reading.faults import Fault
 from grove_shell.reading.loaded import Loaded
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import Item, items_of, standard_input
+from grove_shell.views.faults import faults_page
+from grove_shell.views.page import show, write
 from grove_shell.views.progress import counting
 
 
@@ -108,6 +111,18 @@ def situation_of(source: Source) -> Situation:
         attempts=attempts,
         usable=not every or source.keep_going,
     )
+
+
+def asked(source: Source) -> Situation | None:
+    """The situation, with what is bad in it told on standard error; None where nothing can be decided (CL-001)."""
+    try:
+        situation = situation_of(source)
+    except NoCluster as fault:
+        write(f"{fault}\n", sys.stderr)
+        return None
+    if situation.faults:
+        show(faults_page(situation.faults, going_on=situation.usable), sys.stderr)
+    return situation if situation.usable else None
 
 
 def configuration_of(path: str | None) -> tuple[Configuration, tuple[Fault, ...]]:

@@ -8,7 +8,9 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-from grove_core.kernel.times import parse_time
+from grove_core.kernel.steps import Delete
+from grove_core.kernel.times import format_time, parse_time
+from grove_core.plan.plan import Plan
 from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
@@ -44,6 +46,21 @@ def snapshot_of(case: Json) -> Snapshot:
     now = parse_time(case["now"])
     assert now is not None
     return cluster.snapshot_of(cluster.sets[0], now)
+
+
+def assert_ended(plan: Plan, expect: Json) -> None:
+    """The plan deletes, ends and waits as it was recorded."""
+    assert sorted(step.target.name for step in plan.steps if isinstance(step.action, Delete)) == expect["deletes"]
+    ended = [finding.subject for finding in plan.findings if finding.verdict == "Terminate"]
+    groups: dict[str, list[int]] = {}
+    for subject in ended:
+        if subject.kind == "PodCliqueScalingGroup" and subject.replica is not None:
+            groups.setdefault(subject.name, []).append(subject.replica)
+    assert groups == expect["terminate"]["podCliqueScalingGroups"]
+    sets = [subject.replica for subject in ended if subject.kind == "PodCliqueSet"]
+    assert sets == expect["terminate"]["podCliqueSetReplicas"]
+    wake = format_time(plan.wake_at) if plan.wake_at else None
+    assert wake in {expect["wakeAt"], *expect.get("wakeAtEarlier", ())}
 
 
 def status_of(item: PodClique | ScalingGroup | PodCliqueSet) -> Json:

@@ -12,7 +12,7 @@ from grove_core.areas.gang_termination.field.generations import F3
 from grove_core.areas.gang_termination.field.judge import FieldJudgement, judge_field
 from grove_core.areas.gang_termination.field.rulesets import NEWEST
 from grove_core.kernel.conditions import REMOVED, Condition
-from grove_core.kernel.steps import Delete, SetStatus
+from grove_core.kernel.steps import SetStatus
 from grove_core.kernel.times import format_time
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
@@ -20,7 +20,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.keys import TERMINATION_IN_PROGRESS
 from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import Snapshot
-from tests.vectors.cases import HERE, Json, cases, snapshot_of, status_of
+from tests.vectors.cases import HERE, Json, assert_ended, cases, snapshot_of, status_of
 
 FILES: Final = ("podclique-status", "group-termination", "set-termination")
 # Rollouts and selectors are the workload area's.
@@ -70,19 +70,7 @@ def test_gf050_the_recorded_verdict_is_ours(case: Json) -> None:
     snapshot, expect = snapshot_of(case), case["expect"]
     plan = reconcile(snapshot, NEWEST)
     assert problems_in(plan, snapshot) == ()
-    assert sorted(step.target.name for step in plan.steps if isinstance(step.action, Delete)) == expect["deletes"]
-
-    ended = [finding.subject for finding in plan.findings if finding.verdict == "Terminate"]
-    groups: dict[str, list[int]] = {}
-    for subject in ended:
-        if subject.kind == "PodCliqueScalingGroup" and subject.replica is not None:
-            groups.setdefault(subject.name, []).append(subject.replica)
-    assert groups == expect["terminate"]["podCliqueScalingGroups"]
-    sets = [subject.replica for subject in ended if subject.kind == "PodCliqueSet"]
-    assert sets == expect["terminate"]["podCliqueSetReplicas"]
-
-    wake = format_time(plan.wake_at) if plan.wake_at else None
-    assert wake in {expect["wakeAt"], *expect.get("wakeAtEarlier", ())}
+    assert_ended(plan, expect)
 
 
 @pytest.mark.parametrize("case", list(cases(HERE / "field", FILES)))

@@ -20,7 +20,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import Snapshot
-from tests.vectors.cases import HERE, Json, cases, snapshot_of, status_of
+from tests.vectors.cases import HERE, Json, assert_ended, cases, snapshot_of, status_of
 
 FILES: Final = ("podclique-status", "scaling-group-status", "group-termination", "set-termination")
 # Rollouts come with the workload area; the words a scaling group uses were that implementation's own.
@@ -88,20 +88,7 @@ def test_gt010_the_recorded_verdict_is_ours(case: Json) -> None:
     snapshot, expect = snapshot_of(case), case["expect"]
     plan = reconcile(snapshot)
     assert problems_in(plan, snapshot) == ()
-
-    assert sorted(step.target.name for step in plan.steps if isinstance(step.action, Delete)) == expect["deletes"]
-
-    ended = [finding.subject for finding in plan.findings if finding.verdict == "Terminate"]
-    groups: dict[str, list[int]] = {}
-    for subject in ended:
-        if subject.kind == "PodCliqueScalingGroup" and subject.replica is not None:
-            groups.setdefault(subject.name, []).append(subject.replica)
-    assert groups == expect["terminate"]["podCliqueScalingGroups"]
-    sets = [subject.replica for subject in ended if subject.kind == "PodCliqueSet"]
-    assert sets == expect["terminate"]["podCliqueSetReplicas"]
-
-    wake = format_time(plan.wake_at) if plan.wake_at else None
-    assert wake in {expect["wakeAt"], *expect.get("wakeAtEarlier", ())}
+    assert_ended(plan, expect)
 
     stored = {clique.ref.short: status_of(clique)["conditions"] for clique in snapshot.cliques}
     stored |= {group.ref.short: status_of(group)["conditions"] for group in snapshot.groups}

@@ -12,9 +12,9 @@ from grove_core.areas.gang_termination.group import because_of_breach
 from grove_core.areas.gang_termination.replica import missing_of
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, GroupJudgement, Judgement
-from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
+from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.frozen import Json
+from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Status
@@ -186,7 +186,7 @@ def statuses_of(snapshot: Snapshot, judgement: Judgement, tally: Tally) -> Itera
         because = tally.availability
         facts = dict(because.facts)
         wanted: dict[str, Json] = {"replicas": facts["replicas"], "availableReplicas": facts["available"]}
-        yield from _status(root, root.status, wanted, (), (because,))
+        yield from status_if_other(root, root.status, wanted, (), (because,))
 
 
 def _clique_status(judged: CliqueJudgement, tally: Tally, snapshot: Snapshot) -> Iterator[Status]:
@@ -202,7 +202,7 @@ def _clique_status(judged: CliqueJudgement, tally: Tally, snapshot: Snapshot) ->
         wanted["wasAvailable"] = judged.was_available
     conditions = conditions_of(judged, placement, snapshot)
     because = (judged.reason, *placement.because)
-    yield from _status(judged.clique, judged.clique.status, wanted, conditions, because)
+    yield from status_if_other(judged.clique, judged.clique.status, wanted, conditions, because)
 
 
 def _group_status(judged: GroupJudgement, usable: Usable) -> Iterator[Status]:
@@ -214,16 +214,20 @@ def _group_status(judged: GroupJudgement, usable: Usable) -> Iterator[Status]:
     because = because_of_breach(judged)
     first = because[0]
     condition = Condition(MIN_AVAILABLE_BREACHED, judged.breach, first.rule.code, first.sentence, judged.since)
-    yield from _status(judged.group, judged.group.status, wanted, (condition,), because)
+    yield from status_if_other(judged.group, judged.group.status, wanted, (condition,), because)
 
 
-def _status(
+def status_if_other(
     resource: Resource,
     stored: StoredStatus,
     wanted: Mapping[str, Json],
     conditions: tuple[Condition, ...],
     because: tuple[Reason, ...],
+    removed: tuple[str, ...] = (),
 ) -> Iterator[Status]:
+    """A want where a status differs from the stored one, or has conditions to be taken away."""
     fields = status_change(stored, wanted, conditions)
+    if removed:
+        fields = FrozenMap({**fields, REMOVED: removed})
     if fields:
         yield Status(resource.ref, resource.guard, fields, because)

@@ -1,6 +1,6 @@
 """The possible answers of gang termination, as closed unions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, TypeAlias
@@ -148,14 +148,21 @@ class Ending(NamedTuple):
         return replica in self.replicas or (group, group_replica) in self.parts
 
 
-def ending_of(judgement: Judgement) -> Ending:
-    """What a judgement ends. Linear in what is judged."""
+def ending_among(
+    replicas: Iterable[tuple[int, ReplicaFate]], groups: Iterable[tuple[str, Mapping[int, GroupFate]]]
+) -> Ending:
+    """What ends of some replicas with their fates, and of the replicas of some groups, these by name. Linear."""
     return Ending(
-        frozenset(replica.index for replica in judgement.replicas if isinstance(replica.fate, Terminate)),
+        frozenset(index for index, fate in replicas if isinstance(fate, Terminate)),
         frozenset(
-            (judged.group.ref.name, index)
-            for judged in judgement.groups
-            for index, fate in judged.replica_fates.items()
-            if isinstance(fate, Terminate)
+            (name, index) for name, fates in groups for index, fate in fates.items() if isinstance(fate, Terminate)
         ),
+    )
+
+
+def ending_of(judgement: Judgement) -> Ending:
+    """What a judgement ends."""
+    return ending_among(
+        ((replica.index, replica.fate) for replica in judgement.replicas),
+        ((judged.group.ref.name, judged.replica_fates) for judged in judgement.groups),
     )

@@ -11,7 +11,7 @@ from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.group import GroupSighting, look_at_group
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.sightings import Sighting, as_stored, look_at
-from grove_core.areas.gang_termination.verdicts import Breach, Ending, Keep, ReplicaFate, Terminate, Wait
+from grove_core.areas.gang_termination.verdicts import Breach, Ending, Keep, ReplicaFate, Terminate, Wait, ending_among
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.keys import COMPONENT, GROUP, MANAGED_BY, OPERATOR, SET
 from grove_core.resources.names import standalone_clique_name
@@ -135,12 +135,7 @@ def _replica(
 
 def ending_of(judgement: FieldJudgement) -> Ending:
     """What a judgement ends."""
-    return Ending(
-        frozenset(replica.number for replica in judgement.replicas if isinstance(replica.fate, Terminate)),
-        frozenset(
-            (seen.group.ref.name, index)
-            for seen in judgement.groups
-            for index, fate in seen.fates.items()
-            if isinstance(fate, Terminate)
-        ),
+    return ending_among(
+        ((replica.number, replica.fate) for replica in judgement.replicas),
+        ((seen.group.ref.name, seen.fates) for seen in judgement.groups),
     )

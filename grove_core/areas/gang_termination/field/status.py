@@ -1,6 +1,6 @@
 """Which statuses the existing operator would write; only where they differ from the stored ones (GF-020 to GF-037)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from grove_core.areas.gang_termination.field.generations import Generation
@@ -8,17 +8,16 @@ from grove_core.areas.gang_termination.field.group import GroupSighting
 from grove_core.areas.gang_termination.field.judge import FieldJudgement, ReplicaSighting
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.sightings import Sighting
+from grove_core.areas.gang_termination.status import status_if_other
 from grove_core.areas.gang_termination.verdicts import Terminate
-from grove_core.kernel.conditions import REMOVED, Condition, Truth
-from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.frozen import Json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.times import whole_seconds
 from grove_core.kernel.wants import Status
 from grove_core.resources.keys import TERMINATION_IN_PROGRESS
-from grove_core.resources.meta import Resource
 from grove_core.resources.names import scaling_group_name
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.statuses import StoredStatus, status_change
 from grove_core.snapshot.snapshot import Snapshot
 
 _ACTIVE: Final = (
@@ -43,7 +42,7 @@ def statuses_of(snapshot: Snapshot, judgement: FieldJudgement, generation: Gener
         because = availability_of(root, judgement)
         facts = dict(because.facts)
         wanted: dict[str, Json] = {"replicas": facts["replicas"], "availableReplicas": facts["available"]}
-        yield from _status(root, root.status, wanted, (), (because,))
+        yield from status_if_other(root, root.status, wanted, (), (because,))
 
 
 def _clique_status(seen: Sighting) -> Iterator[Status]:
@@ -56,7 +55,7 @@ def _clique_status(seen: Sighting) -> Iterator[Status]:
         "updatedReplicas": counts.updated,
     }
     conditions = tuple(condition for condition in (seen.breach, seen.placed) if condition is not None)
-    yield from _status(
+    yield from status_if_other(
         seen.clique, seen.clique.status, wanted, conditions, (seen.reason, seen.reason_of(seen.why_placed))
     )
 
@@ -69,7 +68,7 @@ def _group_status(seen: GroupSighting, snapshot: Snapshot, *, flag: bool, unflag
         "availableReplicas": seen.available,
     }
     conditions = [seen.breach] if seen.breach is not None else []
-    because = [seen.reason]
+    because, removed = [seen.reason], tuple[str, ...]()
     if flag and not seen.is_flagged:
         now = whole_seconds(snapshot.now)
         message = _ACTIVE.format(index)
@@ -78,8 +77,8 @@ def _group_status(seen: GroupSighting, snapshot: Snapshot, *, flag: bool, unflag
         )
         because.append(Why.GANG_TERMINATION_ACTIVE.because(group.ref, replica=index))
     elif unflag and seen.flag is not None and seen.breach is not None and seen.breach.status is Truth.FALSE:
-        wanted[REMOVED] = (TERMINATION_IN_PROGRESS,)
-    yield from _status(group, group.status, wanted, tuple(conditions), tuple(because))
+        removed = (TERMINATION_IN_PROGRESS,)
+    yield from status_if_other(group, group.status, wanted, tuple(conditions), tuple(because), removed)
 
 
 def availability_of(root: PodCliqueSet, judgement: FieldJudgement) -> Reason:
@@ -100,18 +99,3 @@ def _is_available(root: PodCliqueSet, replica: ReplicaSighting) -> bool:
             for found in groups
         )
     )
-
-
-def _status(
-    resource: Resource,
-    stored: StoredStatus,
-    wanted: Mapping[str, Json],
-    conditions: tuple[Condition, ...],
-    because: tuple[Reason, ...],
-) -> Iterator[Status]:
-    removed = wanted.get(REMOVED)
-    fields = status_change(stored, {key: value for key, value in wanted.items() if key != REMOVED}, conditions)
-    if removed:
-        fields = FrozenMap({**fields, REMOVED: removed})
-    if fields:
-        yield Status(resource.ref, resource.guard, fields, because)
