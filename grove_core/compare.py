@@ -1,16 +1,22 @@
-"""Two rule sets on one set: who ends by one and not by the other, and who ends sooner or later."""
+"""Two rule sets on one set: who ends by one and not by the other, sooner or later, or more often.
 
+What is compared are PodCliques, by name: whether one ends as part of its group's replica or of the whole replica of the
+set is told, and is no difference of its own.
+"""
+
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, unique
-from typing import Final
+from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.endings import ended_by
 from grove_core.areas.gang_termination.findings import BREACH, TERMINATION
+from grove_core.kernel.conditions import Truth
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Delete, Toll
+from grove_core.kernel.steps import Delete, Step, Toll
 from grove_core.plan.forecast import Forecast
 
 _HEALTHY: Final = "SufficientReadyPods"
@@ -18,25 +24,30 @@ _HEALTHY: Final = "SufficientReadyPods"
 
 @unique
 class Change(Enum):
-    """What becomes of a replica by the second rules, seen from the first; the gravest first."""
+    """What becomes of cliques by the second rules, seen from the first; the gravest first."""
 
     ENDS = "ENDS"
+    OFTENER = "OFTENER"
     SOONER = "SOONER"
     LATER = "LATER"
+    RARER = "RARER"
     SPARED = "SPARED"
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """When a replica ends first, as far as a forecast goes.
+    """The end of a replica, of the set or of a scaling group, as far as a forecast goes.
 
     Attributes:
-        cliques: that go with it.
+        subject: which replica.
+        at: when it ends first.
+        cliques: that go with it then.
         takes: what goes along; None where nobody knows.
         because: why, the causes' reasons.
         times: how often it ends.
     """
 
+    subject: Ref
     at: datetime
     cliques: tuple[Ref, ...]
     takes: Toll | None
@@ -46,15 +57,16 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One replica, of the set or of a scaling group, of which two rule sets make different things.
+    """Cliques that end together by one of two rule sets, and otherwise by the other.
 
     Attributes:
-        before, after: its end by the first and by the second rules; None where it does not end.
-        spared_because: why it does not end by the rules by which it does not, as they see it now.
+        cliques: those of the replica for which that is so.
+        before, after: the end of their replica by the first and by the second rules; None where they do not end.
+        spared_because: why they do not end by the rules by which they do not, as they see it now.
     """
 
-    subject: Ref
     change: Change
+    cliques: tuple[Ref, ...]
     before: End | None
     after: End | None
     spared_because: tuple[Reason, ...] = ()
@@ -67,16 +79,26 @@ class Comparison:
     Attributes:
         differences: of terminations, the gravest first.
         breaches: whose condition would be another one: (subject, by the first rules, by the second).
+        unknown: why nothing can be said by one of them, or by both; empty where everything can.
     """
 
     root: Ref
     differences: tuple[Difference, ...]
     breaches: tuple[tuple[Ref, str, str], ...]
+    unknown: tuple[Reason, ...] = ()
 
     @property
     def is_same(self) -> bool:
-        """Whether the same ends at the same time."""
-        return not self.differences
+        """Whether it is known that the same ends at the same time."""
+        return not self.differences and not self.unknown
+
+
+class _Fate(NamedTuple):
+    """What becomes of one clique: when it ends first, as part of what, and how often."""
+
+    at: datetime
+    end: End
+    times: int
 
 
 def compare(before: Forecast, after: Forecast) -> Comparison:
@@ -85,55 +107,92 @@ def compare(before: Forecast, after: Forecast) -> Comparison:
     Args:
         before, after: forecasts of the same snapshot, played to the same moment.
     """
-    first, second = _ends_in(before), _ends_in(after)
-    found = (_difference(subject, first, second, (before, after)) for subject in {**first, **second})
+    first, second = _fates_in(before), _fates_in(after)
+    alike: defaultdict[tuple[Change, Ref], list[Ref]] = defaultdict(list)
+    for clique in {**first, **second}:
+        change = _change(first.get(clique), second.get(clique))
+        if change is not None:
+            shown = second.get(clique) or first[clique]
+            alike[change, shown.end.subject].append(clique)
+    found = [_difference(change, cliques, (first, second), (before, after)) for (change, _), cliques in alike.items()]
     order = list(Change)
-    differing = [one for one in found if one is not None]
-    differing.sort(key=lambda one: (order.index(one.change), one.subject.sort_key))
-    return Comparison(before.root, tuple(differing), tuple(_breaches(before, after)))
+    found.sort(key=lambda one: (order.index(one.change), one.cliques[0].sort_key))
+    unknown = dict.fromkeys(reason for told in (before, after) for reason in _unknown_in(told))
+    return Comparison(before.root, tuple(found), tuple(_breaches(before, after)), tuple(unknown))
+
+
+def _change(before: _Fate | None, after: _Fate | None) -> Change | None:
+    if before is None:
+        return Change.ENDS
+    if after is None:
+        return Change.SPARED
+    if before.at != after.at:
+        return Change.SOONER if after.at < before.at else Change.LATER
+    if before.times != after.times:
+        return Change.OFTENER if after.times > before.times else Change.RARER
+    return None
 
 
 def _difference(
-    subject: Ref, first: Mapping[Ref, End], second: Mapping[Ref, End], told: tuple[Forecast, Forecast]
-) -> Difference | None:
-    before, after = first.get(subject), second.get(subject)
-    if before is None:
-        return Difference(subject, Change.ENDS, before, after, _kept_because(told[0], subject, after))
-    if after is None:
-        return Difference(subject, Change.SPARED, before, after, _kept_because(told[1], subject, before))
-    if before.at == after.at:
-        return None
-    return Difference(subject, Change.SOONER if after.at < before.at else Change.LATER, before, after)
+    change: Change,
+    cliques: Sequence[Ref],
+    fates: tuple[Mapping[Ref, _Fate], Mapping[Ref, _Fate]],
+    told: tuple[Forecast, Forecast],
+) -> Difference:
+    names = tuple(sorted(cliques, key=lambda ref: ref.sort_key))
+    before, after = (found[names[0]].end if names[0] in found else None for found in fates)
+    spared: tuple[Reason, ...] = ()
+    if before is None and after is not None:
+        spared = _kept_because(told[0], after.subject, names)
+    elif after is None and before is not None:
+        spared = _kept_because(told[1], before.subject, names)
+    return Difference(change, names, before, after, spared)
 
 
-def _ends_in(forecast: Forecast) -> Mapping[Ref, End]:
-    """Every replica that ends in some round, with its first end."""
-    found: dict[Ref, End] = {}
+def _fates_in(forecast: Forecast) -> Mapping[Ref, _Fate]:
+    """Every clique that ends in some round for a breach, with its first end."""
+    ends: dict[Ref, End] = {}
+    rounds: defaultdict[Ref, list[tuple[datetime, Ref]]] = defaultdict(list)
     for round_ in forecast.rounds:
         for subject, steps in ended_by(forecast.root, round_.steps).items():
-            if subject in found:
-                one = found[subject]
-                found[subject] = End(one.at, one.cliques, one.takes, one.because, one.times + 1)
-                continue
-            tolls = [step.action.takes for step in steps if isinstance(step.action, Delete)]
-            known = [toll for toll in tolls if toll is not None]
-            reasons = dict.fromkeys(
-                reason for step in steps for reason in step.because if "until" in dict(reason.facts)
-            )
-            takes = sum(known, Toll()) if len(known) == len(tolls) else None
-            found[subject] = End(round_.at, tuple(step.target for step in steps), takes, tuple(reasons), 1)
+            one = ends.get(subject)
+            ends[subject] = _end_of(subject, round_.at, steps) if one is None else _again(one)
+            for step in steps:
+                rounds[step.target].append((round_.at, subject))
+    found: dict[Ref, _Fate] = {}
+    for clique, times in rounds.items():
+        at, subject = times[0]
+        found[clique] = _Fate(at, ends[subject], len({moment for moment, _ in times}))
     return found
 
 
-def _kept_because(forecast: Forecast, subject: Ref, end: End | None) -> tuple[Reason, ...]:
+def _end_of(subject: Ref, at: datetime, steps: Sequence[Step]) -> End:
+    tolls = [step.action.takes for step in steps if isinstance(step.action, Delete)]
+    known = [toll for toll in tolls if toll is not None]
+    reasons = dict.fromkeys(reason for step in steps for reason in step.because if "until" in dict(reason.facts))
+    takes = sum(known, Toll()) if len(known) == len(tolls) else None
+    return End(subject, at, tuple(step.target for step in steps), takes, tuple(reasons), 1)
+
+
+def _again(one: End) -> End:
+    return End(one.subject, one.at, one.cliques, one.takes, one.because, one.times + 1)
+
+
+def _kept_because(forecast: Forecast, subject: Ref, cliques: Sequence[Ref]) -> tuple[Reason, ...]:
     """Why a replica is kept: its own verdict, or its group's; and why what ends it elsewhere does not here."""
     whole = Ref(subject.api_version, subject.kind, subject.namespace, subject.name)
     fates = {one.subject: one for one in forecast.findings if one.question == TERMINATION}
     fate = fates.get(subject) or fates.get(whole)
     own = fate.because if fate is not None else ()
-    gone = frozenset(end.cliques if end is not None else ())
+    gone = frozenset(cliques)
     breaches = (one.because for one in forecast.findings if one.question == BREACH and one.subject in gone)
     return (*own, *(because[0] for because in breaches if because[0].rule.code != _HEALTHY))
+
+
+def _unknown_in(forecast: Forecast) -> Iterable[Reason]:
+    for one in forecast.findings:
+        if one.question == TERMINATION and one.verdict == Truth.UNKNOWN.value:
+            yield from one.because
 
 
 def _breaches(before: Forecast, after: Forecast) -> Iterable[tuple[Ref, str, str]]:

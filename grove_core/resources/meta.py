@@ -214,6 +214,11 @@ def _conditions_one_by_one(status: Fields) -> Iterable[Condition]:
     return found.values()
 
 
+def is_old_spelling(status: Fields) -> bool:
+    """Whether an update's progress stands under its older name alone, which newer releases do not read (GF-113)."""
+    return "updateProgress" not in status and "rollingUpdateProgress" in status
+
+
 def read_update(status: Fields) -> tuple[bool, Fields]:
     """Whether an update runs, and its progress (GT-018); ``updateProgress`` wins over its older name."""
     key = "updateProgress" if "updateProgress" in status else "rollingUpdateProgress"

@@ -14,6 +14,7 @@ from grove_core.resources.keys import BASE_GANG, GROUP_REPLICA, GROVE, SET_REPLI
 from grove_core.resources.meta import (
     NO_TEXTS,
     Resource,
+    is_old_spelling,
     read_conditions,
     read_creation,
     read_identity,
@@ -35,6 +36,7 @@ class CliqueStatus:
     Attributes:
         recorded: whether any operator has written a status yet (GT-015, GT-061).
         updating: GT-018.
+        old_spelling: GF-113.
         update_hash: template hash that the update progress aims at; empty without progress.
         progress: of the last update, as stored; empty where there was none.
         current_hash: template hash the clique has fully converged to.
@@ -67,6 +69,7 @@ class CliqueStatus:
     updated: int | None = None
     was_available: bool | None = None
     updating: bool = False
+    old_spelling: bool = False
     update_hash: str = ""
     progress: FrozenMap = NO_TEXTS
     current_hash: str = ""
@@ -157,6 +160,7 @@ def podclique_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None
         status=CliqueStatus(
             recorded=bool(status.raw),
             updating=updating,
+            old_spelling=is_old_spelling(status),
             update_hash=progress.text("podTemplateHash"),
             progress=view_of(progress),
             current_hash=status.text("currentPodTemplateHash"),

@@ -14,6 +14,7 @@ from grove_core.resources.keys import GROVE, SET_REPLICA
 from grove_core.resources.meta import (
     NO_TEXTS,
     Resource,
+    is_old_spelling,
     read_conditions,
     read_creation,
     read_identity,
@@ -31,6 +32,7 @@ class GroupStatus:
 
     Attributes:
         updating: GT-018.
+        old_spelling: GF-113.
         progress: of the last update, as stored; empty where there was none.
         set_hash: generation hash of the set that it has fully converged to.
         selector: of its pods, for autoscalers.
@@ -59,6 +61,7 @@ class GroupStatus:
     set_hash: str = ""
     progress: FrozenMap = NO_TEXTS
     updating: bool = False
+    old_spelling: bool = False
     conditions: tuple[Condition, ...] = ()
 
 
@@ -118,6 +121,7 @@ def scaling_group_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | 
         annotations=view_of(meta.part("annotations")),
         status=GroupStatus(
             updating=updating,
+            old_spelling=is_old_spelling(status),
             progress=view_of(progress),
             updated=status.integer("updatedReplicas"),
             selector=status.text("selector"),

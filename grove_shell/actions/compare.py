@@ -60,11 +60,14 @@ def compared(source: Source, options: CompareOptions) -> int:
 
 
 def _exit_code(situation: Situation, options: CompareOptions, found: Sequence[Comparison]) -> int:
-    changes = {difference.change for one in found for difference in one.differences}
+    changes = {difference.change.value.lower() for one in found for difference in one.differences}
     if situation.faults:
         return ERROR
-    if {change.value.lower() for change in changes} & set(options.fail_on):
+    unknown = any(one.unknown for one in found)
+    if options.fail_on and (unknown or changes & set(options.fail_on)):
         return FAIL_ON
+    if unknown:
+        changes.add("unknown")
     return CHANGES if options.detailed_exitcode and changes else DONE
 
 
@@ -83,8 +86,8 @@ def comparison_as_json(one: Comparison) -> dict[str, Any]:
     return {
         "differences": [
             {
-                "subject": ref_as_json(difference.subject),
                 "change": difference.change.name.lower(),
+                "cliques": [ref.name for ref in difference.cliques],
                 "before": _end_as_json(difference.before),
                 "after": _end_as_json(difference.after),
                 "sparedBecause": [reason_as_json(reason) for reason in difference.spared_because],
@@ -95,6 +98,7 @@ def comparison_as_json(one: Comparison) -> dict[str, Any]:
             {"subject": ref_as_json(subject), "before": before, "after": after}
             for subject, before, after in one.breaches
         ],
+        "unknown": [reason_as_json(reason) for reason in one.unknown],
     }
 
 
@@ -103,6 +107,7 @@ def _end_as_json(end: End | None) -> dict[str, Any] | None:
         return None
     takes = end.takes
     return {
+        "subject": ref_as_json(end.subject),
         "at": format_time(end.at),
         "deletes": [ref.name for ref in end.cliques],
         "takes": {"pods": takes.pods, "ready": takes.ready, "gpus": takes.gpus} if takes is not None else None,

@@ -3,7 +3,6 @@
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
-from os import SEEK_END
 from pathlib import Path
 
 from grove_core.areas.mnnvl.preflight import objection_to_start
@@ -16,6 +15,7 @@ from grove_shell.client.greeting import greet
 from grove_shell.client.offers import offered
 from grove_shell.exits import ERROR
 from grove_shell.operator.process import Process
+from grove_shell.replay.format import DecisionLog, NoLog, log_at
 from grove_shell.settings.operator import OperatorSettings, settings_of
 from grove_shell.views.faults import faults_page
 from grove_shell.views.page import show, write
@@ -43,28 +43,16 @@ def operate(options: OperatorOptions) -> int:
     with ExitStack() as stack:
         decisions = None
         if options.decision_log is not None:
-            if _is_cut_short(options.decision_log):
-                write(f"{options.decision_log}: its last line is cut short; try another --decision-log\n", sys.stderr)
-                return ERROR
             try:
-                decisions = stack.enter_context(Path(options.decision_log).open("a", encoding="utf-8"))
-            except OSError as fault:
-                write(f"{options.decision_log}: {fault.strerror}; try another --decision-log\n", sys.stderr)
+                decisions = stack.enter_context(log_at(Path(options.decision_log)))
+            except (OSError, NoLog) as fault:
+                words = fault.strerror if isinstance(fault, OSError) else "it is there, and is no decision log"
+                write(f"{options.decision_log}: {words}; try another --decision-log\n", sys.stderr)
                 return ERROR
         return lasting(_run(options, settings, decisions))
 
 
-def _is_cut_short(log: str) -> bool:
-    """Whether a decision log that is there ends in the midst of a line; nothing must be written behind it (RP-007)."""
-    path = Path(log)
-    if not path.is_file() or not path.stat().st_size:
-        return False
-    with path.open("rb") as lines:
-        lines.seek(-1, SEEK_END)
-        return lines.read() != b"\n"
-
-
-async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: object) -> int:
+async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: DecisionLog | None) -> int:
     connection = await connect(options.kubeconfig, options.context)
     async with Api(connection, timeout=settings.client.timeout) as api:
         await greet(api, options.namespace)
@@ -80,5 +68,5 @@ async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: 
         home=connection.namespace,
         watching=options.observe,
         own_image=options.own_image,
-        decisions=decisions,  # type: ignore[arg-type]
+        decisions=decisions,
     ).run()

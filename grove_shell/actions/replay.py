@@ -39,17 +39,16 @@ class ReplayOptions:
 def replay(options: ReplayOptions) -> int:
     """Replay and print; returns the exit code (CL-001). Nothing is decided of a log that is not whole (RP-004)."""
     try:
-        count = sum(1 for _ in _looks(options.log))
+        read = _reader(options.log)
+        count = sum(1 for _ in looks_in(read()))
         with world_bar(count, "looks") as advance:
-            replayed = _replayed(_looks(options.log), options, advance)
+            replayed = _replayed(looks_in(read()), options, advance)
     except OSError as fault:
         write(f"{options.log}: {fault.strerror}\n", sys.stderr)
         return ERROR
-    except UnicodeDecodeError as fault:
-        return _refused(Fault(file=options.log, expected="UTF-8", got=fault.reason))
     except Broken as broken:
         flaw = broken.flaw
-        return _refused(Fault(file=options.log, line=flaw.line, column=1, expected=flaw.expected, got=flaw.got))
+        return _refused(Fault(file=options.log, line=flaw.line or None, expected=flaw.expected, got=flaw.got))
     except KeyboardInterrupt:
         write("interrupted\n", sys.stderr)
         return INTERRUPTED
@@ -62,9 +61,18 @@ def replay(options: ReplayOptions) -> int:
     return CHANGES if options.detailed_exitcode and replayed.parted else DONE
 
 
-def _looks(path: str) -> Iterator[Recorded]:
-    with Path(path).open(encoding="utf-8", newline="\n") as lines:
-        yield from looks_in(lines)
+def _reader(path: str) -> Callable[[], Iterable[bytes]]:
+    """The lines of a log, as often as they are asked for; a pipe gives them once, so they are kept."""
+    if Path(path).is_file():
+        return lambda: _lines_of(path)
+    with Path(path).open("rb") as lines:
+        kept = tuple(lines)
+    return lambda: kept
+
+
+def _lines_of(path: str) -> Iterator[bytes]:
+    with Path(path).open("rb") as lines:
+        yield from lines
 
 
 def _refused(fault: Fault) -> int:
@@ -89,7 +97,7 @@ def _replayed(looks: Iterable[Recorded], options: ReplayOptions, advance: Callab
             forecast = forecast_of(reconcile(look.snapshot, rule_set(options.rules)), now)
             found = compare(forecast_of(plan, now), forecast)
             if not found.is_same:
-                parted.append(Parted(look.line, look.name, now, found))
+                parted.append(Parted(look.line, look.name, look.rules, now, found))
         count += 1
         roots.add(look.snapshot.root.ref)
         moments = [min((now, *moments)), max((now, *moments))]

@@ -75,4 +75,4 @@ def matching(word: str) -> tuple[Stated, ...]:
     """The rules with this number or this reason code, whatever the case."""
     asked = word.casefold()
     found: Iterable[Stated] = catalogue().values()
-    return tuple(one for one in found if asked in {one.id.casefold(), one.code.casefold()})
+    return tuple(one for one in found if asked and asked in {one.id.casefold(), one.code.casefold()})

@@ -6,7 +6,7 @@ import click
 
 from grove_shell.cli.options import RuleSetName, Span, format_option, source_of, source_options
 
-CHANGES = ("ends", "sooner", "later", "spared")
+CHANGES = ("ends", "oftener", "sooner", "later", "rarer", "spared", "unknown")
 DEFAULT = ("field", "design")
 
 
@@ -24,7 +24,12 @@ DEFAULT = ("field", "design")
 )
 @click.option("--until", type=Span(), help="Let time pass as well, e.g. 6h: what comes later by time alone.")
 @click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if anything ends otherwise.")
-@click.option("--fail-on", type=click.Choice(CHANGES), multiple=True, help="Exit 3 if there is one; may be repeated.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(CHANGES),
+    multiple=True,
+    help="Exit 3 if there is one, or if nothing can be said of a set; may be repeated.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="List every clique that goes, and every condition that differs.")
 def command(**options: Any) -> int:
     """Who would end by other rules that is spared today, and the other way round.

@@ -22,6 +22,7 @@ def command(target: str, **options: Any) -> int:
     Examples:
       grove explain -f cluster.yaml pclq/llama-0-decode
       grove explain -f cluster.yaml pcs/llama --why-not terminate
+      grove explain -f cluster.yaml pcs/llama --rules field        # as today's operator sees it
       grove explain -f cluster.yaml pod/llama-0-decode-x7k2p
     """
     source = source_of(options)

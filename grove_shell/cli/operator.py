@@ -21,7 +21,7 @@ from grove_core.version import IMAGE
 @click.option(
     "--decision-log",
     type=click.Path(dir_okay=False, writable=True),
-    help="Append every plan, with what became of it.",
+    help="Append what it sees, every plan, and what became of it, for grove replay.",
 )
 def command(**options: str | bool | None) -> int:
     """Follow a cluster, and do what `grove plan --live` says.
@@ -30,8 +30,11 @@ def command(**options: str | bool | None) -> int:
     JSON on standard error; health, readiness and metrics are served at port 8080.
 
     \b
-    grove manifests | kubectl apply --server-side -f -
-    grove operator --kubeconfig ~/.kube/config
+    Examples:
+      grove manifests | kubectl apply --server-side -f -
+      grove operator --kubeconfig ~/.kube/config
+      grove operator --observe --config field.yaml    # beside today's operator, with `rules: field`: keep score of it
+      grove operator --decision-log plans.jsonl       # grove replay plans.jsonl decides it all again
     """
     from grove_shell.actions.operator import OperatorOptions, operate
 

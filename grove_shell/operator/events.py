@@ -150,6 +150,9 @@ class Events:
     def failed(self, home: Home, words: str) -> None:
         """A round that broke off is for the log."""
 
+    def gone(self, home: Home) -> None:
+        """What was told of it stays told."""
+
     async def run(self) -> None:
         """Write until cancelled."""
         while True:

@@ -94,6 +94,11 @@ class Journal:
         """A round broke off."""
         self.say("error", "round broke off", **told_as(home), error=words)
 
+    def gone(self, home: Home) -> None:
+        """What was held back there is held back no more."""
+        for key in [key for key in self._held if key[0] == home]:
+            del self._held[key]
+
     @staticmethod
     def _write(out: TextIO, words: Words) -> None:
         out.write(json.dumps(words, ensure_ascii=False, separators=(",", ":")) + "\n")

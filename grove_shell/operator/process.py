@@ -31,6 +31,7 @@ from grove_shell.operator.serving import Serving, listening_at
 from grove_shell.operator.shadow import Shadow
 from grove_shell.operator.standing import Standing
 from grove_shell.operator.telemetry import Telemetry
+from grove_shell.replay.format import DecisionLog
 from grove_shell.replay.recorder import Recorder
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.world.shelves import Shelves
@@ -53,7 +54,7 @@ class Process:
         home: where its Lease is, unless it is told otherwise.
         watching: plan and tell, and never write (``--observe``).
         own_image: that it runs from; pods wait for a start with it, unless the settings name another (WL-072).
-        out, decisions: where lines and whole plans are written.
+        out, decisions: where lines are written, and what it sees and decides.
         stop: ends the process when it is set, as a signal does.
     """
 
@@ -65,7 +66,7 @@ class Process:
     watching: bool = False
     own_image: str = IMAGE
     out: TextIO | None = None
-    decisions: TextIO | None = None
+    decisions: DecisionLog | None = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> int:
@@ -106,7 +107,9 @@ class _Running:
         rules = rule_set(told.settings.rules)
         self._shadow = Shadow(self._journal.say, partial(reconcile, rules=rules), telemetry.scored)
         witness: Following = self._shadow if told.watching else self._events
-        recorders = (Recorder(told.decisions, rules.name, told.namespace),) if told.decisions is not None else ()
+        recorders: tuple[Following, ...] = ()
+        if told.decisions is not None:
+            recorders = (Recorder(told.decisions, rules.name, told.namespace, self._journal.say),)
         self._rounds = Rounds(
             shelves=shelves,
             acting=None if told.watching else acting,

@@ -74,6 +74,10 @@ class Following(Protocol):
         """The round broke off."""
         ...
 
+    def gone(self, home: Home) -> None:
+        """Nothing is left of what lived there; nor need anybody remember it (O10)."""
+        ...
+
 
 @dataclass(slots=True)
 class _Root:
@@ -186,6 +190,8 @@ class Rounds:
         if root.timer is not None:
             root.timer.cancel()
         self._roots.pop(home, None)
+        for follower in self.followers:
+            follower.gone(home)
 
     async def _guarded(self, home: Home, root: _Root) -> None:
         """One round; whatever goes wrong with one set delays no other (O11)."""

@@ -23,6 +23,8 @@ from grove_shell.operator.rounds import Look
 from grove_shell.world.homes import Home
 
 _PATIENCE: Final = timedelta(minutes=1)
+_DELAYS: Final = 16
+"""As many delays that run at once are followed; of a set with more, the rest is predicted when those are over."""
 _EARLY: Final = timedelta(seconds=1)
 """Conditions carry whole seconds, so a moment that is told may be up to one off."""
 Say = Callable[..., None]
@@ -68,8 +70,8 @@ class Shadow:
         self._decide = decide
         self._counted = counted
         self._last: dict[Home, _Shown] = {}
-        self._due: dict[str, datetime] = {}  # uid of a clique that should be gone -> since when
-        self._told: set[str] = set()
+        self._due: dict[Home, Mapping[str, datetime]] = {}  # uid of a clique that should be gone -> since when
+        self._told: dict[Home, frozenset[str]] = {}  # uids of those of which it was said
         self.scores: Counter[Score] = Counter()
 
     def planned(self, look: Look) -> None:
@@ -93,14 +95,17 @@ class Shadow:
     def _overdue(self, look: Look, seen: Snapshot) -> None:
         """What is still there a minute after the plan first deleted it, for a breach or for another reason."""
         deletes = {step.target: step for step in look.plan.steps if isinstance(step.action, Delete)}
-        for clique in (clique for clique in seen.cliques if clique.ref in deletes):
-            since = self._due.setdefault(clique.uid, seen.now)
-            if seen.now - since >= _PATIENCE and clique.uid not in self._told:
-                self._told.add(clique.uid)
+        last = self._due.get(look.home, {})
+        due = {clique.uid: last.get(clique.uid, seen.now) for clique in seen.cliques if clique.ref in deletes}
+        told = self._told.get(look.home, frozenset()) & due.keys()
+        for clique in seen.cliques:
+            if clique.uid in due.keys() - told and seen.now - due[clique.uid] >= _PATIENCE:
+                told |= {clique.uid}
                 step = deletes[clique.ref]
                 if _is_end(step):
                     self._count(Score.OTHERWISE)
                 self._tell("the cluster keeps what the plan ends", look, clique, step.because)
+        self._due[look.home], self._told[look.home] = due, told
 
     def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
         """Nothing is tried."""
@@ -108,29 +113,37 @@ class Shadow:
     def failed(self, home: Home, words: str) -> None:
         """A look that broke off says nothing of the cluster."""
 
+    def gone(self, home: Home) -> None:
+        """Nothing is left of a set; what was predicted of it can come true no more."""
+        for known in (self._last, self._due, self._told):
+            known.pop(home, None)
+
     def report(self) -> None:
         """The score, as one line."""
         self._say("info", "score", **{score.value: self.scores[score] for score in Score})
 
     def _predictions(self, look: Look, seen: Snapshot, earlier: Mapping[str, datetime]) -> Mapping[str, datetime]:
-        """Uid of a clique that ends now, or when the first delay is over -> since when it is due, as first told."""
+        """Uid of a clique that ends now, or when its delay is over -> since when it is due, as first told."""
         found: dict[str, datetime] = {}
         uids = {clique.ref: clique.uid for clique in seen.cliques}
-        plans = [(look.plan, seen.now)]
-        wake = look.plan.wake_at
-        if wake is not None:
-            plans.append((self._decide(replace(seen, now=wake)), wake))
-        for plan, moment in plans:
+        plan, moment = look.plan, seen.now
+        for _ in range(_DELAYS):
             for step in filter(_is_end, plan.steps):
                 uid = uids.get(step.target, "")
                 found.setdefault(uid, min(moment, earlier.get(uid, moment)))
+            if plan.wake_at is None or plan.wake_at <= moment:
+                break
+            moment = plan.wake_at
+            plan = self._decide(replace(seen, now=moment))
         return found
 
     def _ended(self, before: _Shown, now: _Shown, clique: PodClique) -> None:
         """A clique was there and is on its way out: as it was told, or against what the plan says of that moment."""
         seen, due = now.snapshot, before.predicted.get(clique.uid)
+        if clique.uid in self._told.get(now.look.home, frozenset()):
+            return  # too late to be as predicted, which was said already
         if due is None or due > seen.now + _EARLY:
-            then = self._decide(replace(before.snapshot, now=seen.now, root=seen.root))
+            then = self._decide(_as_wanted(before.snapshot, seen))
             steps = [step for step in then.steps if step.target == clique.ref and isinstance(step.action, Delete)]
             if not steps:
                 self._count(Score.NOT_PREDICTED)
@@ -179,6 +192,19 @@ def _ended_between(before: _Shown, now: _Shown) -> Iterator[PodClique]:
     for clique in then.cliques:
         if not clique.deleting and clique.uid not in there:
             yield clique
+
+
+def _as_wanted(then: Snapshot, now: Snapshot) -> Snapshot:
+    """What was there then, as people and autoscalers want it now: what they scaled in since is no end of a gang."""
+    groups = {group.uid: group.replicas for group in now.groups}
+    cliques = {clique.uid: clique.replicas for clique in now.cliques}
+    return replace(
+        then,
+        now=now.now,
+        root=now.root,
+        groups=tuple(replace(one, replicas=groups.get(one.uid, one.replicas)) for one in then.groups),
+        cliques=tuple(replace(one, replicas=cliques.get(one.uid, one.replicas)) for one in then.cliques),
+    )
 
 
 def _kept_because(shown: _Shown, clique: PodClique) -> tuple[Reason, ...]:

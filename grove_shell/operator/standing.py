@@ -35,3 +35,7 @@ class Standing:
 
     def failed(self, home: Home, words: str) -> None:
         """A round that broke off says nothing new."""
+
+    def gone(self, home: Home) -> None:
+        """Nothing of it is held back any more."""
+        self._held.pop(home, None)

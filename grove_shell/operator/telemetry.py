@@ -14,6 +14,7 @@ from grove_shell.world.homes import Home, is_topology_home
 
 _SETS: Final = "podcliqueset"
 _TOPOLOGIES: Final = "clustertopology"
+_BREACHED: Final = ("PodClique", "PodCliqueScalingGroup")
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
@@ -84,7 +85,7 @@ class Telemetry:
             for finding in plan.findings
             if finding.question == BREACH and finding.verdict == "True"
         )
-        for kind in ("PodClique", "PodCliqueScalingGroup"):
+        for kind in _BREACHED:
             self._breached.labels(*home, kind).set(breached[kind])
         self._waiting.labels(*home).set(plan.wake_at.timestamp() if plan.wake_at is not None else 0)
 
@@ -106,6 +107,14 @@ class Telemetry:
         """A round broke off."""
         self._rounds.labels(_controller(home), "error").inc()
         self._errors.labels(_controller(home)).inc()
+
+    def gone(self, home: Home) -> None:
+        """A set that is gone has no gauges any more."""
+        if is_topology_home(home):
+            return
+        for kind in _BREACHED:
+            self._breached.remove(*home, kind)
+        self._waiting.remove(*home)
 
     def page(self) -> bytes:
         """The metrics as Prometheus reads them."""

@@ -112,6 +112,8 @@ def _class(declared: type) -> Callable[[Json], Any]:
         return _model(declared)
     if dataclasses.is_dataclass(declared):
         return _dataclass(declared)
+    if issubclass(declared, tuple):
+        return _named_tuple(declared)
     return _checked(declared)
 
 
@@ -136,6 +138,16 @@ def _dataclass(declared: type) -> Callable[[Json], Any]:
 
     def read(raw: Json) -> Any:  # noqa: ANN401 - of the type
         return declared(**{name: from_json(readers[name], found) for name, found in _mapping(raw).items()})
+
+    return read
+
+
+def _named_tuple(declared: type) -> Callable[[Json], Any]:
+    hints = get_type_hints(declared, include_extras=True)
+    names: tuple[str, ...] = declared._fields  # type: ignore[attr-defined]  # every other tuple says what is in it
+
+    def read(raw: Json) -> Any:  # noqa: ANN401 - of the type
+        return declared(*(from_json(hints[name], found) for name, found in zip(names, raw, strict=True)))
 
     return read
 

@@ -1,9 +1,10 @@
 """The lines of a decision log (RP-001 to RP-006).
 
 Each line is one JSON object whose last field, ``chain``, is the digest of the line and of the chain before it, so that
-a line that was changed, lost or put elsewhere shows at its place. There are four kinds:
+a line that was changed, lost or put elsewhere shows at its place; lines that are gone at the end of a log do not. There
+are four kinds:
 
-- ``decisionLog``: the head, which a process writes when it begins; the chain begins anew there.
+- ``decisionLog``: the head, which a process writes when it begins, behind what is there already.
 - ``fact``: an object, or a list of objects, as it was seen; written once, by the digest of what it says.
 - ``look``: what one set saw, as references to facts, and the plan that came of it.
 - ``answers``: what became of the steps of a plan.
@@ -11,9 +12,12 @@ a line that was changed, lost or put elsewhere shows at its place. There are fou
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Final
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TextIO
 
 from grove_core.document.document import Document
 from grove_core.document.writing import document_as_json, finding_as_json
@@ -24,6 +28,9 @@ FORMAT: Final = "1.0"
 _CHAIN: Final = "chain"
 _TAIL: Final = f',"{_CHAIN}":"'
 _DIGITS: Final = 16
+_ENDING: Final = '"}\n'
+HEAD: Final = '{"decisionLog":'
+"""How the first line of a process begins."""
 
 
 def dumped(value: Any) -> str:  # noqa: ANN401 - any JSON
@@ -50,6 +57,47 @@ def unchained(line: str, before: str) -> tuple[str, str] | None:
     if not tail or len(rest) != _DIGITS + len('"}') or digest(before + text) != chain:
         return None
     return text + "}", chain
+
+
+class DecisionLog(NamedTuple):
+    """A log that is open for more.
+
+    Attributes:
+        chain: of its last whole line; empty where there is none yet.
+    """
+
+    out: TextIO
+    chain: str = ""
+
+
+class NoLog(Exception):
+    """What is there is no decision log, so nothing is written behind it."""
+
+
+@contextmanager
+def log_at(path: Path) -> Iterator[DecisionLog]:
+    """Go on with a log, or begin one. A line that a killed process left half written is ended, and stays (RP-007).
+
+    Raises:
+        NoLog, OSError: it cannot be.
+    """
+    chain, cut = _ending_of(path)
+    with path.open("a", encoding="utf-8", newline="\n") as out:
+        if cut:
+            out.write("\n")
+        yield DecisionLog(out, chain)
+
+
+def _ending_of(path: Path) -> tuple[str, bool]:
+    """The chain of the last whole line, and whether something follows it."""
+    if not path.exists() or not path.stat().st_size:
+        return "", False
+    with path.open("rb") as lines, mmap(lines.fileno(), 0, access=ACCESS_READ) as text:
+        if not text[: len(HEAD)] == HEAD.encode():
+            raise NoLog
+        end = text.rfind(b"\n") + 1
+        last = text[max(0, end - _DIGITS - len(_ENDING)) : end]
+        return last[:_DIGITS].decode("ascii", "replace") if end else "", end < len(text)
 
 
 def plan_as_json(plan: Plan, at: datetime) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Final, NamedTuple, get_type_hints
 
+from grove_core.areas.gang_termination.rulesets import rule_sets
 from grove_core.document.reading import attempts_from_json
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.compute_domain import ComputeDomain
@@ -16,13 +17,24 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.version import VERSION
 from grove_shell.replay.facts import from_json
-from grove_shell.replay.format import FORMAT, unchained
+from grove_shell.replay.format import FORMAT, HEAD, unchained
 from grove_shell.replay.recorder import APART, OBJECTS
 
 _KINDS: Final[Mapping[str, type]] = {
     kind.__name__: kind for kind in (PodCliqueSet, ScalingGroup, PodClique, PodGang, Owned, ComputeDomain, Pod)
 }
+_LISTED: Final[Mapping[str, tuple[type, ...]]] = {
+    "groups": (ScalingGroup,),
+    "cliques": (PodClique,),
+    "gangs": (PodGang,),
+    "others": (Owned,),
+    "domains": (ComputeDomain,),
+}
+_TROUBLES: Final = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+_HEADED: Final = "a decision log: its head comes first"
+_OURS: Final = "what an operator of this version writes"
 _HINTS: Final = get_type_hints(Snapshot, include_extras=True)
 _REST: Final = frozenset(field.name for field in fields(Snapshot)) - APART
 
@@ -70,7 +82,7 @@ class Recorded:
     plan: Mapping[str, Any]
 
 
-def looks_in(lines: Iterable[str]) -> Iterator[Recorded]:
+def looks_in(lines: Iterable[bytes]) -> Iterator[Recorded]:
     """Every look of a log, in its order.
 
     Raises:
@@ -86,11 +98,13 @@ class _Reader:
         self._chain = ""
         self._head: Head | None = None
         self._facts: dict[str, Any] = {}
+        self._cut: Flaw | None = None  # of the line before, if that was not what was written
 
-    def looks(self, lines: Iterable[str]) -> Iterator[Recorded]:
-        number = 0
+    def looks(self, lines: Iterable[bytes]) -> Iterator[Recorded]:
         for number, line in enumerate(lines, start=1):
             words = self._words(number, line)
+            if words is None:
+                continue
             try:
                 if "fact" in words:
                     self._facts[words["fact"]] = self._fact(words)
@@ -98,33 +112,48 @@ class _Reader:
                     yield self._look(number, words)
             except MalformedObject as fault:
                 raise Broken(Flaw(number, "attempts as plans have them", str(fault))) from fault
-            except (KeyError, TypeError, ValueError, AttributeError) as fault:
-                raise Broken(Flaw(number, "what an operator of this version writes", f"trouble at {fault}")) from fault
+            except _TROUBLES as fault:
+                raise Broken(Flaw(number, _OURS, f"trouble at {fault}")) from fault
+        if self._cut is not None:
+            raise Broken(self._cut)
         if self._head is None:
-            raise Broken(Flaw(number, "a decision log: its head comes first", "nothing"))
+            raise Broken(Flaw(0, _HEADED, "nothing"))
 
-    def _words(self, number: int, line: str) -> Mapping[str, Any]:
-        """What a line says, if it is what was written there."""
-        if not line.endswith("\n"):
+    def _words(self, number: int, line: bytes) -> Mapping[str, Any] | None:
+        """What a line says, if it is what was written there; None where only a head may follow (RP-007)."""
+        if not line.endswith(b"\n"):
             raise Broken(Flaw(number, "a whole line", "the end of the file: the log is cut short here"))
-        line = line.removesuffix("\n")
-        if line.startswith('{"decisionLog":'):
-            self._chain = ""
-        if number == 1 and not line.startswith('{"decisionLog":'):
-            raise Broken(Flaw(number, "a decision log: its head comes first", _shown(line)))
-        found = unchained(line, self._chain)
+        try:
+            text = line.decode().removesuffix("\n")
+        except UnicodeDecodeError as fault:
+            raise Broken(Flaw(number, "UTF-8", fault.reason)) from fault
+        if number == 1 and not text.startswith(HEAD):
+            raise Broken(Flaw(number, _HEADED, _shown(text)))
+        found = unchained(text, self._chain)
+        if self._cut is not None and (found is None or not text.startswith(HEAD)):
+            raise Broken(self._cut)
         if found is None:
             got = "something else: it was changed, or lines before it are gone"
-            raise Broken(Flaw(number, "the line that was written here", got))
+            self._cut = Flaw(number, "the line that was written here", got)
+            if number == 1:
+                raise Broken(self._cut)
+            return None
+        self._cut = None
         text, self._chain = found
-        words: Mapping[str, Any] = json.loads(text)
-        if "decisionLog" in words:
-            self._begin(number, words)
-        return words
+        try:
+            words = json.loads(text)
+            if "decisionLog" in words:
+                self._begin(number, words)
+            elif not words.keys() & {"fact", "look", "answers"}:
+                raise ValueError("a line of another kind")
+        except _TROUBLES as fault:
+            raise Broken(Flaw(number, _OURS, f"trouble at {fault}")) from fault
+        told: Mapping[str, Any] = words
+        return told
 
     def _begin(self, number: int, words: Mapping[str, Any]) -> None:
         version = words["decisionLog"]
-        if not isinstance(version, str) or version.split(".")[0] != FORMAT.split(".")[0]:
+        if version != FORMAT:
             raise Broken(Flaw(number, f"a decision log of format {FORMAT}", str(version)))
         self._head = Head(number, str(words.get("coreVersion")), str(words.get("rules")))
         self._facts = {}
@@ -137,24 +166,48 @@ class _Reader:
     def _look(self, number: int, words: Mapping[str, Any]) -> Recorded:
         if self._head is None:
             raise ValueError("no head")
-        seen = words["seen"]
-        given = {name: from_json(_HINTS[name], seen[name]) for name in _REST & seen.keys()}
+        if words["rules"] not in rule_sets():
+            expected = f"rules that this version knows ({VERSION}; the log is of {self._head.core_version})"
+            raise Broken(Flaw(number, expected, str(words["rules"])))
+        seen, plan = words["seen"], words["plan"]
+        if strange := seen.keys() - _REST - {"root", "pods", "now", *OBJECTS}:
+            raise ValueError(f"the unknown field {min(strange)}")
+        now = datetime.fromisoformat(seen["now"])
+        if now.tzinfo is None or not _is_plan(plan):
+            raise ValueError("a moment without a zone, or what is no plan")
+        listed: dict[str, Any] = {name: self._all_of(_LISTED[name], seen[name]) for name in OBJECTS if name in seen}
         snapshot = Snapshot(
-            root=self._facts[seen["root"]],
-            **{name: self._facts[seen[name]] for name in OBJECTS if name in seen},
-            pods_of={uid: self._facts[name] for uid, name in seen["pods"].items()},
-            now=datetime.fromisoformat(seen["now"]),
+            root=self._of(PodCliqueSet, seen["root"]),
+            **listed,
+            pods_of={uid: self._all_of((Pod,), name) for uid, name in seen["pods"].items()},
+            now=now,
             attempts=attempts_from_json(words["attempts"]),
-            **given,
+            **{name: from_json(_HINTS[name], seen[name]) for name in _REST & seen.keys()},
         )
         return Recorded(
-            line=number,
-            head=self._head,
-            name=words["look"],
-            rules=words["rules"],
-            snapshot=snapshot,
-            plan=words["plan"],
+            line=number, head=self._head, name=str(words["look"]), rules=words["rules"], snapshot=snapshot, plan=plan
         )
+
+    def _of(self, kind: type, name: str) -> Any:  # noqa: ANN401 - of that kind
+        found = self._facts[name]
+        if not isinstance(found, kind):
+            raise TypeError(f"{name}, which is no {kind.__name__}")
+        return found
+
+    def _all_of(self, kinds: tuple[type, ...], name: str) -> tuple[Any, ...]:
+        found = self._of(tuple, name)
+        if not all(isinstance(one, kinds) for one in found):
+            raise TypeError(f"{name}, a list of something else")
+        return tuple(found)
+
+
+def _is_plan(plan: Any) -> bool:  # noqa: ANN401 - any JSON
+    """Whether there is what two plans are compared by."""
+    return isinstance(plan, Mapping) and all(
+        isinstance(plan.get(name), list)
+        and all(isinstance(one, Mapping) and {"kind", "name"} <= one.get("target", {}).keys() for one in plan[name])
+        for name in ("steps", "withheld")
+    )
 
 
 def _shown(line: str) -> str:

@@ -1,8 +1,8 @@
 """Writes a decision log while an operator runs: what it sees, what it decides, and what comes of it."""
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, TextIO
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from grove_core.document.writing import ref_as_json, step_as_json
 from grove_core.kernel.steps import Attempt
@@ -11,7 +11,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_core.version import VERSION
 from grove_shell.operator.rounds import Look
 from grove_shell.replay.facts import as_json, fields_as_json
-from grove_shell.replay.format import FORMAT, digest, dumped, line_of, plan_as_json
+from grove_shell.replay.format import FORMAT, DecisionLog, digest, dumped, line_of, plan_as_json
 from grove_shell.world.homes import Home
 
 OBJECTS: Final = ("groups", "cliques", "gangs", "others", "domains")
@@ -21,20 +21,39 @@ _REMEMBERED: Final = 200_000
 Known = dict[int, tuple[object, str]]
 
 
-class Recorder:
-    """Follows an operator; a fact is written when it is first seen, and again if it was gone in between."""
+def _nothing(*_words: object, **_fields: object) -> None:
+    """Nobody is told."""
 
-    def __init__(self, out: TextIO, rules: str, namespace: str) -> None:
-        """Begin with a head; rules and namespace are those of the operator."""
-        self._out = out
-        self._chain = ""
+
+class Recorder:
+    """Follows an operator; a fact is written when it is first seen, and again if it was gone in between.
+
+    An operator acts whether or not its log can be written: what keeps it from being written is said once, and no more
+    is written then (OP-064).
+    """
+
+    def __init__(self, log: DecisionLog, rules: str, namespace: str, say: Callable[..., None] = _nothing) -> None:
+        """Begin with a head; rules and namespace are those of the operator.
+
+        Args:
+            log: to go on with.
+            say: takes a level, a message and fields.
+        """
+        self._out, self._chain = log
+        self._say = say
+        self._broken = False
         self._known: dict[Home, Known] = {}
         self._written: OrderedDict[str, None] = OrderedDict()  # of facts; the oldest are forgotten, and written again
         self._write({"decisionLog": FORMAT, "coreVersion": VERSION, "rules": rules, "namespace": namespace})
 
+    @property
+    def remembers(self) -> int:
+        """Of how many sets it knows what it wrote."""
+        return len(self._known)
+
     def planned(self, look: Look) -> None:
         """A look and its plan; of topologies nothing is recorded."""
-        if not isinstance(look.seen, Snapshot):
+        if not isinstance(look.seen, Snapshot) or self._broken:
             return
         seen, known = narrowed(look.seen), Known()
         before = self._known.get(look.home, {})
@@ -57,6 +76,10 @@ class Recorder:
 
     def failed(self, home: Home, words: str) -> None:
         """A round that broke off decided nothing."""
+
+    def gone(self, home: Home) -> None:
+        """Nothing is left of a set."""
+        self._known.pop(home, None)
 
     def _seen(self, seen: Snapshot, before: Known, known: Known) -> dict[str, Any]:
         return {
@@ -82,16 +105,23 @@ class Recorder:
         text = dumped(value)
         name = digest(f"{kind} {text}")
         if name not in self._written:
-            self._written[name] = None
             self._write({"fact": name, "kind": kind, "is": value})
+            self._written[name] = None
             if len(self._written) > _REMEMBERED:
                 self._written.popitem(last=False)
         return name
 
     def _write(self, words: Mapping[str, Any]) -> None:
-        line, self._chain = line_of(words, self._chain)
-        self._out.write(line)
-        self._out.flush()
+        if self._broken:
+            return
+        line, chain = line_of(words, self._chain)
+        try:
+            self._out.write(line)
+            self._out.flush()
+        except OSError as fault:
+            self._broken = True
+            self._say("error", "the decision log ends here", error=fault.strerror or str(fault))
+        self._chain = chain
 
 
 def _attempt_as_json(attempt: Attempt) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Names of rule sets as people write them (GF-100)."""
 
+import re
 from difflib import get_close_matches
 from typing import Annotated
 
@@ -25,10 +26,18 @@ def canonical(name: str) -> str:
     found = rule_sets().get(kind) if not at else rule_sets().get(whole)
     if found is not None:
         return found.name
+    newest = rule_set(FIELD).name.partition("@")[2]
+    if at and kind == FIELD and _is_newer(release, newest):
+        raise ValueError(f"what is known: the newest release is {newest}; plain field has its rules")
     near = get_close_matches(whole if at else kind, rule_sets(), n=1, cutoff=0.5)
     hint = f'; did you mean "{near[0]}"?' if near else ""
-    newest = rule_set(FIELD).name.partition("@")[2]
     raise ValueError(f"design, field, or field@RELEASE up to {newest}{hint}")
+
+
+def _is_newer(release: str, newest: str) -> bool:
+    """Whether a release is at least of the number of the newest one that is known, or the development head."""
+    numbers, known = (re.findall(r"\d+", text.partition("alpha")[2]) for text in (release, newest))
+    return release == "main" or bool(numbers and int(numbers[0]) >= int(known[0]))
 
 
 RuleSetName = Annotated[str, AfterValidator(canonical)]

@@ -1,4 +1,4 @@
-"""The page of ``grove compare``: who ends by one rule set and not by the other, first; then why."""
+"""The page of ``grove compare``: which cliques end by one rule set and not by the other, first; then why."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,14 +14,18 @@ from grove_shell.views.words import clock, distance, listed, named, plural, take
 
 _STYLES: Final[Mapping[Change, str]] = {
     Change.ENDS: "bold red",
+    Change.OFTENER: "bold red",
     Change.SOONER: "bold yellow",
     Change.LATER: "yellow",
+    Change.RARER: "green",
     Change.SPARED: "bold green",
 }
 _VERDICTS: Final[Mapping[Change, str]] = {
     Change.ENDS: "would be terminated that {} spared today",
+    Change.OFTENER: "would be terminated more often",
     Change.SOONER: "would be terminated sooner",
     Change.LATER: "would be terminated later",
+    Change.RARER: "would be terminated less often",
     Change.SPARED: "would be spared that {} terminated today",
 }
 _CAUSES: Final = 4
@@ -46,8 +50,11 @@ class Compared:
 def compare_page(about: Compared, *, full: bool) -> Page:
     """The verdict, then set by set every replica of which the rules make different things."""
     page, now = Page(), about.as_of
-    changes = Counter(one.change for found in about.comparisons for one in found.differences)
-    page.add(*_verdict(changes, len(about.comparisons)))
+    changes: Counter[Change] = Counter()
+    for found in about.comparisons:
+        for one in found.differences:
+            changes[one.change] += len(one.cliques)
+    page.add(*_verdict(changes, about.comparisons))
     until = f", until {clock(about.until, now)}" if about.until is not None else ""
     page.add((f"as of {now.date().isoformat()} {clock(now, now)}{until}", "dim"))
     page.add((f"from the rules '{about.rules[0]}' to the rules '{about.rules[1]}'", "dim"))
@@ -66,20 +73,25 @@ def compare_page(about: Compared, *, full: bool) -> Page:
     return page
 
 
-def _verdict(changes: Mapping[Change, int], sets: int) -> list[Span]:
-    if not sets:
+def _verdict(changes: Mapping[Change, int], comparisons: Sequence[Comparison]) -> list[Span]:
+    if not comparisons:
         return [("no PodCliqueSet in the input, so there is nothing to compare", "bold")]
-    told = [(change, changes[change]) for change in Change if changes.get(change)]
     spans: list[Span] = []
-    for change, count in told:
-        text = f"{plural(count, 'replica')} {_VERDICTS[change].format('is' if count == 1 else 'are')}"
-        spans.append((f"; {text}" if spans else text, _STYLES[change]))
-    return spans or [(f"the same ends at the same time in {plural(sets, 'PodCliqueSet')}", "bold green")]
+    unknown = sum(bool(found.unknown) for found in comparisons)
+    if unknown:
+        spans.append((f"nothing can be said of {plural(unknown, 'PodCliqueSet')}", "bold magenta"))
+    for change in Change:
+        if count := changes.get(change):
+            text = f"{plural(count, 'PodClique')} {_VERDICTS[change].format('is' if count == 1 else 'are')}"
+            spans.append((f"; {text}" if spans else text, _STYLES[change]))
+    return spans or [(f"the same ends at the same time in {plural(len(comparisons), 'PodCliqueSet')}", "bold green")]
 
 
 def _set(page: Page, found: Comparison, about: Compared, *, full: bool) -> None:
     page.add("")
     page.add((f"{found.root.namespace}/{found.root.name}", "bold"))
+    for words in dict.fromkeys(reason.sentence for reason in found.unknown):
+        page.add((label("UNKNOWN"), "bold magenta"), words)
     add_differences(page, found, about.rules, about.as_of, full=full)
 
 
@@ -91,9 +103,10 @@ def add_differences(page: Page, found: Comparison, rules: tuple[str, str], now: 
         page.add(INDENT, f"{named(subject)}: MinAvailableBreached {after}, not {before}")
 
 
-def _difference(page: Page, one: Difference, names: tuple[str, str], now: datetime, *, full: bool) -> None:
-    page.add((label(one.change.value), _STYLES[one.change]), (named(one.subject), "bold"))
-    for rules, end in zip(names, (one.before, one.after), strict=True):
+def _difference(page: Page, one: Difference, rule_sets: tuple[str, str], now: datetime, *, full: bool) -> None:
+    names = listed([ref.name for ref in one.cliques], None if full else NAMES)
+    page.add((label(one.change.value), _STYLES[one.change]), (names, "bold"))
+    for rules, end in zip(rule_sets, (one.before, one.after), strict=True):
         if end is None:
             page.add(INDENT, (rules, "bold"), ": spared")
             for words in _reasons(one.spared_because, full=full):
@@ -106,8 +119,8 @@ def _end(page: Page, rules: str, end: End, now: datetime, *, full: bool) -> None
     when = "now" if end.at <= now else f"{clock(end.at, now)} ({distance(end.at, now)})"
     again = f", {plural(end.times, 'time')} in all" if end.times > 1 else ""
     goes = taken(end.takes)
-    what = f"{plural(len(end.cliques), 'PodClique')}" + (f", {goes}" if goes else "")
-    page.add(INDENT, (rules, "bold"), f": ends {when}{again}, with {what}")
+    what = f"{named(end.subject)}, {plural(len(end.cliques), 'PodClique')}" + (f", {goes}" if goes else "")
+    page.add(INDENT, (rules, "bold"), f": ends {when}{again}: {what}")
     for words in _reasons(end.because, full=full):
         page.add(INDENT, f"  {words}")
     if full:

@@ -1,12 +1,14 @@
 """What ends after the first round of a plan: by a delay that runs out, and again and again where nothing is placed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
+from grove_core.areas.gang_termination.endings import ended_by
 from grove_core.explain import toll_of
 from grove_core.kernel.durations import short_duration
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Step
 from grove_core.kernel.times import whole_seconds
 from grove_core.plan.forecast import Forecast, Round
@@ -29,23 +31,30 @@ def terminations_in(round_: Round) -> list[Step]:
 
 
 def later_terminations(forecast: Forecast) -> list[Later]:
-    """Rounds after the first that end something for a breach, each with the deletions."""
-    found: list[Later] = []
+    """Rounds after the first that end something for a breach, each with the deletions; the same ones together."""
+    found: dict[frozenset[Ref], Later] = {}
     for round_ in forecast.rounds[1:]:
-        steps = terminations_in(round_)
-        if not steps:
-            continue
-        if found and {step.target for step in found[-1].steps} == {step.target for step in steps}:
-            found[-1] = found[-1]._replace(again=(*found[-1].again, round_))
-        else:
-            found.append(Later(round_, steps))
-    return found
+        for steps in _by_replica(forecast.root, terminations_in(round_)):
+            targets = frozenset(step.target for step in steps)
+            one = found.get(targets)
+            found[targets] = Later(round_, steps) if one is None else one._replace(again=(*one.again, round_))
+    return list(found.values())
+
+
+def _by_replica(root: Ref, steps: Sequence[Step]) -> Iterator[list[Step]]:
+    """Deletions of one round by the replica that ends, each once: what ends at once today may end apart tomorrow."""
+    told: set[Ref] = set()
+    for alike in ended_by(root, steps).values():
+        fresh = [step for step in alike if step.target not in told]
+        told.update(step.target for step in fresh)
+        if fresh:
+            yield fresh
 
 
 def told_rounds(forecast: Forecast) -> Sequence[Round]:
-    """The rounds up to the first in which the same ends again: what follows is the same as before (GF-086)."""
+    """The rounds until everything that ends again and again has begun to: what follows is as before (GF-086)."""
     again = [later.again[0].number for later in later_terminations(forecast) if later.again]
-    return forecast.rounds[: min(again) - 1] if again else forecast.rounds
+    return forecast.rounds[: max(again) - 1] if again else forecast.rounds
 
 
 def add_later(page: Page, forecast: Forecast, now: datetime) -> None:

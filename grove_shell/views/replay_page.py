@@ -25,10 +25,11 @@ class Other(NamedTuple):
 
 
 class Parted(NamedTuple):
-    """A look at which other rules end something else."""
+    """A look at which other rules end something else than its own."""
 
     line: int
     name: str
+    rules: str
     at: datetime
     comparison: Comparison
 
@@ -102,14 +103,14 @@ def _parted(page: Page, told: Replayed, first: datetime, *, full: bool) -> None:
         root = one.comparison.root
         page.add("")
         page.add((f"{root.namespace}/{root.name}", "bold"), f"  line {one.line}, {clock(one.at, first)}")
-        rules = (told.rules[0], str(told.other_rules))
+        rules = (one.rules, str(told.other_rules))
         add_differences(page, one.comparison, rules, one.at, full=full)
     _more(page, len(shown), full=full)
 
 
 def _is_alike(one: Parted, other: Parted) -> bool:
     first, second = (
-        (told.comparison.root, [(difference.subject, difference.change) for difference in told.comparison.differences])
+        (told.comparison.root, [(difference.cliques, difference.change) for difference in told.comparison.differences])
         for told in (one, other)
     )
     return first == second

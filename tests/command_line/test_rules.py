@@ -68,8 +68,12 @@ class TestRules:
         assert "'qqq' is no rule set, rule number or reason code\n" in shown
         for command in ("plan", "explain", "compare"):
             words = [command, *(["pcs/qwen"] if command == "explain" else []), "-f", QWEN[0]]
-            shown = spoken(capsys, *words, "--rules", "field@alpha.99", code=64)
+            shown = spoken(capsys, *words, "--rules", "field@alfa.9", code=64)
             assert 'did you mean "field@v0.1.0-alpha.9"?' in shown
+            for newer in ("main", "alpha.12", "v0.1.0-alpha.13"):
+                shown = spoken(capsys, *words, "--rules", f"field@{newer}", code=64)
+                assert "the newest release is v0.1.0-alpha.12-rc1; plain field has its rules" in shown
+        assert "'' is no rule set" in spoken(capsys, "rules", "", code=64)
         settings, problems = settings_of({**CONFIGURATION, "rules": "feild"})
         assert settings.rules == "design"
         assert [(one.path, one.expected) for one in problems] == [
@@ -118,8 +122,8 @@ class TestPlans:
         raw["spec"]["template"]["terminationDelay"] = "30s"
         (tmp_path / "set.yaml").write_text(yaml.safe_dump(raw), encoding="utf-8")
         words = ("validate", "-f", str(tmp_path / "set.yaml"))
-        assert "a reboot ends the whole replica" not in spoken(capsys, *words)
-        assert "a reboot ends the whole replica" in spoken(capsys, *words, "--rules", "field")
+        assert "a reboot may end a whole replica" not in spoken(capsys, *words)
+        assert "a reboot may end a whole replica" in spoken(capsys, *words, "--rules", "field")
 
     def test_gf122_explain_warns(self, capsys: pytest.CaptureFixture[str]) -> None:
         snapshot, now = str(SNAPSHOTS / "s9a-termination-without-capacity.yaml"), "2026-11-21T09:49:39.161Z"
@@ -151,8 +155,11 @@ class TestCompare:
     def test_cl043_who_is_spared_and_why(self, capsys: pytest.CaptureFixture[str]) -> None:
         shown = spoken(capsys, "compare", "-f", BREACHED[0], "--now", BREACHED[1], "--until", "4m")
         first, *_ = shown.splitlines()
-        assert first == "1 replica would be spared that is terminated today"
-        assert "ends 09:47:22Z (in 40s), 4 times in all, with 13 PodCliques, 22 pods (18 ready) and 128 GPUs" in shown
+        assert first == "13 PodCliques would be spared that are terminated today"
+        assert (
+            "ends 09:47:22Z (in 40s), 4 times in all: replica 0, 13 PodCliques, 22 pods (18 ready) and 128 GPUs"
+            in shown
+        )
         assert "PodClique deepseek-0-prefill-0-pw: 1 ready, at least 2 needed; no record says" in shown
         assert "the same ends: llm-serving/embed, llm-serving/qwen" in shown
         assert "ends: deepseek-0-decode-0-dl" in spoken(
@@ -161,7 +168,7 @@ class TestCompare:
 
     def test_cl043_the_other_way_round_comes_first(self, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("compare", "-f", QWEN[0], "--now", QWEN[1], "--until", "1m", "--rules", "design", "--rules", "field")
-        assert spoken(capsys, *words).startswith("1 replica would be terminated that is spared today\n")
+        assert spoken(capsys, *words).startswith("2 PodCliques would be terminated that are spared today\n")
         told: Json = json.loads(spoken(capsys, *words, "-o", "json"))
         (found,) = (one for one in told["sets"] if one["differences"])
         (difference,) = found["differences"]
@@ -188,6 +195,39 @@ class TestCompare:
     )
     def test_cl044_exit_codes(self, capsys: pytest.CaptureFixture[str], more: list[str], code: int) -> None:
         spoken(capsys, "compare", "-f", BREACHED[0], "--now", BREACHED[1], "--until", "2m", *more, code=code)
+
+    @pytest.mark.parametrize(
+        ("rules", "said"),
+        [
+            (("field@alpha.11", "field"), "would be terminated more often"),
+            (("field", "field@alpha.11"), "would be terminated less often"),
+        ],
+    )
+    def test_cl043_again_and_again_is_another_end(
+        self, capsys: pytest.CaptureFixture[str], rules: tuple[str, str], said: str
+    ) -> None:
+        """F2 ends it once, for nothing of it is placed afterwards; F3 goes on (GF-086)."""
+        given = str(ROOT / "tests" / "command_line" / "crashing-group.yaml")
+        words = ("compare", "-f", given, "--now", "2026-11-20T09:00:00Z", "--until", "10m")
+        shown = spoken(capsys, *words, "--rules", rules[0], "--rules", rules[1], "--detailed-exitcode", code=2)
+        assert said in shown
+
+    def test_cl043_a_part_that_ends_with_the_whole_is_not_spared(self, capsys: pytest.CaptureFixture[str]) -> None:
+        given = str(ROOT / "tests" / "command_line" / "part-and-whole.yaml")
+        words = ("compare", "-f", given, "--now", "2026-11-20T09:00:00Z")
+        shown = spoken(capsys, *words, "--rules", "field@alpha.11", "--rules", "field", "--fail-on", "ends")
+        assert shown.startswith("3 PodCliques would be spared that are terminated today\n")
+        assert "ENDS" not in shown
+
+    def test_cl044_what_cannot_be_said_passes_no_check(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        items = [one for one in yaml.safe_load(Path(QWEN[0]).read_text("utf-8"))["items"] if one["kind"] != "Pod"]
+        (tmp_path / "podless.yaml").write_text(yaml.safe_dump_all(items), encoding="utf-8")
+        words = ("compare", "-f", str(tmp_path / "podless.yaml"), "--now", QWEN[1])
+        assert spoken(capsys, *words).startswith("nothing can be said of 3 PodCliqueSets\n")
+        spoken(capsys, *words, "--detailed-exitcode", code=2)
+        spoken(capsys, *words, "--fail-on", "ends", code=3)
 
     def test_bad_input(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         (tmp_path / "broken.yaml").write_text("kind: [", encoding="utf-8")

@@ -48,6 +48,9 @@ class Waker:
     def failed(self, home: Home, words: str) -> None:
         raise AssertionError(words)
 
+    def gone(self, home: Home) -> None:
+        """Nothing is remembered."""
+
 
 def test_op020_however_often_a_set_changes_one_look_more_follows() -> None:
     async def scenario() -> int:
@@ -97,6 +100,9 @@ class Listener:
     def failed(self, home: Home, words: str) -> None:
         self.words = words
         self.heard.set()
+
+    def gone(self, home: Home) -> None:
+        """Nothing is remembered."""
 
 
 def test_op025_an_illegal_plan_is_told_and_not_carried_out() -> None:
@@ -342,6 +348,9 @@ def test_op027_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
 
         def failed(self, home: Home, words: str) -> None:
             self.words = words
+
+        def gone(self, home: Home) -> None:
+            """Nothing is remembered."""
 
     async def scenario() -> str:
         listener, shelves = Hearing(), Shelves()

@@ -11,6 +11,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.operator.rounds import Look
+from grove_shell.replay.format import DecisionLog
 from grove_shell.replay.recorder import Recorder
 from grove_shell.simulator.reading import read_scenario
 from grove_shell.simulator.simulation import Options, Simulation
@@ -19,7 +20,8 @@ ROOT: Final = Path(__file__).parents[2]
 SCENARIOS: Final = (
     "examples/scenarios/node-loss.yaml",
     "examples/scenarios/gang-scheduling.yaml",
-    "tests/golden/simulation/a_quota_and_a_cache_that_lags/scenario.yaml",
+    "examples/scenarios/topologies.yaml",
+    *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests" / "golden" / "simulation").glob("*/scenario.yaml")),
 )
 
 
@@ -35,7 +37,7 @@ class Seen:
     def __init__(self, rules: RuleSet = DESIGN) -> None:
         self.rules = rules
         self.out = io.StringIO()
-        self.recorder = Recorder(self.out, rules.name, "")
+        self.recorder = Recorder(DecisionLog(self.out), rules.name, "")
         self.snapshots: list[Snapshot] = []
 
     def decide(self, snapshot: Snapshot) -> Plan:

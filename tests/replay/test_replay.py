@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +17,7 @@ from grove_core.reconcile import reconcile
 from grove_core.snapshot.narrow import narrowed
 from grove_shell.cli.main import run
 from grove_shell.replay.facts import as_json, from_json
-from grove_shell.replay.format import dumped, line_of, plan_as_json
+from grove_shell.replay.format import DecisionLog, NoLog, dumped, line_of, log_at, plan_as_json
 from grove_shell.replay.reading import Broken, looks_in
 from grove_shell.replay.recorder import Recorder
 from tests.property.gang_termination_field.worlds import field_worlds
@@ -25,13 +27,27 @@ from tests.replay.logs import SCENARIOS, look_at, played
 LOG: Final = SCENARIOS[0]
 
 
-def lines_of(scenario: str) -> list[str]:
-    return played(scenario).out.getvalue().splitlines(keepends=True)
+def lines_of(scenario: str) -> list[bytes]:
+    return played(scenario).out.getvalue().encode().splitlines(keepends=True)
 
 
-def written(path: Path, lines: list[str]) -> str:
-    path.write_text("".join(lines), encoding="utf-8")
+def words_of(scenario: str) -> list[dict[str, Any]]:
+    """What the lines say, without their chain."""
+    return [{key: value for key, value in json.loads(line).items() if key != "chain"} for line in lines_of(scenario)]
+
+
+def written(path: Path, lines: list[bytes]) -> str:
+    path.write_bytes(b"".join(lines))
     return str(path)
+
+
+def chained(*words: Any) -> list[bytes]:
+    """Lines as they would have been written, whatever they say."""
+    lines, chain = [], ""
+    for one in words:
+        line, chain = line_of(one, chain)
+        lines.append(line.encode())
+    return lines
 
 
 def spoken(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
@@ -50,7 +66,7 @@ class TestFacts:
 
     @pytest.mark.parametrize("scenario", SCENARIOS)
     def test_rp002_everything_an_operator_sees_survives(self, scenario: str) -> None:
-        for snapshot in played(scenario).snapshots[::7]:
+        for snapshot in played(scenario).snapshots[::17]:
             every = (*snapshot.targets().values(), *(pod for _, pod in snapshot.pods()))
             for item in every:
                 assert from_json(type(item), json.loads(dumped(as_json(item)))) == item
@@ -78,7 +94,7 @@ class TestReplay:
     def test_rp001_every_look_is_decided_again(self, scenario: str) -> None:
         seen = played(scenario)
         looks = list(looks_in(lines_of(scenario)))
-        assert len(looks) == len(seen.snapshots) > 10
+        assert len(looks) == len(seen.snapshots) > 2
         for look, snapshot in zip(looks, seen.snapshots, strict=True):
             told = narrowed(snapshot)
             for name in ("root", "groups", "cliques", "gangs", "others", "domains", "now", "attempts", "configuration"):
@@ -91,8 +107,8 @@ class TestReplay:
     def test_rp001_by_the_fields_rules_too(self, world: World) -> None:
         snapshot, out = world.snapshot, io.StringIO()
         plan = reconcile(snapshot, NEWEST)
-        Recorder(out, NEWEST.name, "").planned(look_at(snapshot, plan))
-        (look,) = looks_in(out.getvalue().splitlines(keepends=True))
+        Recorder(DecisionLog(out), NEWEST.name, "").planned(look_at(snapshot, plan))
+        (look,) = looks_in(out.getvalue().encode().splitlines(keepends=True))
         assert look.rules == NEWEST.name
         assert reconcile(look.snapshot, NEWEST) == plan
 
@@ -123,21 +139,13 @@ class TestReplay:
 
     def test_rp001_what_comes_out_otherwise_is_told(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         """As after a change of the program: the log is whole, and says something else than we would."""
-        lines: list[str] = []
-        chain = ""
-        changed = 0
-        for line in lines_of(LOG):
-            words = json.loads(line)
-            del words["chain"]
-            if "look" in words and words["plan"]["steps"] and not changed:
-                words["plan"]["steps"].pop()
-                changed = len(lines) + 1
-            text, chain = line_of(words, chain)
-            lines.append(text)
-        path = written(tmp_path / "log", lines)
+        said = words_of(LOG)
+        changed = next(number for number, words in enumerate(said) if "look" in words and words["plan"]["steps"])
+        said[changed]["plan"]["steps"].pop()
+        path = written(tmp_path / "log", chained(*said))
         shown = spoken(capsys, "replay", path, code=3)
         assert shown.startswith("1 of ")
-        assert f"line {changed}  plan " in shown
+        assert f"line {changed + 1}  plan " in shown
         assert "now there is: " in shown
 
     def test_rp005_by_other_rules(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -162,8 +170,8 @@ class TestBadInput:
         number = data.draw(st.integers(0, len(lines) - 1))
         line = lines[number]
         at = data.draw(st.integers(0, len(line) - 2))
-        letter = data.draw(st.sampled_from([one for one in '0aZ"}' if one != line[at]]))
-        broken = [*lines[:number], line[:at] + letter + line[at + 1 :], *lines[number + 1 :]]
+        letter = data.draw(st.sampled_from([one for one in b'0aZ"}\x00\xff' if one != line[at]]))
+        broken = [*lines[:number], line[:at] + bytes([letter]) + line[at + 1 :], *lines[number + 1 :]]
         with pytest.raises(Broken) as caught:
             list(looks_in(broken))
         assert caught.value.flaw.line == number + 1
@@ -184,13 +192,13 @@ class TestBadInput:
         [
             (lambda lines: [*lines[:-1], lines[-1][:50]], -1, "the log is cut short here"),
             (
-                lambda lines: [lines[0].replace('"decisionLog":"1.0"', '"decisionLog":"2.0"'), *lines[1:]],
+                lambda lines: [lines[0].replace(b'"1.0"', b'"2.0"'), *lines[1:]],
                 1,
                 "was changed",
             ),
             (lambda lines: lines[1:], 1, "its head comes first"),
             (lambda _: [], 0, "its head comes first"),
-            (lambda _: ["hello\n"], 1, "its head comes first"),
+            (lambda _: [b"hello\n"], 1, "its head comes first"),
         ],
         ids=["cut short", "another format", "no head", "empty", "something else"],
     )
@@ -206,28 +214,129 @@ class TestBadInput:
         path = written(tmp_path / "log", lines)
         shown = spoken(capsys, "replay", path, code=1)
         assert said in shown
-        assert f"{path}:{len(lines) if place < 0 else place}:1: " in shown
+        at = len(lines) if place < 0 else place
+        assert (f"{path}:{at}:1: " if at else f"{path}: ") in shown
         assert "Nothing was decided again." in shown
 
-    def test_rp004_another_format_is_told_as_such(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-        text, _ = line_of({"decisionLog": "2.0", "coreVersion": "9", "rules": "design", "namespace": ""}, "")
-        shown = spoken(capsys, "replay", written(tmp_path / "log", [text]), code=1)
-        assert "expected a decision log of format 1.0, got 2.0" in shown
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [
+            ({"rules": "field@v0.9.0"}, "rules that this version knows"),
+            ({"rules": None}, "rules that this version knows"),
+            ({"plan": {}}, "what is no plan"),
+            ({"plan": []}, "what is no plan"),
+            ({"plan": {"steps": [{}], "withheld": []}}, "what is no plan"),
+            ({"seen": {}}, "trouble at"),
+            ({"seen": []}, "trouble at"),
+            ({"attempts": 5}, "a list of attempts"),
+            ({"seen.now": "2026-11-20T09:00:00"}, "without a zone"),
+            ({"seen.mood": "new"}, "the unknown field mood"),
+            ({"seen.root": "cliques"}, "which is no PodCliqueSet"),
+            ({"seen.cliques": "root"}, "which is no tuple"),
+            ({"seen.pods": {"uid": "nowhere"}}, "nowhere"),
+        ],
+        ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+    )
+    def test_rp004_a_chained_line_that_says_something_else(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path, change: dict[str, Any], said: str
+    ) -> None:
+        """As an operator of another version may write it, or somebody who knows how lines are chained."""
+        words = words_of(LOG)
+        number = next(number for number, one in enumerate(words) if "look" in one and "cliques" in one["seen"])
+        look = words[number]
+        for key, value in change.items():
+            part, _, field = key.partition(".")
+            told = look["seen"][value] if part == "seen" and isinstance(value, str) and value in look["seen"] else value
+            look = {**look, part: {**look[part], field: told} if field else told}
+        path = written(tmp_path / "log", chained(*words[:number], look))
+        shown = spoken(capsys, "replay", path, code=1)
+        assert said in shown
+        assert f"{path}:{number + 1}:1: " in shown
+
+    @pytest.mark.parametrize(
+        ("second", "said"),
+        [
+            ({"mood": 5}, "a line of another kind"),
+            ({"fact": "a", "kind": "PodClique", "is": 5}, "trouble at"),
+            ({"fact": "a", "kind": "Secret", "is": {}}, "trouble at 'Secret'"),
+            ({"decisionLog": "2.0"}, "expected a decision log of format 1.0, got 2.0"),
+        ],
+    )
+    def test_rp004_a_line_of_another_version(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path, second: dict[str, Any], said: str
+    ) -> None:
+        path = written(tmp_path / "log", chained(words_of(LOG)[0], second))
+        assert said in spoken(capsys, "replay", path, code=1)
 
     def test_rp004_no_file_and_no_text(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         assert "No such file" in spoken(capsys, "replay", str(tmp_path / "nothing"), code=1)
-        (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+        (tmp_path / "binary").write_bytes(b"\xff\xfe\x00\n")
         assert "UTF-8" in spoken(capsys, "replay", str(tmp_path / "binary"), code=1)
 
-    def test_rp007_a_process_goes_on_in_the_same_log(self, tmp_path: Path) -> None:
-        lines = lines_of(LOG) + lines_of(SCENARIOS[1])
-        looks = list(looks_in(lines))
-        assert len(looks) == len(played(LOG).snapshots) + len(played(SCENARIOS[1]).snapshots)
-        assert len({look.head.line for look in looks}) == 2
+    def test_rp001_a_pipe_is_read_once(self, tmp_path: Path) -> None:
+        path = written(tmp_path / "log", lines_of(LOG))
+        words = [sys.executable, "-m", "grove_shell", "replay", "/dev/stdin"]
+        with Path(path).open("rb") as log:
+            ran = subprocess.run(words, input=log.read().decode(), check=False, capture_output=True, text=True)
+        assert "each byte for byte as written" in ran.stdout, ran.stderr
 
-    def test_rp007_nothing_is_written_behind_a_broken_line(
+    def test_rp007_a_process_goes_on_in_the_same_log(self, tmp_path: Path) -> None:
+        path = tmp_path / "log"
+        written(path, [*lines_of(LOG), b'{"look":"it was killed he'])
+        seen = played(SCENARIOS[1])
+        with log_at(path) as log:
+            recorder = Recorder(log, "design", "")
+            for snapshot in seen.snapshots:
+                recorder.planned(look_at(snapshot, reconcile(snapshot)))
+        lines = path.read_bytes().splitlines(keepends=True)
+        looks = list(looks_in(lines))
+        assert len(looks) == len(played(LOG).snapshots) + len(seen.snapshots)
+        assert len({look.head.line for look in looks}) == 2
+        middle = len(lines_of(LOG)) // 2
+        with pytest.raises(Broken) as caught:
+            list(looks_in([*lines[:middle], *lines[len(lines_of(LOG)) + 1 :]]))
+        assert caught.value.flaw.line == middle + 1, "a section is gone before the second head"
+
+    @pytest.mark.parametrize("text", ["", "hello", '{"decisionLog":'])
+    def test_rp007_what_is_there_before(self, tmp_path: Path, text: str) -> None:
+        path = tmp_path / "log"
+        path.write_text(text, encoding="utf-8")
+        if text == "hello":
+            with pytest.raises(NoLog), log_at(path):
+                pass
+            assert path.read_text(encoding="utf-8") == text
+            return
+        with log_at(path) as log:
+            assert log.chain == ""
+        assert path.read_text(encoding="utf-8") == (f"{text}\n" if text else "")
+
+    def test_rp007_nothing_is_written_behind_what_is_no_log(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
-        path = written(tmp_path / "log", [*lines_of(LOG)[:3], '{"fact":'])
-        assert "its last line is cut short" in spoken(capsys, "operator", "--decision-log", path, code=1)
-        assert Path(path).read_text(encoding="utf-8").endswith('{"fact":')
+        (tmp_path / "notes").write_text("hello\n", encoding="utf-8")
+        shown = spoken(capsys, "operator", "--decision-log", str(tmp_path / "notes"), code=1)
+        assert "it is there, and is no decision log" in shown
+
+    def test_op064_a_full_disk_is_told_once_and_keeps_nobody_from_acting(self) -> None:
+        class Full(io.StringIO):
+            """Takes three lines."""
+
+            def write(self, text: str, /) -> int:
+                if self.getvalue().count("\n") == 3:
+                    raise OSError(28, "No space left on device")
+                return super().write(text)
+
+        said: list[tuple[object, ...]] = []
+        out = Full()
+        recorder = Recorder(DecisionLog(out), "design", "", lambda *words, **_fields: said.append(words))
+        for snapshot in played(LOG).snapshots[:5]:
+            recorder.planned(look_at(snapshot, reconcile(snapshot)))
+        assert said == [("error", "the decision log ends here")]
+        assert len(list(looks_in(out.getvalue().encode().splitlines(keepends=True)))) == 1
+
+    def test_rp006_what_is_gone_is_forgotten(self) -> None:
+        recorder = Recorder(DecisionLog(io.StringIO()), "design", "")
+        look = look_at(played(LOG).snapshots[0], reconcile(played(LOG).snapshots[0]))
+        recorder.planned(look)
+        recorder.gone(look.home)
+        assert recorder.remembers == 0

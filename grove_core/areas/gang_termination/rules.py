@@ -61,7 +61,9 @@ class Refuse(Rule):
     """Why a PodCliqueSet manifest is refused, or not."""
 
     DELAY_MALFORMED = Clause("GT-090", "must be a duration such as 4h or 1h30m")
-    DELAY_NOT_POSITIVE = Clause("GT-091", "must be greater than 0; leave it out to turn gang termination off")
+    DELAY_NOT_POSITIVE = Clause(
+        "GT-091", "must be greater than 0; left out, gang termination is off, but the existing operator puts 4h there"
+    )
     OVERRIDE_WITHOUT_DELAY = Clause("GT-092", "may be set only if spec.template.terminationDelay is set")
     OVERRIDE_NOT_POSITIVE = Clause("GT-093", "must be greater than 0; leave it out to use the set's delay")
     CLIQUE_THRESHOLD_OUT_OF_RANGE = Clause("GT-094", "must be between 1 and the clique's replicas ({replicas})")

@@ -12,6 +12,7 @@ from grove_core.areas.gang_termination.field.advice import cautions_to
 from grove_core.areas.gang_termination.field.generations import F0, F1, F2, F3, RELEASES, Generation
 from grove_core.areas.gang_termination.field.judge import judge_field
 from grove_core.areas.gang_termination.field.rulesets import BY_RELEASE, NEWEST
+from grove_core.areas.gang_termination.field.sightings import look_at
 from grove_core.areas.gang_termination.rulesets import rule_set, rule_sets
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.frozen import FrozenMap
@@ -21,12 +22,13 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import TERMINATION_IN_PROGRESS
 from grove_core.resources.pod import pod_of
+from grove_core.resources.podclique import podclique_of
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_shell.controller.act import act
 from grove_shell.world.memory import MemoryWorld
 from tests.property.gang_termination_field.oracle import BREACHED, SCHEDULED, verdict_of
 from tests.property.gang_termination_field.worlds import field_worlds
-from tests.property.strategies.worlds import World, is_termination
+from tests.property.strategies.worlds import START, World, is_termination
 from tests.property.workload.sets import clique_raw, set_raw
 
 GENERATIONS: Final = (F3, F2, F1, F0)
@@ -265,3 +267,19 @@ class TestAdvice:
         found = cautions_to(root.ref, root.spec, default)
         assert [caution.path for caution in found] == ["spec.template.terminationDelay"] * warned
         assert all(caution.reason.rule.requirement == "GF-120" for caution in found)
+
+
+NAMED: Final = {"name": "ml-0-a", "uid": "u", "labels": {"grove.io/podcliqueset-replica-index": "0"}}
+
+
+@pytest.mark.parametrize(("generation", "counts"), [(F0, True), (F1, True), (F2, False), (F3, False)])
+def test_gf113_the_older_name_of_progress(generation: Generation, counts: bool) -> None:
+    raw = {"status": {"rollingUpdateProgress": {"updateStartedAt": "2026-11-20T08:00:00Z"}, "observedGeneration": 1}}
+    clique = podclique_of({"metadata": NAMED, **raw})
+    both = {**raw["status"], "updateProgress": {"updateStartedAt": "2026-11-20T08:00:00Z"}}
+    newer = podclique_of({"metadata": NAMED, "status": both})
+    assert (clique.status.old_spelling, newer.status.old_spelling) == (True, False)
+    assert generation.sees_update(clique.status) is counts
+    assert generation.sees_update(newer.status)
+    (breach, _) = (look_at(one, (), START, generation).why.code for one in (clique, newer))
+    assert (breach == "UpdateInProgress") is counts

@@ -50,7 +50,7 @@ def risks_in(snapshot: Snapshot, judgement: FieldJudgement, generation: Generati
     updated: list[PodClique | ScalingGroup] = [seen.clique for seen in judgement.cliques]
     updated += [found.group for found in judgement.groups]
     for item in updated:
-        started = _started(item.status.progress) if item.status.updating else None
+        started = _started(item.status.progress) if generation.sees_update(item.status) else None
         if started is not None and now - started > delay:
             facts = {"since": format_time(started), "delay": short_duration(delay)}
             yield Finding(item.ref, RISK, "Warn", (Why.UPDATE_SUSPENDS_FOR_LONG.because(item.ref, **facts),))

@@ -6,6 +6,9 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Final
 
+from grove_core.resources.podclique import CliqueStatus
+from grove_core.resources.scaling_group import GroupStatus
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
@@ -20,6 +23,7 @@ class Generation:
             was ended is remembered (GF-051).
         counts_whole: whether a scaling group is judged on its whole replicas (GF-032), else on its scheduled ones.
         counts_surplus: whether breaches of members beyond the wanted replicas, or of foreign names, count (GF-109).
+        reads_old_spelling: whether ``rollingUpdateProgress`` means anything (GF-113).
     """
 
     name: str
@@ -28,10 +32,15 @@ class Generation:
     asks_for_history: bool = False
     counts_whole: bool = False
     counts_surplus: bool = False
+    reads_old_spelling: bool = False
+
+    def sees_update(self, status: CliqueStatus | GroupStatus) -> bool:
+        """Whether an update runs by what these releases read (GF-080, GF-113)."""
+        return status.updating and (self.reads_old_spelling or not status.old_spelling)
 
 
-F0: Final = Generation(name="F0", default_delay=timedelta(seconds=30), counts_surplus=True)
-F1: Final = Generation(name="F1", counts_surplus=True)
+F0: Final = Generation(name="F0", default_delay=timedelta(seconds=30), counts_surplus=True, reads_old_spelling=True)
+F1: Final = Generation(name="F1", counts_surplus=True, reads_old_spelling=True)
 F2: Final = Generation(name="F2", breached_below=1)
 F3: Final = Generation(name="F3", breached_below=0, asks_for_history=True, counts_whole=True)
 

@@ -89,7 +89,7 @@ class GroupSighting(NamedTuple):
     @property
     def reason(self) -> Reason:
         """Why it is (not) breached."""
-        left = self.unbreached
+        left = max(self.unbreached, 0)  # scheduled ones less breached ones may be less than none (GF-105)
         facts: dict[str, Fact] = {"left": left, "scheduled": self.scheduled, "needed": self.group.min_available}
         facts["replicas"] = self.group.replicas
         return self.why.because(self.group.ref, **{name: facts[name] for name in self.why.clause.facts})
@@ -175,7 +175,7 @@ def _with_status(
 
 def _breach_of(seen: GroupSighting, generation: Generation) -> Why:
     group, least = seen.group, generation.breached_below
-    if group.status.updating:
+    if generation.sees_update(group.status):
         return Why.GROUP_UPDATE_IN_PROGRESS
     if not generation.counts_whole and seen.scheduled < group.min_available:
         if least is None:
@@ -200,7 +200,7 @@ def _with_fates(seen: GroupSighting, delay: timedelta, now: datetime, generation
     for index, breaches in ordered.items():
         first = min(deadline(breach.since, delay) for breach in breaches)
         fates[index] = Terminate() if first <= now else Wait(first)
-    if seen.group.status.updating:
+    if generation.sees_update(seen.group.status):
         fates = dict.fromkeys(ordered, Suspend())
     elif seen.group.replicas - len(ordered) < seen.group.min_available:
         fates = dict.fromkeys(ordered, Delegate())

@@ -49,6 +49,8 @@ def _generation_of(cliques: Iterable[PodClique], groups: Iterable[ScalingGroup])
         or any(_is_below(breach) and not clique.status.scheduled for clique, breach in breaches)
     ):
         return F3
+    if any(one.status.old_spelling for one in cliques) or any(one.status.old_spelling for one in groups):
+        return F1
     spared = [breach for _, breach in breaches if breach is not None and breach.reason == _INSUFFICIENT]
     if not spared:
         return None

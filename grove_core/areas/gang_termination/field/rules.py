@@ -72,7 +72,7 @@ class Why(Rule):
     SET_BEING_DELETED = Clause("GF-077", "the set is being deleted; nothing of it is terminated")
 
     STORED_STATUS_DIFFERS = Clause(
-        "GF-084", "by the statuses as they are stored it is {verdict}; that stands until the operator looks again"
+        "GF-084", "the stored statuses say {verdict}, and the operator acts by those until it looks again"
     )
 
     SCHEDULING_SUPPRESSED = Clause(
@@ -102,7 +102,8 @@ class Why(Rule):
     )
 
     DELAY_SHORTER_THAN_A_REBOOT = Clause(
-        "GF-120", "{delay} is shorter than a node needs to come back (about {reboot}): a reboot ends the whole replica"
+        "GF-120",
+        "{delay} is shorter than a node needs to come back (about {reboot}): a reboot may end a whole replica",
     )
     UPDATE_SUSPENDS_FOR_LONG = Clause(
         "GF-121",

@@ -91,7 +91,8 @@ class Sighting(NamedTuple):
     @property
     def facts(self) -> dict[str, Fact]:
         """The numbers that rules about it speak of."""
-        return {"scheduled": self.counts.scheduled, "needed": self.clique.min_available, "left": self.left}
+        left = max(self.left, 0)  # pods that crashed without being scheduled make it less than none (GF-026)
+        return {"scheduled": self.counts.scheduled, "needed": self.clique.min_available, "left": left}
 
     def candidate(self, delay: timedelta, generation: Generation) -> Breach | None:
         """Its breach, if it may be acted on (GF-050)."""
@@ -160,7 +161,7 @@ _BREACHES: Final = frozenset({Why.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE, Why.IN
 def _breach_of(clique: PodClique, scheduled: int, left: int, generation: Generation) -> Why:
     """The first row that speaks (GF-024 to GF-027, GF-102, GF-107)."""
     needed, least = clique.min_available, generation.breached_below
-    if clique.status.updating:
+    if generation.sees_update(clique.status):
         return Why.UPDATE_IN_PROGRESS
     if scheduled < needed:
         if least is None:
