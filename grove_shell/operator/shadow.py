@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from grove_core.inquiry import Inquiry
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Attempt, Delete, Step
+from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus, Step
 from grove_core.kernel.times import format_time
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
@@ -127,6 +127,8 @@ class Shadow:
         found: dict[str, datetime] = {}
         uids = {clique.ref: clique.uid for clique in seen.cliques}
         plan, moment = look.plan, seen.now
+        # A breach that no status tells of yet began now, not when its delay is over.
+        told = tuple(Attempt(step, Outcome.DONE) for step in plan.steps if isinstance(step.action, SetStatus))
         for _ in range(_DELAYS):
             for step in filter(_is_end, plan.steps):
                 uid = uids.get(step.target, "")
@@ -134,7 +136,7 @@ class Shadow:
             if plan.wake_at is None or plan.wake_at <= moment:
                 break
             moment = plan.wake_at
-            plan = self._decide(replace(seen, now=moment))
+            plan = self._decide(replace(seen, now=moment, attempts=told))
         return found
 
     def _ended(self, before: _Shown, now: _Shown, clique: PodClique) -> None:

@@ -1,6 +1,7 @@
 """The existing operator's rules on a real cluster: one that acts by them, two that keep score, logs that replay."""
 
 import json
+import time
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,7 @@ from tests.cluster.scenes import Scene, clique, condition, group
 
 FLAG: Final = "GangTerminationInProgress"
 BREACH: Final = "MinAvailableBreached"
+FORGOTTEN: Final = 6.0  # seconds; a group that is breached in its first five has no history (GF-043)
 
 
 def the_set(scene: Scene) -> Json:
@@ -65,13 +67,16 @@ def test_gf073_it_ends_whole_as_two_observers_see_it_and_every_look_can_be_decid
         lambda status: status == "False",
         "the group is healthy",
     )
+    time.sleep(FORGOTTEN)
     before = uids(scene)
     for index in range(2):
         scene.annotate_pods(f"llama-0-pool-{index}-worker", not_ready="true")
     scene.await_condition("podcliquescalinggroups", "llama-0-pool", BREACH, "True")
-    old = set(before.values())
-    wait_until(lambda: uids(scene), lambda now: not old & set(now.values()), "all cliques are new ones")
-    assert uids(scene).keys() == before.keys(), "the healthy router went too, and all came back"
+    wait_until(
+        lambda: uids(scene),
+        lambda now: now.keys() == before.keys() and not set(before.values()) & set(now.values()),
+        "all cliques are new ones, also the healthy router",
+    )
     scene.await_ready(7)
     scene.await_object(
         "podcliquescalinggroups",
@@ -86,7 +91,9 @@ def test_gf073_it_ends_whole_as_two_observers_see_it_and_every_look_can_be_decid
     scene.api.delete("podcliquesets", "llama", scene.namespace)
     wait_until(lambda: scene.all_of("podcliques"), lambda left: not left, "all is gone")
 
-    assert score_of(knows) == {"predicted": 5, "asPredicted": 5}
+    score = score_of(knows)
+    assert score.pop("predicted") - score.pop("takenBack", 0) == 5, "a breach while pods start passes by itself"
+    assert score == {"asPredicted": 5}
     assert score_of(other)["notPredicted"] == 5
     assert acts.stop() == 0
     replayed(logs[0])

@@ -76,11 +76,16 @@ def scored(*seen: Snapshot) -> dict[str, int]:
     return {score.value: count for score, count in shadow.scores.items() if count}
 
 
-def losing(seen: Snapshot, name: str) -> Snapshot:
-    """The same with a clique whose pods are not ready any more, since now."""
+def unready(seen: Snapshot, name: str) -> Snapshot:
+    """The same with a clique whose pods are not ready any more, of which no status tells yet."""
     uid = next(clique.uid for clique in seen.cliques if clique.ref.name == name)
     lost = [replace(pod, ready=False) for pod in seen.pods_of[uid]]
-    broken = replace(seen, pods_of={**seen.pods_of, uid: lost})
+    return replace(seen, pods_of={**seen.pods_of, uid: lost})
+
+
+def losing(seen: Snapshot, name: str) -> Snapshot:
+    """The same with a clique whose pods are not ready any more, since now."""
+    broken = unready(seen, name)
     statuses = {step.target: step.action.fields for step in reconcile(broken).steps if type(step.action) is SetStatus}
     cliques = tuple(
         with_status(clique, statuses[clique.ref]) if clique.ref in statuses else clique for clique in broken.cliques
@@ -103,6 +108,12 @@ class TestScore:
     def test_op038_as_predicted(self) -> None:
         broken = losing(at_rest(), "llm-0-b")
         assert scored(broken, later(broken, 30), later(broken, 60.4, *EVERYTHING)) == {"predicted": 2, "asPredicted": 2}
+
+    def test_op038_predicted_at_the_first_look_at_a_breach(self) -> None:
+        seen = at_rest()
+        gone = later(losing(seen, "llm-0-b"), 61, *EVERYTHING)
+        assert scored(unready(seen, "llm-0-b")) == {"predicted": 2}
+        assert scored(unready(seen, "llm-0-b"), gone) == {"predicted": 2, "asPredicted": 2}
 
     def test_op038_as_predicted_between_two_looks(self) -> None:
         seen = at_rest()
