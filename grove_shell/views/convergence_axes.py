@@ -133,4 +133,4 @@ def legend(
             for one in worlds
         ]
     shown = [*handles, *more]
-    axes.legend(handles=shown, loc="upper left", framealpha=0.9, edgecolor="white", fontsize=8.5, handlelength=1.8)
+    axes.legend(handles=shown, loc="best", framealpha=0.9, edgecolor="white", fontsize=8.5, handlelength=1.8)

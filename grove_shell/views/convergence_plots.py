@@ -61,7 +61,10 @@ def _figures(runs: Sequence[Run]) -> Iterator[tuple[str, Figure]]:
     played = [run for run in shown if run.outcome is not Outcome.NOT_STORABLE]
     if not played:
         return
-    yield "retries", _retries(played)
+    conflicts = "Conflicts that clients see, and retry"
+    yield "conflicts", _counts(conflicts, "answers 409 in a run", played, lambda run: run.conflicts)
+    lost = "Comparisons lost inside the server, and retried there"
+    yield "comparisons", _counts(lost, "lost in a run", played, lambda run: run.cas_failures)
     yield "watch-bytes", _bytes(played)
     yield "processor", _processor(played)
     yield "views", _views(played)
@@ -118,7 +121,6 @@ def _medians(
     runs: Sequence[Run],
     value: Callable[[Group], float | None],
     *,
-    marker: str = "",
     along: Callable[[Group], int] = _nodes_of,
 ) -> None:
     """A line for each protocol of each world, broken off where there is no median."""
@@ -134,39 +136,24 @@ def _medians(
             color=COLOURS[protocol],
             linestyle=line_of(world, runs),
             linewidth=WIDTHS[protocol],
-            marker=marker or None,
-            markersize=4,
             zorder=2,
         )
 
 
-def _retries(runs: Sequence[Run]) -> Figure:
-    """Conflicts that clients see, and comparisons that the server loses, over nodes."""
-    figure, axes = page_for("Retries: at the client (409), or inside the server", runs)
-    _medians(axes, runs, lambda group: _at_least_half(group.typical(lambda run: run.conflicts)), marker="o")
-    for protocol in Protocol:
-        own = [group for group in grouped(runs) if group.point.protocol is protocol]
-        lost = [_at_least_half(group.typical(lambda run: run.cas_failures)) for group in own]
-        places = [group.point.nodes for group in own]
-        axes.plot(places, lost, "s:", color=COLOURS[protocol], mfc="white", markersize=6, linewidth=1.2, zorder=3)
+def _counts(title: str, words: str, runs: Sequence[Run], count: Callable[[Run], float]) -> Figure:
+    """What was counted, over nodes: every run a mark, medians joined, and nothing counted at the bottom."""
+    figure, axes = page_for(title, runs)
+    for run in runs:
+        height, colour = max(count(run), _NONE), COLOURS[run.point.protocol]
+        axes.plot(run.point.nodes, height, MARKS[run.world], color=colour, markersize=4, alpha=0.55, mew=0)
+    _medians(axes, runs, lambda group: max(group.typical(count) or 0.0, _NONE))
     log_nodes(axes, (run.point.nodes for run in runs))
-    log_values(axes, "retries of a run (median)")
+    log_values(axes, words)
     axes.set_ylim(bottom=0.4)
     ticks = [tick for tick in axes.get_yticks() if 1 <= tick <= axes.get_ylim()[1]]
     axes.set_yticks([_NONE, *ticks], ["0", *map(short, ticks)])
-    legend(
-        axes,
-        runs,
-        [
-            Line2D([], [], color=_GREY, marker="o", markersize=4, label="conflicts answered 409"),
-            Line2D([], [], color=_GREY, mfc="white", marker="s", linestyle=":", label="comparisons lost in the server"),
-        ],
-    )
+    legend(axes, runs)
     return figure
-
-
-def _at_least_half(value: float | None) -> float:
-    return max(value or 0.0, _NONE)
 
 
 def _bytes(runs: Sequence[Run]) -> Figure:

@@ -38,7 +38,8 @@ def test_cv052_a_folder_holds_runs_table_and_pictures(tmp_path: Path) -> None:
     done = grove(*SMALL, "--clique-size", "2,4", "--out", str(tmp_path / "out"))
     assert done.returncode == 0
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    pictures = ("convergence", "convergence-rmw", "retries", "watch-bytes", "processor", "views", "clique-sizes")
+    times, counts = ("convergence", "convergence-rmw", "clique-sizes"), ("conflicts", "comparisons")
+    pictures = (*times, *counts, "watch-bytes", "processor", "views")
     assert names >= {"runs.csv", "table.txt", *(f"{name}.{form}" for name in pictures for form in ("png", "svg"))}
     assert len(runs_in(tmp_path / "out")) == 4 * 2 * 2 * 2
     svg = (tmp_path / "out" / "convergence.svg").read_text(encoding="utf-8")
