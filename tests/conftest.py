@@ -29,7 +29,7 @@ settings.load_profile(_profile())
 
 
 COUNTED: Final = frozenset(
-    {"command_line", "golden", "operator", "property", "snapshots", "test_readme.py", "vectors", "webhooks"}
+    {"command_line", "golden", "operator", "property", "replay", "snapshots", "test_readme.py", "vectors", "webhooks"}
 )
 
 

@@ -37,6 +37,10 @@ def cliques(*conditions: Condition, scheduled: int = 1) -> list[PodClique]:
     ]
 
 
+def of_an_older_name(known: list[PodClique]) -> list[PodClique]:
+    return [replace(one, status=replace(one.status, old_spelling=True)) for one in known]
+
+
 def groups(*conditions: Condition) -> list[ScalingGroup]:
     whole = WORLD.groups[0]
     return [replace(whole, status=replace(whole.status, conditions=(condition,))) for condition in conditions]
@@ -51,6 +55,8 @@ def groups(*conditions: Condition) -> list[ScalingGroup]:
         (cliques(BELOW, scheduled=0), [], F3),
         (cliques(BELOW), [], None),
         (cliques(SPARED), [], F1),
+        (of_an_older_name(cliques(FINE)), [], F1),
+        (of_an_older_name(cliques(FINE)), groups(FLAG), F3),
         (cliques(SPARED, HUSHED), [], F2),
         (cliques(SPARED, BELOW), [], F2),
         (cliques(SPARED), groups(BELOW), F2),

@@ -41,6 +41,7 @@ class TestFields:
             scheduled=3,
             available=2,
             updating=True,
+            old_spelling=True,
             progress=FrozenMap({"updateStartedAt": SINCE}),
             conditions=known.status.conditions,
         )

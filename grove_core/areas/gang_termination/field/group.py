@@ -74,9 +74,8 @@ class GroupSighting(NamedTuple):
     @property
     def was_healthy(self) -> bool:
         """Whether it ever was without a breach, as far as times tell (GF-041)."""
-        if self.breach is None:
-            return False
-        return self.breach.status is Truth.FALSE or is_history(self.breach, self.group.created_at)
+        breach = self.breach
+        return breach is not None and (breach.status is Truth.FALSE or is_history(breach, self.group.created_at))
 
     def candidate(self, delay: timedelta, generation: Generation) -> Breach | None:
         """Its breach, if its set may act on it (GF-051)."""
