@@ -6,6 +6,7 @@ import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, Final, Self
 
 import aiohttp
@@ -73,7 +74,7 @@ class Api:
     """A session with one API server; to be used as an asynchronous context manager.
 
     Attributes:
-        allowed: asked before every write goes out, however long it waited for its turn (OP-031).
+        allowed: asked before every write goes out, however long it waited for its turn or a connection (OP-031).
     """
 
     def __init__(
@@ -112,8 +113,15 @@ class Api:
     async def __aenter__(self) -> Self:
         # Watches hold a connection each, so there is no limit. To look at the environment costs two hops a request.
         connector = aiohttp.TCPConnector(limit=0, ssl=self.connection.tls or True)
+        last_moment = aiohttp.TraceConfig()
+        last_moment.on_connection_create_end.append(self._about_to_send)
+        last_moment.on_connection_reuseconn.append(self._about_to_send)
         self._session = aiohttp.ClientSession(
-            self.connection.server, connector=connector, trust_env=False, headers={"User-Agent": self._agent}
+            self.connection.server,
+            connector=connector,
+            trust_env=False,
+            headers={"User-Agent": self._agent},
+            trace_configs=[last_moment],
         )
         return self
 
@@ -142,8 +150,6 @@ class Api:
             if self._bucket is not None:
                 await self._bucket.take()
             async with self._slots:
-                if method != "GET" and not self.allowed():
-                    raise Unreachable("this process does not lead any more")
                 answer = await self._ask(method, path, query, data, headers)
             if self._observer is not None:
                 self._observer(method, answer.status)
@@ -165,6 +171,7 @@ class Api:
                 timeout=self._timeout,
                 server_hostname=self.connection.server_name or None,
                 proxy=self.connection.proxy or None,
+                trace_request_ctx=method != "GET",
             ) as response:
                 pause = _pause(response.status, response.headers.get("Retry-After"))
                 return Answer(response.status, await response.read(), pause)
@@ -172,6 +179,11 @@ class Api:
             if self._observer is not None:
                 self._observer(method, 0)
             raise Unreachable(_said(self.connection.server, fault)) from fault
+
+    async def _about_to_send(self, _session: object, about: SimpleNamespace, _told: object) -> None:
+        """There is a connection, and nothing to wait for between here and the first byte of the request."""
+        if about.trace_request_ctx and not self.allowed():
+            raise Unreachable("this process does not lead any more")
 
     async def lines(self, path: str, query: Mapping[str, str], accept: str = JSON) -> AsyncGenerator[bytes, None]:
         """The lines of an answer without an end, as they come.

@@ -9,6 +9,7 @@ from grove_shell.client.api import Api
 from grove_shell.client.connection import Connection
 
 Answer = Callable[[web.Request], Awaitable[web.Response]]
+Token = Callable[[], Awaitable[str | None]]
 
 
 async def no_token() -> str | None:
@@ -16,7 +17,7 @@ async def no_token() -> str | None:
 
 
 @asynccontextmanager
-async def asked(answer: Answer, *, in_flight: int = 32) -> AsyncIterator[Api]:
+async def asked(answer: Answer, *, in_flight: int = 32, token: Token = no_token) -> AsyncIterator[Api]:
     """A client of a server with this answer to everything."""
     application = web.Application()
     application.router.add_route("*", "/{path:.*}", answer)
@@ -25,7 +26,7 @@ async def asked(answer: Answer, *, in_flight: int = 32) -> AsyncIterator[Api]:
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     server = f"http://127.0.0.1:{runner.addresses[0][1]}"
     try:
-        async with Api(Connection(server=server, tls=None, token=no_token), in_flight=in_flight) as api:
+        async with Api(Connection(server=server, tls=None, token=token), in_flight=in_flight) as api:
             yield api
     finally:
         await runner.cleanup()

@@ -45,3 +45,31 @@ def test_op031_a_write_that_waited_for_its_turn_asks_again_whether_it_may() -> N
     assert isinstance(reading, Answer)
     with pytest.raises(Unreachable, match="does not lead"):
         raise deletion if isinstance(deletion, Unreachable) else AssertionError(deletion)
+
+
+def test_op031_a_write_that_waited_for_its_credentials_asks_again_whether_it_may() -> None:
+    """A program that makes tokens takes its time; by then the process does not lead any more."""
+
+    async def scenario() -> tuple[list[str], list[Answer | BaseException]]:
+        slow, wanted, given = Slow(), asyncio.Event(), asyncio.Event()
+        slow.let.set()
+
+        async def token() -> str:
+            wanted.set()
+            await given.wait()
+            return "a token"
+
+        async with asked(slow.answer, token=token) as api:
+            both = [asyncio.ensure_future(api.request(method, "/first")) for method in ("DELETE", "GET")]
+            await wanted.wait()
+            api.allowed = lambda: False
+            given.set()
+            answers = await asyncio.gather(*both, return_exceptions=True)
+            with pytest.raises(Unreachable, match="does not lead"):
+                await api.request("DELETE", "/on/the/same/connection")
+        return slow.asked, answers
+
+    heard, (deletion, reading) = asyncio.run(scenario())
+    assert heard == ["GET /first"]
+    assert isinstance(reading, Answer)
+    assert isinstance(deletion, Unreachable)
