@@ -108,11 +108,12 @@ def hand_of(cluster: Cluster, rules: str) -> str:
     asked = rules.partition("@")[2]
     if asked in fitting:
         return ""
-    newest = fitting[-1]
-    name = FIELD if newest == list(RELEASES)[-1] else f"{FIELD}@{newest}"
-    known = "" if hand.generation is None else f", of a release from {fitting[0]} on"
-    if hand.generation is not None and newest != list(RELEASES)[-1]:
-        known = f", of a release from {fitting[0]} to {newest}"
+    oldest, newest = fitting[0], fitting[-1]
+    is_open = newest == list(RELEASES)[-1]
+    name = FIELD if is_open else f"{FIELD}@{newest}"
+    known = ""
+    if hand.generation is not None:
+        known = f", of a release from {oldest} " + ("on" if is_open else f"to {newest}")
     return f"the existing operator runs this cluster{known}: --rules {name} tells what it will do"
 
 

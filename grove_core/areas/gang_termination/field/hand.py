@@ -1,6 +1,6 @@
 """Whose hand wrote the statuses of a cluster: the existing operator's, and of which generation (GF-111, GF-112)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -37,9 +37,8 @@ def hand_in(cliques: Iterable[PodClique], groups: Iterable[ScalingGroup]) -> Han
     return Hand(len(written), _generation_of(written, list(groups)))
 
 
-def _generation_of(cliques: Iterable[PodClique], groups: Iterable[ScalingGroup]) -> Generation | None:
+def _generation_of(cliques: Sequence[PodClique], groups: Sequence[ScalingGroup]) -> Generation | None:
     """The first trace that only one of them leaves, the newest first (GF-112)."""
-    cliques, groups = list(cliques), list(groups)
     breaches = [(clique, _breach(clique.status.conditions)) for clique in cliques]
     of_groups = [_breach(group.status.conditions) for group in groups]
     flags = (condition_of(group.status.conditions, TERMINATION_IN_PROGRESS) for group in groups)
