@@ -6,7 +6,7 @@ set is told, and is no difference of its own.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, unique
 from typing import Final, NamedTuple
@@ -17,7 +17,7 @@ from grove_core.kernel.conditions import Truth
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Step, Toll
-from grove_core.plan.forecast import Forecast
+from grove_core.plan.forecast import Forecast, Round
 
 _HEALTHY: Final = "SufficientReadyPods"
 
@@ -152,30 +152,30 @@ def _difference(
 def _fates_in(forecast: Forecast) -> Mapping[Ref, _Fate]:
     """Every clique that ends in some round for a breach, with its first end."""
     ends: dict[Ref, End] = {}
-    rounds: defaultdict[Ref, list[tuple[datetime, Ref]]] = defaultdict(list)
+    rounds: defaultdict[Ref, list[tuple[Round, Ref]]] = defaultdict(list)
     for round_ in forecast.rounds:
         for subject, steps in ended_by(forecast.root, round_.steps).items():
             one = ends.get(subject)
-            ends[subject] = _end_of(subject, round_.at, steps) if one is None else _again(one)
+            times = forecast.times(round_)
+            ends[subject] = (
+                _end_of(subject, round_.at, steps, times) if one is None else replace(one, times=one.times + times)
+            )
             for step in steps:
-                rounds[step.target].append((round_.at, subject))
+                rounds[step.target].append((round_, subject))
     found: dict[Ref, _Fate] = {}
-    for clique, times in rounds.items():
-        at, subject = times[0]
-        found[clique] = _Fate(at, ends[subject], len({moment for moment, _ in times}))
+    for clique, seen in rounds.items():
+        round_, subject = seen[0]
+        moments = {one.at: forecast.times(one) for one, _ in seen}
+        found[clique] = _Fate(round_.at, ends[subject], sum(moments.values()))
     return found
 
 
-def _end_of(subject: Ref, at: datetime, steps: Sequence[Step]) -> End:
+def _end_of(subject: Ref, at: datetime, steps: Sequence[Step], times: int) -> End:
     tolls = [step.action.takes for step in steps if isinstance(step.action, Delete)]
     known = [toll for toll in tolls if toll is not None]
     reasons = dict.fromkeys(reason for step in steps for reason in step.because if "until" in dict(reason.facts))
     takes = sum(known, Toll()) if len(known) == len(tolls) else None
-    return End(subject, at, tuple(step.target for step in steps), takes, tuple(reasons), 1)
-
-
-def _again(one: End) -> End:
-    return End(one.subject, one.at, one.cliques, one.takes, one.because, one.times + 1)
+    return End(subject, at, tuple(step.target for step in steps), takes, tuple(reasons), times)
 
 
 def _kept_because(forecast: Forecast, subject: Ref, cliques: Sequence[Ref]) -> tuple[Reason, ...]:

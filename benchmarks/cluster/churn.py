@@ -1,9 +1,9 @@
 """``python -m benchmarks.cluster.churn --minutes 60 --log churn.jsonl``: an operator whose sets never rest.
 
 People create, scale, update, break, heal and delete sets at random, and the operator is killed every few minutes.
-In the end everybody leaves: the sets that are left have to be at rest, nothing may be left over after their deletion,
-memory has to be flat, an observer's predictions have to have come true, and both logs have to be decided again as
-written.
+Every ten minutes they pause, and the sets have to come to rest. In the end everybody leaves: nothing may be left over
+after the deletion of what there is, memory has to be flat, an observer's predictions have to have come true, and both
+logs have to be decided again as written.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +30,9 @@ DELAY: Final = "20s"
 NODES: Final = 12
 PAUSE: Final = (0.5, 4.0)
 """Seconds between two acts of people, at least and at most."""
+SURPRISES: Final = ("the cluster ended what the plan keeps", "the cluster keeps what the plan ends")
+REST_EVERY: Final = 600.0
+"""Seconds between two pauses in which everything comes to rest."""
 
 
 class Crowd:
@@ -102,6 +106,21 @@ class Crowd:
         self.scene.api.delete("podcliquesets", name, self.scene.namespace)
 
 
+@dataclass
+class Course:
+    """What became of the two operators on the way.
+
+    Attributes:
+        lives: memory of the one that acts before it was killed, in KiB.
+        watching: memory of the one that watches at these moments.
+        rests: how often everything came to rest.
+    """
+
+    lives: list[int] = field(default_factory=list)
+    watching: list[int] = field(default_factory=list)
+    rests: int = 0
+
+
 def memory_of(operator: Operator) -> int:
     """Resident, in KiB."""
     status = Path(f"/proc/{operator.plane.pids[operator.name]}/status").read_text(encoding="utf-8")
@@ -131,21 +150,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         before = {(one["kind"], one["metadata"]["name"]) for one in api.everything_in(NAMESPACE)}
         acts.start()
         sees.start()
-        crowd, rises, kills = Crowd(scene, told.seed), list[int](), 0
+        crowd, course = Crowd(scene, told.seed), Course()
         begun = time.monotonic()
-        next_kill = begun + told.kill_every
+        next_kill, next_rest = begun + told.kill_every, begun + REST_EVERY
         while (now := time.monotonic()) < begun + told.minutes * 60:
             crowd.act()
             if now >= next_kill:
-                rises.append(memory_of(acts))
+                course.lives.append(memory_of(acts))
+                course.watching.append(memory_of(sees))
                 acts.kill()
                 acts.start()
-                kills, next_kill = kills + 1, now + told.kill_every
+                next_kill = now + told.kill_every
                 _say(
-                    f"{(now - begun) / 60:5.1f} min: {sum(crowd.done.values())} acts, memory {rises[-1] / 1024:.0f} MiB"
+                    f"{(now - begun) / 60:5.1f} min: {sum(crowd.done.values())} acts, memory of the one that acts "
+                    f"{course.lives[-1] // 1024} MiB, of the one that watches {course.watching[-1] // 1024} MiB"
                 )
+            if now >= next_rest:
+                acts.await_rest(seconds=300)
+                course.rests += 1
+                next_rest = time.monotonic() + REST_EVERY
             time.sleep(crowd.chance.uniform(*PAUSE))
-        return _verdict(scene, acts, sees, crowd, (rises, kills), before, (told.log, watched))
+        return _verdict(scene, acts, sees, crowd, course, before, (told.log, watched))
 
 
 def _verdict(
@@ -153,17 +178,16 @@ def _verdict(
     acts: Operator,
     sees: Operator,
     crowd: Crowd,
-    lives: tuple[list[int], int],
+    course: Course,
     before: set[tuple[str, str]],
     logs: Sequence[Path],
 ) -> int:
-    rises, kills = lives
     left = scene.names("podcliquesets")
     for name in left:
         crowd.heal(name)
     acts.await_rest(seconds=300)
-    _say(f"acts: {dict(crowd.done)}; killed {kills} times; memory of its lives, MiB: {[one // 1024 for one in rises]}")
-    _say(f"at rest with {len(left)} sets: a new look finds nothing to do")
+    _say(f"acts: {dict(crowd.done)}; killed {len(course.lives)} times")
+    _say(f"at rest {course.rests} times on the way, and with {len(left)} sets now: a new look finds nothing to do")
     for name in left:
         scene.api.delete("podcliquesets", name, NAMESPACE)
 
@@ -177,13 +201,17 @@ def _verdict(
     (score,) = sees.said("score")
     score = {key: value for key, value in score.items() if key not in {"ts", "level", "msg"}}
     _say(f"predictions: {score}")
+    for message in SURPRISES:
+        for line in sees.said(message):
+            because = line["because"][0]["sentence"] if line["because"] else "nothing held it"
+            _say(f"{line['ts']} {line['target']}: {message}: {because}")
     for log in logs:
         ran = grove("replay", str(log), seconds=3600)
         failed += ran.returncode != 0
         _say(
             f"{log.name}, {log.stat().st_size / 1e6:.1f} MB: {ran.stdout.splitlines()[0] if ran.stdout else ran.stderr}"
         )
-    print(json.dumps({"acts": crowd.done, "kills": kills, "memoryKiB": rises, "score": score, "failed": failed}))
+    print(json.dumps({"acts": crowd.done, "course": asdict(course), "score": score, "failed": failed}))
     return 1 if failed else 0
 
 

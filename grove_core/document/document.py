@@ -10,7 +10,7 @@ from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.configuration import UNTOLD, Configuration
 
-FORMAT_VERSION: Final = "1.2"
+FORMAT_VERSION: Final = "1.3"
 FOREGROUND: Final = "Foreground"
 AUTO: Final = "auto"  # the shape of ComputeDomains where the cluster has the word
 ACTIONS: Final = ("create", "ensure", "apply", "setStatus", "delete", "holdFinalizer", "dropFinalizer")

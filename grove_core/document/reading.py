@@ -16,6 +16,7 @@ from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
 from grove_core.document.document import AUTO, FOREGROUND, FORMAT_VERSION, Document, Json
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.durations import parse_duration
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.reasons import Reason, Rule
@@ -38,6 +39,7 @@ from grove_core.kernel.times import parse_time
 from grove_core.plan import rules as planning
 from grove_core.plan.forecast import Forecast, Round
 from grove_core.plan.plan import Withheld
+from grove_core.plan.recurrence import Recurrence
 from grove_core.resources.cluster_topology import Level
 from grove_core.resources.configuration import UNTOLD, Configuration, DomainShape, Mnnvl, MnnvlMode, TopologyAware
 from grove_core.version import IMAGE
@@ -132,7 +134,18 @@ def _forecast_from_json(raw: Json, rules: str) -> Forecast:
             for item in raw.get("decisions", ())
         ),
         complete=raw["complete"],
+        again=_again(raw.get("again")),
     )
+
+
+def _again(raw: Json | None) -> Recurrence | None:
+    """What comes again and again; plans of before 1.3 play it all."""
+    if raw is None:
+        return None
+    since, every = raw["sinceRound"], parse_duration(_text(raw["every"]))
+    if type(since) is not int or not every:
+        raise TypeError(f"{raw!r} instead of a round and an interval")
+    return Recurrence(since, every, _time(raw["until"]))
 
 
 def _step(raw: Json) -> Step:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from grove_core.document.document import AUTO, FOREGROUND, FORMAT_VERSION, Document, Json, action_name, summary_of
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.durations import format_duration
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
@@ -76,6 +77,10 @@ def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
         "complete": forecast.complete,
         "wakeAt": _time_as_json(forecast.rounds[0].wake_at),
     }
+    if forecast.again is not None:
+        again = forecast.again
+        every = format_duration(again.every)
+        shown["again"] = {"sinceRound": again.since, "every": every, "until": format_time(again.until)}
     if decisions:
         shown["decisions"] = [finding_as_json(finding) for finding in forecast.findings]
     return shown

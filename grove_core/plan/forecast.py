@@ -7,6 +7,7 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
 from grove_core.plan.plan import Plan, Withheld
+from grove_core.plan.recurrence import Recurrence
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,8 @@ class Forecast:
     Attributes:
         rounds: numbered from 1, in time; at least one.
         findings: every verdict of the first round.
-        complete: whether the last round came to rest; a limit may have cut the forecast short.
+        complete: whether nothing else happens but what ``rounds`` and ``again`` tell; a limit may have cut them short.
+        again: what the last rounds are repeated by (PL-024); None where nothing comes again and again.
     """
 
     root: Ref
@@ -40,6 +42,11 @@ class Forecast:
     rounds: tuple[Round, ...]
     findings: tuple[Finding, ...] = ()
     complete: bool = True
+    again: Recurrence | None = None
+
+    def times(self, round_: Round) -> int:
+        """How often there is what a round does, itself included."""
+        return self.again.times(round_.at) if self.again is not None and round_.number >= self.again.since else 1
 
 
 def forecast_of(plan: Plan, at: datetime) -> Forecast:

@@ -16,6 +16,7 @@ from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.act import act
+from grove_shell.controller.course import Course
 from grove_shell.world.memory import MemoryWorld
 from grove_shell.world.protocol import World
 
@@ -65,6 +66,8 @@ def run_to_rest(
 ) -> Forecast:
     """Play rounds in a world until nothing is left to do, no delay ends before ``until``, or the limit is reached.
 
+    What comes again and again is played twice and told by the forecast's ``again`` (PL-024).
+
     Args:
         world: holds what ``start`` shows; it is changed.
         start: the first look; its attempts and its clock count.
@@ -76,11 +79,15 @@ def run_to_rest(
     told = forecast_of(plan, start.now)
     now, rounds = start.now, [round_of(plan, 1, start.now)]
     refused: tuple[Attempt, ...] = ()
+    course = Course(start.now)
     while True:
         if plan.steps:
             attempts = act(world, plan.steps)
         elif plan.wake_at is not None and until is not None and now < plan.wake_at <= until:
             now, attempts = plan.wake_at, ()
+            again = course.passed(now, len(rounds), until)
+            if again is not None:
+                return replace(told, rounds=tuple(rounds), complete=True, again=again)
         else:
             break
         refused = refused_so_far(refused, attempts)
@@ -89,6 +96,7 @@ def run_to_rest(
         if seen is None:
             break
         plan = reconcile(seen, rules)
+        course.sees(plan, now)
         if plan.steps or any(held not in rounds[-1].withheld for held in plan.withheld):
             if limit is not None and len(rounds) >= limit:
                 return replace(told, rounds=tuple(rounds), complete=False)
