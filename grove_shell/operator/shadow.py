@@ -145,8 +145,7 @@ class Shadow:
         if clique.uid in self._told.get(now.look.home, frozenset()):
             return  # too late to be as predicted, which was said already
         if due is None or due > seen.now + _EARLY:
-            then = self._decide(_as_wanted(before.snapshot, seen))
-            steps = [step for step in then.steps if step.target == clique.ref and isinstance(step.action, Delete)]
+            steps = [step for then in _moments_of(before.snapshot, seen, clique) for step in self._deletions(then, clique)]
             if not steps:
                 self._count(Score.NOT_PREDICTED)
                 because = _kept_because(before, clique)
@@ -165,6 +164,12 @@ class Shadow:
             "seenAfter": late,
         }
         self._say("info", "it ended as predicted", **fields)
+
+    def _deletions(self, then: Snapshot, clique: PodClique) -> Iterator[Step]:
+        """The steps of a plan of some moment that delete a clique."""
+        for step in self._decide(then).steps:
+            if step.target == clique.ref and isinstance(step.action, Delete):
+                yield step
 
     def _count(self, score: Score) -> None:
         self.scores[score] += 1
@@ -194,6 +199,19 @@ def _ended_between(before: _Shown, now: _Shown) -> Iterator[PodClique]:
     for clique in then.cliques:
         if not clique.deleting and clique.uid not in there:
             yield clique
+
+
+def _moments_of(then: Snapshot, now: Snapshot, clique: PodClique) -> Iterator[Snapshot]:
+    """What the other one may have seen when it ended a clique, between two looks: more of what was, more of what is."""
+    yield _as_wanted(then, now)
+    yield _put_back(then, now, clique)
+
+
+def _put_back(then: Snapshot, now: Snapshot, clique: PodClique) -> Snapshot:
+    """What is there now and a clique as it was: an update may have gone on to it just before."""
+    others = (one for one in now.cliques if one.ref != clique.ref)
+    cliques = tuple(sorted((*others, clique), key=lambda one: one.ref.sort_key))
+    return replace(now, cliques=cliques, pods_of={**now.pods_of, clique.uid: then.pods_of.get(clique.uid, ())})
 
 
 def _as_wanted(then: Snapshot, now: Snapshot) -> Snapshot:
