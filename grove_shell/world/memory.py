@@ -140,7 +140,7 @@ class MemoryWorld:
         claims = (item for item in self.items.values() if isinstance(item, Owned) and item.ref.kind == CLAIM_KIND)
         return replace(
             with_domains(cluster, domains, claims).snapshot_of(found, now, attempts),
-            pods_of=dict(self.pods),
+            pods_of={uid: tuple(pods) for uid, pods in self.pods.items()},
             not_collected=self.not_collected,
             complete=self.complete or frozenset(),
             claim_templates=dict(self.claim_templates),

@@ -5,6 +5,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from grove_core.kernel.steps import SetStatus
 from grove_core.reconcile import reconcile
 from grove_core.resources.statuses import with_status
@@ -140,3 +143,24 @@ class TestScore:
         seen = at_rest()
         fewer = replace(seen, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 0})))
         assert scored(seen, later(fewer, 5, *EVERYTHING)) == {}
+
+
+@given(st.lists(st.sampled_from(["round", "kubelet", "both"]), max_size=40), st.integers(2, 3), st.booleans())
+def test_op038_an_update_is_no_end(course: list[str], replicas: int, in_group: bool) -> None:
+    """Who watches sees pods come up and what the other one made of it at once, as often as not."""
+    pool = {"name": "pool", "cliqueNames": ["a", "b"], "replicas": replicas, "minAvailable": 1}
+    groups = (pool,) if in_group else ()
+    life = Life(set_raw(clique_raw("a", 2), clique_raw("b", 1), groups=groups, replicas=2, terminationDelay="1m"))
+    life.settle()
+    shadow = Shadow(lambda _level, _message, **_fields: None, reconcile)
+    moves = {"kubelet": (life.kubelet,), "round": (life.round,), "both": (life.kubelet, life.round)}
+    life.new_image("another")
+    deleted = life.deleted.total()
+    for what in [*course, *(["both"] * 40)]:
+        for move in moves[what]:
+            move()
+        seen = life.look()
+        assert seen is not None
+        shadow.planned(look(replace(seen, attempts=())))
+    assert life.deleted.total() > deleted
+    assert shadow.scores[Score.NOT_PREDICTED] == 0

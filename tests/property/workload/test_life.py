@@ -170,3 +170,16 @@ def test_wl076_a_termination_that_broke_off_makes_nothing_new_first(grouped: boo
     again = life.clique(companion.ref.name)
     assert again.uid != companion.uid
     assert life.clique(cause.ref.name).uid != cause.uid
+
+
+def test_pl001_what_was_seen_stays_as_it_was_seen() -> None:
+    """Whoever keeps a snapshot holds it against a later one: an observer, a recorder, a plan that is made again."""
+    life = Life(set_raw(clique_raw("a", 2)))
+    seen = []
+    for _ in range(10):
+        look = life.look()
+        assert look is not None
+        seen.append((look, repr(look)))
+        life.round()
+        life.kubelet()
+    assert [repr(look) for look, _ in seen] == [as_seen for _, as_seen in seen]
