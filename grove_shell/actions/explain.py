@@ -24,7 +24,7 @@ KINDS: Final[Mapping[str, str]] = {
 }
 
 
-def explain(source: Source, target: str, *, output: str, rules: str, why_not: str | None) -> int:
+def explain(source: Source, target: str, *, output: str, rules: str | None, why_not: str | None) -> int:
     """Explain and print; returns the exit code (CL-001)."""
     kind, slash, name = target.partition("/")
     if kind.lower() not in KINDS or not slash or not name:
@@ -33,11 +33,11 @@ def explain(source: Source, target: str, *, output: str, rules: str, why_not: st
     situation = asked(source)
     if situation is None:
         return ERROR
-    kind = KINDS[kind.lower()]
+    kind, judges = KINDS[kind.lower()], rule_set(rules or situation.rules)
     found = situation.snapshots(source.namespace)
-    snapshots = tuple(one if one.root.uid else as_applied(one, rule_set(rules)) for one in found)
+    snapshots = tuple(one if one.root.uid else as_applied(one, judges) for one in found)
     having = tuple(snapshot for snapshot in snapshots if has(snapshot, kind, name))
-    every = (Inquiry(snapshot, reconcile(snapshot, rule_set(rules)), kind, name) for snapshot in having or snapshots)
+    every = (Inquiry(snapshot, reconcile(snapshot, judges), kind, name) for snapshot in having or snapshots)
     inquiries = [
         inquiry for inquiry in every if having or any(held.target == inquiry.ref for held in inquiry.withheld())
     ]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from grove_shell.actions.source import configuration_of
+from grove_shell.actions.source import configured_by
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.definitions import definitions
 from grove_shell.manifests.domains import domain_definitions
@@ -48,11 +48,12 @@ def manifests(
     Returns:
         The exit code (CL-001).
     """
-    configured, faults = configuration_of(config)
-    if faults:
-        show(faults_page(faults, going_on=False), sys.stderr)
+    configured = configured_by(config)
+    if configured.faults:
+        show(faults_page(configured.faults, going_on=False), sys.stderr)
         return ERROR
-    objects = objects_of(replace(told, mnnvl=configured.mnnvl, topology=configured.topology), parts, more)
+    operators = configured.configuration
+    objects = objects_of(replace(told, mnnvl=operators.mnnvl, topology=operators.topology), parts, more)
     if output == "json":
         write(as_text({"apiVersion": "v1", "kind": "List", "items": objects}, "json"))
     else:

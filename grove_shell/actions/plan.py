@@ -28,7 +28,7 @@ class PlanOptions:
 
     sets: tuple[str, ...] = ()
     output: str = "human"
-    rules: str = "design"
+    rules: str | None = None
     rounds: int | None = None
     until: timedelta | None = None
     decisions: bool = False
@@ -49,7 +49,7 @@ def plan(source: Source, options: PlanOptions) -> int:
         write(f"not in the input: {', '.join(missing)}\n", sys.stderr)
         return USAGE
     until = moment_after(situation.now, options.until)
-    rules = rule_set(options.rules)
+    rules = rule_set(options.rules or situation.rules)
     told = tuple(forecasts(snapshots, rules, limit=options.rounds, until=until))
     if source.namespace is None and not options.sets:
         told += topology_forecasts(situation.loaded.cluster, situation.now, situation.attempts)
@@ -71,7 +71,7 @@ def plan(source: Source, options: PlanOptions) -> int:
             warnings=(*situation.loaded.warnings, *situation.loaded.passed_by),
             podless=situation.loaded.podless,
             unseen=tuple(situation.loaded.unseen.values()),
-            hand=hand_of(situation.loaded.cluster, options.rules),
+            hand=hand_of(situation.loaded.cluster, rules.name),
             newest=newest_time(situation.loaded.cluster) if source.now is None else None,
             verbose=options.verbose,
             decisions=options.decisions,

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from time import monotonic
 
+from grove_core.areas.gang_termination.design import DESIGN
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_shell.exits import DONE, ERROR, FAIL_ON
 from grove_shell.simulator.directory import strangers_in
@@ -32,7 +33,7 @@ class SimulateOptions:
 
     scenario: str
     output: str = "human"
-    rules: str = "design"
+    rules: str | None = None
     until: timedelta | None = None
     seeds: int | None = None
     first: int = 0
@@ -143,7 +144,7 @@ def _play(
     tick: Tick | None = None,
 ) -> Run:
     until = None if options.until is None else options.until // timedelta(milliseconds=1)
-    how = Options(check=check, deaf=deaf, until=until, tick=tick, rules=rule_set(options.rules))
+    how = Options(check=check, deaf=deaf, until=until, tick=tick, rules=rule_set(options.rules or DESIGN.name))
     return Simulation(scenario, how, dump=read.cluster, manifests=read.manifests).run()
 
 

@@ -4,7 +4,9 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
+from grove_core.areas.gang_termination.design import DESIGN
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.configuration import Configuration
@@ -50,6 +52,14 @@ class Source:
     keep_going: bool = False
 
 
+class Configured(NamedTuple):
+    """What an operator is told: for decisions, by which rules to judge, and everything wrong with its file."""
+
+    configuration: Configuration
+    rules: str
+    faults: tuple[Fault, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
     """What was read, and what time it is.
@@ -57,6 +67,7 @@ class Situation:
     Attributes:
         faults: everything wrong with the input; decisions are offered only without any, or with ``--keep-going``.
         usable: whether to go on.
+        rules: by which the operator of that configuration judges.
     """
 
     loaded: Loaded
@@ -64,6 +75,7 @@ class Situation:
     now: datetime
     attempts: tuple[Attempt, ...]
     usable: bool
+    rules: str
 
     def snapshots(self, namespace: str | None, names: tuple[str, ...] = ()) -> Iterator[Snapshot]:
         """What each chosen root can see; sorted by namespace and name.
@@ -94,22 +106,23 @@ def situation_of(source: Source) -> Situation:
     Raises:
         NoCluster: a cluster was to be asked, and does not answer.
     """
-    told, unread = configuration_of(source.config)
+    told = configured_by(source.config)
     collected = None
     if source.live is not None:
         from grove_shell.actions.live import collect  # noqa: PLC0415 - the client, which a file does not need
 
         collected = collect(source.live)
     with counting("reading", "objects") as count:
-        loaded = load(source.filenames, standard_input(), count, collected, told)
+        loaded = load(source.filenames, standard_input(), count, collected, told.configuration)
     attempts, faults = _attempts(source.attempts) if source.attempts else ((), ())
-    every = (*unread, *_unfit(source, loaded), *loaded.faults, *faults)
+    every = (*told.faults, *_unfit(source, loaded), *loaded.faults, *faults)
     return Situation(
         loaded=loaded,
         faults=every,
         now=source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC),
         attempts=attempts,
         usable=not every or source.keep_going,
+        rules=told.rules,
     )
 
 
@@ -125,15 +138,15 @@ def asked(source: Source) -> Situation | None:
     return situation if situation.usable else None
 
 
-def configuration_of(path: str | None) -> tuple[Configuration, tuple[Fault, ...]]:
-    """What decisions need of an operator's configuration file, and everything wrong with it (CL-030)."""
+def configured_by(path: str | None) -> Configured:
+    """What decisions need of an operator's configuration file; the defaults where there is no file (CL-030)."""
     if path is None:
-        return Configuration(), ()
+        return Configured(Configuration(), DESIGN.name, ())
     from grove_shell.actions.configuration import configuration  # noqa: PLC0415 - few commands come with one (P11)
     from grove_shell.settings.operator import settings_of  # noqa: PLC0415 - brings pydantic
 
     settings, faults = configuration(path, settings_of)
-    return settings.decisive, faults
+    return Configured(settings.decisive, settings.rules, faults)
 
 
 def _unfit(source: Source, loaded: Loaded) -> Iterator[Fault]:

@@ -25,7 +25,7 @@ from grove_core.resources.names import listed
 from grove_core.resources.topology_use import User
 from grove_core.snapshot.cluster import Cluster
 from grove_core.survey_topology import Surveyed, survey_of, topologyless_of
-from grove_shell.actions.source import NoCluster, Source, configuration_of
+from grove_shell.actions.source import NoCluster, Source, configured_by
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import Item, fault_in
@@ -65,7 +65,8 @@ def read(source: Source) -> Read | None:
 
     Manifests are not refused for what they say of topologies: that is what these commands tell about.
     """
-    told, unread = configuration_of(source.config)
+    configured = configured_by(source.config)
+    told = configured.configuration
     if source.config is None:
         told = Configuration(topology=TopologyAware(enabled=True))
     collected = None
@@ -80,7 +81,7 @@ def read(source: Source) -> Read | None:
     with counting("reading", "objects") as count:
         grounds = Grounds(count)
         loaded = load(source.filenames, standard_input(), grounds.take, collected, told, by_topologies=False)
-    faults = (*unread, *sorted((*loaded.faults, *grounds.faults), key=lambda fault: fault.sort_key))
+    faults = (*configured.faults, *sorted((*loaded.faults, *grounds.faults), key=lambda fault: fault.sort_key))
     usable = not faults or source.keep_going
     if faults:
         closing = "" if usable else "Nothing was decided."

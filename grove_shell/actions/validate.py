@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from grove_core.admit import admit, neighbours_in
 from grove_core.admit_topology import admit_topology, around_in
-from grove_core.areas.gang_termination.design import DESIGN
 from grove_core.areas.gang_termination.field.advice import cautions_to
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.areas.gang_termination.ruling import RuleSet
@@ -25,7 +24,7 @@ from grove_core.resources.fields import shown
 from grove_core.resources.keys import GROVE
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.template import read_spec
-from grove_shell.actions.source import configuration_of
+from grove_shell.actions.source import configured_by
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.likeness import slip_in
 from grove_shell.manifests.strictness import strictly
@@ -83,29 +82,30 @@ class _Given:
 
 
 def validate(
-    filenames: tuple[str, ...], old: tuple[str, ...], output: str, config: str | None = None, rules: str = DESIGN.name
+    filenames: tuple[str, ...], old: tuple[str, ...], output: str, config: str | None = None, rules: str | None = None
 ) -> int:
     """Judge and print; returns the exit code (CL-001, CL-013)."""
-    told, unread = configuration_of(config)
-    faults: list[Fault] = [*unread]
+    told = configured_by(config)
+    faults: list[Fault] = [*told.faults]
     before, given = _sorted_out(old, faults), _sorted_out(filenames, faults)
     held = [item.value for item in before.sets]
     replaced = {_name(item.value) for item in given.sets}
     present = (item.value for item in given.sets), (raw for raw in held if _name(raw) not in replaced)
     neighbours = neighbours_in(chain(*present, given.headings, before.headings))
     classes = given.classes | before.classes or None
+    judges = rule_set(rules or told.rules)
     around = _around(before, given, [raw for raw in held if _name(raw) not in replaced])
     judged = []
     for item in given.sets:
         earlier = _earlier(item.value, held)
         if old and earlier is None:
             write(f"no earlier version of {_name(item.value)} in --old: judged as new\n", sys.stderr)
-        decision = admit(item.value, earlier, neighbours, told, classes, around)
-        judged.append((item, _advised(item.value, strictly(item.value, decision), rule_set(rules))))
+        decision = admit(item.value, earlier, neighbours, told.configuration, classes, around)
+        judged.append((item, _advised(item.value, strictly(item.value, decision), judges)))
     stored = {_field(item.value, "name"): item.value for item in before.topologies}
     for item in given.topologies:
         earlier = stored.get(_field(item.value, "name"))
-        judged.append((item, admit_topology(item.value, earlier, around, told)))
+        judged.append((item, admit_topology(item.value, earlier, around, told.configuration)))
     if faults:
         show(faults_page(sorted(faults, key=lambda fault: fault.sort_key), going_on=True), sys.stderr)
     others = dict(sorted(given.others.items()))

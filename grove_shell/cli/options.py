@@ -120,8 +120,7 @@ class RuleSetName(click.ParamType[str]):
 rules_option = click.option(
     "--rules",
     type=RuleSetName(),
-    default="design",
-    show_default=True,
+    show_default="what --config says, else design",
     help="By whose rules to judge: design, field (the operator that runs today), or field@RELEASE; see grove rules.",
 )
 

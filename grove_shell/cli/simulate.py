@@ -81,7 +81,7 @@ def command(**options: Any) -> int:
 
     Exit codes: 0 as expected, 1 bad input, 3 an expectation not met or a promise broken, 64 usage.
     """
-    if options["rules"] != "design" and (options["check"] or options["seeds"]):
+    if options["rules"] not in {None, "design"} and (options["check"] or options["seeds"]):
         raise click.UsageError("--check and --seeds watch the promises of the design: leave --rules out")
     from grove_shell.actions.simulate import SimulateOptions, simulate
 

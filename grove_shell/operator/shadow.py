@@ -145,7 +145,9 @@ class Shadow:
         if clique.uid in self._told.get(now.look.home, frozenset()):
             return  # too late to be as predicted, which was said already
         if due is None or due > seen.now + _EARLY:
-            steps = [step for then in _moments_of(before.snapshot, seen, clique) for step in self._deletions(then, clique)]
+            steps = [
+                step for then in _moments_of(before.snapshot, seen, clique) for step in self._deletions(then, clique)
+            ]
             if not steps:
                 self._count(Score.NOT_PREDICTED)
                 because = _kept_because(before, clique)

@@ -17,7 +17,7 @@ from grove_shell.world.homes import Home
 OBJECTS: Final = ("groups", "cliques", "gangs", "others", "domains")
 APART: Final = frozenset({"root", *OBJECTS, "pods_of", "attempts", "now"})
 """What has a form of its own; every other field of a snapshot is written as it is."""
-_REMEMBERED: Final = 200_000
+_REMEMBERED: Final = 20_000
 Known = dict[int, tuple[object, str]]
 
 

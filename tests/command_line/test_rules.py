@@ -236,3 +236,18 @@ class TestCompare:
         assert "not in the input" in spoken(capsys, "compare", "nobody", "-f", QWEN[0], "--now", QWEN[1], code=64)
         (tmp_path / "empty.yaml").write_text("apiVersion: v1\nkind: List\nitems: []\n", encoding="utf-8")
         assert "nothing to compare" in spoken(capsys, "compare", "-f", str(tmp_path / "empty.yaml"))
+
+    def test_cl030_so_does_an_operator_that_is_configured_with_them(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        (tmp_path / "operator.yaml").write_text(yaml.safe_dump({**CONFIGURATION, "rules": "field"}), encoding="utf-8")
+        there = ("-f", QWEN[0], "--now", QWEN[1])
+        told = ("--config", str(tmp_path / "operator.yaml"))
+        for words in (("plan", *there), ("explain", "pcs/qwen", *there)):
+            by_name = spoken(capsys, *words, "--rules", "field")
+            assert spoken(capsys, *words, *told) == by_name
+            assert spoken(capsys, *words, *told, "--rules", "design") == spoken(capsys, *words) != by_name
+        raw = next(yaml.safe_load_all((ROOT / "examples" / "manifests" / "disaggregated.yaml").read_text("utf-8")))
+        raw["spec"]["template"]["terminationDelay"] = "30s"
+        (tmp_path / "set.yaml").write_text(yaml.safe_dump(raw), encoding="utf-8")
+        assert "a reboot may end" in spoken(capsys, "validate", "-f", str(tmp_path / "set.yaml"), *told)

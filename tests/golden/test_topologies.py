@@ -17,7 +17,7 @@ from grove_core.document.writing import document_as_json
 from grove_core.forecast_topology import forecast_topology
 from grove_core.kernel.times import parse_time
 from grove_core.reconcile_topology import reconcile_topology
-from grove_shell.actions.source import configuration_of
+from grove_shell.actions.source import configured_by
 from grove_shell.reading.objects import load
 from grove_shell.views.structured import as_text
 
@@ -29,11 +29,11 @@ FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/moments.yaml"))
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_tp040_topologies_are_kept_as_expected(folder: Path, *, bless: bool) -> None:
     case: Json = yaml.safe_load((folder / "moments.yaml").read_text(encoding="utf-8"))
-    told, unread = configuration_of(str(folder / "operator.yaml"))
-    loaded = load((str(folder / "given.yaml"),), sys.stdin.buffer, configuration=told)
+    told = configured_by(str(folder / "operator.yaml"))
+    loaded = load((str(folder / "given.yaml"),), sys.stdin.buffer, configuration=told.configuration)
     now = parse_time(case["now"])
     assert now is not None
-    assert not unread
+    assert not told.faults
     assert not loaded.faults
     moments = moments_of(loaded.cluster, now)
     plans = [reconcile_topology(moment) for moment in moments]
@@ -48,7 +48,7 @@ def test_tp040_topologies_are_kept_as_expected(folder: Path, *, bless: bool) -> 
         as_of=now,
         not_collected=(),
         forecasts=tuple(map(forecast_topology, moments)),
-        configuration=told,
+        configuration=told.configuration,
     )
     said = as_text(document_as_json(document, decisions=True), "yaml")
     if bless:

@@ -23,7 +23,7 @@ from grove_core.resources.keys import GROUP_FINALIZER, MANAGED_BY, SET_FINALIZER
 from grove_core.resources.scaling_group import scaling_group_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.manifests import objects_of
-from grove_shell.actions.source import configuration_of
+from grove_shell.actions.source import configured_by
 from grove_shell.client.access import VERBS, Access, Scope, operator, webhooks
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS
@@ -77,7 +77,7 @@ def golden() -> Iterator[tuple[Shelves, Snapshot, Plan]]:
         assert now is not None
         shelves = shelved(item.value for item in items_of(str(path), [], standard_input()))
         told = path.parent / "operator.yaml"
-        configuration, _ = configuration_of(str(told) if told.exists() else None)
+        configuration = configured_by(str(told) if told.exists() else None).configuration
         cluster = load([str(path)], io.BytesIO(), configuration=configuration).cluster
         for root in cluster.sets:
             snapshot = cluster.snapshot_of(root, now)
@@ -87,7 +87,7 @@ def golden() -> Iterator[tuple[Shelves, Snapshot, Plan]]:
 def topologies() -> Iterator[tuple[Shelves, Step]]:
     """Every write to a topology in every recorded cluster."""
     for case in sorted((GOLDEN / "topology").glob("*/moments.yaml")):
-        configuration, _ = configuration_of(str(case.parent / "operator.yaml"))
+        configuration = configured_by(str(case.parent / "operator.yaml")).configuration
         given = str(case.parent / "given.yaml")
         cluster = load([given], io.BytesIO(), configuration=configuration).cluster
         shelves = shelved(item.value for item in items_of(given, [], standard_input()))

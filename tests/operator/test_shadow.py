@@ -1,6 +1,7 @@
 """Beside another operator: what it does otherwise is told (OP-037)."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
@@ -153,7 +154,11 @@ def test_op038_an_update_is_no_end(course: list[str], replicas: int, in_group: b
     life = Life(set_raw(clique_raw("a", 2), clique_raw("b", 1), groups=groups, replicas=2, terminationDelay="1m"))
     life.settle()
     shadow = Shadow(lambda _level, _message, **_fields: None, reconcile)
-    moves = {"kubelet": (life.kubelet,), "round": (life.round,), "both": (life.kubelet, life.round)}
+    moves: dict[str, tuple[Callable[[], object], ...]] = {
+        "kubelet": (life.kubelet,),
+        "round": (life.round,),
+        "both": (life.kubelet, life.round),
+    }
     life.new_image("another")
     deleted = life.deleted.total()
     for what in [*course, *(["both"] * 40)]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grove_core.resources.configuration import DomainShape, MnnvlMode, Served
-from grove_shell.actions.source import configuration_of
+from grove_shell.actions.source import configured_by
 from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.loaded import Loaded
@@ -104,16 +104,21 @@ def test_in062_a_domain_that_does_not_read_is_a_gap(tmp_path: Path) -> None:
 def test_cl030_the_configuration_is_that_of_the_operator(tmp_path: Path) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: true, mode: annotations, computeDomainShape: nvidia}", encoding="utf-8")
-    told, faults = configuration_of(str(path))
+    told, rules, faults = configured_by(str(path))
     assert (told.mnnvl.in_mode(MnnvlMode.ANNOTATIONS), told.mnnvl.shape, faults) == (True, DomainShape.NVIDIA, ())
+    assert rules == "design"
     path.write_text("network: {autoMNNVLEnabled: true}", encoding="utf-8")
-    assert configuration_of(str(path))[0].mnnvl.in_mode(MnnvlMode.OPERATOR)
+    assert configured_by(str(path)).configuration.mnnvl.in_mode(MnnvlMode.OPERATOR)
     path.write_text("network: {autoMNNVLEnabled: true}\nmnnvl: {enabled: false}", encoding="utf-8")
-    assert not configuration_of(str(path))[0].mnnvl.enabled
+    assert not configured_by(str(path)).configuration.mnnvl.enabled
 
 
 def test_cl030_every_mistake_in_it_is_told(tmp_path: Path) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: perhaps, mode: both, shape: nvidia}", encoding="utf-8")
-    _, faults = configuration_of(str(path))
-    assert sorted(fault.path for fault in faults) == ["mnnvl.enabled", "mnnvl.mode", "mnnvl.shape"]
+    faults = configured_by(str(path)).faults
+    assert sorted(fault.path for fault in faults) == [
+        "mnnvl.enabled",
+        "mnnvl.mode",
+        "mnnvl.shape",
+    ]
