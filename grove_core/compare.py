@@ -35,7 +35,7 @@ class Change(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class Termination:
     """The end of a replica, of the set or of a scaling group, as far as a forecast goes.
 
     Attributes:
@@ -67,8 +67,8 @@ class Difference:
 
     change: Change
     cliques: tuple[Ref, ...]
-    before: End | None
-    after: End | None
+    before: Termination | None
+    after: Termination | None
     spared_because: tuple[Reason, ...] = ()
 
 
@@ -97,7 +97,7 @@ class _Fate(NamedTuple):
     """What becomes of one clique: when it ends first, as part of what, and how often."""
 
     at: datetime
-    end: End
+    end: Termination
     times: int
 
 
@@ -151,7 +151,7 @@ def _difference(
 
 def _fates_in(forecast: Forecast) -> Mapping[Ref, _Fate]:
     """Every clique that ends in some round for a breach, with its first end."""
-    ends: dict[Ref, End] = {}
+    ends: dict[Ref, Termination] = {}
     rounds: defaultdict[Ref, list[tuple[Round, Ref]]] = defaultdict(list)
     for round_ in forecast.rounds:
         for subject, steps in ended_by(forecast.root, round_.steps).items():
@@ -170,12 +170,12 @@ def _fates_in(forecast: Forecast) -> Mapping[Ref, _Fate]:
     return found
 
 
-def _end_of(subject: Ref, at: datetime, steps: Sequence[Step], times: int) -> End:
+def _end_of(subject: Ref, at: datetime, steps: Sequence[Step], times: int) -> Termination:
     tolls = [step.action.takes for step in steps if isinstance(step.action, Delete)]
     known = [toll for toll in tolls if toll is not None]
     reasons = dict.fromkeys(reason for step in steps for reason in step.because if "until" in dict(reason.facts))
     takes = sum(known, Toll()) if len(known) == len(tolls) else None
-    return End(subject, at, tuple(step.target for step in steps), takes, tuple(reasons), times)
+    return Termination(subject, at, tuple(step.target for step in steps), takes, tuple(reasons), times)
 
 
 def _kept_because(forecast: Forecast, subject: Ref, cliques: Sequence[Ref]) -> tuple[Reason, ...]:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from grove_core.areas.gang_termination.rulesets import rule_set
-from grove_core.compare import Comparison, End, compare
+from grove_core.compare import Comparison, Termination, compare
 from grove_core.document.writing import reason_as_json, ref_as_json
 from grove_core.kernel.times import format_time
 from grove_shell.actions.plan import gap_names, moment_after
@@ -102,7 +102,7 @@ def comparison_as_json(one: Comparison) -> dict[str, Any]:
     }
 
 
-def _end_as_json(end: End | None) -> dict[str, Any] | None:
+def _end_as_json(end: Termination | None) -> dict[str, Any] | None:
     if end is None:
         return None
     takes = end.takes

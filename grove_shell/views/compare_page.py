@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from grove_core.compare import Change, Comparison, Difference, End
+from grove_core.compare import Change, Comparison, Difference, Termination
 from grove_core.kernel.reasons import Reason
 from grove_shell.views.layout import INDENT, NAMES, label
 from grove_shell.views.page import Page, Span
@@ -115,7 +115,7 @@ def _difference(page: Page, one: Difference, rule_sets: tuple[str, str], now: da
             _end(page, rules, end, now, full=full)
 
 
-def _end(page: Page, rules: str, end: End, now: datetime, *, full: bool) -> None:
+def _end(page: Page, rules: str, end: Termination, now: datetime, *, full: bool) -> None:
     when = "now" if end.at <= now else f"{clock(end.at, now)} ({distance(end.at, now)})"
     again = f", {plural(end.times, 'time')} in all" if end.times > 1 else ""
     goes = taken(end.takes)

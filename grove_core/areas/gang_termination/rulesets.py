@@ -11,13 +11,16 @@ from grove_core.areas.gang_termination.ruling import RuleSet
 
 
 def rule_sets() -> Mapping[str, RuleSet]:
-    """All of them; ``field`` alone is the newest release, and a plan names it with its release."""
-    from grove_core.areas.gang_termination.field.rulesets import BY_RELEASE, FIELD, NEWEST  # noqa: PLC0415 - as above
+    """All of them, for who lists them."""
+    from grove_core.areas.gang_termination.field.rulesets import BY_NAME  # noqa: PLC0415 - as above
 
-    named = ((rules.name, rules) for rules in (DESIGN, *BY_RELEASE.values()))
-    return MappingProxyType(dict(((FIELD, NEWEST), *named)))
+    return MappingProxyType({DESIGN.name: DESIGN, **BY_NAME})
 
 
 def rule_set(name: str) -> RuleSet:
     """The one of that name. Raises KeyError where there is none."""
-    return DESIGN if name == DESIGN.name else rule_sets()[name]
+    if name == DESIGN.name:
+        return DESIGN
+    from grove_core.areas.gang_termination.field.rulesets import BY_NAME  # noqa: PLC0415 - as above
+
+    return BY_NAME[name]
