@@ -13,6 +13,8 @@ from grove_core.resources.template import SetTemplate, TopologyConstraint
 
 SET_KIND: Final = "PodCliqueSet"
 CLIQUE_KIND: Final = "PodClique"
+PODS_ONE_BY_ONE: Final = frozenset({"", "default-scheduler"})
+"""Names of the scheduler of Kubernetes, which reads no PodGangs (TP-075)."""
 _FIELD: Final = "topologyConstraint"
 NO_PODS: Final[Mapping[str, Iterable[Pod]]] = MappingProxyType({})
 
@@ -85,6 +87,12 @@ def constrained_in(template: SetTemplate) -> Iterator[Constrained]:
         if clique.topology_constraint is not None:
             path = f"{CLIQUES}[{index}].{_FIELD}"
             yield Constrained(path, clique.topology_constraint, (CLIQUES, clique.name), above.get(clique.name, whole))
+
+
+def is_in_vain(template: SetTemplate) -> bool:
+    """Whether there are constraints, and nobody reads them: all pods are placed one by one."""
+    named = {clique.spec.pod_spec.get("schedulerName", "") for clique in template.cliques if clique.spec.pod_spec}
+    return bool(named) and named <= PODS_ONE_BY_ONE and use_of(template).constraints > 0
 
 
 def bound_of(clique: PodClique, pods: Iterable[Pod] = ()) -> int:

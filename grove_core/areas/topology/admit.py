@@ -14,11 +14,18 @@ from grove_core.resources.found import Found, new_in
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.names import listed
 from grove_core.resources.places import CLIQUES, TEMPLATE
-from grove_core.resources.topology_use import CLIQUE_KIND, Constrained, Use, User, constrained_in, use_of
+from grove_core.resources.topology_use import (
+    CLIQUE_KIND,
+    PODS_ONE_BY_ONE,
+    Constrained,
+    Use,
+    User,
+    constrained_in,
+    use_of,
+)
 
 NAME: Final = f"{TEMPLATE}.clusterTopologyName"
 _HOW: Final = ("required", "preferred")
-_PODS_ONE_BY_ONE: Final = frozenset({"", "default-scheduler"})
 """How the scheduler of Kubernetes is named, which reads no PodGangs."""
 
 
@@ -193,7 +200,7 @@ def _doubts(case: _Case) -> Iterator[Found]:
 def _blind(manifest: Manifest) -> Iterator[Found]:
     """TP-075: said once, at the first clique, for all cliques have one scheduler (WL-129)."""
     named = {pod.scheduler_name for pod in manifest.pods}
-    if named <= _PODS_ONE_BY_ONE:
+    if named <= PODS_ONE_BY_ONE:
         name = manifest.pods[0].scheduler_name
         yield Found(f"{CLIQUES}[0].spec.podSpec.schedulerName", name or None, Warn.SCHEDULER_IGNORES_GANGS, {})
 

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.advice import cautions_to
+from grove_core.areas.gang_termination.field.advice import RISK, cautions_to
 from grove_core.areas.gang_termination.field.generations import F0, F1, F2, F3, RELEASES, Generation
 from grove_core.areas.gang_termination.field.judge import judge_field
 from grove_core.areas.gang_termination.field.rulesets import BY_RELEASE, NEWEST
@@ -29,7 +29,7 @@ from grove_shell.world.memory import MemoryWorld
 from tests.property.gang_termination_field.oracle import BREACHED, SCHEDULED, verdict_of
 from tests.property.gang_termination_field.worlds import field_worlds
 from tests.property.strategies.worlds import START, World, is_termination
-from tests.property.workload.sets import clique_raw, set_raw
+from tests.property.workload.sets import applied, clique_raw, set_raw
 
 GENERATIONS: Final = (F3, F2, F1, F0)
 SPANS: Final = st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2))
@@ -267,6 +267,29 @@ class TestAdvice:
         found = cautions_to(root.ref, root.spec, default)
         assert [caution.path for caution in found] == ["spec.template.terminationDelay"] * warned
         assert all(caution.reason.rule.requirement == "GF-120" for caution in found)
+
+    @pytest.mark.parametrize(
+        ("schedulers", "constraint", "warned"),
+        [
+            (("", ""), {"packDomain": "rack"}, True),
+            (("default-scheduler", ""), {"pack": {"required": "rack"}}, True),
+            (("kai-scheduler", ""), {"packDomain": "rack"}, False),
+            (("", ""), None, False),
+        ],
+    )
+    @pytest.mark.parametrize("delay", ["1m", "4h", None])
+    def test_gf123_a_constraint_nobody_enforces(
+        self, schedulers: tuple[str, str], constraint: dict[str, Any] | None, warned: bool, delay: str | None
+    ) -> None:
+        cliques = [
+            clique_raw(name, pod_spec={"containers": [{"name": "main"}], **({"schedulerName": said} if said else {})})
+            for name, said in zip("ab", schedulers, strict=True)
+        ]
+        raw = set_raw(*cliques)
+        raw["spec"]["template"] |= {"topologyConstraint": constraint, "terminationDelay": delay}
+        findings = reconcile(applied(raw), rule_set("field")).findings
+        told = [why.rule.requirement for one in findings for why in one.because if one.question == RISK]
+        assert told == ["GF-120"] * (delay == "1m") + ["GF-123"] * warned
 
 
 NAMED: Final = {"name": "ml-0-a", "uid": "u", "labels": {"grove.io/podcliqueset-replica-index": "0"}}

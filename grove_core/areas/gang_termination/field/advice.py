@@ -1,4 +1,4 @@
-"""Where the existing operator's rules will hurt: what `explain` and `validate` warn of (GF-120 to GF-122)."""
+"""Where the existing operator's rules will hurt: what `explain` and `validate` warn of (GF-120 to GF-123)."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
@@ -20,6 +20,7 @@ from grove_core.resources.places import TEMPLATE
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import SetSpec
+from grove_core.resources.topology_use import is_in_vain
 from grove_core.snapshot.snapshot import Snapshot
 
 RISK: Final = "risk"
@@ -42,11 +43,17 @@ def cautions_to(subject: Ref, spec: SetSpec, default: timedelta) -> tuple[Cautio
 
 def risks_in(snapshot: Snapshot, judgement: FieldJudgement, generation: Generation) -> Iterator[Finding]:
     """What may hurt in a running set, each with the object it is about."""
-    root, now, delay = snapshot.root.ref, snapshot.now, snapshot.root.spec.template.delay
-    if delay is None or judgement.unknown:
+    root, now, template = snapshot.root.ref, snapshot.now, snapshot.root.spec.template
+    delay = template.delay if not judgement.unknown else None
+    of_root: list[Reason] = []
+    if delay is not None and delay < REBOOT:
+        of_root.append(_too_short(root, delay))
+    if is_in_vain(template):
+        of_root.append(Why.CONSTRAINT_IN_VAIN.because(root))
+    if of_root:
+        yield Finding(root, RISK, "Warn", tuple(of_root))
+    if delay is None:
         return
-    if delay < REBOOT:
-        yield Finding(root, RISK, "Warn", (_too_short(root, delay),))
     updated: list[PodClique | ScalingGroup] = [seen.clique for seen in judgement.cliques]
     updated += [found.group for found in judgement.groups]
     for item in updated:

@@ -109,6 +109,10 @@ class Why(Rule):
         "GF-121",
         "its update runs since {since}, longer than the delay of {delay}; until it ends no breach of it counts",
     )
+    CONSTRAINT_IN_VAIN = Clause(
+        "GF-123",
+        "its topology constraints do nothing: all its pods go to the scheduler of Kubernetes, which reads no PodGangs",
+    )
     ENDS_AGAIN_WITHOUT_ROOM = Clause(
         "GF-122", "its pods have no place; ended, it is ended again every {delay} for as long as that stays so"
     )
