@@ -15,7 +15,10 @@ from random import Random
 from time import process_time
 from typing import Any, Final, TypeAlias
 
-from benchmarks.data import NOW, Owners, bare_set, owner_facts, pod_facts, sharing_set, texts_of_pods
+from benchmarks.data.cast import NOW
+from benchmarks.data.facts import Owners, owner_facts, pod_facts
+from benchmarks.data.lists import texts_of_pods
+from benchmarks.data.owners import bare_set, sharing_set
 from grove_core.areas.gang_termination.design import DESIGN, judge_by_design
 from grove_core.areas.gang_termination.desire import wake_of_termination
 from grove_core.reconcile import reconcile

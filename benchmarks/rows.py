@@ -18,7 +18,8 @@ from statistics import median
 from time import perf_counter
 from typing import Any, Final, TypeAlias
 
-from benchmarks.data import NOW, Form, write_list
+from benchmarks.data.cast import NOW
+from benchmarks.data.lists import Form, write_list
 from benchmarks.nodes import TOPOLOGIES, gang_of, nodes, text_of
 from grove_core.kernel.times import format_time
 

@@ -10,7 +10,9 @@ import pytest
 from benchmarks.__main__ import main
 from benchmarks.cluster.runs import exponent
 from benchmarks.cluster.workloads import many_replicas, pods_made_of
-from benchmarks.data import NOW, PODS_PER_SET, Form, owner_facts, pod_facts, texts_of_pods, write_list
+from benchmarks.data.cast import NOW, PODS_PER_SET
+from benchmarks.data.facts import owner_facts, pod_facts
+from benchmarks.data.lists import Form, texts_of_pods, write_list
 from benchmarks.nodes import nodes, text_of
 from benchmarks.rows import ROWS, Row
 from grove_core.reconcile import reconcile

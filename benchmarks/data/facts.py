@@ -1,0 +1,63 @@
+"""The pods and owners of a cluster as facts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from benchmarks.data.cast import HASHES, NAMESPACE, State, cliques_for, pods_of, sets_for
+from benchmarks.data.owners import owners_of_set
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique, podclique_of
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
+
+
+def pod_facts(pods: int, shared: dict[str, str]) -> list[Pod]:
+    """The pods as facts, in the order in which they were created, strings shared as a load shares them."""
+    return list(islice(_pod_facts(pods, shared), pods))
+
+
+def _pod_facts(pods: int, shared: dict[str, str]) -> Iterator[Pod]:
+    for clique in cliques_for(pods):
+        owner, template_hash = shared.setdefault(clique.uid, clique.uid), HASHES[clique.role]
+        gang = shared.setdefault(clique.gang, clique.gang)
+        for pod in pods_of(clique):
+            placed, ready = pod.state is not State.GATED, pod.state is State.READY
+            yield Pod(
+                NAMESPACE,
+                pod.name,
+                pod.uid,
+                pod.version,
+                owner,
+                template_hash,
+                gang,
+                pod.node,
+                "Running" if placed else "Pending",
+                pod.state.value,
+                deleting=False,
+                scheduled=placed,
+                gated=not placed,
+                ready=ready,
+                held=not placed,
+                index=pod.number,
+                set_name=shared.setdefault(clique.set_name, clique.set_name),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """Everything of a cluster but its pods, as facts."""
+
+    sets: tuple[PodCliqueSet, ...]
+    groups: tuple[ScalingGroup, ...]
+    cliques: tuple[PodClique, ...]
+
+
+def owner_facts(pods: int, shared: dict[str, str]) -> Owners:
+    """The sets, scaling groups and cliques of that many pods."""
+    raws = [raw for number in sets_for(pods) for raw in owners_of_set(number)]
+    return Owners(
+        sets=tuple(podcliqueset_of(raw, shared) for raw in raws if raw["kind"] == "PodCliqueSet"),
+        groups=tuple(scaling_group_of(raw, shared) for raw in raws if raw["kind"] == "PodCliqueScalingGroup"),
+        cliques=tuple(podclique_of(raw, shared) for raw in raws if raw["kind"] == "PodClique"),
+    )
