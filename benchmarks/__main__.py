@@ -11,7 +11,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.rows import FULL, QUICK, ROWS, TINY, Bench, Row
+from benchmarks.bench import FULL, QUICK, TINY, Bench
+from benchmarks.rows import ROWS
+from benchmarks.samples import Row
 
 _COLUMNS = ("id", "what", "candidate", "baseline", "measure", "goal (fail)", "verdict", "n")
 _COLOURS = {"meets goal": "green", "within fail bound": "yellow", "over": "red", "for information": "dim"}

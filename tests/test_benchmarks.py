@@ -14,7 +14,8 @@ from benchmarks.data.cast import NOW, PODS_PER_SET
 from benchmarks.data.facts import owner_facts, pod_facts
 from benchmarks.data.lists import Form, texts_of_pods, write_list
 from benchmarks.nodes import nodes, text_of
-from benchmarks.rows import ROWS, Row
+from benchmarks.rows import ROWS
+from benchmarks.samples import Row
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.cluster import EVERYWHERE, cluster_of
 from grove_shell.reading.objects import load

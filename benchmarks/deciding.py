@@ -1,0 +1,122 @@
+"""Rows about decisions: of clusters, of sets from nothing, of what is asked at admission (P6 to P8, W1 to W3)."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Final
+
+from benchmarks.bench import Bench
+from benchmarks.samples import Bounds, Row, Samples, exponent, ratio
+
+_TO_REST: Final = (("first", "the first round"), ("all", "all rounds to rest"))
+
+
+def p6_decision(bench: Bench) -> Iterator[Row]:
+    """A whole decision against a loop that only reads."""
+    pods = bench.sizes.many
+    found = bench.decisions(pods)
+    floor = Samples(found["floor, shuffled"], "s")
+    ways: tuple[tuple[str, str, Bounds], ...] = (
+        ("decide", "full decision", (8, 12)),
+        ("index", "of which indexing", None),
+        ("judge", "judging only, indexed before", None),
+        ("plan", "indexing and whole plans: statuses, steps, findings", None),
+    )
+    for way, what, bounds in ways:
+        text = f"{what}, {pods:,} facts shuffled / reading five slots of them"
+        yield ratio("P6", text, Samples(found[f"{way}, shuffled"], "s"), floor, bounds=bounds)
+
+
+def p7_rate(bench: Bench) -> Iterator[Row]:
+    """Pods decided in a second, in both orders."""
+    pods = bench.sizes.most
+    found = bench.decisions(pods)
+    for order, bounds in (("shuffled", (1, 0.7)), ("in order", (3, 2))):
+        ours, floor = (Samples(found[f"{way}, {order}"], "s") for way in ("decide", "floor"))
+        yield Row(
+            id="P7",
+            what=f"full decision, {pods:,} facts {order}",
+            candidate=str(ours),
+            baseline=str(floor),
+            value=pods / ours.median / 1e6,
+            unit="M/s",
+            bounds=bounds,
+            more_is_better=True,
+            n=len(ours.values),
+        )
+
+
+def p8_growth(bench: Bench) -> Iterator[Row]:
+    """How deciding grows, in both orders."""
+    few, most = bench.sizes.few, bench.sizes.most
+    for order, bounds in (("in order", (1.2, 1.3)), ("shuffled", (1.35, 1.45))):
+        small, large = (Samples(bench.decisions(pods)[f"decide, {order}"], "s") for pods in (few, most))
+        yield Row(
+            id="P8",
+            what=f"full decision {order}, exponent from {few:,} to {most:,} facts",
+            candidate=str(large),
+            baseline=str(small),
+            value=exponent(small.median, large.median, most / few),
+            unit="",
+            bounds=bounds,
+            n=len(large.values),
+        )
+
+
+def w1_expansion(bench: Bench) -> Iterator[Row]:
+    """How planning a set from nothing grows with its replicas."""
+    few, most = max(1, bench.sizes.few // 100), max(2, bench.sizes.many // 100)
+    small, large = (
+        bench.probe("expansion", {"replicas": count, "rounds": bench.sizes.rounds}) for count in (few, most)
+    )
+    for way, what in _TO_REST:
+        less, more = (Samples(found[way], "s") for found in (small, large))
+        yield Row(
+            id="W1",
+            what=f"a set from nothing, {what}, exponent from {few:,} to {most:,} replicas of 40 pods",
+            candidate=str(more),
+            baseline=str(less),
+            value=exponent(less.median, more.median, most / few),
+            unit="",
+            bounds=(1.1, 1.2),
+            n=len(more.values),
+        )
+
+
+def w2_reviews(bench: Bench) -> Iterator[Row]:
+    """How long an API server waits for the webhooks, the way there and back apart."""
+    others = bench.sizes.some
+    found = bench.probe("reviews", {"sets": others, "rounds": bench.sizes.rounds})
+    for way, what in (("defaults", "defaults written"), ("verdict", "judged")):
+        ours, floor = Samples(found[way], "s"), Samples(found["parse"], "s")
+        yield Row(
+            id="W2",
+            what=f"a set of 40 pods a replica reviewed beside {others:,} others: {what}",
+            candidate=str(ours),
+            baseline=str(floor),
+            value=ours.median * 1000,
+            unit="ms",
+            bounds=(3, 9),
+            n=len(ours.values),
+        )
+
+
+def w3_domains(bench: Bench) -> Iterator[Row]:
+    """What ComputeDomains add to planning a set from nothing, and how that grows with its replicas."""
+    few, most = max(1, bench.sizes.few // 100), max(2, bench.sizes.many // 200)
+    small, large = (bench.probe("domains", {"replicas": count, "rounds": bench.sizes.rounds}) for count in (few, most))
+    for mode, (way, what) in product(("operator", "annotations"), _TO_REST):
+        on, off = (Samples(large[f"{way}, {switch}"], "s") for switch in (mode, "off"))
+        text = f"a set of {most:,} replicas with its {most:,} ComputeDomains, mode {mode}, {what} / with MNNVL off"
+        ensures = (mode, way) == ("annotations", "first")  # all domains and claims are steps of that one round
+        yield ratio("W3", text, on, off, bounds=None if ensures else (1.3, 1.5))
+        less = Samples(small[f"{way}, {mode}"], "s")
+        yield Row(
+            id="W3",
+            what=f"the same with its ComputeDomains, exponent from {few:,} to {most:,} replicas of 40 pods",
+            candidate=str(on),
+            baseline=str(less),
+            value=exponent(less.median, on.median, most / few),
+            unit="",
+            bounds=(1.1, 1.2),
+            n=len(on.values),
+        )
