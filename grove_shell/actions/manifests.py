@@ -52,8 +52,9 @@ def manifests(
     if configured.faults:
         show(faults_page(configured.faults, going_on=False), sys.stderr)
         return ERROR
-    operators = configured.configuration
-    objects = objects_of(replace(told, mnnvl=operators.mnnvl, topology=operators.topology), parts, more)
+    features = configured.configuration
+    whole = replace(told, mnnvl=features.mnnvl, topology=features.topology, operator=configured.said)
+    objects = objects_of(whole, parts, more)
     if output == "json":
         write(as_text({"apiVersion": "v1", "kind": "List", "items": objects}, "json"))
     else:

@@ -1,13 +1,13 @@
 """From the shared options to a situation: a cluster, the attempts made before, and the clock."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from grove_core.areas.gang_termination.design import DESIGN
-from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
@@ -53,10 +53,18 @@ class Source:
 
 
 class Configured(NamedTuple):
-    """What an operator is told: for decisions, by which rules to judge, and everything wrong with its file."""
+    """What an operator is told.
+
+    Attributes:
+        configuration: what decisions depend on.
+        rules: by which it judges.
+        said: its file as it was written.
+        faults: everything wrong with that.
+    """
 
     configuration: Configuration
     rules: str
+    said: Mapping[str, Any]
     faults: tuple[Fault, ...]
 
 
@@ -141,12 +149,16 @@ def asked(source: Source) -> Situation | None:
 def configured_by(path: str | None) -> Configured:
     """What decisions need of an operator's configuration file; the defaults where there is no file (CL-030)."""
     if path is None:
-        return Configured(Configuration(), DESIGN.name, ())
+        return Configured(Configuration(), DESIGN.name, {}, ())
     from grove_shell.actions.configuration import configuration  # noqa: PLC0415 - few commands come with one (P11)
-    from grove_shell.settings.operator import settings_of  # noqa: PLC0415 - brings pydantic
+    from grove_shell.settings.operator import OperatorSettings, settings_of  # noqa: PLC0415 - brings pydantic
 
-    settings, faults = configuration(path, settings_of)
-    return Configured(settings.decisive, settings.rules, faults)
+    def read(raw: Mapping[str, Any]) -> tuple[tuple[OperatorSettings, Mapping[str, Any]], tuple[Problem, ...]]:
+        settings, problems = settings_of(raw)
+        return (settings, raw), problems
+
+    (settings, said), faults = configuration(path, read)
+    return Configured(settings.decisive, settings.rules, said, faults)
 
 
 def _unfit(source: Source, loaded: Loaded) -> Iterator[Fault]:

@@ -49,8 +49,8 @@ def command(
       grove manifests --only crds --with compute-domains             # where no driver of NVIDIA's is
       grove manifests --config operator.yaml | kubectl apply --server-side -f -
 
-    With --config both programs are told what that file says of mnnvl and topologyAwareScheduling. In the mode
-    `annotations` of mnnvl PodCliques and PodGangs are registered with the webhooks too, which then may make
+    With --config the operator is told that file, and the webhooks what it says of mnnvl and of
+    topologyAwareScheduling. In the mode `annotations` of mnnvl PodCliques and PodGangs are registered with the webhooks too, which then may make
     ComputeDomains and ResourceClaims. With topologyAwareScheduling.enabled so are ClusterTopologies, unless -n names a
     namespace.
 

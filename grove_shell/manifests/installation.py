@@ -1,6 +1,7 @@
 """What is told about an installation, and what all its objects have in common."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAware
@@ -23,6 +24,7 @@ class Installation:
         watched: the one namespace it looks after; empty for all.
         image: of its containers.
         mnnvl, topology: what operator and webhooks are told of both; what they are not told they do by default.
+        operator: the operator's whole configuration as it was written; empty for no more than that.
     """
 
     home: str = SYSTEM
@@ -30,6 +32,7 @@ class Installation:
     image: str = IMAGE
     mnnvl: Mnnvl = Mnnvl()  # noqa: RUF009 - it is frozen
     topology: TopologyAware = TopologyAware()  # noqa: RUF009 - as above
+    operator: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def suffix(self) -> str:
@@ -46,10 +49,9 @@ class Installation:
         """Whether topologies are judged: their users show only to who sees all namespaces (TP-094)."""
         return self.topology.enabled and not self.watched
 
-    @property
-    def is_configured(self) -> bool:
-        """Whether the programs are told anything."""
-        return self.mnnvl.enabled or self.topology.enabled
+    def configures(self, program: str) -> bool:
+        """Whether a program is told anything."""
+        return self.mnnvl.enabled or self.topology.enabled or (program == OPERATOR and bool(self.operator))
 
     @property
     def where(self) -> Json:

@@ -1,15 +1,15 @@
 """The operator and the webhooks as Deployments, and how API servers come to call the latter (MF-023, MF-026)."""
 
 import json
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.keys import GROVE, MNNVL_ENABLED, SCHEDULER
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.manifests.installation import OPERATOR, REPLICAS, WEBHOOKS, Installation, Json, labels_of, made
 from grove_shell.settings.operator import KIND as OPERATOR_KIND
-from grove_shell.settings.operator import OperatorSettings
+from grove_shell.settings.operator import settings_of
 from grove_shell.settings.strict import API_VERSION as CONFIGURED
 from grove_shell.settings.webhooks import KIND as WEBHOOKS_KIND
 from grove_shell.settings.webhooks import WebhookSettings
@@ -39,9 +39,11 @@ _GRACE: Final = 40  # rounds have 20 s to end, and reviews 15
 def operator_objects(told: Installation) -> Iterator[Json]:
     """The operator."""
     args = ["operator", f"--own-image={told.image}", *([f"--namespace={told.watched}"] if told.watched else [])]
-    if told.is_configured:
-        yield _configuration(told, OPERATOR, OPERATOR_KIND)
-    yield _deployment(told, OPERATOR, args, {"http": OperatorSettings().serving.port})
+    if told.configures(OPERATOR):
+        said = told.operator or {"kind": OPERATOR_KIND, **_features(told)}
+        yield _configuration(told, OPERATOR, {"apiVersion": CONFIGURED, **said})
+    settings, _ = settings_of(told.operator)
+    yield _deployment(told, OPERATOR, args, {"http": settings.serving.port})
     yield _budget(told, OPERATOR)
 
 
@@ -57,8 +59,8 @@ def webhook_objects(told: Installation) -> Iterator[Json]:
         "selector": labels_of(WEBHOOKS),
         "ports": [{"name": "https", "port": _HTTPS, "targetPort": "https", "protocol": "TCP"}],
     }
-    if told.is_configured:
-        yield _configuration(told, WEBHOOKS, WEBHOOKS_KIND)
+    if told.configures(WEBHOOKS):
+        yield _configuration(told, WEBHOOKS, {"apiVersion": CONFIGURED, "kind": WEBHOOKS_KIND, **_features(told)})
     yield made("v1", "Service", settings.registration.service, WEBHOOKS, told.where, spec=service)
     yield _deployment(told, WEBHOOKS, args, ports)
     yield _budget(told, WEBHOOKS)
@@ -145,8 +147,8 @@ def _webhook(told: Installation, service: str, name: str) -> Json:
     }
 
 
-def _configuration(told: Installation, program: str, kind: str) -> Json:
-    """What a program is told, as the file that it reads."""
+def _features(told: Installation) -> Json:
+    """What both programs have to know."""
     shape = told.mnnvl.shape
     mnnvl = {
         "enabled": told.mnnvl.enabled,
@@ -155,8 +157,12 @@ def _configuration(told: Installation, program: str, kind: str) -> Json:
     }
     levels = [level._asdict() for level in told.topology.levels]
     topology = {"enabled": told.topology.enabled, "levels": levels}
-    whole = {"apiVersion": CONFIGURED, "kind": kind, "mnnvl": mnnvl, "topologyAwareScheduling": topology}
-    text = json.dumps(whole, indent=2)
+    return {"mnnvl": mnnvl, "topologyAwareScheduling": topology}
+
+
+def _configuration(told: Installation, program: str, said: Mapping[str, Any]) -> Json:
+    """What a program is told, as the file that it reads (MF-028)."""
+    text = json.dumps(said, indent=2)
     return made("v1", "ConfigMap", f"{program}-config", program, told.where, data={_FILE: text})
 
 
@@ -181,7 +187,7 @@ def _deployment(told: Installation, program: str, args: list[str], ports: dict[s
         "containers": [_container(told, program, args, ports)],
         "volumes": [
             {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}},
-            *([{"name": "config", "configMap": {"name": f"{program}-config"}}] if told.is_configured else []),
+            *([{"name": "config", "configMap": {"name": f"{program}-config"}}] if told.configures(program) else []),
         ],
     }
     spec = {
@@ -196,7 +202,7 @@ def _container(told: Installation, program: str, args: list[str], ports: dict[st
     return {
         "name": program.removeprefix("grove-"),
         "image": told.image,
-        "args": [*args, *([f"--config={_CONFIG}/{_FILE}"] if told.is_configured else [])],
+        "args": [*args, *([f"--config={_CONFIG}/{_FILE}"] if told.configures(program) else [])],
         "ports": [{"name": name, "containerPort": port, "protocol": "TCP"} for name, port in ports.items()],
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": "http"}, "periodSeconds": 10, "failureThreshold": 6},
         "readinessProbe": {"httpGet": {"path": "/readyz", "port": "http"}, "periodSeconds": 5},
@@ -208,7 +214,7 @@ def _container(told: Installation, program: str, args: list[str], ports: dict[st
         },
         "volumeMounts": [
             {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - a volume of its own
-            *([{"name": "config", "mountPath": _CONFIG, "readOnly": True}] if told.is_configured else []),
+            *([{"name": "config", "mountPath": _CONFIG, "readOnly": True}] if told.configures(program) else []),
         ],
     }
 

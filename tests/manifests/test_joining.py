@@ -113,6 +113,38 @@ def test_ms095_both_programs_are_told() -> None:
         assert {"name": "config", "configMap": {"name": f"{program}-config"}} in pod["volumes"]
 
 
+@pytest.mark.req("MF-028")
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"rules": "field@v0.1.0-alpha.8"},
+        {"workers": 3, "client": {"timeout": "7s"}, "serving": {"port": 9090}, "startup": {"image": "example.com/i:1"}},
+        {"network": {"autoMNNVLEnabled": True}, "leaderElection": {"name": "another"}},
+        SCOPED,
+    ],
+)
+def test_mf028_an_operator_is_told_what_was_written_for_it(
+    said: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
+    path = tmp_path / "operator.yaml"
+    path.write_text(json.dumps({**head, **said}), encoding="utf-8")
+    assert run(["manifests", "--config", str(path), "-o", "json"], "grove") == 0
+    objects = json.loads(capsys.readouterr().out)["items"]
+    files = {one["metadata"]["name"]: one["data"] for one in objects if one["kind"] == "ConfigMap"}
+    ((name, text),) = files["grove-operator-config"].items()
+    assert operator_settings(json.loads(text)) == operator_settings({**head, **said})
+    (container,) = (
+        one["spec"]["template"]["spec"]["containers"][0]
+        for one in objects
+        if one["kind"] == "Deployment" and one["metadata"]["name"] == "grove-operator"
+    )
+    assert container["args"][-1].endswith(f"/{name}")
+    assert container["ports"][0]["containerPort"] == operator_settings(said)[0].serving.port
+    features = operator_settings(said)[0].decisive
+    assert ("grove-webhooks-config" in files) == (features.mnnvl.enabled or features.topology.enabled)
+
+
 def test_cl030_a_bad_configuration_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: maybe}\n", encoding="utf-8")

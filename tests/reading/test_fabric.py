@@ -104,7 +104,7 @@ def test_in062_a_domain_that_does_not_read_is_a_gap(tmp_path: Path) -> None:
 def test_cl030_the_configuration_is_that_of_the_operator(tmp_path: Path) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: true, mode: annotations, computeDomainShape: nvidia}", encoding="utf-8")
-    told, rules, faults = configured_by(str(path))
+    told, rules, _, faults = configured_by(str(path))
     assert (told.mnnvl.in_mode(MnnvlMode.ANNOTATIONS), told.mnnvl.shape, faults) == (True, DomainShape.NVIDIA, ())
     assert rules == "design"
     path.write_text("network: {autoMNNVLEnabled: true}", encoding="utf-8")
