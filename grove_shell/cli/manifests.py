@@ -50,9 +50,9 @@ def command(
       grove manifests --config operator.yaml | kubectl apply --server-side -f -
 
     With --config the operator is told that file, and the webhooks what it says of mnnvl and of
-    topologyAwareScheduling. In the mode `annotations` of mnnvl PodCliques and PodGangs are registered with the webhooks too, which then may make
-    ComputeDomains and ResourceClaims. With topologyAwareScheduling.enabled so are ClusterTopologies, unless -n names a
-    namespace.
+    topologyAwareScheduling. In the mode `annotations` of mnnvl PodCliques and PodGangs are registered with the webhooks
+    too, which then may make ComputeDomains and ResourceClaims. With topologyAwareScheduling.enabled so are
+    ClusterTopologies, unless -n names a namespace.
 
     Without --server-side kubectl keeps a copy in an annotation, for which the definitions are too large.
 
