@@ -40,6 +40,6 @@ BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
 )
 NEWEST: Final = BY_RELEASE[list(RELEASES)[-1]]
 BY_NAME: Final[Mapping[str, RuleSet]] = MappingProxyType(
-    {FIELD: NEWEST, **{rules.name: rules for rules in BY_RELEASE.values()}}
+    dict(((FIELD, NEWEST), *((rules.name, rules) for rules in BY_RELEASE.values())))
 )
 """By what a user calls it; ``field`` alone is the newest release, and a plan names it with its release."""
