@@ -125,13 +125,19 @@ class Story:
 
 
 def story_of(forecast: Forecast) -> Story:
-    """The story of the first round: every replica's fate, and every scaling group that does something itself."""
-    breaches = {finding.subject: finding for finding in forecast.findings if finding.question == BREACH}
-    fates = {finding.subject: finding for finding in forecast.findings if finding.question == TERMINATION}
+    """The story of the first round: every replica's fate, and every scaling group that does something itself.
+
+    What the first look waits to end, and its steps avert, is told as it is found after them (PL-025).
+    """
+    findings = {(one.subject, one.question): one for one in (*forecast.findings, *forecast.averted)}.values()
+    breaches = {finding.subject: finding for finding in findings if finding.question == BREACH}
+    fates = {finding.subject: finding for finding in findings if finding.question == TERMINATION}
     ended = ended_by(forecast.root, forecast.rounds[0].steps)
     entries = [_entry(fate, breaches, ended.get(fate.subject, ())) for fate in fates.values() if _is_told(fate)]
     told = {cause.subject for entry in entries for cause in entry.causes if entry.tone is not Tone.KEEPS}
-    degraded = _degraded(forecast.root, breaches.values(), fates, told)
+    spared = {one.subject for one in forecast.averted if one.question == BREACH}
+    lacking = (one for one in breaches.values() if one.subject not in told and _lacks(one, spared))
+    degraded = _degraded(forecast.root, lacking, fates)
     entries = [
         replace(entry, degraded=tuple(degraded.get(entry.subject, ()))) if entry.tone is Tone.KEEPS else entry
         for entry in entries
@@ -173,20 +179,16 @@ def toll_of(steps: Iterable[Step]) -> Toll | None:
     return sum(known, Toll()) if len(known) == len(tolls) else None
 
 
-def _degraded(
-    root: Ref, breaches: Iterable[Finding], fates: Mapping[Ref, Finding], told: AbstractSet[Ref]
-) -> Mapping[Ref, list[Cause]]:
-    """Replica of the set -> its cliques with too few ready pods, unless an entry of their group tells of them."""
+def _degraded(root: Ref, lacking: Iterable[Finding], fates: Mapping[Ref, Finding]) -> Mapping[Ref, list[Cause]]:
+    """Replica of the set -> those of its cliques that have too few ready pods and of which no entry tells."""
     guards = {
         f"{ref.name}-{ref.replica}-": fate.because[0].sentence
         for ref, fate in fates.items()
         if ref.kind == GROUP_KIND and ref.replica is not None and fate.verdict not in {"Terminate", "Wait"}
     }
     found: defaultdict[Ref, list[Cause]] = defaultdict(list)
-    for breach in breaches:
+    for breach in lacking:
         name = breach.subject.name
-        if breach.subject in told or not _lacks(breach):
-            continue
         index = index_after(root.name, name)
         sentences = [breach.because[0].sentence]
         if breach.verdict == Truth.TRUE.value:
@@ -218,9 +220,13 @@ def _entry(fate: Finding, breaches: Mapping[Ref, Finding], deletes: Sequence[Ste
     )
 
 
-def _lacks(breach: Finding) -> bool:
-    """Whether a clique has too few ready pods, whatever is made of it; said of cliques, not of groups."""
-    return breach.subject.kind == "PodClique" and breach.because[0].rule in _LACKING
+def _lacks(breach: Finding, spared: AbstractSet[Ref]) -> bool:
+    """Whether a clique has too few ready pods, whatever is made of it; said of cliques, not of groups.
+
+    Args:
+        spared: of which that was a breach, and something else is said once the steps are done.
+    """
+    return breach.subject.kind == "PodClique" and (breach.because[0].rule in _LACKING or breach.subject in spared)
 
 
 def _causes(because: Iterable[Reason], breaches: Mapping[Ref, Finding]) -> Iterable[Cause]:

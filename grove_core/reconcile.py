@@ -32,6 +32,27 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     Args:
         snapshot: what the root can see; see :meth:`grove_core.snapshot.cluster.Cluster.snapshot_of`.
         rules: by which rules breaches and terminations are judged.
+
+    Example:
+        A set that was just applied to an empty cluster, of which every kind is known:
+
+        >>> from datetime import UTC, datetime
+        >>> from grove_core.resources.podcliqueset import podcliqueset_of
+        >>> from grove_core.snapshot.snapshot import EVERY_KIND
+        >>> router = {"name": "router", "spec": {"roleName": "router", "replicas": 2}}
+        >>> spec = {"replicas": 1, "template": {"cliques": [router]}}
+        >>> root = podcliqueset_of({"kind": "PodCliqueSet", "metadata": {"name": "llama", "uid": "7f3a"}, "spec": spec})
+        >>> now = datetime(2026, 11, 20, 9, tzinfo=UTC)
+        >>> plan = reconcile(Snapshot(root=root, pods_of={}, now=now, complete=EVERY_KIND))
+        >>> for step in plan.steps:
+        ...     print(type(step.action).__name__, step.target.short, step.because[0].rule.code)
+        Create Role/grove.io:pcs:llama PodAccess
+        Create Service/llama-0 ServiceOfReplica
+        Create ServiceAccount/llama PodAccess
+        Create PodClique/llama-0-router CliqueOfReplica
+        Create RoleBinding/grove.io:pcs:llama PodAccess
+        Create Secret/llama-ic-sat PodAccess
+        SetStatus PodCliqueSet/llama AvailableReplicas
     """
     seen = with_own_writes(snapshot)  # our own writes count as seen
 

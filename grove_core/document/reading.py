@@ -129,12 +129,16 @@ def _forecast_from_json(raw: Json, rules: str) -> Forecast:
             )
             for round_ in raw["rounds"]
         ),
-        findings=tuple(
-            Finding(_ref(item["subject"]), item["question"], item["verdict"], _reasons(item["because"]))
-            for item in raw.get("decisions", ())
-        ),
+        findings=_findings(raw.get("decisions", ())),
+        averted=_findings(raw.get("averted", ())),
         complete=raw["complete"],
         again=_again(raw.get("again")),
+    )
+
+
+def _findings(raw: Iterable[Json]) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(_ref(item["subject"]), item["question"], item["verdict"], _reasons(item["because"])) for item in raw
     )
 
 

@@ -77,6 +77,8 @@ def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
         "complete": forecast.complete,
         "wakeAt": _time_as_json(forecast.rounds[0].wake_at),
     }
+    if forecast.averted:
+        shown["averted"] = [finding_as_json(finding) for finding in forecast.averted]
     if forecast.again is not None:
         again = forecast.again
         every = format_duration(again.every)

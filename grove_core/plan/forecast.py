@@ -33,6 +33,8 @@ class Forecast:
         rounds: numbered from 1, in time; at least one.
         findings: every verdict of the first round.
         complete: whether nothing else happens but what ``rounds`` and ``again`` tell; a limit may have cut them short.
+        averted: of terminations that the first look waits for and nobody does once its steps are done: how they, and
+            the breaches behind them, are found then (PL-025).
         again: what the last rounds are repeated by (PL-024); None where nothing comes again and again.
     """
 
@@ -42,6 +44,7 @@ class Forecast:
     rounds: tuple[Round, ...]
     findings: tuple[Finding, ...] = ()
     complete: bool = True
+    averted: tuple[Finding, ...] = ()
     again: Recurrence | None = None
 
     def times(self, round_: Round) -> int:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.findings import averted_between
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.plan.forecast import Forecast, forecast_of, round_of
@@ -81,6 +82,8 @@ def run_to_rest(
     refused: tuple[Attempt, ...] = ()
     course = Course(start.now)
     while True:
+        if now == start.now and not plan.steps:
+            told = replace(told, averted=averted_between(told.findings, plan.findings))
         if plan.steps:
             attempts = act(world, plan.steps)
         elif plan.wake_at is not None and until is not None and now < plan.wake_at <= until:

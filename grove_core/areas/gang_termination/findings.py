@@ -1,6 +1,7 @@
 """Every verdict of gang termination as a list of findings, the "do nothing" ones included (PL-003)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from grove_core.areas.gang_termination import group as of_group
@@ -45,3 +46,28 @@ def findings_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Tal
     for replica in judgement.replicas:
         because = of_replica.because_of_fate(snapshot.root, replica, tally.missing[replica.index], now)
         yield Finding(root.at_replica(replica.index), TERMINATION, type(replica.fate).__name__, because)
+
+
+def averted_between(first: Sequence[Finding], rest: Sequence[Finding]) -> tuple[Finding, ...]:
+    """What the first look waits to end, and nobody waits for any more when its steps are done (PL-025).
+
+    Args:
+        first: the findings of the first look.
+        rest: those of the look after which there is nothing to do, before time passed.
+
+    Returns:
+        The findings of that look about these terminations, and about the breaches that were so and are not any more.
+    """
+    waits = [one for one in first if one.question == TERMINATION and one.verdict == "Wait"]
+    if not waits:
+        return ()
+    there = {(one.subject, one.question): one for one in rest}
+    found: list[Finding] = []
+    for one in waits:
+        whole = replace(one.subject, replica=None)  # a group says of a replica only what it does to it
+        now = there.get((one.subject, TERMINATION)) or there.get((whole, TERMINATION))
+        if now is not None and now.verdict not in {"Wait", "Terminate"}:
+            found.append(replace(now, subject=one.subject))
+    breaches = ((one, there.get((one.subject, BREACH))) for one in first if one.question == BREACH)
+    changed = (now for one, now in breaches if now is not None and now.verdict != one.verdict)
+    return (*found, *changed) if found else ()

@@ -1,0 +1,112 @@
+"""What the first look waits to end, and its own steps avert (PL-025)."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.endings import ended_by
+from grove_core.areas.gang_termination.findings import BREACH, TERMINATION, averted_between
+from grove_core.areas.gang_termination.rulesets import rule_set
+from grove_core.document.document import Document
+from grove_core.document.reading import document_from_json
+from grove_core.document.writing import document_as_json
+from grove_core.explain import Tone, story_of
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.times import parse_time
+from grove_core.plan.forecast import Forecast
+from grove_core.reconcile import reconcile
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.controller.act import act
+from grove_shell.controller.rounds import run_to_rest
+from grove_shell.world.memory import MemoryWorld
+from tests.property.workload.life import Life
+from tests.property.workload.sets import clique_raw, set_raw
+
+RULES: Final = (rule_set("design"), rule_set("field"))
+
+
+def forecast_for(seen: Snapshot, until: datetime | None = None, name: str = "design") -> Forecast:
+    return run_to_rest(MemoryWorld((seen,)), seen, rule_set(name), limit=None, until=until)
+
+
+def deadline_of(forecast: Forecast, subject: Ref) -> datetime:
+    """Until when the first look waits to end something."""
+    (fate,) = (one for one in forecast.findings if (one.subject, one.question) == (subject, TERMINATION))
+    assert fate.verdict == "Wait"
+    moments = (parse_time(str(dict(reason.facts)["until"])) for reason in fate.because if "until" in dict(reason.facts))
+    return min(moment for moment in moments if moment is not None)
+
+
+def broken_set(lost: Iterable[str], changed: Iterable[str], *, name: str = "design") -> Snapshot:
+    """A set whose delay runs because cliques lost all ready pods; others have another image since a moment ago."""
+    pool = {"name": "pool", "cliqueNames": ["c"], "replicas": 2, "minAvailable": 1}
+    cliques = (clique_raw("a", 2), clique_raw("b", 1), clique_raw("c", 1))
+    life = Life(set_raw(*cliques, groups=(pool,), replicas=2, terminationDelay="1h"))
+    life.settle()
+    life.now += timedelta(minutes=1)
+    for pod in life.all_pods():
+        if any(pod.name.startswith(f"llm-{short}-") for short in lost):
+            life.world.put_pod(replace(pod, ready=False, crashed=True))
+    for _ in range(4):
+        seen = life.look()
+        assert seen is not None
+        life.attempts = act(life.world, reconcile(seen, rule_set(name)).steps)
+    if templates := sorted({short[-1] for short in changed}):
+        life.new_image("another", *templates)
+    seen = life.look()
+    assert seen is not None
+    return replace(seen, attempts=())
+
+
+CLIQUES: Final = ("0-a", "0-b", "0-pool-0-c", "0-pool-1-c", "1-a", "1-pool-0-c", "1-pool-1-c")
+some: Final = st.sets(st.sampled_from(CLIQUES), max_size=3)
+
+
+@given(some, some, st.sampled_from([rules.name for rules in RULES]))
+@pytest.mark.req("PL-025")
+def test_pl025_what_is_averted_does_not_come(lost: set[str], changed: set[str], name: str) -> None:
+    seen = broken_set(lost, changed, name=name)
+    forecast = forecast_for(seen, name=name)
+    averted = [one.subject for one in forecast.averted if one.question == TERMINATION]
+    event(f"averted {bool(averted)}")
+    for subject in averted:
+        later = forecast_for(seen, deadline_of(forecast, subject), name)
+        assert not any(subject in ended_by(later.root, round_.steps) for round_ in later.rounds)
+    waiting = {entry.subject for entry in story_of(forecast).entries if entry.tone is Tone.WAITS}
+    assert not waiting & set(averted)
+    for subject in waiting:
+        later = forecast_for(seen, deadline_of(forecast, subject), name)
+        event("what is waited for comes")
+        assert any(subject in ended_by(later.root, round_.steps) for round_ in later.rounds)
+
+
+@pytest.mark.req("PL-025")
+def test_pl025_an_update_averts_an_end_and_the_page_says_so() -> None:
+    waits, updates = (forecast_for(broken_set(["0-a"], changed)) for changed in ([], ["0-a"]))
+    replica = waits.root.at_replica(0)
+    assert deadline_of(waits, replica) == deadline_of(updates, replica)
+    assert waits.averted == ()
+    assert [(one.question, one.verdict) for one in updates.averted] == [(TERMINATION, "Keep"), (BREACH, "Unknown")]
+    (waiting,) = (entry for entry in story_of(waits).entries if entry.subject == replica)
+    (kept,) = (entry for entry in story_of(updates).entries if entry.subject == replica)
+    assert (waiting.tone, kept.tone) == (Tone.WAITS, Tone.KEEPS)
+    assert [cause.subject.name for cause in kept.degraded] == ["llm-0-a"]
+    told = Document(rules="design", as_of=broken_set([], []).now, not_collected=(), forecasts=(updates,))
+    assert document_from_json(document_as_json(told, decisions=True)) == told
+
+
+def test_pl025_a_replica_of_a_group_of_which_nothing_is_said_any_more_has_the_fate_of_the_group() -> None:
+    why = reconcile(broken_set([], [])).findings[0].because
+    group = Ref("grove.io/v1alpha1", "PodCliqueScalingGroup", "ml", "llm-0-pool")
+    waits = Finding(group.at_replica(1), TERMINATION, "Wait", why)
+    kept = Finding(group, TERMINATION, "Keep", why)
+    assert averted_between((waits,), (kept,)) == (Finding(group.at_replica(1), TERMINATION, "Keep", why),)
+    assert averted_between((waits,), ()) == ()
+    assert averted_between((waits,), (replace(waits, because=why),)) == ()
+    assert averted_between((kept,), ()) == ()
