@@ -1,0 +1,1 @@
+"""What programs may rely on when they import us."""

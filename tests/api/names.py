@@ -1,0 +1,73 @@
+"""The public names as text: name, kind and signature of each, and of the types that a signature names."""
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, Final, get_type_hints
+
+import grove_core
+
+_INDENT: Final = "    "
+_MODULES: Final = re.compile(r"(?:\w+\.)+(?=\w)")
+HEADER: Final = """\
+# What `import grove_core` gives, with the types that its signatures name. Written by: pytest --bless tests/api
+# A line that goes or changes breaks a program of somebody: say so in CHANGELOG.md.
+"""
+
+
+def page_of(module: ModuleType = grove_core) -> str:
+    """One line for each name; below a type its public fields and methods."""
+    exported = {name: getattr(module, name) for name in module.__all__}
+    named = {kind.__name__: kind for value in exported.values() for kind in _types_in(value)}
+    lines = [line for name, value in sorted({**named, **exported}.items()) for line in _told(name, value)]
+    return HEADER + "".join(f"{line}\n" for line in lines)
+
+
+def _told(name: str, value: Any) -> Iterator[str]:
+    if inspect.isclass(value):
+        yield f"{name}: type of {value.__module__}"
+        for member, kind in _members(value):
+            yield f"{_INDENT}{member}: {kind}"
+    elif inspect.isfunction(value):
+        yield f"{name}: function {_signature(value)}"
+    else:
+        yield f"{name}: {type(value).__name__}"
+
+
+def _members(kind: type) -> Iterator[tuple[str, str]]:
+    """Fields in the order in which they are given, then properties and methods by name."""
+    fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
+    for field in fields:
+        needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        how = "field" if needed else "optional field"
+        yield field.name, f"{how} {_short(field.type)}"
+    for name, member in sorted(vars(kind).items()):
+        if name.startswith("_") or name in {field.name for field in fields}:
+            continue
+        if isinstance(member, property):
+            yield name, f"property {_short(get_type_hints(member.fget)['return'])}"
+        elif inspect.isfunction(member):
+            yield name, f"method {_signature(member)}"
+
+
+def _signature(function: Any) -> str:
+    """As it is written, but with ``...`` for defaults: a value has no name."""
+    told = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        default = "" if parameter.default is parameter.empty else " = ..."
+        kind = "" if name == "self" else f": {_short(parameter.annotation)}"
+        told.append(f"{name}{kind}{default}")
+    return f"({', '.join(told)}) -> {_short(inspect.signature(function).return_annotation)}"
+
+
+def _short(annotation: Any) -> str:
+    """A type without the modules that its parts are from."""
+    return _MODULES.sub("", inspect.formatannotation(annotation))
+
+
+def _types_in(value: Any) -> Iterator[type]:
+    """Our own types that the annotations of a function name."""
+    hints = get_type_hints(value) if inspect.isfunction(value) else {}
+    yield from (kind for kind in hints.values() if inspect.isclass(kind) and kind.__module__.startswith("grove_"))

@@ -1,0 +1,1 @@
+"""What people get who install us."""

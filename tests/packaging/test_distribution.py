@@ -1,0 +1,163 @@
+"""What is released: the wheel and the archive hold what they should, and the wheel does what the README shows."""
+
+import re
+import shlex
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from email import message_from_string
+from email.message import Message
+from pathlib import Path
+from typing import Final
+
+import pytest
+from packaging.version import Version
+
+from grove_core.version import VERSION
+
+ROOT: Final = Path(__file__).parent.parent.parent
+README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
+PACKAGES: Final = ("grove_core", "grove_shell")
+PROGRAMS: Final = {"grove", "kubectl-grove", "grove-initc"}
+READ_AT_RUN_TIME: Final = {
+    "grove_core/py.typed",
+    "grove_shell/catalogue/rules.json",
+    "grove_shell/converge/model/costs.yaml",
+    "grove_shell/manifests/pod_spec.json",
+    "grove_shell/py.typed",
+}
+IN_THE_ARCHIVE: Final = {
+    *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "NOTICE", "README.md", "noxfile.py", "pyproject.toml"),
+    *("benchmarks", "deploy", "examples", "specs", "tests", *PACKAGES),
+}
+NOT_IN_THE_ARCHIVE: Final = {".ci", ".git", ".github", "site", "dist", "build"}
+LARGE: Final = 1 << 20
+COMMAND: Final = re.compile(r"^\$ (grove .*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+BLOCK: Final = re.compile(r"```console\n(.*?)```", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Built:
+    """A wheel, an archive of the sources, and the latter unpacked."""
+
+    wheel: Path
+    archive: Path
+    unpacked: Path
+
+
+def build(source: Path, target: Path, *words: str) -> None:
+    """Without an environment of its own, so without a network: hatchling is in the extra ``test``."""
+    command = [sys.executable, "-m", "hatchling", "build", "--directory", str(target), *words]
+    subprocess.run(command, cwd=source, check=True, capture_output=True, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    target = tmp_path_factory.mktemp("dist")
+    build(ROOT, target)
+    (wheel,), (archive,) = target.glob("*.whl"), target.glob("*.tar.gz")
+    subprocess.run(["tar", "-xf", str(archive), "-C", str(target)], check=True, timeout=60)
+    return Built(wheel, archive, target / archive.name.removesuffix(".tar.gz"))
+
+
+@pytest.fixture(scope="module")
+def programs(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the programs of a new environment: the wheel, and the packages that it needs from here."""
+    home = tmp_path_factory.mktemp("environment")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True, timeout=60)
+    (packages,) = home.glob("lib/python*/site-packages")
+    words = ["--python", str(home / "bin/python"), "install", "--no-deps", "--no-index", "--quiet", str(built.wheel)]
+    subprocess.run([sys.executable, "-m", "pip", *words], check=True, capture_output=True, timeout=120)
+    # Folders that a .pth file names are searched, and the .pth files in them, such as ours for this checkout, are not.
+    needed = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+    (packages / "needed.pth").write_text("\n".join(needed), encoding="utf-8")
+    return home / "bin"
+
+
+def run(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, capture_output=True, text=True, cwd=cwd, check=False, timeout=120)
+
+
+def sources_of(package: str) -> set[str]:
+    """Every file of a package as it stands here; caches come and go."""
+    files = (path for path in (ROOT / package).rglob("*") if path.is_file())
+    return {path.relative_to(ROOT).as_posix() for path in files if path.parent.name != "__pycache__"}
+
+
+def names_in(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as opened:
+        return set(opened.namelist())
+
+
+def metadata_of(wheel: Path) -> Message:
+    with zipfile.ZipFile(wheel) as opened:
+        (name,) = (name for name in opened.namelist() if name.endswith(".dist-info/METADATA"))
+        return message_from_string(opened.read(name).decode())
+
+
+def test_the_wheel_holds_both_packages_and_nothing_else(built: Built) -> None:
+    names = names_in(built.wheel)
+    about = {name.partition(".dist-info/")[2] for name in names if ".dist-info/" in name}
+    assert about == {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE", "licenses/NOTICE"}
+    assert {name for name in names if ".dist-info/" not in name} == sources_of("grove_core") | sources_of("grove_shell")
+    assert {name for name in names if not name.endswith(".py") and ".dist-info/" not in name} == READ_AT_RUN_TIME
+
+
+def test_the_archive_holds_what_is_needed_to_work_on_it(built: Built) -> None:
+    assert {path.name for path in built.unpacked.iterdir()} >= IN_THE_ARCHIVE
+    assert {path.name for path in built.unpacked.iterdir()} & NOT_IN_THE_ARCHIVE == set()
+    files = [path for path in built.unpacked.rglob("*") if path.is_file()]
+    assert {path.name for path in files} & {"__pycache__", ".coverage"} == set()
+    assert [path.name for path in files if path.suffix == ".pyc"] == []
+    assert [path.name for path in files if path.stat().st_size > LARGE] == []
+
+
+def test_the_archive_makes_the_same_wheel(built: Built, tmp_path: Path) -> None:
+    build(built.unpacked, tmp_path, "--target", "wheel")
+    (again,) = tmp_path.glob("*.whl")
+    assert again.name == built.wheel.name
+    assert again.read_bytes() == built.wheel.read_bytes()
+
+
+def test_the_wheel_says_what_it_is(built: Built, programs: Path, tmp_path: Path) -> None:
+    about = metadata_of(built.wheel)
+    told = (about["Name"], about["Version"], about["License-Expression"])
+    assert told == ("grove", str(Version(VERSION)), "Apache-2.0")
+    assert about.get_all("License-File") == ["LICENSE", "NOTICE"]
+    assert {path.name for path in programs.iterdir()} >= PROGRAMS
+    for program in ("grove", "kubectl-grove"):
+        assert run(programs / program, "--version", cwd=tmp_path).stdout == f"grove {VERSION}\n"
+    where = run(programs / "python", "-c", "import grove_core; print(grove_core.__file__)", cwd=tmp_path)
+    assert where.stdout.startswith(str(programs.parent))
+
+
+def test_it_does_what_the_readme_shows(built: Built, programs: Path, tmp_path: Path) -> None:
+    """Each command, away from the checkout, beside the examples of the archive."""
+    (tmp_path / "examples").symlink_to(built.unpacked / "examples")
+    shown = [found for block in BLOCK.findall(README) for found in COMMAND.findall(block)]
+    assert {shlex.split(command)[1] for command, _ in shown} >= {"plan", "explain", "validate", "simulate", "compare"}
+    for command, says in shown:
+        done = run(programs / "grove", *shlex.split(command)[1:], cwd=tmp_path)
+        assert (command, done.stderr + done.stdout) == (command, says)
+
+
+def test_the_library_example_runs(built: Built, programs: Path, tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(built.unpacked / "examples")
+    code = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+    assert code is not None
+    done = run(programs / "python", "-c", code[1], cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "GangTerminated" in done.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_its_commands(shell: str, programs: Path, tmp_path: Path) -> None:
+    script = run(programs / "grove", "completion", shell, cwd=tmp_path)
+    assert (script.returncode, script.stderr) == (0, "")
+    assert "grove" in script.stdout
+    if shell == "bash":
+        path = tmp_path / "completion"
+        path.write_text(script.stdout, encoding="utf-8")
+        loaded = run("bash", "-n", path, cwd=tmp_path)
+        assert (loaded.returncode, loaded.stderr) == (0, "")
