@@ -16,7 +16,7 @@ from typing import Final
 
 import nox
 
-CHECKED: Final = ("grove_core", "grove_shell", "tests", "benchmarks", "noxfile.py")
+CHECKED: Final = ("grove_core", "grove_shell", "tests", "benchmarks", "docs", "noxfile.py")
 UNAVAILABLE: Final = 69  # of ``tests.cluster build``: no way to a package index or to Go modules; 1 is a failed build
 TRACE: Final = "tests/golden/test_trace.py"
 
@@ -112,6 +112,20 @@ def cluster(session: nox.Session) -> None:
     prepare(session, "test")
     run(session, "tests.cluster", "build", success_codes=[0, UNAVAILABLE])  # it says why, and the tests are skipped
     run_pytest(session, "-n", "0", "--cluster", "tests/cluster")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The documentation site, into ``site/``; a link that leads nowhere fails it."""
+    prepare(session, "docs")
+    run(session, "mkdocs", "build", "--strict", *session.posargs)
+
+
+@nox.session
+def mutants(session: nox.Session) -> None:
+    """Does some test fail where a line says something else? Of the kernel, or of the parts that are named."""
+    prepare(session, "test", "mutants")
+    run(session, "tests.mutation", *(session.posargs or ["grove_core/kernel"]))
 
 
 @nox.session

@@ -1,0 +1,1 @@
+"""Reference pages, made of the code itself: nothing here is written down twice."""

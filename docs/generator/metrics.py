@@ -1,0 +1,37 @@
+"""Metrics, as the two processes declare them."""
+
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry
+
+from docs.generator.markdown import code, prose, table
+from grove_shell.operator.shadow import Score
+from grove_shell.operator.telemetry import Telemetry as OfOperator
+from grove_shell.webhooks.telemetry import Telemetry as OfWebhooks
+
+
+def metrics_page() -> str:
+    """The page of both processes."""
+    scores = ", ".join(code(score.value) for score in Score)
+    return "\n".join(
+        (
+            "# Metrics\n",
+            "Served at `/metrics` of `serving.port`, 8080 unless [configured](configuration.md) otherwise. A name",
+            "that controller-runtime has for the same thing is kept, so that dashboards need no change.\n",
+            "## grove operator\n",
+            table(("metric", "type", "labels", "meaning"), metrics_of(OfOperator().registry)),
+            f"`outcome` of `grove_predictions_total` is one of {scores}; see",
+            "[run in shadow mode](../how-to/run-in-shadow-mode.md).\n",
+            "## grove webhooks\n",
+            table(("metric", "type", "labels", "meaning"), metrics_of(OfWebhooks(lambda: 0.0).registry)),
+        )
+    )
+
+
+def metrics_of(registry: CollectorRegistry) -> Iterator[tuple[str, str, str, str]]:
+    """A row for each metric, with the name under which it is read."""
+    for collector in tuple(registry._collector_to_names):  # noqa: SLF001 - a metric nobody counted yet shows no labels
+        labels = ", ".join(code(label) for label in collector._labelnames)  # type: ignore[attr-defined]  # noqa: SLF001
+        for metric in collector.describe():  # type: ignore[attr-defined]
+            name = f"{metric.name}_total" if metric.type == "counter" else metric.name
+            yield code(name), metric.type, labels or "-", prose(metric.documentation)

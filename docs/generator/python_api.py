@@ -1,0 +1,171 @@
+"""Public names of `grove_core`: their signatures and docstrings, read from the modules themselves."""
+
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from importlib import import_module
+from textwrap import dedent
+from types import FunctionType, ModuleType
+from typing import Final, get_type_hints
+
+import grove_core
+from docs.generator.markdown import docstring, fenced, prose
+
+_PACKAGES: Final = ("kernel", "resources", "snapshot", "plan", "document")
+_AREA_MODULES: Final = frozenset({"rules", "verdicts"})
+"""What others may know of an area: its answers, never its thoughts (CONTRIBUTING.md, Layers)."""
+_MODULE: Final = re.compile(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z_])()")
+_SECTION: Final = re.compile(r"\n\n(?=\S)")
+_NAME: Final = re.compile(r"[A-Z]\w+")
+_WIDE: Final = 88
+_SOMETHING: Final = type("Something", (), {"__repr__": lambda _self: "..."})()
+Public = FunctionType | type
+
+
+def python_pages() -> dict[str, str]:
+    """Path below ``reference/python`` -> page."""
+    answers = "Rules and verdicts of each area; how they are found is nobody else's."
+    return {
+        "index.md": _index(),
+        "pages.md": _page("Pages", "The modules that join everything: here `grove_core` is asked.", _tops()),
+        **{f"{name}.md": _package(name) for name in _PACKAGES},
+        "areas.md": _page("Areas", answers, _answers()),
+    }
+
+
+def _index() -> str:
+    parts = [
+        "# Python API\n",
+        "`grove_core` is the pure core: values in, values out. It has no clock, no files, no network, no state.\n",
+        "## grove_core\n",
+        *(_described(name, getattr(grove_core, name)) for name in grove_core.__all__),
+        "## Further\n",
+        "- [Pages](pages.md): `reconcile`, `admit`, `explain`, `compare` and others",
+        *(f"- [grove_core.{name}]({name}.md): {_first(_module(name))}" for name in _PACKAGES),
+        "- [Areas](areas.md): rules and verdicts\n",
+    ]
+    return "\n".join(parts)
+
+
+def _module(name: str) -> ModuleType:
+    return import_module(f"grove_core.{name}")
+
+
+def _first(module: ModuleType) -> str:
+    return prose(docstring(module.__doc__).partition("\n")[0])
+
+
+def _tops() -> Iterator[ModuleType]:
+    for found in pkgutil.iter_modules(grove_core.__path__):
+        if not found.ispkg and found.name != "version":
+            yield _module(found.name)
+
+
+def _answers() -> Iterator[ModuleType]:
+    areas = _module("areas")
+    for found in pkgutil.walk_packages(areas.__path__, "grove_core.areas."):
+        if found.name.rpartition(".")[2] in _AREA_MODULES:
+            yield import_module(found.name)
+
+
+def _package(name: str) -> str:
+    package = _module(name)
+    modules = (import_module(f"grove_core.{name}.{found.name}") for found in pkgutil.iter_modules(package.__path__))
+    return _page(f"grove_core.{name}", _first(package), modules)
+
+
+def _page(title: str, words: str, modules: Iterator[ModuleType]) -> str:
+    return "\n".join((f"# {title}\n", f"{words}\n", *map(_section, modules)))
+
+
+def _section(module: ModuleType) -> str:
+    names = "\n".join(_described(name, found, level=3) for name, found in public_names(module))
+    return "\n".join((f"## {module.__name__}\n", _text(module.__doc__), names))
+
+
+def public_names(module: ModuleType) -> Iterator[tuple[str, Public]]:
+    """Functions and classes that a module defines for others."""
+    for name, found in vars(module).items():
+        own = getattr(found, "__module__", None) == module.__name__
+        if own and not name.startswith("_") and isinstance(found, FunctionType | type):
+            yield name, found
+
+
+def _described(name: str, found: object, level: int = 3) -> str:
+    heading = f"{'#' * level} {prose(name)}\n"
+    if isinstance(found, str):
+        return "\n".join((heading, fenced(f"{name}: str = {found!r}", "python")))
+    if not isinstance(found, FunctionType | type):
+        return heading
+    return "\n".join((heading, fenced(_signature(name, found), "python"), _text(found.__doc__), _members(found)))
+
+
+def _signature(name: str, found: Public) -> str:
+    if isinstance(found, FunctionType):
+        return f"def {name}{_shown(found)}"
+    bases = ", ".join(base.__name__ for base in found.__bases__ if base is not object)
+    head = f"class {name}({bases})" if bases else f"class {name}"
+    hints = get_type_hints(found)  # without what pydantic is told beside the type
+    fields = [f"    {field}: {_annotation(hints[field])}" for field in inspect.get_annotations(found)]
+    return "\n".join((f"{head}:", *(field for field in fields if not field.startswith("    _")))).rstrip(":")
+
+
+def _shown(function: FunctionType) -> str:
+    """The signature with short names of types, one argument a line where it is long."""
+    signature = _without_extras(inspect.signature(function), get_type_hints(function))
+    given = [_MODULE.sub(r"\1", str(_without_address(one))) for one in signature.parameters.values()]
+    for index, one in enumerate(signature.parameters.values()):
+        if one.kind is one.KEYWORD_ONLY and "*" not in given:
+            given.insert(index, "*")
+    back = "" if signature.return_annotation is signature.empty else f" -> {_annotation(signature.return_annotation)}"
+    line = f"({', '.join(given)}){back}"
+    return line if len(line) < _WIDE else "(\n    " + ",\n    ".join(given) + f",\n){back}"
+
+
+def _without_extras(signature: inspect.Signature, hints: Mapping[str, object]) -> inspect.Signature:
+    """The signature with plain types: what pydantic is told beside them is for it alone."""
+    named = signature.parameters.values()
+    plain = [one.replace(annotation=hints.get(one.name, one.annotation)) for one in named]
+    back = hints.get("return", signature.return_annotation)
+    return signature.replace(parameters=plain, return_annotation=None if back is type(None) else back)
+
+
+def _without_address(one: inspect.Parameter) -> inspect.Parameter:
+    """A default that only its place in memory tells apart is left out."""
+    tells = one.default is one.empty or isinstance(one.default, str | int | float | bool | None)
+    return one if tells else one.replace(default=_SOMETHING)
+
+
+def _annotation(said: object) -> str:
+    plain = isinstance(said, type) and not hasattr(said, "__args__")
+    return _MODULE.sub(r"\1", getattr(said, "__name__", "") if plain else str(said))
+
+
+def _members(found: Public) -> str:
+    """Public methods and properties of a class with the first sentence of each; members of an enumeration."""
+    if isinstance(found, FunctionType):
+        return ""
+    if issubclass(found, Enum):
+        return "".join(f"- `{member.name}`\n" for member in found) + "\n"
+    lines = []
+    for name, member in tuple(vars(found).items()):
+        function = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+        if isinstance(function, FunctionType) and not name.startswith("_"):
+            call = name if isinstance(member, property) else f"{name}(...)"
+            lines.append(f"- `{call}`: {prose(docstring(function.__doc__).partition(chr(10))[0])}\n")
+    return "".join(lines) + "\n"
+
+
+def _text(said: str | None) -> str:
+    """A docstring: paragraphs as prose, lists of arguments and examples as they stand."""
+    parts, _, rest = docstring(said).partition("\n\n")
+    shown = [f"{prose(parts)}\n"]
+    for section in filter(None, _SECTION.split(rest)):
+        head, _, body = section.partition(":\n")
+        if body and _NAME.fullmatch(head):
+            shown += [f"{head}:\n", fenced(dedent(body), "pycon" if ">>>" in body else "text")]
+        else:
+            shown.append(f"{prose(section.strip())}\n")
+    return "\n".join(shown)

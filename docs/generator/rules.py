@@ -1,0 +1,105 @@
+"""The rule catalogue, as the program has it with it: one page for each prefix."""
+
+import json
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Final, TypedDict
+
+from docs.generator.markdown import prose, slug, table
+from grove_shell import catalogue
+
+_SPECS: Final = Path(__file__).parents[2] / "specs"
+_AREAS: Final = re.compile(r"^\| ([A-Z]{2}) \| \[(\w+)\.md\]\(\S+\) \| (.+) \|$", re.MULTILINE)
+_STORY: Final = re.compile(r"^## Story\n\n(.*?)\n\n## ", re.MULTILINE | re.DOTALL)
+
+
+class Rule(TypedDict, total=False):
+    """A rule as ``rules.json`` has it."""
+
+    id: str
+    title: str
+    text: str
+    kind: str
+    source: str
+    code: str
+    because: str
+    instead_of: str
+    generations: list[str]
+
+
+@cache
+def every_rule() -> tuple[Rule, ...]:
+    """All of them, in the order of the file."""
+    found = Path(catalogue.__file__).with_name("rules.json").read_text(encoding="utf-8")
+    return tuple(json.loads(found))
+
+
+@cache
+def areas() -> dict[str, tuple[str, str]]:
+    """Prefix -> name of its file, and what it governs, as ``specs/README.md`` lists them."""
+    text = (_SPECS / "README.md").read_text(encoding="utf-8")
+    return {prefix: (name, governs) for prefix, name, governs in _AREAS.findall(text)}
+
+
+def rule_pages() -> dict[str, str]:
+    """Path below ``reference/rules`` -> page."""
+    return {"index.md": _index(), **{f"{name}.md": _area(prefix) for prefix, (name, _) in areas().items()}}
+
+
+def _index() -> str:
+    counts = Counter(rule["id"][:2] for rule in every_rule())
+    rows = [
+        (prefix, f"[{name}]({name}.md)", str(counts[prefix]), governs) for prefix, (name, governs) in areas().items()
+    ]
+    return "\n".join(
+        (
+            "# Rules\n",
+            f"All {len(every_rule())} rules, as the program has them with it: `grove rules NUMBER` prints one. Each",
+            "has a number that is never used again, and one sentence with one MUST. The number stands at the end of",
+            "each line that gives a reason, so an answer can be followed back to its sentence.\n",
+            table(("prefix", "area", "rules", "what it governs"), rows),
+            "`kind` is `decision` (it picks a verdict, and has a reason code), `admission` (a manifest is accepted or",
+            "refused), `invariant`, `progress`, `naming`, or `assumption` (what is relied on and cannot be tested",
+            "here).\n",
+        )
+    )
+
+
+def _area(prefix: str) -> str:
+    name, governs = areas()[prefix]
+    story = _STORY.search((_SPECS / f"{name}.md").read_text(encoding="utf-8"))
+    rules = [rule for rule in every_rule() if rule["id"].startswith(f"{prefix}-")]
+    return "\n".join(
+        (
+            f"# {prefix}: {name.replace('_', ' ')}\n",
+            f"{governs[0].upper()}{governs[1:]}. {len(rules)} rules of `specs/{name}.md`.\n",
+            *((story[1] + "\n",) if story else ()),
+            *map(_rule, rules),
+        )
+    )
+
+
+def heading_of(rule: Rule) -> str:
+    """The heading under which a rule stands."""
+    return prose(f"{rule['id']} {rule['title']}")
+
+
+def _rule(rule: Rule) -> str:
+    lines = [
+        ("code", f"`{rule['code']}`" if "code" in rule else ""),
+        ("kind", rule["kind"]),
+        ("source", prose(rule["source"])),
+        ("because", prose(rule.get("because", ""))),
+        ("instead of", _linked(rule.get("instead_of", ""))),
+        ("releases", ", ".join(rule.get("generations", []))),
+    ]
+    listed = [f"- {key}: {words}" for key, words in lines if words]
+    anchor = slug(rule["id"])
+    return "\n".join((f"## {heading_of(rule)} {{ #{anchor} }}\n", f"> {prose(rule['text'])}\n", *listed, ""))
+
+
+def _linked(number: str) -> str:
+    """The number as a link to its rule."""
+    return f"[{number}]({areas()[number[:2]][0]}.md#{slug(number)})" if number else ""

@@ -1,0 +1,47 @@
+"""Console blocks of pages: each command is run, and must print what stands below it (rewrite with --bless)."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from grove_shell.cli.main import run
+
+BLOCK: Final = re.compile(r"```console\n(.*?)```", re.DOTALL)
+_PROMPT: Final = "$ "
+_CODE: Final = "echo $?"
+"""The exit code of the command before, as a shell tells it."""
+
+
+def played(block: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """The block as it would look if it were typed now, in the present folder."""
+    text, code = "", 0
+    for line in block.splitlines():
+        if not line.startswith(_PROMPT):
+            continue
+        program, *words = shlex.split(line.removeprefix(_PROMPT))
+        if line == f"{_PROMPT}{_CODE}":
+            text += f"{line}\n{code}\n"
+            continue
+        assert program == "grove", f"a console block runs grove only: {line}"
+        code = run(words, "grove")
+        said = capsys.readouterr()
+        text += f"{line}\n{said.err}{said.out}"
+    return text
+
+
+def hold_to_what_is_said(page: Path, capsys: pytest.CaptureFixture[str], *, bless: bool) -> list[str]:
+    """Run each block of a page; what it shows must be what is printed. Returns the blocks.
+
+    Args:
+        page: the file in Markdown.
+        bless: write what is printed into the page instead.
+    """
+    before = page.read_text(encoding="utf-8")
+    after = BLOCK.sub(lambda match: f"```console\n{played(match[1], capsys)}```", before)
+    if bless and after != before:
+        page.write_text(after, encoding="utf-8")
+    assert BLOCK.findall(before if not bless else after) == BLOCK.findall(after)
+    return BLOCK.findall(after)

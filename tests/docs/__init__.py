@@ -1,0 +1,1 @@
+"""The documentation site, held to the program without the tool that builds it."""

@@ -1,0 +1,73 @@
+"""Pages show real output, and lead nowhere that is not there (rewrite the output with --bless)."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Final
+
+import click
+import pytest
+
+from docs.generator.commands import every_command
+from tests.console_blocks import BLOCK, hold_to_what_is_said
+from tests.docs.site import DOCS, ROOT, WRITTEN, anchors_of, in_nav, links_of, pages
+from tests.replay.logs import SCENARIOS, played
+
+SHELL: Final = re.compile(r"```sh\n(.*?)```", re.DOTALL)
+LOG: Final = "plans.jsonl"
+"""The decision log of the how-to; a reader has one of an operator, we have one of a scenario."""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with what a reader has: the files of the checkout, and a decision log."""
+    for name in ("examples", "tests"):
+        (tmp_path / name).symlink_to(ROOT / name, target_is_directory=True)
+    (tmp_path / LOG).write_text(played(SCENARIOS[0]).out.getvalue(), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("page", WRITTEN)
+@pytest.mark.usefixtures("checkout")
+def test_cl004_a_page_shows_what_the_program_says(
+    page: str, capsys: pytest.CaptureFixture[str], *, bless: bool
+) -> None:
+    hold_to_what_is_said(DOCS / page, capsys, bless=bless)
+
+
+def test_the_site_has_commands_that_are_run() -> None:
+    run = [page for page in WRITTEN if BLOCK.search((DOCS / page).read_text(encoding="utf-8"))]
+    assert {"tutorial", "how-to", "explanation"} <= {page.partition("/")[0] for page in run}
+
+
+@pytest.mark.parametrize("page", WRITTEN)
+def test_commands_that_need_a_cluster_have_options_that_are_there(page: str) -> None:
+    known = {context.command_path: context for context in every_command()}
+    for block in SHELL.findall((DOCS / page).read_text(encoding="utf-8")):
+        for line in block.splitlines():
+            if line.startswith("grove "):
+                assert_is_understood(line.partition(" | ")[0].partition(" || ")[0], known)
+
+
+def assert_is_understood(line: str, known: dict[str, click.Context]) -> None:
+    """The command takes these options; whether its files are there is another question."""
+    program, name, *rest = shlex.split(line)
+    name = {"upgrade-check": "compare"}.get(name, name)
+    path = next(path for path in (f"{program} {name} {rest[0]}" if rest else "", f"{program} {name}") if path in known)
+    words = rest[1:] if path.count(" ") > 1 else rest
+    options = {word for parameter in known[path].command.get_params(known[path]) for word in parameter.opts}
+    assert {word for word in words if word.startswith("-")} <= options, line
+
+
+def test_the_nav_has_every_page_once() -> None:
+    assert sorted(in_nav()) == sorted(pages())
+
+
+@pytest.mark.parametrize("page", pages())
+def test_no_link_leads_nowhere(page: str) -> None:
+    for target, anchor in links_of(page):
+        if target.endswith(".md"):
+            assert target in pages(), f"{page} leads to {target}"
+            assert not anchor or anchor in anchors_of(target), f"{page} leads to {target}#{anchor}"
+        else:
+            assert (DOCS / target).is_file(), f"{page} leads to {target}"

@@ -1,0 +1,89 @@
+"""The reference says all that the code knows: nothing is left out, and nothing is empty."""
+
+import re
+from typing import Final
+
+import pytest
+from prometheus_client import generate_latest
+from pydantic import BaseModel
+
+from docs.generator.commands import every_command
+from docs.generator.configuration import defaults_of, fields_of
+from docs.generator.metrics import metrics_of
+from docs.generator.pages import generated
+from docs.generator.python_api import python_pages
+from docs.generator.rules import every_rule, heading_of
+from grove_core.areas.gang_termination.rules import Why
+from grove_shell import exits
+from grove_shell.operator.telemetry import Telemetry
+from grove_shell.settings.operator import OperatorSettings
+from grove_shell.settings.operator import settings_of as operator_settings
+from grove_shell.settings.webhooks import WebhookSettings
+from grove_shell.settings.webhooks import settings_of as webhook_settings
+
+MODELS: Final = (OperatorSettings, WebhookSettings)
+SPOILT: Final = re.compile(r"^\| .*`[^`|]*\\\|[^`]*`.* \|$")
+ADDRESS: Final = re.compile(r"0x[0-9a-f]{6,}")
+
+
+def test_every_command_and_option_is_there() -> None:
+    page = generated()["reference/commands.md"]
+    for context in every_command():
+        section = page.partition(f"## {context.command_path}\n")[2].partition("\n## ")[0]
+        assert section, context.command_path
+        for parameter in context.command.get_params(context):
+            assert all(word in section for word in parameter.opts if word.startswith("-"))
+
+
+def test_no_bar_is_shown_with_a_backslash() -> None:
+    assert not [line for page in generated().values() for line in page.splitlines() if SPOILT.search(line)]
+
+
+def test_every_exit_code_has_a_row() -> None:
+    page = generated()["reference/exit-codes.md"]
+    for name, code in vars(exits).items():
+        if name.isupper() and isinstance(code, int):
+            assert f"| {code} | `{name}` |" in page
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_setting_has_a_meaning(model: type[BaseModel]) -> None:
+    rows = list(fields_of(model))
+    assert all(meaning for *_, meaning in rows), [name for name, *_, meaning in rows if not meaning]
+
+
+def test_the_defaults_that_are_shown_are_the_defaults() -> None:
+    assert operator_settings(defaults_of(OperatorSettings)) == (OperatorSettings(), ())
+    assert webhook_settings(defaults_of(WebhookSettings)) == (WebhookSettings(), ())
+
+
+def test_metrics_have_the_names_that_are_served() -> None:
+    served = generate_latest(Telemetry().registry).decode()
+    names = [name.strip("`") for name, *_ in metrics_of(Telemetry().registry)]
+    assert [line.split()[2] for line in served.splitlines() if line.startswith("# TYPE")] == names
+
+
+def test_every_rule_is_in_the_page_of_its_area() -> None:
+    text = "\n".join(page for path, page in generated().items() if path.startswith("reference/rules/"))
+    for rule in every_rule():
+        assert f"## {heading_of(rule)} {{ #{rule['id'].lower()} }}" in text
+        assert f"- kind: {rule['kind']}" in text
+    assert len(re.findall(r"^## [A-Z]{2}-\d{3} ", text, re.MULTILINE)) == len(every_rule())
+
+
+def test_a_rule_is_told_whole() -> None:
+    rule = next(rule for rule in every_rule() if rule["id"] == Why.DELAY_RUNNING.requirement)
+    page = generated()["reference/rules/gang_termination.md"]
+    section = page.partition("{ #gt-034 }")[2].partition("\n## ")[0]
+    assert rule["text"] in section
+    assert f"- code: `{Why.DELAY_RUNNING.code}`" in section
+    assert "- kind: decision" in section
+    assert "- source: Gang Termination Design Doc" in section
+
+
+def test_public_names_are_there_and_a_page_is_the_same_tomorrow() -> None:
+    pages = python_pages()
+    assert "### reconcile" in pages["index.md"]
+    assert "### Snapshot" in pages["snapshot.md"]
+    assert "### Plan" in pages["plan.md"]
+    assert not any(ADDRESS.search(page) for page in pages.values())
