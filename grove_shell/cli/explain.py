@@ -16,7 +16,7 @@ from grove_shell.cli.options import format_option, rules_option, source_of, sour
 def command(target: str, **options: Any) -> int:
     """Why is this object as it is, and what will become of it.
 
-    KIND is pcs, pcsg, pclq, pod or podgang, or the full name of the kind.
+    KIND is pcs, pcsg, pclq, pod, podgang or computedomain, or the full name of the kind.
 
     \b
     Examples:
@@ -24,6 +24,8 @@ def command(target: str, **options: Any) -> int:
       grove explain -f cluster.yaml pcs/llama --why-not terminate
       grove explain -f cluster.yaml pcs/llama --rules field        # as today's operator sees it
       grove explain -f cluster.yaml pod/llama-0-decode-x7k2p
+
+    Exit codes: 0 done, 1 bad input, 64 usage, or no such object.
     """
     source = source_of(options)
     from grove_shell.actions.explain import explain

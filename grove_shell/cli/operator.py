@@ -26,7 +26,7 @@ from grove_core.version import IMAGE
 def command(**options: str | bool | None) -> int:
     """Follow a cluster, and do what `grove plan --live` says.
 
-    One of several processes acts, the one that holds the Lease; it leaves with 75 when it loses it. Logs are lines of
+    One of several processes acts, the one that holds the Lease. Logs are lines of
     JSON on standard error; health, readiness and metrics are served at port 8080.
 
     \b
@@ -35,6 +35,8 @@ def command(**options: str | bool | None) -> int:
       grove operator --kubeconfig ~/.kube/config
       grove operator --observe --config field.yaml    # beside today's operator, with `rules: field`: keep score of it
       grove operator --decision-log plans.jsonl       # grove replay plans.jsonl decides it all again
+
+    Exit codes: 0 told to stop, 1 bad configuration or no way to the cluster, 64 usage, 75 the Lease was lost.
     """
     from grove_shell.actions.operator import OperatorOptions, operate
 

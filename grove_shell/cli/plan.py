@@ -17,9 +17,12 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "unknown", "change")
 @click.option("--rounds", type=click.IntRange(min=1), metavar="N", help="At most N rounds.  [default: until rest]")
 @click.option("--until", type=Span(), help="Let time pass as well, e.g. 6h: what comes later by time alone.")
 @click.option("--decisions", is_flag=True, help="List every verdict, those to do nothing included.")
-@click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if there is anything to do.")
+@click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if there is anything to do now.")
 @click.option(
-    "--fail-on", type=click.Choice(FAIL_ON), multiple=True, help="Exit 3 if there is one of these; may be repeated."
+    "--fail-on",
+    type=click.Choice(FAIL_ON),
+    multiple=True,
+    help="Exit 3 if there is one of these, in any round; may be repeated.",
 )
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Save the plan too, for grove apply.")
 @click.option("-v", "--verbose", is_flag=True, help="List every replica, and every write of every round.")

@@ -25,6 +25,8 @@ def command(**options: Any) -> int:
     Examples:
       grove snapshot -n ml --out ml.json
       grove plan -f ml.json                  # as of the moment it was taken
+
+    Exit codes: 0 done, 1 no way to the cluster, 64 usage.
     """
     from grove_shell.actions.snapshot import SnapshotOptions, take_snapshot
     from grove_shell.actions.source import Live

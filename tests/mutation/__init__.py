@@ -1,0 +1,1 @@
+"""Mutation testing of the core: does some test fail when a line says something else?"""

@@ -1,0 +1,1 @@
+"""Laws of the planner, part by part."""
