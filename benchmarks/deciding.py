@@ -5,7 +5,7 @@ from itertools import product
 from typing import Final
 
 from benchmarks.bench import Bench
-from benchmarks.samples import Bounds, Row, Samples, exponent, ratio
+from benchmarks.samples import Bounds, Row, Samples, growth, ratio
 
 _TO_REST: Final = (("first", "the first round"), ("all", "all rounds to rest"))
 
@@ -50,16 +50,8 @@ def p8_growth(bench: Bench) -> Iterator[Row]:
     few, most = bench.sizes.few, bench.sizes.most
     for order, bounds in (("in order", (1.2, 1.3)), ("shuffled", (1.35, 1.45))):
         small, large = (Samples(bench.decisions(pods)[f"decide, {order}"], "s") for pods in (few, most))
-        yield Row(
-            id="P8",
-            what=f"full decision {order}, exponent from {few:,} to {most:,} facts",
-            candidate=str(large),
-            baseline=str(small),
-            value=exponent(small.median, large.median, most / few),
-            unit="",
-            bounds=bounds,
-            n=len(large.values),
-        )
+        text = f"full decision {order}, exponent from {{}} to {{}} facts"
+        yield growth("P8", text, small, large, (few, most), bounds=bounds)
 
 
 def w1_expansion(bench: Bench) -> Iterator[Row]:
@@ -70,16 +62,8 @@ def w1_expansion(bench: Bench) -> Iterator[Row]:
     )
     for way, what in _TO_REST:
         less, more = (Samples(found[way], "s") for found in (small, large))
-        yield Row(
-            id="W1",
-            what=f"a set from nothing, {what}, exponent from {few:,} to {most:,} replicas of 40 pods",
-            candidate=str(more),
-            baseline=str(less),
-            value=exponent(less.median, more.median, most / few),
-            unit="",
-            bounds=(1.1, 1.2),
-            n=len(more.values),
-        )
+        text = f"a set from nothing, {what}, exponent from {{}} to {{}} replicas of 40 pods"
+        yield growth("W1", text, less, more, (few, most), bounds=(1.1, 1.2))
 
 
 def w2_reviews(bench: Bench) -> Iterator[Row]:
@@ -110,13 +94,5 @@ def w3_domains(bench: Bench) -> Iterator[Row]:
         ensures = (mode, way) == ("annotations", "first")  # all domains and claims are steps of that one round
         yield ratio("W3", text, on, off, bounds=None if ensures else (1.3, 1.5))
         less = Samples(small[f"{way}, {mode}"], "s")
-        yield Row(
-            id="W3",
-            what=f"the same with its ComputeDomains, exponent from {few:,} to {most:,} replicas of 40 pods",
-            candidate=str(on),
-            baseline=str(less),
-            value=exponent(less.median, on.median, most / few),
-            unit="",
-            bounds=(1.1, 1.2),
-            n=len(on.values),
-        )
+        text = "the same with its ComputeDomains, exponent from {} to {} replicas of 40 pods"
+        yield growth("W3", text, less, on, (few, most), bounds=(1.1, 1.2))

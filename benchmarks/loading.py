@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from benchmarks.bench import Bench
 from benchmarks.data.lists import Form
-from benchmarks.samples import Bounds, Numbers, Row, exponent, ratio, samples_of
+from benchmarks.samples import Bounds, Numbers, Row, growth, ratio, samples_of
 
 
 def p1_json(bench: Bench) -> Iterator[Row]:
@@ -83,16 +83,8 @@ def _growth_of_loading(bench: Bench, id_: str, what: str, form: Form) -> Row:
         ("load_facts", {"path": bench.file(form, few)}), ("load_facts", {"path": bench.file(form, many)})
     )
     small, large = (samples_of(found, "seconds", "s") for found in answers)
-    return Row(
-        id=id_,
-        what=f"{what} list to facts, exponent from {few:,} to {many:,} pods",
-        candidate=str(large),
-        baseline=str(small),
-        value=exponent(small.median, large.median, many / few),
-        unit="",
-        bounds=(1.05, 1.15),
-        n=len(large.values),
-    )
+    text = f"{what} list to facts, exponent from {{}} to {{}} pods"
+    return growth(id_, text, small, large, (few, many), bounds=(1.05, 1.15))
 
 
 def p5_kept(bench: Bench) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from benchmarks.bench import Bench
 from benchmarks.data.cast import NOW
 from benchmarks.data.lists import Form
 from benchmarks.nodes import TOPOLOGIES, gang_of, nodes, text_of
-from benchmarks.samples import Row, exponent, ratio
+from benchmarks.samples import Row, growth, ratio
 from grove_core.kernel.times import format_time
 
 
@@ -73,18 +73,8 @@ def w4_places(bench: Bench) -> Iterator[Row]:
         n=len(large.wall.values),
     )
     start = least.processor.median
-    yield Row(
-        id="W4",
-        what=f"the same beyond what 8 nodes take, exponent from {few:,} to {most:,} nodes",
-        candidate=str(large.processor),
-        baseline=str(small.processor),
-        value=exponent(
-            max(small.processor.median - start, 1e-3), max(large.processor.median - start, 1e-3), most / few
-        ),
-        unit="",
-        bounds=(1.2, 1.3),
-        n=len(large.processor.values),
-    )
+    text = "the same beyond what 8 nodes take, exponent from {} to {} nodes"
+    yield growth("W4", text, small.processor, large.processor, (few, most), bounds=(1.2, 1.3), start=start)
 
 
 def _check_files(folder: Path, count: int, pods: int) -> list[str]:

@@ -99,6 +99,31 @@ def exponent(smaller: float, larger: float, growth: float) -> float:
     return math.log(larger / smaller) / math.log(growth)
 
 
+def growth(
+    id_: str, what: str, small: Samples, large: Samples, sizes: tuple[int, int], *, bounds: Bounds, start: float = 0.0
+) -> Row:
+    """A row that says with which power of its size something grows.
+
+    Args:
+        what: with places for both sizes.
+        sizes: of the small one and of the large one.
+        start: what both take whatever their size.
+    """
+    few, most = sizes
+    least = 1e-3 if start else 0.0
+    less, more = (max(found.median - start, least) for found in (small, large))
+    return Row(
+        id=id_,
+        what=what.format(f"{few:,}", f"{most:,}"),
+        candidate=str(large),
+        baseline=str(small),
+        value=exponent(less, more, most / few),
+        unit="",
+        bounds=bounds,
+        n=len(large.values),
+    )
+
+
 def ratio(id_: str, what: str, ours: Samples, theirs: Samples, *, bounds: Bounds = None) -> Row:
     """A row that holds one median against another."""
     return Row(
