@@ -32,6 +32,10 @@ from tests.cluster.test_nvidia import domain
 from tests.cluster.test_nvidia_design import claim_of
 
 MANY: Final = 20
+OF_THE_CERTIFICATE: Final = {
+    ("get", kind) for kind in ("secrets", "mutatingwebhookconfigurations", "validatingwebhookconfigurations")
+}
+"""What webhooks ask now and then to keep their certificate, and to have it known."""
 
 
 def version(found: Json) -> int:
@@ -79,7 +83,7 @@ def test_ms092_twenty_cliques_at_once_make_each_once(scene: Scene, joining: Join
     again = {**stored[0], "metadata": {**manifests[0]["metadata"], "name": "llama-0-more"}}
     assert scene.api.create(again)["spec"] == stored[0]["spec"], "what an admission led to is left as it is"
     asked = [(verb, kind) for verb, kind, _ in joining.installed.asked(moment) if verb in {"create", "get"}]
-    assert set(asked) <= {("get", "secrets")}, "they look at their certificate whatever comes"
+    assert set(asked) <= OF_THE_CERTIFICATE, "that is looked after whatever comes"
 
 
 @pytest.mark.parametrize("way", ["create", "apply"])
