@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
+from grove_core.kernel.durations import parse_duration
 from grove_core.kernel.times import parse_time
 from grove_shell.cli.main import run
 
@@ -82,6 +83,17 @@ def at(clock: str) -> datetime:
     return moment
 
 
+def times_of(plan: dict[str, Any], number: int, first: datetime) -> list[datetime]:
+    """When there is what a round does, as often as the plan says that it comes again (PL-024)."""
+    again = plan.get("again")
+    if again is None or number < again["sinceRound"]:
+        return [first]
+    every, until = parse_duration(again["every"]), parse_time(again["until"])
+    assert every
+    assert until is not None
+    return [first + count * every for count in range((until - first) // every + 1)]
+
+
 def predicted(story: Story, capsys: pytest.CaptureFixture[str]) -> list[tuple[datetime, set[str]]]:
     """When some PodCliques are to be ended for a breach, and which, as the plan has it."""
     words = ["plan", "-f", str(HERE / story.file), "--now", DAY + story.now, "--rules", "field"]
@@ -98,7 +110,7 @@ def predicted(story: Story, capsys: pytest.CaptureFixture[str]) -> list[tuple[da
             moment = parse_time(round_["at"])
             assert moment is not None
             if ends:
-                found.append((moment, ends))
+                found += ((at, ends) for at in times_of(plan, round_["round"], moment))
     return sorted(found, key=lambda one: one[0])
 
 
