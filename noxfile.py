@@ -101,9 +101,17 @@ def night(session: nox.Session) -> None:
 def worlds(session: nox.Session) -> None:
     """Drawn worlds by the thousand, and a crash at every write of every recorded scenario."""
     prepare(session, "test")
-    run(session, "tests.simulation.worlds", *(session.posargs or ["--seeds", "20000", "-j", "2"]))
+    all_areas = ["--seeds", "20000", "-j", "2", "--mnnvl", "--topologies"]
+    run(session, "tests.simulation.worlds", *(session.posargs or all_areas))
     run(session, "tests.property.domain_cliques.worlds", "--seeds", "20000", "-j", "2")
     run_pytest(session, "tests/simulation/test_sweep.py", "--all-crashes")
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Damaged input at every border for ten minutes each, or at those that are named."""
+    prepare(session, "test")
+    run(session, "tests.fuzz", *session.posargs)
 
 
 @nox.session

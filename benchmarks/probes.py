@@ -227,8 +227,8 @@ def _expand(raw: Json, told: Configuration, found: dict[str, list[float]] | None
 def reviews(sets: int, rounds: int) -> dict[str, list[float]]:
     """Processor seconds to answer one review of each kind, from its bytes, with so many other sets in the copy."""
     from grove_shell.webhooks.judging import defaulted, judged  # noqa: PLC0415 - each process imports what it measures
-    from grove_shell.webhooks.names import Names  # noqa: PLC0415
-    from grove_shell.webhooks.review import request_of  # noqa: PLC0415
+    from grove_shell.webhooks.names import Names  # noqa: PLC0415 - as above
+    from grove_shell.webhooks.review import request_of  # noqa: PLC0415 - as above
 
     raw, names = bare_set(2), Names()
     namespace = raw["metadata"]["namespace"]

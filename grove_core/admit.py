@@ -1,7 +1,6 @@
 """Admission on one page: a manifest (and what it was before) goes in, a verdict with every objection comes out."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from grove_core.areas.gang_termination import admit as gang_termination
@@ -22,11 +21,12 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import UNTOLD, Configuration, MnnvlMode
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import GROVE
-from grove_core.resources.keys import SET as SET_KEYS
+from grove_core.resources.keys import GROVE, SET
 from grove_core.resources.manifest import Manifest, manifest_of
+from grove_core.resources.meta import read_label, read_labels, ref_in
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.resources.stand_ins import made_readable
+from grove_core.resources.topology_use import SET_KIND
 
 _NAMED: Final = frozenset(
     {
@@ -60,13 +60,13 @@ def admit(
     Both are judged with their defaults written out (WL-196). Total: a manifest that does not read is refused (GT-103),
     and what can be read of it is judged all the same. An old manifest that does not read has nothing to compare with.
     """
-    subject, raw = _subject(new), with_defaults(new)
+    subject, raw = ref_in(new, GROVE, SET_KIND), with_defaults(new)
     before = manifest_of(with_defaults(old))[0] if old is not None else None
     objections, warnings = _found_in(subject, raw, _Beside(before, neighbours, configuration, classes, around))
-    cautions = tuple(sorted(warnings, key=_sort_key))
+    cautions = tuple(sorted(warnings, key=lambda one: one.sort_key))
     if not objections:
         return Decision(Admit(cautions), (Refuse.ADMITTED.because(subject),))
-    ordered = tuple(sorted(objections, key=_sort_key))
+    ordered = tuple(sorted(objections, key=lambda one: one.sort_key))
     return Decision(Deny(ordered, cautions), tuple(objection.reason for objection in ordered))
 
 
@@ -78,14 +78,12 @@ def neighbours_in(objects: Iterable[Mapping[str, Any]]) -> Neighbours:
     sets: list[Manifest] = []
     held: list[tuple[str, str, str, str]] = []
     for raw in objects:
-        if raw.get("kind") == "PodCliqueSet":
+        if raw.get("kind") == SET_KIND:
             manifest, _ = manifest_of(with_defaults(raw))
             sets += [] if manifest is None else [manifest]
-        elif raw.get("kind") in _NAMED:
-            meta = Fields(raw, "", []).part("metadata")
-            labels, name = meta.part("labels"), meta.text("name")
-            owner = next((labels.text(key) for key in SET_KEYS if labels.text(key)), "")
-            held += [(meta.text("namespace") or "default", owner, str(raw["kind"]), name)] if owner else []
+        elif (kind := str(raw.get("kind"))) in _NAMED:
+            ref, owner = ref_in(raw, "", kind), read_label(read_labels(Fields(raw, "", [])), *SET)
+            held += [(ref.namespace, owner, kind, ref.name)] if owner else []
     return neighbours_of(sets, held)
 
 
@@ -103,16 +101,16 @@ def _found_in(subject: Ref, raw: Mapping[str, Any], beside: _Beside) -> tuple[li
     """What does not read, and what holds for the other fields whatever the unreadable ones were meant to say.
 
     An unreadable count of replicas must not make a sound ``minAvailable`` beside it look too high, nor an unreadable
-    delay of the set make an override look as if there were nothing to override.
+    delay of the set make an override look as if there were nothing to override. The lowest reading is always there, as
+    what did not read has been replaced.
     """
     faults = _problems_of(raw)
     unread = {problem.path for problem in faults}
     lowest, more = manifest_of(made_readable(raw, unread, highest=False))
-    objections, warnings = _judged(subject, lowest, beside)
-    if unread:
-        highest, _ = manifest_of(made_readable(raw, unread, highest=True))
-        certain = _judged(subject, highest, beside)
-        objections, warnings = objections & certain[0], warnings & certain[1]
+    highest = manifest_of(made_readable(raw, unread, highest=True))[0] if unread else None
+    judged = [_judged(subject, reading, beside) for reading in (lowest, highest) if reading is not None]
+    objections = frozenset.intersection(*(found for found, _ in judged))
+    warnings = frozenset.intersection(*(found for _, found in judged))
     problems = dict.fromkeys((*faults, *more))
     unread |= {problem.path for problem in more}
     above = {part for path in unread for part in _down_to(path)}
@@ -125,40 +123,28 @@ def _found_in(subject: Ref, raw: Mapping[str, Any], beside: _Beside) -> tuple[li
     )
 
 
-def _judged(
-    subject: Ref, manifest: Manifest | None, beside: _Beside
-) -> tuple[frozenset[Objection], frozenset[Caution]]:
-    """All objections and warnings; there is a manifest by construction, as what did not read has been replaced."""
-    sound = () if manifest is None else (manifest,)
+def _judged(subject: Ref, new: Manifest, beside: _Beside) -> tuple[frozenset[Objection], frozenset[Caution]]:
+    """All objections and warnings."""
     before, neighbours = beside.before, beside.neighbours
     earlier = before.spec if before is not None else None
     unmade = () if beside.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS) else (DOMAIN_KIND,)  # MS-077
+    collisions = () if neighbours is None else workload.collisions_of(subject, new, before, neighbours, unmade=unmade)
     objections = (
-        (
-            *gang_termination.objections_to(subject, new.spec, earlier),
-            *workload.objections_to(subject, new, before),
-            *mnnvl.objections_to(subject, new, before),
-            *mnnvl_scopes.objections_to(subject, new, before, beside.configuration),
-            *topology.objections_to(subject, new, before, beside.configuration, beside.around),
-            *(
-                workload.collisions_of(subject, new, before, neighbours, unmade=unmade)
-                if neighbours is not None
-                else ()
-            ),
-        )
-        for new in sound
+        *gang_termination.objections_to(subject, new.spec, earlier),
+        *workload.objections_to(subject, new, before),
+        *mnnvl.objections_to(subject, new, before),
+        *mnnvl_scopes.objections_to(subject, new, before, beside.configuration),
+        *topology.objections_to(subject, new, before, beside.configuration, beside.around),
+        *collisions,
     )
     warnings = (
-        (
-            *workload.warnings_to(subject, new, before),
-            *mnnvl.warnings_to(subject, new, beside.configuration),
-            *company_warnings_to(subject, new, beside.configuration),
-            *scope_warnings_to(subject, new, beside.configuration, beside.classes),
-            *topology.warnings_to(subject, new, before, beside.configuration, beside.around),
-        )
-        for new in sound
+        *workload.warnings_to(subject, new, before),
+        *mnnvl.warnings_to(subject, new, beside.configuration),
+        *company_warnings_to(subject, new, beside.configuration),
+        *scope_warnings_to(subject, new, beside.configuration, beside.classes),
+        *topology.warnings_to(subject, new, before, beside.configuration, beside.around),
     )
-    return frozenset(chain.from_iterable(objections)), frozenset(chain.from_iterable(warnings))
+    return frozenset(objections), frozenset(warnings)
 
 
 def _problems_of(raw: Mapping[str, Any]) -> tuple[Problem, ...]:
@@ -187,13 +173,3 @@ def _down_to(path: str) -> Iterator[str]:
     """A field and everything it is a part of."""
     yield path
     yield from (path[:place] for place, char in enumerate(path) if char in ".[")
-
-
-def _sort_key(found: Objection | Caution) -> tuple[str, str, str, str]:
-    return (found.path, found.reason.rule.requirement, found.got, found.reason.sentence)
-
-
-def _subject(raw: Mapping[str, Any]) -> Ref:
-    meta = raw.get("metadata")
-    fields: Mapping[str, Any] = meta if isinstance(meta, Mapping) else {}
-    return Ref(GROVE, "PodCliqueSet", str(fields.get("namespace") or "default"), str(fields.get("name") or ""))

@@ -18,6 +18,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.fields import Fields, shown
 from grove_core.resources.keys import GROVE, MNNVL_ADOPTED, MNNVL_ENABLED, SCHEDULER, SET
+from grove_core.resources.meta import read_label, read_labels, ref_in
 from grove_core.resources.podclique import podclique_of
 
 _ANNOTATION: Final = "metadata.annotations[{}]"
@@ -36,7 +37,7 @@ def admit_podclique(raw: Mapping[str, Any], around: Surroundings) -> Decision[Am
     try:
         clique = podclique_of(raw)
     except MalformedObject as fault:
-        because = Why.NOT_READ.because(_subject(raw, GROVE, "PodClique"), problem=str(fault.problems[0]))
+        because = Why.NOT_READ.because(ref_in(raw, GROVE, "PodClique"), problem=str(fault.problems[0]))
         return Decision(Amend(), (because,))
     entry = judge_entry(clique, around)
     if isinstance(entry, Waits):
@@ -44,14 +45,14 @@ def admit_podclique(raw: Mapping[str, Any], around: Surroundings) -> Decision[Am
         objection = Objection(_ANNOTATION.format(MNNVL_ENABLED), shown("true"), because)
         return Decision(Deny((objection,)), (entry.because, because))
     if isinstance(entry, Joins):
-        after = {**raw, "spec": {**raw.get("spec", {}), "podSpec": thaw(entry.pod_spec)}}
+        after = {**raw, "spec": {**(raw.get("spec") or {}), "podSpec": thaw(entry.pod_spec)}}
         return Decision(Amend(tuple(patch_between(raw, after)), entry.ensures), (entry.because,))
     return Decision(Amend(warnings=_cautions(clique.ref, clique.annotations, entry)), (entry.because,))
 
 
 def admit_podgang(raw: Mapping[str, Any], configuration: Configuration) -> Decision[AmendmentVerdict]:
     """Judge a PodGang that is to be created (MS-044): its members' domains are handed over once it has a uid."""
-    gang = _subject(raw, SCHEDULER, "PodGang")
+    gang = ref_in(raw, SCHEDULER, "PodGang")
     if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return Decision(Amend(), (Why.SCOPES_OFF.because(gang),))
     patch = tuple(patch_between(raw, thaw(stamped(FrozenMap.over(raw)))))
@@ -60,8 +61,7 @@ def admit_podgang(raw: Mapping[str, Any], configuration: Configuration) -> Decis
 
 def set_named_in(raw: Mapping[str, Any]) -> str:
     """The set that a PodClique's labels name; empty where none does."""
-    labels = Fields(raw, "", []).part("metadata").part("labels")
-    return next((text for key in SET if (text := labels.text(key))), "")
+    return read_label(read_labels(Fields(raw, "", [])), *SET)
 
 
 def _cautions(subject: Ref, annotations: Mapping[str, object], entry: Passes) -> tuple[Caution, ...]:
@@ -71,8 +71,3 @@ def _cautions(subject: Ref, annotations: Mapping[str, object], entry: Passes) ->
         return ()
     because = Warn.ODD_ON_CLIQUE.because(subject, trouble=trouble)
     return (Caution(_ANNOTATION.format(annotation), shown(annotations.get(annotation)), because),)
-
-
-def _subject(raw: Mapping[str, Any], api_version: str, kind: str) -> Ref:
-    meta = Fields(raw, "", []).part("metadata")
-    return Ref(api_version, kind, meta.text("namespace") or "default", meta.text("name"))

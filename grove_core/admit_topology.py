@@ -47,11 +47,11 @@ def admit_topology(
             Objection(problem.path, problem.got, Refuse.TOPOLOGY_UNREADABLE.because(subject, expected=problem.expected))
             for problem in fault.problems
         )
-        return _denied(tuple(sorted(unread, key=_sort_key)), ())
+        return _denied(tuple(sorted(unread, key=lambda one: one.sort_key)), ())
     before = _read(old)
-    cautions = tuple(doubts_of(subject, topology, before, around))
+    cautions = tuple(sorted(doubts_of(subject, topology, before, around), key=lambda one: one.sort_key))
     found = (fault.objection(subject) for fault in faults_of(topology, before, configuration, around))
-    objections = tuple(sorted(found, key=_sort_key))
+    objections = tuple(sorted(found, key=lambda one: one.sort_key))
     if objections:
         return _denied(objections, cautions)
     return Decision(Admit(cautions), (Refuse.TOPOLOGY_ADMITTED.because(subject),))
@@ -138,7 +138,3 @@ def _read(old: Mapping[str, Any] | None) -> ClusterTopology | None:
 
 def _subject(raw: Mapping[str, Any]) -> Ref:
     return topology_ref(Fields(raw, "", []).part("metadata").text("name"))
-
-
-def _sort_key(found: Objection) -> tuple[str, str, str]:
-    return (found.path, found.reason.rule.requirement, found.reason.sentence)

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from grove_core.areas.mnnvl.judge import fabric_of, judge_fabric
 from grove_core.areas.mnnvl_scopes.judge import annotations_for
 from grove_core.areas.topology.admit import Around, objections_to
 from grove_core.areas.topology.bundle import CliqueAsk, GangAsk
 from grove_core.areas.topology.fit import SetFit, fit_of
-from grove_core.areas.topology.ground import NOBODY, Outsiders, outsiders_of
+from grove_core.areas.topology.ground import NOBODY, Outsiders, left_of, outsiders_of
 from grove_core.areas.topology.judge import judge_topology, lacking_in
 from grove_core.areas.topology.rules import Fit, Refuse
 from grove_core.areas.topology.verdicts import Fits, Placing, Standing, TopologyJudgement
@@ -18,36 +18,19 @@ from grove_core.areas.workload.blueprint import MOST, GangPart, blueprint_of, si
 from grove_core.areas.workload.placing import placement_of
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.admission import Objection
-from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import Levels
-from grove_core.resources.demand import REQUIRED, Amounts, Demand, amounts_of, demand_of
-from grove_core.resources.fields import Fields
-from grove_core.resources.keys import SET
+from grove_core.resources.demand import Demand, demand_of
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.membership import scope_of
 from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.node import Node
+from grove_core.resources.tenant import Tenant
 from grove_core.resources.topology_use import bound_of
 from grove_core.snapshot.snapshot import Snapshot
 
 _CLAIMS: Final = "resource claims"
-_ENDED: Final = ("Succeeded", "Failed")
-
-
-class Tenant(NamedTuple):
-    """A pod on a node.
-
-    Attributes:
-        owner: namespace and name of the set it is of; the name is empty for a pod of none.
-        shuns: namespaces of which it keeps some pods away; an empty one for all.
-    """
-
-    node: str
-    owner: tuple[str, str]
-    amounts: Amounts
-    shuns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,40 +106,7 @@ def check_topology(snapshot: Snapshot, nodes: Iterable[Node], tenants: Iterable[
         own = _without(snapshot, judgement)
     others = sorted(snapshot.topologies.keys() - {judgement.name}) if applies else ()
     refused = tuple(_refused(snapshot)) if own.fit is not None else ()
-    return Check(root, own, tuple(_other(ask, name, judgement.name) for name in others), refused)
-
-
-def tenant_of(raw: Mapping[str, Any]) -> Tenant | None:
-    """A pod as it takes room on a node; None for one that takes none.
-
-    Raises:
-        MalformedObject: with every problem of what it asks for.
-    """
-    problems: list[Problem] = []
-    pod = Fields(raw, "", problems)
-    node = pod.part("spec").text("nodeName")
-    if not node or pod.part("status").text("phase") in _ENDED:
-        return None
-    meta = pod.part("metadata")
-    labels = meta.part("labels")
-    name = next((labels.text(key) for key in SET if labels.text(key)), "")
-    namespace, spec = meta.text("namespace") or "default", pod.part("spec")
-    shuns = tuple(sorted(_shunned(spec.part("affinity"), namespace))) if "affinity" in spec else ()
-    tenant = Tenant(node, (namespace, name), amounts_of(spec), shuns)
-    if problems:
-        raise MalformedObject(tuple(problems))
-    return tenant
-
-
-def _shunned(affinity: Fields, namespace: str) -> Iterator[str]:
-    """Namespaces that a pod's required anti-affinity is about; which of their pods it means is not looked at."""
-    for term in affinity.part("podAntiAffinity").parts(REQUIRED):
-        named = term.texts("namespaces")
-        yield from named
-        if "namespaceSelector" in term:
-            yield ""
-        elif not named:
-            yield namespace
+    return Check(root, own, tuple(ask.other(name, judgement.name) for name in others), refused)
 
 
 def _without(snapshot: Snapshot, judgement: TopologyJudgement) -> TopologyFit:
@@ -189,23 +139,7 @@ def _refused(snapshot: Snapshot) -> Iterator[Objection]:
     )
     around = Around(snapshot.topologies or None)
     found = objections_to(root.ref, manifest, None, snapshot.configuration, around)
-    yield from sorted(found, key=lambda one: (one.path, one.reason.rule.requirement))
-
-
-def _other(ask: "_Asking", name: str, before: str) -> TopologyFit:
-    """A topology that the set might come to."""
-    snapshot = ask.snapshot
-    root, levels = snapshot.root.ref, snapshot.topologies[name].levels
-    against: list[Reason] = []
-    if snapshot.topologies[name].deleting:
-        against.append(Refuse.TOPOLOGY_LEAVING.because(root))
-    bound = sum(bound_of(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
-    if bound:
-        against.append(Refuse.TOPOLOGY_LOCKED.because(root, before=before, scheduled=bound))
-    lacking = tuple(lacking_in(snapshot, name, levels))
-    if lacking:
-        return TopologyFit(name=name, levels=levels, because=lacking, against=tuple(against), fit=None)
-    return replace(ask.on(name, levels, ()), against=tuple(against))
+    yield from sorted(found, key=lambda one: one.sort_key)
 
 
 def _levels_of(snapshot: Snapshot, name: str) -> Levels:
@@ -220,7 +154,7 @@ class _Asking:
     def __init__(self, snapshot: Snapshot, nodes: Iterable[Node], tenants: tuple[Tenant, ...]) -> None:
         root = snapshot.root.ref
         self.snapshot = snapshot
-        self.free = _free(nodes, tenants, (root.namespace, root.name))
+        self.free = left_of(nodes, tenants, (root.namespace, root.name))
         shunned = {name for one in tenants if one.owner != (root.namespace, root.name) for name in one.shuns}
         common = {"pods on nodes that keep others away"} if shunned & {"", root.namespace} else set()
         template = snapshot.root.spec.template
@@ -238,6 +172,25 @@ class _Asking:
         fit = fit_of(gangs, self.free, levels, self.snapshot.root.ref)
         outsiders = outsiders_of(self.free, levels)
         return TopologyFit(name=name, levels=levels, because=because, outsiders=outsiders, fit=fit)
+
+    def other(self, name: str, before: str) -> TopologyFit:
+        """By a topology that the set might come to.
+
+        Args:
+            before: the one it has.
+        """
+        snapshot = self.snapshot
+        root, levels = snapshot.root.ref, snapshot.topologies[name].levels
+        against: list[Reason] = []
+        if snapshot.topologies[name].deleting:
+            against.append(Refuse.TOPOLOGY_LEAVING.because(root))
+        bound = sum(bound_of(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
+        if bound:
+            against.append(Refuse.TOPOLOGY_LOCKED.because(root, before=before, scheduled=bound))
+        lacking = tuple(lacking_in(snapshot, name, levels))
+        if lacking:
+            return TopologyFit(name=name, levels=levels, because=lacking, against=tuple(against), fit=None)
+        return replace(self.on(name, levels, ()), against=tuple(against))
 
 
 def _ask(snapshot: Snapshot, gang: GangPart, placing: Placing, demands: Mapping[str, Demand]) -> GangAsk:
@@ -276,18 +229,3 @@ def _demand(pod_spec: Mapping[str, Any], besides: AbstractSet[str]) -> Demand:
     """What a pod of a clique asks for, and what besides has to do with where it may be."""
     demand = demand_of(pod_spec)
     return demand._replace(unseen=tuple(sorted({*demand.unseen, *besides})))
-
-
-def _free(nodes: Iterable[Node], tenants: Iterable[Tenant], of: tuple[str, str]) -> list[Node]:
-    """Nodes with what is left of them (TP-103)."""
-    taken: dict[str, dict[str, int]] = {}
-    for tenant in tenants:
-        if tenant.owner != of:
-            there = taken.setdefault(tenant.node, {})
-            for resource, amount in tenant.amounts.items():
-                there[resource] = there.get(resource, 0) + amount
-    return [_less(node, taken[node.name]) if node.name in taken else node for node in nodes]
-
-
-def _less(node: Node, taken: Amounts) -> Node:
-    return replace(node, amounts={key: max(0, amount - taken.get(key, 0)) for key, amount in node.amounts.items()})

@@ -9,17 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, unique
-from typing import Final, NamedTuple
+from typing import TypeAlias
 
 from grove_core.areas.gang_termination.endings import ended_by
-from grove_core.areas.gang_termination.findings import BREACH, TERMINATION
+from grove_core.areas.gang_termination.findings import BREACH, HEALTHY, TERMINATION
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Delete, Step, Toll
-from grove_core.plan.forecast import Forecast, Round
+from grove_core.kernel.steps import Step, Toll, toll_of
+from grove_core.plan.forecast import Forecast
 
-_HEALTHY: Final = "SufficientReadyPods"
+_Told: TypeAlias = tuple[Ref, datetime, int] | None  # what sets two ends apart for who reads of them
 
 
 @unique
@@ -36,15 +36,15 @@ class Change(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Termination:
-    """The end of a replica, of the set or of a scaling group, as far as a forecast goes.
+    """The first end of some cliques, with a replica of the set or of a scaling group, as far as a forecast goes.
 
     Attributes:
         subject: which replica.
-        at: when it ends first.
+        at: when it ends.
         cliques: that go with it then.
         takes: what goes along; None where nobody knows.
         because: why, the causes' reasons.
-        times: how often it ends.
+        times: how often the cliques that this is told of end in all.
     """
 
     subject: Ref
@@ -52,16 +52,15 @@ class Termination:
     cliques: tuple[Ref, ...]
     takes: Toll | None
     because: tuple[Reason, ...]
-    times: int
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Cliques that end together by one of two rule sets, and otherwise by the other.
+    """Cliques that end together by both of two rule sets, and otherwise by the one than by the other.
 
     Attributes:
-        cliques: those of the replica for which that is so.
-        before, after: the end of their replica by the first and by the second rules; None where they do not end.
+        before, after: their end by the first and by the second rules; None where they do not end.
         spared_because: why they do not end by the rules by which they do not, as they see it now.
     """
 
@@ -93,35 +92,34 @@ class Comparison:
         return not self.differences and not self.unknown
 
 
-class _Fate(NamedTuple):
-    """What becomes of one clique: when it ends first, as part of what, and how often."""
-
-    at: datetime
-    end: Termination
-    times: int
-
-
 def compare(before: Forecast, after: Forecast) -> Comparison:
     """Compare what two rule sets make of one set. Linear in the steps of both.
 
     Args:
         before, after: forecasts of the same snapshot, played to the same moment.
     """
-    first, second = _fates_in(before), _fates_in(after)
-    alike: defaultdict[tuple[Change, Ref], list[Ref]] = defaultdict(list)
+    first, second = _ends_in(before), _ends_in(after)
+    alike: defaultdict[tuple[Change, _Told, _Told], list[Ref]] = defaultdict(list)
     for clique in {**first, **second}:
-        change = _change(first.get(clique), second.get(clique))
+        ends = first.get(clique), second.get(clique)
+        change = _change(*ends)
         if change is not None:
-            shown = second.get(clique) or first[clique]
-            alike[change, shown.end.subject].append(clique)
-    found = [_difference(change, cliques, (first, second), (before, after)) for (change, _), cliques in alike.items()]
+            alike[change, _told(ends[0]), _told(ends[1])].append(clique)
+    found = [
+        _difference(change, cliques, (first.get(cliques[0]), second.get(cliques[0])), (before, after))
+        for (change, _, _), cliques in alike.items()
+    ]
     order = list(Change)
     found.sort(key=lambda one: (order.index(one.change), one.cliques[0].sort_key))
     unknown = dict.fromkeys(reason for told in (before, after) for reason in _unknown_in(told))
     return Comparison(before.root, tuple(found), tuple(_breaches(before, after)), tuple(unknown))
 
 
-def _change(before: _Fate | None, after: _Fate | None) -> Change | None:
+def _told(end: Termination | None) -> _Told:
+    return None if end is None else (end.subject, end.at, end.times)
+
+
+def _change(before: Termination | None, after: Termination | None) -> Change | None:
     if before is None:
         return Change.ENDS
     if after is None:
@@ -136,11 +134,11 @@ def _change(before: _Fate | None, after: _Fate | None) -> Change | None:
 def _difference(
     change: Change,
     cliques: Sequence[Ref],
-    fates: tuple[Mapping[Ref, _Fate], Mapping[Ref, _Fate]],
+    ends: tuple[Termination | None, Termination | None],
     told: tuple[Forecast, Forecast],
 ) -> Difference:
-    names = tuple(sorted(cliques, key=lambda ref: ref.sort_key))
-    before, after = (found[names[0]].end if names[0] in found else None for found in fates)
+    """What becomes of cliques that share both ends."""
+    names, (before, after) = tuple(sorted(cliques, key=lambda ref: ref.sort_key)), ends
     spared: tuple[Reason, ...] = ()
     if before is None and after is not None:
         spared = _kept_because(told[0], after.subject, names)
@@ -149,44 +147,32 @@ def _difference(
     return Difference(change, names, before, after, spared)
 
 
-def _fates_in(forecast: Forecast) -> Mapping[Ref, _Fate]:
-    """Every clique that ends in some round for a breach, with its first end."""
-    ends: dict[Ref, Termination] = {}
-    rounds: defaultdict[Ref, list[tuple[Round, Ref]]] = defaultdict(list)
+def _ends_in(forecast: Forecast) -> Mapping[Ref, Termination]:
+    """Every clique that ends in some round for a breach, with its first end, and how often it ends in all."""
+    first: dict[Ref, Termination] = {}
+    times: defaultdict[Ref, dict[datetime, int]] = defaultdict(dict)
     for round_ in forecast.rounds:
         for subject, steps in ended_by(forecast.root, round_.steps).items():
-            one = ends.get(subject)
-            times = forecast.times(round_)
-            ends[subject] = (
-                _end_of(subject, round_.at, steps, times) if one is None else replace(one, times=one.times + times)
-            )
+            end = _end_of(subject, round_.at, steps)
             for step in steps:
-                rounds[step.target].append((round_, subject))
-    found: dict[Ref, _Fate] = {}
-    for clique, seen in rounds.items():
-        round_, subject = seen[0]
-        moments = {one.at: forecast.times(one) for one, _ in seen}
-        found[clique] = _Fate(round_.at, ends[subject], sum(moments.values()))
-    return found
+                first.setdefault(step.target, end)
+                times[step.target][round_.at] = forecast.times(round_)
+    return {clique: replace(end, times=sum(times[clique].values())) for clique, end in first.items()}
 
 
-def _end_of(subject: Ref, at: datetime, steps: Sequence[Step], times: int) -> Termination:
-    tolls = [step.action.takes for step in steps if isinstance(step.action, Delete)]
-    known = [toll for toll in tolls if toll is not None]
+def _end_of(subject: Ref, at: datetime, steps: Sequence[Step]) -> Termination:
     reasons = dict.fromkeys(reason for step in steps for reason in step.because if "until" in dict(reason.facts))
-    takes = sum(known, Toll()) if len(known) == len(tolls) else None
-    return Termination(subject, at, tuple(step.target for step in steps), takes, tuple(reasons), times)
+    return Termination(subject, at, tuple(step.target for step in steps), toll_of(steps), tuple(reasons))
 
 
 def _kept_because(forecast: Forecast, subject: Ref, cliques: Sequence[Ref]) -> tuple[Reason, ...]:
     """Why a replica is kept: its own verdict, or its group's; and why what ends it elsewhere does not here."""
-    whole = Ref(subject.api_version, subject.kind, subject.namespace, subject.name)
     fates = {one.subject: one for one in forecast.findings if one.question == TERMINATION}
-    fate = fates.get(subject) or fates.get(whole)
+    fate = fates.get(subject) or fates.get(subject.whole)
     own = fate.because if fate is not None else ()
     gone = frozenset(cliques)
     breaches = (one.because for one in forecast.findings if one.question == BREACH and one.subject in gone)
-    return (*own, *(because[0] for because in breaches if because[0].rule.code != _HEALTHY))
+    return (*own, *(because[0] for because in breaches if because[0].rule.code != HEALTHY))
 
 
 def _unknown_in(forecast: Forecast) -> Iterable[Reason]:

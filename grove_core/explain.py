@@ -6,18 +6,20 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, unique
+from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.endings import ended_by
+from grove_core.areas.gang_termination.endings import ended_by, ends_named_in
 from grove_core.areas.gang_termination.field import rules as field
 from grove_core.areas.gang_termination.findings import AVAILABILITY, BREACH, TERMINATION
-from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.rules import INCOMPLETE, LACKING, NOTHING_KNOWN, Why
+from grove_core.areas.gang_termination.verdicts import DELEGATES, ENDS, KEEPS, SUSPENDS, WAITS
 from grove_core.areas.workload import rules as workload
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Delete, Step, Toll
+from grove_core.kernel.steps import Step, Toll, toll_of
 from grove_core.kernel.times import parse_time
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.plan import Withheld
@@ -27,20 +29,9 @@ from grove_core.resources.podclique import GROUP_KIND
 _GATES: Final = frozenset(
     {workload.Why.NOT_IN_GANG_YET, workload.Why.GANG_INCOMPLETE, workload.Why.BASE_GANG_NOT_PLACED}
 )
-_LACKING: Final = frozenset(
-    {
-        Why.NEVER_AVAILABLE,
-        Why.AVAILABILITY_NOT_RECORDED,
-        Why.UPDATE_IN_PROGRESS,
-        Why.INSUFFICIENT_READY_PODS,
-        field.Why.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE,
-        field.Why.INSUFFICIENT_READY_PODS,
-        field.Why.SCHEDULING_SUPPRESSED,
-        field.Why.NOTHING_SCHEDULED,
-    }
-)
-_UNKNOWN: Final = frozenset({Why.NOT_COLLECTED, field.Why.NOT_COLLECTED, field.Why.DELAY_MISSING})
-_INCOMPLETE: Final = frozenset({Why.CONSTITUENT_MISSING, field.Why.STANDALONE_MISSING})
+_LACKING: Final = LACKING | field.LACKING
+_NOTHING_KNOWN: Final = NOTHING_KNOWN | field.NOTHING_KNOWN
+_INCOMPLETE: Final = INCOMPLETE | field.INCOMPLETE
 
 
 @unique
@@ -53,6 +44,19 @@ class Tone(Enum):
     UNKNOWN = "UNKNOWN"
     GATED = "GATED"
     KEEPS = "KEEP"
+
+
+TONES: Final[Mapping[str, Tone]] = MappingProxyType(
+    {
+        ENDS: Tone.ENDS,
+        WAITS: Tone.WAITS,
+        Truth.UNKNOWN.value: Tone.UNKNOWN,
+        KEEPS: Tone.KEEPS,
+        DELEGATES: Tone.KEEPS,
+        SUSPENDS: Tone.KEEPS,
+    }
+)
+"""How a verdict on a termination is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +137,12 @@ def story_of(forecast: Forecast) -> Story:
     breaches = {finding.subject: finding for finding in findings if finding.question == BREACH}
     fates = {finding.subject: finding for finding in findings if finding.question == TERMINATION}
     ended = ended_by(forecast.root, forecast.rounds[0].steps)
-    entries = [_entry(fate, breaches, ended.get(fate.subject, ())) for fate in fates.values() if _is_told(fate)]
+    refused = {
+        subject for held in forecast.rounds[0].withheld for subject in ends_named_in(forecast.root, held.because)
+    }
+    entries = [
+        _entry(fate, breaches, ended.get(fate.subject, ()), refused) for fate in fates.values() if _is_told(fate)
+    ]
     told = {cause.subject for entry in entries for cause in entry.causes if entry.tone is not Tone.KEEPS}
     spared = {one.subject for one in forecast.averted if one.question == BREACH}
     lacking = (one for one in breaches.values() if one.subject not in told and _lacks(one, spared))
@@ -149,7 +158,7 @@ def story_of(forecast: Forecast) -> Story:
             tuple(_causes(withheld.because, breaches)),
         )
         for withheld in forecast.rounds[0].withheld
-        if not any(reason.rule in _UNKNOWN for reason in withheld.because)
+        if not any(reason.rule in _NOTHING_KNOWN for reason in withheld.because)
     ]
     order = list(Tone)
     unrecorded = sum(finding.because[0].rule is Why.AVAILABILITY_NOT_RECORDED for finding in breaches.values())
@@ -157,7 +166,7 @@ def story_of(forecast: Forecast) -> Story:
         forecast.root,
         tuple(sorted((*entries, *held), key=lambda entry: (order.index(entry.tone), entry.subject.sort_key))),
         unrecorded,
-        **_availability(forecast.findings),
+        *_availability(forecast.findings),
     )
 
 
@@ -166,17 +175,11 @@ def is_gated(withheld: Withheld) -> bool:
     return withheld.because[0].rule in _GATES
 
 
-def _availability(findings: Iterable[Finding]) -> dict[str, int]:
-    """The numbers behind the finding on the set's availability, if there is one."""
-    found = next((finding.because[0] for finding in findings if finding.question == AVAILABILITY), None)
-    return {name: int(value) for name, value in found.facts} if found is not None else {}
-
-
-def toll_of(steps: Iterable[Step]) -> Toll | None:
-    """What the deletions among some steps take along together; None where nobody knows it of one."""
-    tolls = [step.action.takes for step in steps if isinstance(step.action, Delete)]
-    known = [toll for toll in tolls if toll is not None]
-    return sum(known, Toll()) if len(known) == len(tolls) else None
+def _availability(findings: Iterable[Finding]) -> tuple[int, int]:
+    """How many replicas of the set are available, and of how many; nothing of nothing where that is not said."""
+    verdict = next((finding.verdict for finding in findings if finding.question == AVAILABILITY), "0/0")
+    available, _, replicas = verdict.partition("/")
+    return int(available), int(replicas)
 
 
 def _degraded(root: Ref, lacking: Iterable[Finding], fates: Mapping[Ref, Finding]) -> Mapping[Ref, list[Cause]]:
@@ -184,7 +187,7 @@ def _degraded(root: Ref, lacking: Iterable[Finding], fates: Mapping[Ref, Finding
     guards = {
         f"{ref.name}-{ref.replica}-": fate.because[0].sentence
         for ref, fate in fates.items()
-        if ref.kind == GROUP_KIND and ref.replica is not None and fate.verdict not in {"Terminate", "Wait"}
+        if ref.kind == GROUP_KIND and ref.replica is not None and fate.verdict not in {ENDS, WAITS}
     }
     found: defaultdict[Ref, list[Cause]] = defaultdict(list)
     for breach in lacking:
@@ -202,12 +205,13 @@ def _is_told(finding: Finding) -> bool:
     """Replicas of the set always; scaling groups only where they act or wait themselves."""
     if finding.subject.kind == "PodCliqueSet":
         return True
-    return finding.subject.replica is not None and finding.verdict in {"Terminate", "Wait"}
+    return finding.subject.replica is not None and finding.verdict in {ENDS, WAITS}
 
 
-def _entry(fate: Finding, breaches: Mapping[Ref, Finding], deletes: Sequence[Step]) -> Entry:
-    tone = {"Terminate": Tone.ENDS, "Wait": Tone.WAITS, "Unknown": Tone.UNKNOWN}.get(fate.verdict, Tone.KEEPS)
-    if tone is Tone.ENDS and not deletes:
+def _entry(fate: Finding, breaches: Mapping[Ref, Finding], deletes: Sequence[Step], refused: AbstractSet[Ref]) -> Entry:
+    """One replica; of one that ends either a deletion was held back, or what is not deleted is on its way already."""
+    tone = TONES.get(fate.verdict, Tone.UNKNOWN)  # a saved plan may come from rules that know other fates
+    if tone is Tone.ENDS and not deletes and fate.subject in refused:
         tone = Tone.HELD
     incomplete = any(reason.rule in _INCOMPLETE for reason in fate.because)
     return Entry(

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 from grove_core.areas.topology.moment import TopologyMoment
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.steps import Apply, Create, Step
+from grove_core.kernel.refs import invented_uid
+from grove_core.kernel.steps import Make, Step
 from grove_core.plan.forecast import Forecast, forecast_of, round_of
 from grove_core.reconcile_topology import reconcile_topology
-from grove_core.resources.applied import with_fields
 from grove_core.resources.cluster_topology import cluster_topology_of
+from grove_core.resources.written import after
 
 
 def forecast_topology(moment: TopologyMoment) -> Forecast:
@@ -29,11 +30,11 @@ def _after(moment: TopologyMoment, steps: tuple[Step, ...]) -> TopologyMoment:
     """The next look, if the server took them."""
     topology = moment.topology
     for step in steps:
-        if isinstance(step.action, Create):
+        if isinstance(step.action, Make):
             made = cluster_topology_of(thaw(step.action.manifest))
-            topology = replace(made, uid=f"(uid of {step.target.short})", resource_version="1")
-        elif isinstance(step.action, Apply) and topology is not None and step.target == topology.ref:
-            topology = with_fields(topology, step.action.fields)  # type: ignore[assignment]  # the kind stays
+            topology = replace(made, uid=invented_uid(step.target), resource_version="1")
+        elif topology is not None and step.target == topology.ref:
+            topology = after(topology, step.action)
     if topology is not None and topology.deleting and not topology.finalizers:
         topology = None
     return replace(moment, topology=topology, shadowed=None, attempts=())

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from grove_core.areas.gang_termination.findings import BREACH, TERMINATION
-from grove_core.areas.gang_termination.verdicts import Delegate, Terminate
+from grove_core.areas.gang_termination.findings import BREACH, HEALTHY, TERMINATION
+from grove_core.areas.gang_termination.verdicts import DELEGATES, ENDS
 from grove_core.areas.mnnvl.desire import QUESTION as FABRIC
 from grove_core.areas.mnnvl.judge import address_of
 from grove_core.areas.mnnvl_scopes.judge import shared_domain
@@ -26,8 +26,6 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
 _TRUE: Final = Truth.TRUE.value
-_ENDS: Final = Terminate.__name__
-_DELEGATES: Final = Delegate.__name__
 
 
 def cliques_behind(snapshot: Snapshot, kind: str, name: str) -> tuple[PodClique, ...]:
@@ -75,7 +73,7 @@ class Inquiry:
     kind: str
     name: str
 
-    @property
+    @cached_property
     def ref(self) -> Ref:
         """The object's address."""
         if self.kind == DOMAIN_KIND:
@@ -84,7 +82,7 @@ class Inquiry:
         version = {"Pod": CORE, "PodGang": SCHEDULER}.get(self.kind, GROVE)
         return Ref(version, self.kind, self.snapshot.root.ref.namespace, self.name)
 
-    @property
+    @cached_property
     def cliques(self) -> tuple[PodClique, ...]:
         """The cliques the object stands for: itself, its members, all of a set, or the one a pod belongs to."""
         return cliques_behind(self.snapshot, self.kind, self.name)
@@ -127,8 +125,11 @@ class Inquiry:
             action = step.action
             if isinstance(action, SetStatus):
                 continue
-            made = isinstance(action, Make) and self.kind != "Pod" and _owner_of(step.target, action) in uids
-            if self.kind == "PodCliqueSet" or made or step.target in concerned:
+            if (
+                self.kind == "PodCliqueSet"
+                or step.target in concerned
+                or (isinstance(action, Make) and self.kind != "Pod" and _owner_of(step.target, action) in uids)
+            ):
                 yield step
 
     def withheld(self) -> Iterator[Withheld]:
@@ -157,7 +158,7 @@ class Inquiry:
             guard = self._guard_of(clique, found)
             if guard is not None and (guard.subject, guard.question) not in told:
                 told.add((guard.subject, guard.question))
-                if guard.because[0].rule.code != "SufficientReadyPods" or self.kind in {"PodClique", "Pod"}:
+                if guard.because[0].rule.code != HEALTHY or self.kind in {"PodClique", "Pod"}:
                     yield guard
         if self.kind in {"PodCliqueSet", GROUP_KIND}:
             for finding in self.plan.findings:
@@ -167,13 +168,13 @@ class Inquiry:
 
     def _guard_of(self, clique: PodClique, found: dict[tuple[Ref, str], Finding]) -> Finding | None:
         above = [finding for ref in self._chain(clique) if (finding := found.get((ref, TERMINATION))) is not None]
-        ending = next((finding for finding in above if finding.verdict == _ENDS), None)
+        ending = next((finding for finding in above if finding.verdict == ENDS), None)
         if ending is not None:
             return ending
         breach = found.get((clique.ref, BREACH))
         if breach is None or breach.verdict != _TRUE:
             return breach or found.get((self.snapshot.root.ref, TERMINATION))
-        return next((finding for finding in above if finding.verdict != _DELEGATES), breach)
+        return next((finding for finding in above if finding.verdict != DELEGATES), breach)
 
     def _chain(self, clique: PodClique) -> tuple[Ref, ...]:
         """Who may end a clique, nearest first."""

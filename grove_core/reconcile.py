@@ -65,7 +65,6 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     gates = judge_gates(seen)  # WL
     topology = judge_topology(seen)  # TP
     completion = judge_completion(seen, ruling.ending, told, placing_of(seen, topology))  # WL
-    held_back = (held for part in completion.wants for held in part.held_back)
 
     desired = Desired.union(
         (
@@ -74,7 +73,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
             wants_of_scopes(seen, scopes),  # MS
             wants_of_teardown(seen),  # WL
             *completion.wants,  # WL
-            wants_of_topology(seen, topology, held_back),  # TP
+            wants_of_topology(seen, topology, completion.misplaced),  # TP
             wants_of_gates(gates),  # WL
         )
     )

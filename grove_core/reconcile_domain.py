@@ -8,7 +8,6 @@ from typing import Final
 
 from grove_core.areas.domain_cliques.desire import wants_of_domain
 from grove_core.areas.domain_cliques.moment import DomainMoment
-from grove_core.areas.gang_termination.design import DESIGN
 from grove_core.plan.difference import difference
 from grove_core.plan.plan import Plan
 
@@ -25,4 +24,4 @@ def reconcile_domain(moment: DomainMoment, *, cleanup: timedelta = CLEANUP) -> P
     """
     desired, findings = wants_of_domain(moment)  # DC
     wake_at = moment.now + cleanup if desired.held_back else None
-    return difference(desired, moment, rules=DESIGN.name, wake_at=wake_at, findings=findings)
+    return difference(desired, moment, wake_at=wake_at, findings=findings)

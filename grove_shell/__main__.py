@@ -1,6 +1,5 @@
 """The executable: ``grove``, and as a kubectl plugin ``kubectl grove``."""
 
-import gc
 import os
 import sys
 from io import TextIOWrapper
@@ -15,7 +14,6 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # an ASCII terminal can show a "µs" as well as it can
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "true")  # we have none, and looking for them takes a while
-    gc.disable()  # the process ends soon, and nothing it makes goes round in circles
     name = "kubectl grove" if Path(sys.argv[0]).name.startswith("kubectl-") else "grove"
     code = run(sys.argv[1:], name)
     try:

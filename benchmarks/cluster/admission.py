@@ -23,8 +23,8 @@ from grove_core.resources.configuration import TopologyAware
 from grove_shell.client.api import Api
 from grove_shell.client.connection import connect
 from grove_shell.client.kinds import KINDS
+from grove_shell.client.registered import JOINING, MUTATING, PATHS, VALIDATION
 from grove_shell.manifests.definitions import definitions
-from grove_shell.webhooks.registration import JOINING, MUTATING, PATHS, VALIDATION
 from tests.cluster.guarding import PLACING, topology
 from tests.cluster.installing import apply
 from tests.cluster.nvidia.definitions import install, released

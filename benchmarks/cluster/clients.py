@@ -49,7 +49,7 @@ class Beside:
 async def clients(stage: Stage) -> list[Beside]:
     """Measure all three."""
     settings = client.Configuration()
-    await config.load_kube_config(str(stage.kubeconfig), client_configuration=settings)  # type: ignore[no-untyped-call]
+    await config.load_kube_config(str(stage.kubeconfig), client_configuration=settings)  # type: ignore[no-untyped-call]  # the library has no types for it
     async with client.ApiClient(settings) as typed:
         core = client.CoreV1Api(typed)
         numbers = count()
@@ -131,9 +131,9 @@ async def _watch_ours(stage: Stage) -> float:
 
 
 async def _watch_theirs(core: Any) -> float:  # noqa: ANN401 - as above
-    seen, watching = 0, watch.Watch()  # type: ignore[no-untyped-call]
+    seen, watching = 0, watch.Watch()  # type: ignore[no-untyped-call]  # the library has no types for it
     start = time.process_time()
-    async with watching.stream(  # type: ignore[no-untyped-call]
+    async with watching.stream(  # type: ignore[no-untyped-call]  # the library has no types for it
         core.list_namespaced_pod, NAMESPACE, label_selector=_LABEL, resource_version="0", timeout_seconds=60
     ) as events:
         async for _ in events:

@@ -31,7 +31,7 @@ def metrics_page() -> str:
 def metrics_of(registry: CollectorRegistry) -> Iterator[tuple[str, str, str, str]]:
     """A row for each metric, with the name under which it is read."""
     for collector in tuple(registry._collector_to_names):  # noqa: SLF001 - a metric nobody counted yet shows no labels
-        labels = ", ".join(code(label) for label in collector._labelnames)  # type: ignore[attr-defined]  # noqa: SLF001
-        for metric in collector.describe():  # type: ignore[attr-defined]
+        labels = ", ".join(code(label) for label in collector._labelnames)  # type: ignore[attr-defined]  # noqa: SLF001 - as above
+        for metric in collector.describe():  # type: ignore[attr-defined]  # collectors have it; the type that the registry promises has not
             name = f"{metric.name}_total" if metric.type == "counter" else metric.name
             yield code(name), metric.type, labels or "-", prose(metric.documentation)

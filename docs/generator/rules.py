@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, TypedDict
 
 from docs.generator.markdown import prose, slug, table
+from grove_core.areas.gang_termination.judge import BREACH_TABLE
 from grove_shell import catalogue
 
 _SPECS: Final = Path(__file__).parents[2] / "specs"
@@ -76,7 +77,23 @@ def _area(prefix: str) -> str:
             f"# {prefix}: {name.replace('_', ' ')}\n",
             f"{governs[0].upper()}{governs[1:]}. {len(rules)} rules of `specs/{name}.md`.\n",
             *((story[1] + "\n",) if story else ()),
+            *((_breach_table(),) if prefix == "GT" else ()),
             *map(_rule, rules),
+        )
+    )
+
+
+def _breach_table() -> str:
+    """The rules that decide whether a PodClique is breached, in the order in which they are asked."""
+    rows = [
+        (f"{place}", f"`{row.breach.value}`", f"`{row.why.code}`", _linked(row.why.requirement))
+        for place, row in enumerate(BREACH_TABLE, start=1)
+    ]
+    return "\n".join(
+        (
+            "Whether a PodClique is breached is asked in this order; the first rule that holds speaks, and its status",
+            "and reason become those of the condition `MinAvailableBreached`.\n",
+            table(("", "status", "reason", "rule"), rows),
         )
     )
 

@@ -1,10 +1,9 @@
 """Documents and attempts read back from JSON to equal values (PL-009).
 
-Rule for this file: whatever the JSON is, the only exception is MalformedObject.
+Rule for this file: whatever the JSON is, the only exception is MalformedObject, and what was read is whole (PL-030).
 """
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -15,10 +14,10 @@ from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
 from grove_core.document.document import AUTO, FOREGROUND, FORMAT_VERSION, Document, Json
+from grove_core.document.values import fact, flag, integer, items, moment, text, whole_object
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.durations import parse_duration
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
@@ -35,13 +34,14 @@ from grove_core.kernel.steps import (
     Step,
     Toll,
 )
-from grove_core.kernel.times import parse_time
 from grove_core.plan import rules as planning
 from grove_core.plan.forecast import Forecast, Round
 from grove_core.plan.plan import Withheld
 from grove_core.plan.recurrence import Recurrence
 from grove_core.resources.cluster_topology import Level
 from grove_core.resources.configuration import UNTOLD, Configuration, DomainShape, Mnnvl, MnnvlMode, TopologyAware
+from grove_core.resources.fields import shown
+from grove_core.resources.names import listed
 from grove_core.version import IMAGE
 
 _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
@@ -63,82 +63,102 @@ _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
 _STAGES: Final[Mapping[str, Stage]] = MappingProxyType(
     {"apply": Stage.WORKLOAD, "setStatus": Stage.STATUS, "delete": Stage.CLEANUP, "dropFinalizer": Stage.CLEANUP}
 )
+_NOT_OURS: Final = (KeyError, TypeError, AttributeError, ValueError)
 
 
-def document_from_json(raw: Json) -> Document:
+def document_from_json(raw: Any) -> Document:  # noqa: ANN401 - any JSON
     """Read a document back. Raises MalformedObject where it is none of ours, or of another major version."""
-    version = raw.get("formatVersion")
+    version = raw.get("formatVersion") if isinstance(raw, Mapping) else raw
     if not isinstance(version, str) or version.split(".")[0] != FORMAT_VERSION.split(".")[0]:
         expected = f"a plan of format {FORMAT_VERSION}"
-        raise MalformedObject((Problem(path="formatVersion", expected=expected, got=str(version)),))
+        raise MalformedObject((Problem(path="formatVersion", expected=expected, got=shown(version)),))
     try:
         return Document(
-            rules=_text(raw["rules"]),
-            as_of=_time(raw["asOf"]),
-            not_collected=tuple(raw["notCollected"]),
-            forecasts=tuple(_forecast_from_json(plan, raw["rules"]) for plan in raw["plans"]),
+            rules=text(raw["rules"]),
+            as_of=moment(raw["asOf"]),
+            not_collected=tuple(map(text, items(raw["notCollected"]))),
+            forecasts=tuple(_forecast_from_json(plan, raw["rules"]) for plan in items(raw["plans"])),
             configuration=_configuration(raw["configuration"]) if "configuration" in raw else UNTOLD,
         )
-    except (KeyError, TypeError, AttributeError, ValueError) as fault:
-        raise MalformedObject((Problem(path="", expected="a whole plan", got=f"trouble at {fault}"),)) from fault
+    except _NOT_OURS as fault:
+        raise MalformedObject((Problem(path="", expected="a whole plan", got=_got(raw, fault)),)) from fault
 
 
 def _configuration(raw: Json) -> Configuration:
     said = raw["mnnvl"]
-    enabled, shape = said["enabled"], _text(said["computeDomainShape"])
-    if type(enabled) is not bool:
-        raise TypeError(f"{enabled!r} instead of true or false")
-    told = Mnnvl(enabled, MnnvlMode(_text(said["mode"])), None if shape == AUTO else DomainShape(shape))
-    image = _text(raw["startup"]["image"]) if "startup" in raw else IMAGE
+    enabled, shape = flag(said["enabled"]), text(said["computeDomainShape"])
+    told = Mnnvl(enabled, MnnvlMode(text(said["mode"])), None if shape == AUTO else DomainShape(shape))
+    image = text(raw["startup"]["image"]) if "startup" in raw else IMAGE
     return Configuration(mnnvl=told, init_image=image, topology=_topology(raw.get("topologyAwareScheduling")))
 
 
 def _topology(raw: Any) -> TopologyAware:  # noqa: ANN401 - any JSON
     if raw is None:
         return UNTOLD.topology
-    levels = tuple(Level(_text(level["domain"]), _text(level["key"])) for level in raw["levels"])
-    if type(raw["enabled"]) is not bool:
-        raise TypeError(f"{raw['enabled']!r} instead of true or false")
-    return TopologyAware(raw["enabled"], levels)
+    levels = tuple(Level(text(level["domain"]), text(level["key"])) for level in items(raw["levels"]))
+    return TopologyAware(flag(raw["enabled"]), levels)
 
 
 def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any JSON
     """Read recorded attempts: a list of steps as a plan has them, each with ``outcome`` and ``detail``.
 
-    Raises MalformedObject where it is none of that.
+    What was tried need not say why: nobody reviews it any more.
+
+    Raises MalformedObject with every one that is none.
     """
-    items = raw if isinstance(raw, list) else [raw]
-    try:
-        return tuple(Attempt(_step(item), Outcome(item["outcome"]), _text(item.get("detail", ""))) for item in items)
-    except (KeyError, TypeError, AttributeError, ValueError) as fault:
-        raise MalformedObject((Problem(path="", expected="a list of attempts", got=f"trouble at {fault}"),)) from fault
+    if not isinstance(raw, list | Mapping):
+        raise MalformedObject((Problem(path="", expected="a list of attempts", got=shown(raw)),))
+    found: list[Attempt] = []
+    problems: list[Problem] = []
+    for place, item in enumerate(raw if isinstance(raw, list) else [raw]):
+        try:
+            found.append(_attempt(item))
+        except _NOT_OURS as fault:
+            expected = "an attempt as plans have them"
+            problems.append(Problem(path=f"attempts[{place}]", expected=expected, got=_got(item, fault)))
+    if problems:
+        raise MalformedObject(tuple(problems))
+    return tuple(found)
+
+
+def _got(raw: Any, fault: Exception) -> str:  # noqa: ANN401 - any JSON
+    """What stood there, and what is wrong with it as far as we have words for that."""
+    if isinstance(fault, KeyError):
+        return f"{shown(raw)}, of which {fault.args[0]!r} is missing or not known"
+    return f"{shown(raw)}, with {fault}" if isinstance(fault, ValueError) else shown(raw)
+
+
+def _attempt(raw: Json) -> Attempt:
+    because = tuple(map(_reason, items(raw["because"])))
+    return Attempt(_step(raw, because), Outcome(raw["outcome"]), text(raw.get("detail", "")))
 
 
 def _forecast_from_json(raw: Json, rules: str) -> Forecast:
     return Forecast(
         root=_ref(raw["root"]),
-        root_uid=_text(raw["root"]["uid"]),
+        root_uid=text(raw["root"]["uid"]),
         rules=rules,
         rounds=tuple(
             Round(
-                round_["round"],
-                _time(round_["at"]),
-                tuple(_step(step) for step in round_["steps"]),
-                tuple(Withheld(_ref(held["target"]), _reasons(held["because"])) for held in round_["withheld"]),
-                None if round_["wakeAt"] is None else _time(round_["wakeAt"]),
+                integer(round_["round"]),
+                moment(round_["at"]),
+                tuple(_step(step, _reasons(step["because"])) for step in items(round_["steps"])),
+                tuple(Withheld(_ref(held["target"]), _reasons(held["because"])) for held in items(round_["withheld"])),
+                None if round_["wakeAt"] is None else moment(round_["wakeAt"]),
             )
-            for round_ in raw["rounds"]
+            for round_ in items(raw["rounds"])
         ),
-        findings=_findings(raw.get("decisions", ())),
-        averted=_findings(raw.get("averted", ())),
-        complete=raw["complete"],
+        findings=_findings(raw.get("decisions", [])),
+        averted=_findings(raw.get("averted", [])),
+        complete=flag(raw["complete"]),
         again=_again(raw.get("again")),
     )
 
 
-def _findings(raw: Iterable[Json]) -> tuple[Finding, ...]:
+def _findings(raw: object) -> tuple[Finding, ...]:
     return tuple(
-        Finding(_ref(item["subject"]), item["question"], item["verdict"], _reasons(item["because"])) for item in raw
+        Finding(_ref(item["subject"]), text(item["question"]), text(item["verdict"]), _reasons(item["because"]))
+        for item in items(raw)
     )
 
 
@@ -146,79 +166,60 @@ def _again(raw: Json | None) -> Recurrence | None:
     """What comes again and again; plans of before 1.3 play it all."""
     if raw is None:
         return None
-    since, every = raw["sinceRound"], parse_duration(_text(raw["every"]))
-    if type(since) is not int or not every:
-        raise TypeError(f"{raw!r} instead of a round and an interval")
-    return Recurrence(since, every, _time(raw["until"]))
+    every = parse_duration(text(raw["every"]))
+    if not every:
+        raise ValueError(f"{shown(raw['every'])} instead of an interval")
+    return Recurrence(integer(raw["sinceRound"]), every, moment(raw["until"]))
 
 
-def _step(raw: Json) -> Step:
-    name = raw["action"]
-    target, because = _ref(raw["target"]), _reasons(raw["because"])
+def _step(raw: Json, because: tuple[Reason, ...]) -> Step:
+    name, target = raw["action"], _ref(raw["target"])
     if name == "create":
-        return Step(Stage[_text(raw["stage"])], target, Create(_object(raw["object"])), because)
+        return Step(Stage[text(raw["stage"])], target, Create(whole_object(raw["object"])), because)
     if name == "ensure":
-        return Step(Stage.FOUNDATION, target, Ensure(_object(raw["object"])), because)
+        return Step(Stage.FOUNDATION, target, Ensure(whole_object(raw["object"])), because)
     guard = _guard(raw["guard"])
-    stage = Stage[_text(raw["stage"])] if "stage" in raw else _STAGES[name]
+    stage = Stage[text(raw["stage"])] if "stage" in raw else _STAGES[name]
     action: Action
     if name == "apply":
-        action = Apply(_object(raw["object"]), guard)
+        action = Apply(whole_object(raw["object"]), guard)
     elif name == "setStatus":
-        action = SetStatus(_object(raw["object"]), guard)
+        action = SetStatus(whole_object(raw["object"]), guard)
     elif name == "dropFinalizer":
-        action = DropFinalizer(_text(raw["object"]["finalizer"]), guard)
-    else:
-        rests_on = tuple((_ref(item["target"]), _guard(item["guard"])) for item in raw["restsOn"])
+        action = DropFinalizer(text(raw["object"]["finalizer"]), guard)
+    elif name == "delete":
+        rests_on = tuple((_ref(item["target"]), _guard(item["guard"])) for item in items(raw["restsOn"]))
         foreground = raw.get("propagationPolicy") == FOREGROUND
         action = Delete(guard, rests_on, foreground=foreground, takes=_toll(raw.get("takes")))
-        stage = Stage.CAUSE if raw["isCause"] else stage
+        stage = Stage.CAUSE if flag(raw["isCause"]) else stage
+    else:
+        raise ValueError(f"{shown(name)}, which is no action")
     return Step(stage, target, action, because)
 
 
 def _toll(raw: Json | None) -> Toll | None:
     """What a deletion takes along; plans of before 1.1 do not say it."""
-    if raw is None:
-        return None
-    counts = [raw[key] for key in ("pods", "ready", "gpus")]
-    if any(type(count) is not int for count in counts):
-        raise TypeError(f"{counts} instead of three integers")
-    return Toll(*counts)
-
-
-def _object(raw: object) -> FrozenMap:
-    frozen = freeze(raw)
-    if not isinstance(frozen, FrozenMap):
-        raise TypeError(f"{raw!r} instead of an object")
-    return frozen
+    return None if raw is None else Toll(*(integer(raw[key]) for key in ("pods", "ready", "gpus")))
 
 
 def _guard(raw: Json) -> Guard:
-    return Guard(_text(raw["uid"]), _text(raw["resourceVersion"]))
+    return Guard(text(raw["uid"]), text(raw["resourceVersion"]))
 
 
-def _reasons(raw: Iterable[Json]) -> tuple[Reason, ...]:
-    return tuple(
-        Reason(_RULES[item["requirement"]], _ref(item["subject"]), tuple(sorted(item["facts"].items()))) for item in raw
-    )
+def _reasons(raw: object) -> tuple[Reason, ...]:
+    found = tuple(map(_reason, items(raw)))
+    if not found:
+        raise ValueError("what has no reason (PL-003)")
+    return found
+
+
+def _reason(raw: Json) -> Reason:
+    rule, facts = _RULES[raw["requirement"]], raw["facts"]
+    if facts.keys() != rule.clause.facts:
+        raise ValueError(f"{rule.requirement}, which tells of {listed(rule.clause.facts)}, not of {listed(facts)}")
+    return Reason(rule, _ref(raw["subject"]), tuple(sorted((name, fact(told)) for name, told in facts.items())))
 
 
 def _ref(raw: Json) -> Ref:
-    replica = raw.get("replica")
-    if replica is not None and type(replica) is not int:
-        raise TypeError(f"replica {replica!r}")
-    return Ref(_text(raw["apiVersion"]), _text(raw["kind"]), _text(raw["namespace"]), _text(raw["name"]), replica)
-
-
-def _text(value: object) -> str:
-    """A string, or a TypeError that becomes a report: hashing anything else would end in one anyway, later."""
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} instead of a string")
-    return value
-
-
-def _time(text: str) -> datetime:
-    moment = parse_time(text)
-    if moment is None:
-        raise MalformedObject((Problem(path="", expected="an RFC 3339 time", got=text),))
-    return moment
+    replica = None if raw.get("replica") is None else integer(raw["replica"])
+    return Ref(text(raw["apiVersion"]), text(raw["kind"]), text(raw["namespace"]), text(raw["name"]), replica)

@@ -15,6 +15,11 @@ class Remark:
     got: str
     reason: Reason
 
+    @property
+    def sort_key(self) -> tuple[str, str, str, str]:
+        """Order by where it is, then by the rule: it is a function of content."""
+        return (self.path, self.reason.rule.requirement, self.got, self.reason.sentence)
+
     def __str__(self) -> str:
         return f"{self.path}: {self.reason.sentence}, got {self.got}"
 

@@ -1,4 +1,4 @@
-"""The two ways to fail: somebody else's input, or our own law. Nothing else is raised in the core."""
+"""The two ways to fail: somebody else's input, or our own law. Nothing else leaves the core."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,9 @@
 """Which object, and which version of it."""
 
 from dataclasses import dataclass
+from typing import Final
+
+_INVENTED: Final = "(uid of "
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,11 @@ class Ref:
         """``Kind/name``, with ``[replica]`` where one is meant; for sentences in which the namespace is known."""
         return f"{self.kind}/{self.name}" if self.replica is None else f"{self.kind}/{self.name}[{self.replica}]"
 
+    @property
+    def whole(self) -> "Ref":
+        """The object itself, none of its replicas."""
+        return Ref(self.api_version, self.kind, self.namespace, self.name)
+
     def at_replica(self, replica: int) -> "Ref":
         """The same object, one of its replicas."""
         return Ref(self.api_version, self.kind, self.namespace, self.name, replica)
@@ -34,3 +42,18 @@ class Guard:
 
     uid: str
     resource_version: str
+
+
+def invented_uid(ref: Ref, serial: int = 1) -> str:
+    """The uid of an object that no cluster has seen.
+
+    Args:
+        ref: its address.
+        serial: how many of its kind and name were invented, itself included.
+    """
+    return f"{_INVENTED}{ref.short}{f' no. {serial}' if serial > 1 else ''})"
+
+
+def is_invented(uid: str) -> bool:
+    """Whether a uid is none that an API server gave."""
+    return uid.startswith(_INVENTED)

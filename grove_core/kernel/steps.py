@@ -1,5 +1,6 @@
 """What may be done to the world. There is no other verb."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, IntEnum, unique
 from typing import Final, TypeAlias
@@ -128,6 +129,13 @@ class Step:
     def aim(self) -> tuple[Ref, type[Action], Guard | None]:
         """What makes two steps the same try: the same kind of write on the same state of one object (PL-012)."""
         return (self.target, type(self.action), self.action.guard)
+
+
+def toll_of(steps: Iterable[Step]) -> Toll | None:
+    """What the deletions among some steps take along together; None where nobody knows it of one."""
+    tolls = [step.action.takes for step in steps if isinstance(step.action, Delete)]
+    known = [toll for toll in tolls if toll is not None]
+    return sum(known, Toll()) if len(known) == len(tolls) else None
 
 
 def is_told_first(step: Step) -> bool:

@@ -35,7 +35,7 @@ def difference(
     desired: Desired,
     view: View,
     *,
-    rules: str,
+    rules: str = "",
     wake_at: datetime | None = None,
     findings: Iterable[Finding],
 ) -> Plan:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from grove_core.kernel.errors import Problem
@@ -16,9 +17,10 @@ from grove_core.snapshot.view import Seen
 
 
 def problems_in(plan: Plan, seen: Seen) -> tuple[Problem, ...]:
-    """Every breach of PL-003 to PL-006, PL-011, PL-016 and PL-022. Empty for every plan the core produces.
+    """Every breach of PL-003 to PL-006, PL-011, PL-016, PL-022, GT-062 and WL-001; none in a plan the core produces.
 
-    Property tests call it on every plan; whoever applies a plan to a real cluster should, too, before the first write.
+    Linear in the plan and in what is seen. Property tests call it on every plan; whoever applies a plan to a real
+    cluster should, too, before the first write.
     """
     return tuple(_problems(plan, seen.known()))
 
@@ -35,14 +37,15 @@ def _problems(plan: Plan, known: Mapping[Ref, Resource | Pod]) -> Iterator[Probl
     for target, because in reasoned:
         if not because:
             yield Problem(path=target.short, expected="a reason (PL-003)", got="none")
+    uids = frozenset(found.uid for found in known.values() if found.uid)
     for step in plan.steps:
-        yield from _problems_of_step(step, known)
+        yield from _problems_of_step(step, known, uids)
 
 
-def _problems_of_step(step: Step, known: Mapping[Ref, Resource | Pod]) -> Iterator[Problem]:
+def _problems_of_step(step: Step, known: Mapping[Ref, Resource | Pod], uids: AbstractSet[str]) -> Iterator[Problem]:
     found = known.get(step.target)
     if isinstance(step.action, Make):
-        yield from _problems_of_creation(step, step.action, known)
+        yield from _problems_of_creation(step, step.action, uids, is_taken=found is not None)
     elif found is None:
         yield Problem(path=step.target.short, expected="an object the root owns (PL-004)", got="a stranger")
     elif step.action.guard != found.guard:
@@ -52,18 +55,18 @@ def _problems_of_step(step: Step, known: Mapping[Ref, Resource | Pod]) -> Iterat
         yield from _problems_of_action(step, deleting=found.deleting, finalizers=finalizers)
 
 
-def _problems_of_creation(step: Step, action: Make, known: Mapping[Ref, Resource | Pod]) -> Iterator[Problem]:
+def _problems_of_creation(step: Step, action: Make, uids: AbstractSet[str], *, is_taken: bool) -> Iterator[Problem]:
     target = step.target
     metadata = {key: thaw(value) for key, value in action.manifest.items() if key != "spec"}
     made = read_identity(Fields(metadata, "", []), target.api_version, target.kind, None)
     named = made["ref"] if target.namespace else replace(made["ref"], namespace="")
-    if isinstance(action, Create) and target in known:
+    if isinstance(action, Create) and is_taken:
         yield Problem(path=target.short, expected="a name that is free (PL-016)", got="one that is taken")
     if isinstance(action, Ensure) and step.stage is not Stage.FOUNDATION:
         yield Problem(path=target.short, expected="to come before what stands on it (PL-022)", got=step.stage.name)
     if named != target:
         yield Problem(path=target.short, expected="a manifest of that name (PL-016)", got=named.short)
-    if target.namespace and made["owner_uid"] not in {owner.uid for owner in known.values() if owner.uid}:
+    if target.namespace and made["owner_uid"] not in uids:
         yield Problem(path=target.short, expected="an owner in the snapshot (PL-016)", got=made["owner_name"])
 
 

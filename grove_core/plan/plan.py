@@ -23,7 +23,7 @@ class Plan:
 
     Attributes:
         root, root_uid: whose plan this is; the uid is empty for a set that is not in a cluster yet.
-        rules: name of the rule set that judged.
+        rules: name of the rule set that judged; empty where none did.
         steps: sorted by stage and target; at most one for each target (PL-005).
         withheld: sorted by target.
         wake_at: the next moment at which time alone may change the answer (PL-008); None if never.
@@ -32,7 +32,7 @@ class Plan:
 
     root: Ref
     root_uid: str
-    rules: str
+    rules: str = ""
     steps: tuple[Step, ...] = ()
     withheld: tuple[Withheld, ...] = ()
     wake_at: datetime | None = None

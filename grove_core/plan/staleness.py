@@ -1,4 +1,4 @@
-"""Is a plan that somebody reviewed still the plan? Compared by what it does and by the facts it rests on (PL-020)."""
+"""Is a plan that somebody reviewed still the plan? Compared by what it does and by what it rests on (PL-020)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Change:
     """One thing that is not as it was reviewed.
 
     Attributes:
-        what: of the step: its action, a fact it rests on, a field it writes.
+        what: of the step: its action, a rule or a fact it rests on, a field it writes.
         before, now: as reviewed, and as it is; empty where there was or is none.
     """
 
@@ -57,7 +57,7 @@ def _within(target: Ref, old: Step, new: Step) -> Iterator[Change]:
     """What differs between two steps of one kind on one object."""
     if not isinstance(old.action, SetStatus):
         facts = [
-            {(reason.rule.code, name): value for reason in step.because for name, value in _facts(reason)}
+            {(reason.rule.code, name): value for reason in step.because for name, value in _told_by(reason)}
             for step in (old, new)
         ]
         for key in sorted({*facts[0], *facts[1]}):
@@ -68,8 +68,12 @@ def _within(target: Ref, old: Step, new: Step) -> Iterator[Change]:
         yield Change(target, "what is written", *(_short(_content(step.action)) for step in (old, new)))
 
 
-def _facts(reason: Reason) -> Iterable[tuple[str, object]]:
-    return ((f"of {reason.subject.short}: {name}", value) for name, value in reason.facts)
+def _told_by(reason: Reason) -> Iterator[tuple[str, object]]:
+    """That the rule is a reason at all, for there are rules that tell no facts; then its facts."""
+    of = f"of {reason.subject.short}"
+    yield of, "a reason"
+    for name, value in reason.facts:
+        yield f"{of}: {name}", value
 
 
 def _content(action: Action) -> Json:

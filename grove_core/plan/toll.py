@@ -1,6 +1,6 @@
 """What a deletion takes along: pods, how many of them serve, and the GPUs they hold."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from grove_core.kernel.refs import Ref
@@ -14,10 +14,10 @@ _POD: Final = "Pod"
 
 
 class Tolls:
-    """The tolls of the deletions of one plan; every pod counts for one of them (PL-019)."""
+    """The tolls of the deletions of one plan; every pod counts for one of them, the narrowest (PL-019)."""
 
     def __init__(self, snapshot: Snapshot, deleted: Collection[Ref]) -> None:
-        """Look at a snapshot.
+        """Look at a snapshot. Linear in its cliques, and in its pods where some of them are deleted by themselves.
 
         Args:
             snapshot: that was judged.
@@ -25,34 +25,39 @@ class Tolls:
         """
         self._snapshot = snapshot
         self._cliques = {clique.ref: clique for clique in snapshot.cliques}
-        self._groups = {group.ref: group.uid for group in snapshot.groups}
         self._pods = (
             {pod.ref: (clique, pod) for clique, pod in snapshot.pods() if pod.ref in deleted}
             if any(ref.kind == _POD for ref in deleted)
             else {}
         )
-        self._deleted = deleted
+        self._groups = {group.ref: group.uid for group in snapshot.groups if group.ref in deleted}
+        self._members: dict[str, list[PodClique]] = {uid: [] for uid in self._groups.values()}
+        for ref, clique in self._cliques.items():
+            if clique.owner_uid in self._members and ref not in deleted:
+                self._members[clique.owner_uid].append(clique)
 
     def of(self, target: Ref) -> Toll | None:
         """What goes with the target; None where it takes no pods along, or nobody knows which."""
         if target.kind == _POD:
-            return _toll((self._pods[target],)) if target in self._pods else None
+            found = self._pods.get(target)
+            return None if found is None else _toll(((found[0], (found[1],)),))
         if _POD in self._snapshot.not_collected or target.kind not in {"PodClique", GROUP_KIND}:
             return None
-        uid = self._groups.get(target, "")
-        cliques = [self._cliques[target]] if target in self._cliques else self._members(uid)
-        pods_of = self._snapshot.pods_of
-        return _toll((clique, pod) for clique in cliques for pod in pods_of.get(clique.uid, ()))
+        clique = self._cliques.get(target)
+        cliques = self._members.get(self._groups.get(target, ""), ()) if clique is None else (clique,)
+        return _toll((clique, self._going_with(clique)) for clique in cliques)
 
-    def _members(self, uid: str) -> Iterable[PodClique]:
-        """The cliques of a group that go with it, and are not deleted by themselves."""
-        return (clique for ref, clique in self._cliques.items() if clique.owner_uid == uid and ref not in self._deleted)
+    def _going_with(self, clique: PodClique) -> Sequence[Pod]:
+        """The pods of a clique that are not deleted by themselves."""
+        pods = self._snapshot.pods_of.get(clique.uid, ())
+        return [pod for pod in pods if pod.ref not in self._pods] if self._pods else pods
 
 
-def _toll(pods: Iterable[tuple[PodClique, Pod]]) -> Toll:
-    there = [(clique, pod) for clique, pod in pods if not pod.deleting]
-    return Toll(
-        pods=len(there),
-        ready=sum(pod.ready for _, pod in there),
-        gpus=sum(gpus_of(clique.pod_spec) for clique, pod in there if pod.scheduled),
-    )
+def _toll(parts: Iterable[tuple[PodClique, Sequence[Pod]]]) -> Toll:
+    """Of the pods that are there, by the clique they are of; one with 10,000 pods is asked once what each holds."""
+    toll = Toll()
+    for clique, pods in parts:
+        there = [pod for pod in pods if not pod.deleting]
+        gpus = gpus_of(clique.pod_spec) * sum(pod.scheduled for pod in there)
+        toll += Toll(len(there), sum(pod.ready for pod in there), gpus)
+    return toll

@@ -1,1 +1,1 @@
-"""Nouns: the only place where JSON becomes objects. Everything behind this line is trusted."""
+"""Nouns: the only place where the JSON of a cluster becomes objects. Everything behind this line is trusted."""

@@ -2,26 +2,35 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias, TypeVar, assert_never
 
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.resources.cluster_topology import ClusterTopology, levels_in
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import TEMPLATE_HASH, TOPOLOGY_NAME
-from grove_core.resources.meta import NO_TEXTS, read_identity, read_label, read_labels
+from grove_core.resources.keys import TOPOLOGY_NAME
+from grove_core.resources.meta import NO_TEXTS, read_identity
 from grove_core.resources.overlay import overlaid
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned import Owned, is_managed_by_grove
 from grove_core.resources.placement import placement_in
-from grove_core.resources.podclique import PodClique
+from grove_core.resources.podclique import PodClique, told_by_labels
 from grove_core.resources.podgang import PodGang, groups_in
 from grove_core.resources.scaling_group import ScalingGroup
 
 Applicable: TypeAlias = PodClique | ScalingGroup | PodGang | Owned | ComputeDomain | ClusterTopology
+A = TypeVar("A", bound=Applicable)
+H = TypeVar("H", Owned, ComputeDomain)
 
 
-def with_fields(item: Applicable, fields: FrozenMap) -> Applicable:
-    """The object after these fields were applied; its generation moves where it has one and its spec changed."""
+def with_fields(item: A, fields: FrozenMap) -> A:
+    """The object as it reads after these fields were applied; its generation moves where its spec changed.
+
+    Of the fields that Grove applies to each kind: others, such as a clique's ``replicas``, it leaves to their writers.
+    """
+    return _with_fields(item, fields)  # type: ignore[return-value]  # the kind stays
+
+
+def _with_fields(item: Applicable, fields: FrozenMap) -> Applicable:
     match item:
         case PodClique():
             return _clique(item, fields)
@@ -29,8 +38,10 @@ def with_fields(item: Applicable, fields: FrozenMap) -> Applicable:
             return replace(item, annotations=_merged(item.annotations, fields, "metadata", "annotations"))
         case PodGang():
             return _gang(item, fields)
-        case Owned() | ComputeDomain():
-            return replace(_handed_over(item, fields), spec=_merged(item.spec, fields, "spec"))
+        case Owned():
+            return _owned(item, fields)
+        case ComputeDomain():
+            return _domain(item, fields)
         case ClusterTopology():
             return _topology(item, fields)
         case _:
@@ -48,8 +59,10 @@ def _clique(clique: PodClique, fields: FrozenMap) -> PodClique:
     if clique.generation is not None:
         moved = (changed.pod_spec, changed.auto_scaling) != (clique.pod_spec, clique.auto_scaling)
         changed = replace(changed, generation=clique.generation + moved)
-    labels = Fields({"metadata": {"labels": changed.labels}}, "", [])
-    return replace(changed, template_hash=read_label(read_labels(labels), TEMPLATE_HASH))
+    told = told_by_labels(Fields(changed.labels, "", []), clique.owner_kind, clique.owner_name, clique.ref.name)
+    if told["replica_index"] < 0:  # only its group knows, and whoever made the snapshot has asked it
+        told["replica_index"] = clique.replica_index
+    return replace(changed, **told)
 
 
 def _gang(gang: PodGang, fields: FrozenMap) -> PodGang:
@@ -62,7 +75,7 @@ def _gang(gang: PodGang, fields: FrozenMap) -> PodGang:
         labels=_merged(gang.labels, fields, "metadata", "labels"),
         annotations=annotations,
         placement=placement if "podgroups" in spec else placement._replace(cliques=gang.placement.cliques),
-        priority=spec.text("priorityClassName") if "priorityClassName" in spec else gang.priority,
+        priority=spec.text("priorityClassName") if "priorityClassName" in spec.raw else gang.priority,
         groups=groups_in(spec) if "podgroups" in spec else gang.groups,
     )
 
@@ -78,7 +91,24 @@ def _topology(topology: ClusterTopology, fields: FrozenMap) -> ClusterTopology:
     )
 
 
-def _handed_over(item: Owned | ComputeDomain, fields: FrozenMap) -> Owned | ComputeDomain:
+def _owned(item: Owned, fields: FrozenMap) -> Owned:
+    labels = _merged(item.labels, fields, "metadata", "labels")
+    managed = is_managed_by_grove(Fields(labels, "", []))
+    return replace(_handed_over(item, fields), labels=labels, managed=managed, spec=_merged(item.spec, fields, "spec"))
+
+
+def _domain(domain: ComputeDomain, fields: FrozenMap) -> ComputeDomain:
+    spec = _merged(domain.spec, fields, "spec")
+    return replace(
+        _handed_over(domain, fields),
+        labels=_merged(domain.labels, fields, "metadata", "labels"),
+        spec=spec,
+        num_nodes=Fields(spec, "", []).integer("numNodes") or 0,
+        stored=overlaid(domain.stored, fields),
+    )
+
+
+def _handed_over(item: H, fields: FrozenMap) -> H:
     """With the controller that the fields name, where they name any."""
     top = Fields(thaw(fields), "", [])
     if "ownerReferences" not in top.part("metadata"):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final
 
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.configuration import DomainShape
 from grove_core.resources.daemon_entry import DaemonEntry, read_entries
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import NVIDIA
@@ -82,6 +83,11 @@ def compute_domain_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] |
     if problems:
         raise MalformedObject(tuple(problems))
     return domain
+
+
+def shape_of(channel: Mapping[str, Any]) -> DomainShape:
+    """In which shape a cluster has ComputeDomains, by the properties that its schema of ``spec.channel`` has."""
+    return DomainShape.NVIDIA if "resourceClaimTemplate" in channel else DomainShape.DESIGN
 
 
 def _by_id(clique: CliqueInfo) -> str:

@@ -1,4 +1,6 @@
-"""Labels that objects of a set carry, in every family of keys (WL-031, decision D3)."""
+"""Labels that objects of a set carry, in every family of keys: all are written, any is read (WL-031, decision D3)."""
+
+from collections.abc import Mapping
 
 from grove_core.resources.keys import COMPONENT, MANAGED_BY, NAME, OPERATOR, SET, SET_REPLICA
 
@@ -16,3 +18,13 @@ def labels_of(set_name: str, name: str, component: str) -> dict[str, str]:
 def labels_of_replica(replica: int) -> dict[str, str]:
     """Which replica of the set an object belongs to (decision D3)."""
     return dict.fromkeys(SET_REPLICA, str(replica))
+
+
+def first_of(labels: Mapping[str, object], *keys: str) -> str:
+    """The first of these labels that is set, as text; empty where none is."""
+    return next((text for key in keys if isinstance(text := labels.get(key), str) and text), "")
+
+
+def set_named_by(labels: Mapping[str, object]) -> str:
+    """The set that an object's labels say it is of; empty where they say none."""
+    return first_of(labels, *SET)

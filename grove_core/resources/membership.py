@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, Protocol
 
 from grove_core.kernel.frozen import FrozenMap, part_of
 from grove_core.kernel.refs import Ref
+from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.keys import (
     CLIQUE,
     GROUP,
@@ -19,11 +20,10 @@ from grove_core.resources.keys import (
     MNNVL_ENABLED,
     MNNVL_MANAGED,
     MNNVL_SCOPE,
-    SET,
     SET_REPLICA,
     SHARED_CLAIM,
 )
-from grove_core.resources.labels import labels_of_replica, labels_of_set
+from grove_core.resources.labels import first_of, labels_of_replica, labels_of_set, set_named_by
 from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.names import (
     index_from,
@@ -186,11 +186,11 @@ def scope_of(annotations: Mapping[str, object]) -> Scope | None:
 def seat_of(clique: Labelled) -> Seat | None:
     """Where a PodClique stands by its labels; None where they do not say."""
     labels, name = clique.labels, clique.ref.name
-    set_name = _text(labels, *SET)
+    set_name = set_named_by(labels)
     if not set_name or clique.replica_index < 0:
         return None
     base = replica_name(set_name, clique.replica_index)
-    named, index = _text(labels, *GROUP), index_from(_text(labels, *GROUP_REPLICA))
+    named, index = first_of(labels, *GROUP), index_from(first_of(labels, *GROUP_REPLICA))
     if not named:
         return Seat(set_name, clique.replica_index, name, name.removeprefix(f"{base}-"))
     if index is None:
@@ -201,10 +201,12 @@ def seat_of(clique: Labelled) -> Seat | None:
 
 def user_of(labels: FrozenMap) -> User | None:
     """Whom an object serves by its labels; None where they name nobody."""
-    set_name, replica = _text(labels, *SET), _text(labels, *SET_REPLICA)
+    set_name, replica = set_named_by(labels), first_of(labels, *SET_REPLICA)
     if not set_name or not replica:
         return None
-    return User(set_name, replica, _text(labels, GROUP[1]), _text(labels, *GROUP_REPLICA), _text(labels, CLIQUE[1]))
+    return User(
+        set_name, replica, first_of(labels, GROUP[1]), first_of(labels, *GROUP_REPLICA), first_of(labels, CLIQUE[1])
+    )
 
 
 def user_in(manifest: FrozenMap) -> User | None:
@@ -238,6 +240,11 @@ def seat_for(set_name: str, replica: int, clique: str, group: str = "", group_re
     return Seat(set_name, replica, member_clique_name(full, group_replica, clique), clique, full, group_replica)
 
 
+def stem_of(kind: str, name: str) -> str:
+    """What a shared domain or claim is named after: the inverse of its name (MS-020)."""
+    return name.removesuffix(DOMAIN_SUFFIX if kind == DOMAIN_KIND else CLAIM_SUFFIX)
+
+
 def joined_claim(pod_spec: FrozenMap) -> FrozenMap | None:
     """The entry of a pod spec that leads to a shared domain; None where it has none."""
     claims = pod_spec.get("resourceClaims")
@@ -246,7 +253,3 @@ def joined_claim(pod_spec: FrozenMap) -> FrozenMap | None:
             named = one.get("resourceClaimName")
             return one if isinstance(named, str) and named.endswith(CLAIM_SUFFIX) else None
     return None
-
-
-def _text(labels: FrozenMap, *keys: str) -> str:
-    return next((text for key in keys if isinstance(text := labels.get(key), str) and text), "")

@@ -1,6 +1,6 @@
 """What every object carries: identity, version, owner, finalizers; and the conditions of a status."""
 
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
@@ -126,6 +126,12 @@ def _identity_step_by_step(top: Fields, api_version: str, kind: str) -> Identity
         finalizers=meta.texts("finalizers"),
         deleting=meta.time("deletionTimestamp") is not None,
     )
+
+
+def ref_in(raw: Mapping[str, Any], api_version: str, kind: str) -> Ref:
+    """The address of an object that nobody has read yet, as far as it says who it is; its name may be empty. Total."""
+    meta = Fields(raw, "", []).part("metadata").raw
+    return Ref(api_version, kind, str(meta.get("namespace") or "default"), str(meta.get("name") or ""))
 
 
 def read_labels(top: Fields) -> Fields:

@@ -1,12 +1,11 @@
 """What is wanted of an object against what is stored: which fields differ, and what a write makes of them.
 
 A server fills in defaults, leaves ``false`` out and writes quantities its own way. So what is stored beyond the wanted
-fields is no difference, nor is ``false`` that is not there, and ``1000m`` is no other value than ``"1"``: a write that
-changes nothing would be made for ever.
+fields is no difference, nor is ``false`` that is not there, and where a quantity stands ``1000m`` is no other one than
+``"1"``: a write that changes nothing would be made for ever. Anywhere else a text is just a text.
 """
 
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
@@ -20,34 +19,46 @@ _QUANTITY: Final = re.compile(
 _LONGEST: Final = 40
 _KIBI: Final = 1024
 _KILO: Final = 1000
+AMOUNTS: Final = frozenset({"limits", "requests"})
+"""Keys of objects whose values are quantities."""
+_AMOUNT: Final = frozenset({"value", "averageValue"})  # keys of quantities: the targets of an autoscaler
 _NOTHING: Final = FrozenMap({})
 
 
-def differing(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
-    """The wanted fields that are not stored so; lists are whole. Empty where there is nothing to write (WL-025)."""
-    return _to_write(wanted, stored, {}, _holds, differing)
+def differing(wanted: FrozenMap, stored: FrozenMap, above: str = "") -> FrozenMap:
+    """The wanted fields that are not stored so; lists are whole. Empty where there is nothing to write (WL-025).
+
+    Args:
+        wanted, stored: fields of a spec; of labels and annotations, which are no more than texts, see below.
+        above: the key that both stand under; empty for a whole spec.
+    """
+    changed: dict[str, Json] = {}
+    for key, value in wanted.items():
+        there = stored.get(key)
+        if isinstance(value, FrozenMap) and isinstance(there, FrozenMap):
+            inner = differing(value, there, key)
+            if inner:
+                changed[key] = inner
+        elif not _holds(there, value, key, above):
+            changed[key] = value
+    return FrozenMap(changed)
+
+
+def changed_texts(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
+    """The wanted labels or annotations that are not stored so: ``1.10`` is another version than ``1.1``."""
+    return FrozenMap({key: text for key, text in wanted.items() if stored.get(key) != text})
 
 
 def replacing(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
     """The fields that turn the stored object into exactly the wanted one; null takes a field away."""
-    return _to_write(wanted, stored, {key: None for key in stored if key not in wanted}, _is, replacing)
-
-
-def _to_write(
-    wanted: FrozenMap,
-    stored: FrozenMap,
-    changed: dict[str, Json],
-    holds: Callable[[Json, Json], bool],
-    below: Callable[[FrozenMap, FrozenMap], FrozenMap],
-) -> FrozenMap:
-    """What is to be written of two objects: ``changed``, and every field that does not hold; objects are gone into."""
+    changed: dict[str, Json] = {key: None for key in stored if key not in wanted}
     for key, value in wanted.items():
         there = stored.get(key)
         if isinstance(value, FrozenMap) and isinstance(there, FrozenMap):
-            inner = below(value, there)
+            inner = replacing(value, there)
             if inner:
                 changed[key] = inner
-        elif not holds(there, value):
+        elif not _is(there, value):
             changed[key] = value
     return FrozenMap(changed)
 
@@ -70,17 +81,24 @@ def overlaid(stored: FrozenMap, fields: FrozenMap) -> FrozenMap:
     return FrozenMap(merged)
 
 
-def _holds(stored: Json, wanted: Json) -> bool:
-    """Whether a stored value is the wanted one, but for what a server adds."""
+def _holds(stored: Json, wanted: Json, key: str = "", above: str = "") -> bool:
+    """Whether a stored value is the wanted one, but for what a server adds.
+
+    Args:
+        stored, wanted: what stands at ``key``; empty for an item of a list.
+        above: the key that the object with ``key`` stands under.
+    """
     if isinstance(wanted, FrozenMap):
         return isinstance(stored, FrozenMap) and all(
-            key in stored and _holds(stored[key], value) for key, value in wanted.items()
+            name in stored and _holds(stored[name], value, name, key) for name, value in wanted.items()
         )
     if isinstance(wanted, tuple):
         same_length = isinstance(stored, tuple) and len(stored) == len(wanted)
         return same_length and all(map(_holds, stored, wanted))  # type: ignore[arg-type]  # same_length says so
     if canonical(stored) == canonical(wanted) or (stored is None and wanted is False):
         return True
+    if key not in _AMOUNT and above not in AMOUNTS:
+        return False
     left, right = quantity_of(stored), quantity_of(wanted)
     return left is not None and left == right
 

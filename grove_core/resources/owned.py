@@ -47,8 +47,13 @@ def owned_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = N
     top = Fields(raw, "", problems)
     identity = read_identity(top, raw["apiVersion"], raw["kind"], shared)
     labels = read_labels(top)
-    managed = read_label(labels, MANAGED_BY) == OPERATOR
+    managed = is_managed_by_grove(labels)
     spec = view_of(top.part("spec"))
     if problems:
         raise MalformedObject(tuple(problems))
     return Owned(**identity, managed=managed, labels=view_of(labels), spec=spec)
+
+
+def is_managed_by_grove(labels: Fields) -> bool:
+    """Whether labels say that Grove made the object."""
+    return read_label(labels, MANAGED_BY) == OPERATOR

@@ -31,7 +31,7 @@ class Pod:
         template_hash, gang, node, phase: as written; empty where absent.
         held: Grove's own scheduling gate is on it.
         index: among the pods of its clique, from its label; -1 where that says none.
-        set_name: of the set, from its label; empty where absent.
+        set_name: of the set, from its label of any family; empty where absent.
         trouble: for a pod that is not ready, the server's shortest word for it (``CrashLoopBackOff``,
             ``Unschedulable``); empty where there is none.
         deleting: a deletion was accepted.
@@ -88,7 +88,7 @@ def pod_of(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:  # 
         for reference in meta.get("ownerReferences") or ():
             controls = reference.get("controller")
             if controls is True:
-                if owner:
+                if owner or not reference["uid"]:
                     raise MalformedObject(_problems_of(raw))
                 owner = reference["uid"]
             elif controls:
@@ -111,15 +111,14 @@ def pod_of(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:  # 
         version = meta.get("resourceVersion") or ""
         template_hash = labels.get(TEMPLATE_HASH) or ""
         gang = labels.get(POD_GANG) or ""
-        set_name = labels.get(SET[0]) or ""
+        set_name = labels.get(SET[0]) or labels.get(SET[1]) or labels.get(SET[2]) or ""
         spec = raw.get("spec") or _NOTHING
         node = spec.get("nodeName") or ""
         gates = spec.get("schedulingGates")
         phase = status.get("phase") or ""
         trouble = "" if ready else _trouble_of(status, reason)
         crashed, unready = (False, False) if ready else _failing(status)
-        # One C call that raises TypeError where any of them is no string.
-        "".join((name, namespace, uid, version, owner, template_hash, gang, set_name, node, phase, trouble))  # noqa: FLY002
+        "".join((name, namespace, uid, version, owner, template_hash, gang, set_name, node, phase, trouble))  # noqa: FLY002 - one C call that raises TypeError where any of them is no string
         if not name or (meta.get("deletionTimestamp") or "").__class__ is not str:
             raise MalformedObject(_problems_of(raw))
         return Pod(
@@ -180,8 +179,8 @@ def _problems_of(raw: object) -> tuple[Problem, ...]:
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
     read_identity(top, CORE, "Pod", None)
-    for label in (TEMPLATE_HASH, POD_GANG, SET[0]):
-        read_label(read_labels(top), label)
+    for keys in ((TEMPLATE_HASH,), (POD_GANG,), SET):
+        read_label(read_labels(top), *keys)
     top.part("spec").text("nodeName")
     for gate in top.part("spec").parts("schedulingGates"):
         gate.text("name", required=True)

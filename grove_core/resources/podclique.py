@@ -4,7 +4,7 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypedDict
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
@@ -122,6 +122,27 @@ class PodClique(Resource):
         return self.status.update_hash or self.template_hash or self.status.current_hash
 
 
+class ToldByLabels(TypedDict):
+    """The fields of a :class:`PodClique` that its labels tell."""
+
+    replica_index: int
+    group_replica_index: int
+    template_hash: str
+    base_gang: str
+
+
+def told_by_labels(labels: Fields, owner_kind: str, owner_name: str, name: str) -> ToldByLabels:
+    """What its labels tell of a clique, and where they tell no index its name after its owner's (GT-026)."""
+    is_member = owner_kind == GROUP_KIND
+    in_owner = index_after(owner_name, name) if owner_name else None
+    return ToldByLabels(
+        replica_index=read_index(labels, SET_REPLICA, -1 if is_member else in_owner),
+        group_replica_index=read_index(labels, GROUP_REPLICA, in_owner) if is_member else -1,
+        template_hash=read_label(labels, TEMPLATE_HASH),
+        base_gang=read_label(labels, BASE_GANG),
+    )
+
+
 def podclique_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodClique:
     """Project a PodClique as the API writes it.
 
@@ -139,17 +160,12 @@ def podclique_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None
     meta, replicas = top.part("metadata"), spec.integer("replicas")
     replicas = 1 if replicas is None else replicas
     min_available = spec.integer("minAvailable", at_least=1)
-    is_member = identity["owner_kind"] == GROUP_KIND
-    in_owner = index_after(identity["owner_name"], identity["ref"].name) if identity["owner_name"] else None
     updating, progress = read_update(status)
     clique = PodClique(
         **identity,
-        replica_index=read_index(labels, SET_REPLICA, -1 if is_member else in_owner),
-        group_replica_index=read_index(labels, GROUP_REPLICA, in_owner) if is_member else -1,
+        **told_by_labels(labels, identity["owner_kind"], identity["owner_name"], identity["ref"].name),
         replicas=replicas,
         min_available=replicas if min_available is None else min_available,
-        template_hash=read_label(labels, TEMPLATE_HASH),
-        base_gang=read_label(labels, BASE_GANG),
         starts_after=spec.texts("startsAfter"),
         generation=meta.integer("generation"),
         created_at=read_creation(meta),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
 from grove_core.kernel.conditions import REMOVED, Condition
@@ -20,6 +21,7 @@ HasStatus = TypeVar("HasStatus", bound=PodClique | ScalingGroup | PodCliqueSet |
 _UNCHANGED: Final = FrozenMap({})
 _EMPTY: Final = ("", _UNCHANGED)
 _PROGRESS: Final = "updateProgress"
+_TYPE: Final = attrgetter("type")
 
 
 def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: tuple[Condition, ...]) -> FrozenMap:
@@ -39,26 +41,27 @@ def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: 
 
 
 def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:
-    """The resource after a status write: given fields replaced, conditions merged or taken away, the rest kept."""
+    """The resource as it reads after a status write: given fields replaced, conditions merged or taken away."""
     stored: StoredStatus = resource.status
     changes: dict[str, Any] = {stored.FIELDS[key]: fields[key] for key in fields if key in stored.FIELDS}
     if "conditions" in fields:
         given = {"conditions": thaw(fields["conditions"])}
         written = {condition.type: condition for condition in read_conditions(Fields(given, "", []))}
         kept = tuple(written.pop(condition.type, condition) for condition in stored.conditions)
-        changes["conditions"] = kept + tuple(written.values())
+        changes["conditions"] = tuple(sorted((*kept, *written.values()), key=_TYPE))
     if REMOVED in fields:
         left = changes.get("conditions", stored.conditions)
         changes["conditions"] = tuple(one for one in left if one.type not in fields[REMOVED])  # type: ignore[operator]  # a list of texts
-    if _PROGRESS in fields:
+    if _PROGRESS in fields and _PROGRESS in stored.FIELDS:
         updating, progress = read_update(Fields({_PROGRESS: fields[_PROGRESS]}, "", []))
         changes["updating"] = updating
+        if isinstance(stored, CliqueStatus | GroupStatus):
+            changes["old_spelling"] = False
         if isinstance(stored, CliqueStatus):
             changes["update_hash"] = progress.text("podTemplateHash")
     if isinstance(stored, CliqueStatus):
         changes["recorded"] = True
-    # mypy cannot see that each kind is given back its own kind of status.
-    return replace(resource, status=replace(stored, **changes))  # type: ignore[arg-type]
+    return replace(resource, status=replace(stored, **changes))  # type: ignore[arg-type]  # each kind is given back its own kind of status
 
 
 def status_as_json(resource: PodClique | ScalingGroup | PodCliqueSet | PodGang) -> FrozenMap:

@@ -101,7 +101,7 @@ _NOTHING: Final = FrozenMap({})
 
 
 class _Resource(BaseModel):
-    """Base of what people write: frozen, camelCase, unknown fields ignored, null the same as absent."""
+    """Base of the parts of what people write: frozen, camelCase, unknown fields ignored, null the same as absent."""
 
     # Built when the first set is read, once and as one: a class at a time takes three times as long to start.
     model_config = ConfigDict(

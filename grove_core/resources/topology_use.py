@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
-from grove_core.resources.keys import SET
+from grove_core.resources.labels import set_named_by
 from grove_core.resources.places import CLIQUES, GROUPS, TEMPLATE
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -102,9 +102,7 @@ def bound_of(clique: PodClique, pods: Iterable[Pod] = ()) -> int:
 
 def set_of_clique(clique: PodClique) -> str:
     """The set that owns a clique, or else the one that its labels name; empty where neither does."""
-    if clique.owner_kind == SET_KIND:
-        return clique.owner_name
-    return next((str(clique.labels[key]) for key in SET if key in clique.labels), "")
+    return clique.owner_name if clique.owner_kind == SET_KIND else set_named_by(clique.labels)
 
 
 def bound_among(

@@ -11,7 +11,7 @@ from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import UNASKED, UNTOLD, Configuration, Served
-from grove_core.resources.keys import SET
+from grove_core.resources.labels import set_named_by
 from grove_core.resources.membership import is_managed, user_of
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import Owned
@@ -40,9 +40,9 @@ class Cluster:
         gaps: of which kinds the source left something out, and in which namespace (GT-024).
         complete: of which kinds it has everything, and in which namespace (WL-010).
         claim_templates: (namespace, name) -> ``spec`` of a ResourceClaimTemplate.
-        domains: (namespace, name) -> ComputeDomain, also those of nobody.
+        domains: (namespace, name) -> ComputeDomain, also those that nobody owns.
         domains_of: by the uid of their controller.
-        claims: (namespace, name) -> ResourceClaim, also those of nobody.
+        claims: (namespace, name) -> ResourceClaim, also those that nobody owns.
         shared_of: (namespace, name of a set) -> the domains and claims that its parts share by annotation.
         configuration, served: the same for every root.
         leaving_of, leaving_groups_of: (namespace, name of a set) -> its cliques and groups that are being deleted and
@@ -148,7 +148,7 @@ def cluster_of(
         groups_of=groups_of,
         cliques_of=_with_replica_index(cliques_of, groups_of),
         leaving_of=_leaving(
-            (_set_of(clique), clique) for uid in cliques_of.keys() - owners for clique in cliques_of[uid]
+            (set_named_by(clique.labels), clique) for uid in cliques_of.keys() - owners for clique in cliques_of[uid]
         ),
         leaving_groups_of=_leaving(
             (group.owner_name, group) for uid in groups_of.keys() - owners for group in groups_of[uid]
@@ -183,11 +183,6 @@ def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Ite
         claims=held,
         shared_of={key: tuple(sorted(items, key=_by_name)) for key, items in shared.items()},
     )
-
-
-def _set_of(clique: PodClique) -> str:
-    """The set that a clique's labels name; empty where none does."""
-    return next((text for key in SET if isinstance(text := clique.labels.get(key), str)), "")
 
 
 def _leaving(strays: Iterable[tuple[str, R]]) -> Mapping[tuple[str, str], tuple[R, ...]]:

@@ -1,24 +1,19 @@
 """Own writes that a lagging listing does not show yet: they count as seen, and are remembered until they are."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Ensure, Make, Outcome, SetStatus
-from grove_core.resources.applied import with_fields
+from grove_core.kernel.steps import Action, Attempt, Delete, Make, Outcome
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import CLAIM_KIND, Owned, owned_of
 from grove_core.resources.pod import Pod, pod_of
-from grove_core.resources.podclique import PodClique
-from grove_core.resources.podgang import PodGang
-from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import HasStatus, with_status
+from grove_core.resources.written import K, after
 from grove_core.snapshot.snapshot import Snapshot
 
-Seen = TypeVar("Seen", bound=Resource)
 Named = TypeVar("Named", ComputeDomain, Owned)
 _POD: Final = "Pod"
 
@@ -69,29 +64,17 @@ def with_own_writes(snapshot: Snapshot) -> Snapshot:
     A deletion counts until the object with that uid is gone, anything else until the listed version moves on. A pod
     that was created counts as there; it has no uid yet, so nothing can be done to it.
     """
-    done = {
-        attempt.step.target: attempt.step.action for attempt in snapshot.attempts if attempt.outcome is Outcome.DONE
-    }
+    done: dict[Ref, list[Action]] = {}
+    for attempt in snapshot.attempts:
+        if attempt.outcome is Outcome.DONE:
+            done.setdefault(attempt.step.target, []).append(attempt.step.action)
     if not done:
         return snapshot
 
-    def deleted(item: Seen) -> Seen:
-        match done.get(item.ref):
-            case Delete(guard) if guard.uid == item.uid:
-                return replace(item, deleting=True)
-            case _:
-                return item
+    def seen(item: K) -> K:
+        return _written(item, done[item.ref]) if item.ref in done else item
 
-    def seen(item: HasStatus) -> HasStatus:
-        match done.get(item.ref):
-            case SetStatus(fields, guard) if guard == item.guard:
-                return with_status(item, fields)
-            case Apply(fields, guard) if guard == item.guard and isinstance(item, PodClique | ScalingGroup | PodGang):
-                return with_fields(item, fields)  # type: ignore[return-value]  # the kind stays
-            case _:
-                return deleted(item)
-
-    pods = {ref: action for ref, action in done.items() if ref.kind == _POD}
+    pods = {ref: actions for ref, actions in done.items() if ref.kind == _POD}
     domains = _with_own(snapshot.named_domains, DOMAIN_KIND, compute_domain_of, done)
     claims = _with_own(snapshot.named_claims, CLAIM_KIND, owned_of, done)
     return replace(
@@ -101,10 +84,10 @@ def with_own_writes(snapshot: Snapshot) -> Snapshot:
         cliques=tuple(map(seen, snapshot.cliques)),
         gangs=tuple(map(seen, snapshot.gangs)),
         others=tuple(
-            (claims.get((one.ref.namespace, one.ref.name)) if one.ref.kind == CLAIM_KIND else None) or deleted(one)
+            (claims.get((one.ref.namespace, one.ref.name)) if one.ref.kind == CLAIM_KIND else None) or seen(one)
             for one in snapshot.others
         ),
-        domains=tuple(domains.get((one.ref.namespace, one.ref.name)) or deleted(one) for one in snapshot.domains),
+        domains=tuple(domains.get((one.ref.namespace, one.ref.name)) or seen(one) for one in snapshot.domains),
         named_domains=domains,
         named_claims=claims,
         pods_of=_with_own_pods(snapshot, pods) if pods else snapshot.pods_of,
@@ -115,45 +98,48 @@ def _with_own(
     named: Mapping[tuple[str, str], Named],
     kind: str,
     project: Callable[[dict[str, Any]], Named],
-    done: Mapping[Ref, Action],
+    done: Mapping[Ref, Sequence[Action]],
 ) -> Mapping[tuple[str, str], Named]:
     """Objects of a kind by name, with what was done to them; one just made has no uid yet."""
     found = dict[tuple[str, str], Named]()
-    for ref, action in done.items():
+    for ref, actions in done.items():
         if ref.kind != kind:
             continue
         key = (ref.namespace, ref.name)
         item = named.get(key)
-        match action:
-            case Create(manifest) | Ensure(manifest) if item is None:
-                found[key] = project(thaw(manifest))
-            case Delete(guard) if item is not None and guard.uid == item.uid:
-                found[key] = replace(item, deleting=True)
-            case Apply(fields, guard) if item is not None and guard == item.guard:
-                found[key] = with_fields(item, fields)  # type: ignore[assignment]  # the kind stays
-            case _:
-                pass
+        last = actions[-1]
+        if item is not None:
+            found[key] = _written(item, actions)
+        elif isinstance(last, Make):
+            found[key] = project(thaw(last.manifest))
     return {**named, **found} if found else named
 
 
-def _with_own_pods(snapshot: Snapshot, done: Mapping[Ref, Action]) -> dict[str, list[Pod]]:
-    """The pods of the root with what was done to them; linear in the pods of its cliques."""
+def _written(item: K, actions: Iterable[Action]) -> K:
+    """An object with what was done to it as it is listed: a deletion holds for its uid, anything else for a version."""
+    version = item.guard
+    for action in actions:
+        if isinstance(action, Delete):
+            item = after(item, action) if action.guard.uid == item.uid else item
+        elif not isinstance(action, Make):
+            item = after(item, action) if action.guard == version else item
+    return item
+
+
+def _with_own_pods(snapshot: Snapshot, done: Mapping[Ref, Sequence[Action]]) -> Mapping[str, Sequence[Pod]]:
+    """All pods, those of the root's cliques with what was done to them; linear in the latter."""
     pods_of = {clique.uid: list(snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques}
     there = set[Ref]()
     for pods in pods_of.values():
         for place, pod in enumerate(pods):
             ref = pod.ref
             there.add(ref)
-            match done.get(ref):
-                case Delete(guard) if guard.uid == pod.uid:
-                    pods[place] = replace(pod, deleting=True)
-                case Apply(_, guard) if guard == pod.guard:
-                    pods[place] = replace(pod, held=False, gated=False)
-                case _:
-                    pass
-    for ref, action in done.items():
-        if isinstance(action, Create) and ref not in there:
-            made = pod_of(thaw(action.manifest), {})
+            if ref in done:
+                pods[place] = _written(pod, done[ref])
+    for ref, actions in done.items():
+        last = actions[-1]
+        if isinstance(last, Make) and ref not in there:
+            made = pod_of(thaw(last.manifest), {})
             if made.owner_uid in pods_of:
                 pods_of[made.owner_uid].append(made)
-    return pods_of
+    return {**snapshot.pods_of, **pods_of}

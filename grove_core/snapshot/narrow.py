@@ -1,9 +1,11 @@
 """A snapshot without what is of no concern to its root, for whoever keeps it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from grove_core.kernel.refs import Ref
+from grove_core.resources.pod import Pod
 from grove_core.snapshot.snapshot import Snapshot
 
 V = TypeVar("V")
@@ -15,19 +17,24 @@ def narrowed(snapshot: Snapshot) -> Snapshot:
     Pods of cliques that are gone stay, for they may still use what the root shares (MN-051).
     """
     root = snapshot.root.ref
-    own, of_set = {clique.uid for clique in snapshot.cliques}, f"{root.name}-"
+    own = {clique.uid for clique in snapshot.cliques}
     return replace(
         snapshot,
-        pods_of={
-            uid: pods
-            for uid, pods in snapshot.pods_of.items()
-            if uid in own or any(pod.namespace == root.namespace and pod.gang.startswith(of_set) for pod in pods)
-        },
+        pods_of={uid: pods for uid, pods in snapshot.pods_of.items() if uid in own or may_be_of(root, pods)},
         claim_templates=_within(snapshot.claim_templates, root.namespace),
         named_domains=_within(snapshot.named_domains, root.namespace),
         named_claims=_within(snapshot.named_claims, root.namespace),
         strangers={key: owner for key, owner in snapshot.strangers.items() if key[1] == root.namespace},
     )
+
+
+def may_be_of(root: Ref, pods: Sequence[Pod]) -> bool:
+    """Whether the pods of a clique that the root does not show may be its own: their gang's name begins with its.
+
+    One clique is of one set, so that the first pod that names a gang decides: there may be 100,000 of others.
+    """
+    first = next((pod for pod in pods if pod.gang), None)
+    return first is not None and first.namespace == root.namespace and first.gang.startswith(f"{root.name}-")
 
 
 def _within(found: Mapping[tuple[str, str], V], namespace: str) -> Mapping[tuple[str, str], V]:

@@ -30,7 +30,7 @@ class Snapshot:
     Attributes:
         cliques: of the set, then of each of its scaling groups; sorted by name among those of one owner.
         others: whatever else the root, its groups and its cliques own: services, roles, claims, autoscalers.
-        pods_of: uid of a clique -> its pods; may hold pods of other roots too.
+        pods_of: uid of a clique -> its pods; also of cliques that are gone (WL-231, MN-051), perhaps of others.
         now: aware UTC; the only clock there is.
         attempts: what was tried last, and how the world answered.
         not_collected: kinds the source left out (GT-024).

@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import BytesIO
@@ -15,7 +14,7 @@ from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.document.document import Document, action_name
 from grove_core.document.reading import document_from_json
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.refs import Ref
+from grove_core.kernel.refs import Ref, is_invented
 from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.laws import problems_in
@@ -31,9 +30,10 @@ from grove_shell.client.connection import NoAccess, connect
 from grove_shell.controller.act_at_once import act_at_once
 from grove_shell.controller.deciding import decided
 from grove_shell.exits import DONE, ERROR, STALE
+from grove_shell.page import Page, complain, printable, show, write
 from grove_shell.reading.collected import Collected
+from grove_shell.reading.faults import Fault
 from grove_shell.reading.objects import load
-from grove_shell.views.page import Page, show, write
 from grove_shell.views.words import plural
 from grove_shell.world.confirming import Confirming
 from grove_shell.world.shelves import Shelves, Sight
@@ -72,14 +72,14 @@ def apply(options: ApplyOptions, decide: Deciding = decided) -> int:
             page.add(("stale: ", "bold red"), "the cluster is not as it was when this plan was made; nothing was done")
             for line in stale:
                 page.add(f"  {line}")
-            show(page, sys.stderr)
+            complain(page)
             return STALE
         if options.dry_run:
             write(f"still the plan: {plural(len(steps), 'write')}\n")
             return DONE
         return _told(asyncio.run(_act(live, found, steps)), steps)
     except (_Unread, _Illegal, NoCluster, NoAccess, Unreachable) as fault:
-        write(f"{fault}\n", sys.stderr)
+        complain(fault)
         return ERROR
 
 
@@ -95,15 +95,21 @@ def _read(path: str) -> Document:
     try:
         raw = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as fault:
-        raise _Unread(f"{path}: {getattr(fault, 'strerror', None) or fault}") from fault
+        raise _Unread(printable(f"{path}: {getattr(fault, 'strerror', None) or fault}")) from fault
     try:
         document = document_from_json(raw if isinstance(raw, dict) else {})
     except MalformedObject as fault:
-        raise _Unread("\n".join(f"{path}: {problem}" for problem in fault.problems)) from fault
+        raise _unread(path, fault.problems) from fault
     problems = tuple(_problems(document))
     if problems:
-        raise _Unread("\n".join(f"{path}: {problem}" for problem in problems))
+        raise _unread(path, problems)
     return document
+
+
+def _unread(path: str, problems: Iterable[Problem]) -> _Unread:
+    """A line for each problem, short and without what no terminal can show (IN-005)."""
+    faults = (Fault(file=path, path=one.path, expected=one.expected, got=one.got) for one in problems)
+    return _Unread("\n".join(map(str, faults)))
 
 
 def _problems(document: Document) -> Iterator[Problem]:
@@ -112,8 +118,11 @@ def _problems(document: Document) -> Iterator[Problem]:
         yield Problem(path="rules", expected=f"one of {', '.join(sorted(rule_sets()))}", got=shown(document.rules))
     seen: set[Ref] = set()
     for number, forecast in enumerate(document.forecasts):
+        path = f"plans[{number}].rounds"
         if not forecast.rounds:
-            yield Problem(path=f"plans[{number}].rounds", expected="at least one round", got="none")
+            yield Problem(path=path, expected="at least one round", got="none")
+        elif any(not step.because for step in forecast.rounds[0].steps):
+            yield Problem(path=f"{path}[0].steps", expected="a reason for each (PL-003)", got="a step without one")
         if forecast.root in seen:
             yield Problem(path=f"plans[{number}].root", expected="each root once", got=forecast.root.short)
         seen.add(forecast.root)
@@ -151,7 +160,7 @@ def _compared(document: Document, found: Collected, decide: Deciding) -> tuple[l
 
 def _missing(forecast: Forecast, *, there: bool) -> str:
     whom = forecast.root.short
-    if forecast.root_uid.startswith("("):
+    if is_invented(forecast.root_uid):
         return f"{whom}: it was planned from a manifest; apply that (kubectl apply), and plan again with --live"
     return f"{whom}: it was made anew since" if there else f"{whom}: there is none any more"
 

@@ -1,6 +1,5 @@
 """``grove compare``: the same cluster by two rule sets, and where they part."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,8 +13,8 @@ from grove_shell.actions.plan import gap_names, moment_after
 from grove_shell.actions.source import Situation, Source, asked
 from grove_shell.controller.rounds import forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
+from grove_shell.page import complain, show, warn, write
 from grove_shell.views.compare_page import Compared, compare_page
-from grove_shell.views.page import show, warn, write
 from grove_shell.views.structured import as_text
 
 
@@ -39,7 +38,7 @@ def compared(source: Source, options: CompareOptions) -> int:
         return ERROR
     snapshots = tuple(situation.snapshots(source.namespace, options.sets))
     if missing := situation.missing(source.namespace, options.sets):
-        write(f"not in the input: {', '.join(missing)}\n", sys.stderr)
+        complain(f"not in the input: {', '.join(missing)}")
         return USAGE
     until = moment_after(situation.now, options.until)
     told = [forecasts(snapshots, rule_set(name), limit=None, until=until) for name in options.rules]

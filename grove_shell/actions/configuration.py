@@ -12,7 +12,10 @@ Reader = Callable[[Mapping[str, Any]], tuple[T, tuple[Problem, ...]]]
 
 
 def configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[Fault, ...]]:
-    """The configuration, and everything wrong with it; the defaults where there is no file (OP-036, WH-032)."""
+    """The configuration, and everything wrong with it; the defaults where there is no file (OP-036, WH-032).
+
+    A file of several is a fault, and so is one of none: nobody can say by which one things are to be decided (CL-030).
+    """
     faults: list[Fault] = []
     found = [] if path is None else [(item, *read(item.value)) for item in items_of(path, faults, standard_input())]
     for item, _, problems in found:
@@ -20,8 +23,6 @@ def configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[Fault, ..
             Fault(
                 file=item.file,
                 document=item.document,
-                line=None,
-                column=None,
                 object=str(item.value.get("kind") or ""),
                 path=problem.path,
                 expected=problem.expected,
@@ -29,4 +30,6 @@ def configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[Fault, ..
             )
             for problem in problems
         )
+    if path is not None and len(found) != 1 and not faults:
+        faults.append(Fault(file=path, expected="one configuration", got=str(len(found) or "none")))
     return found[0][1] if found else read({})[0], tuple(faults)

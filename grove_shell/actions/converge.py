@@ -1,6 +1,5 @@
 """``grove converge``: read what is asked for, run it, and show it as a table, a file of runs and pictures."""
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -22,17 +21,16 @@ from grove_shell.converge.runs import Run
 from grove_shell.converge.schedule import Schedule
 from grove_shell.converge.worlds import WORLDS
 from grove_shell.exits import DONE, ERROR
+from grove_shell.page import complain, show, warn, write
 from grove_shell.reading.faults import Fault
 from grove_shell.views.convergence_document import runs_as_json
 from grove_shell.views.convergence_table import convergence_page
-from grove_shell.views.faults import faults_page
-from grove_shell.views.page import show, warn, write
+from grove_shell.views.faults import COMMAND_LINE, NOTHING_RUN, faults_page
 from grove_shell.views.structured import as_text
 from grove_shell.views.world_bar import world_bar
 
 RUNS: Final = "runs.csv"
 TABLE: Final = "table.txt"
-_NOTHING_RUN: Final = "Nothing was run."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +53,7 @@ def converge(options: ConvergeOptions) -> int:
     try:
         return _converge(options)
     except NoAccess as fault:  # CV-064
-        write(f"{fault}\n", sys.stderr)
+        complain(fault)
         return ERROR
 
 
@@ -66,12 +64,12 @@ def _converge(options: ConvergeOptions) -> int:
     before, more = _before(folder, options)
     faults = (*_of_command_line(problems), *faults, *more)
     if faults:
-        show(faults_page(faults, going_on=False, closing=_NOTHING_RUN), sys.stderr)
+        complain(faults_page(faults, NOTHING_RUN))
         return ERROR
     engine = _engine_of(options, costs)
     strange = _strangers(points, before, engine, folder)
     if strange:
-        show(faults_page(strange, going_on=False, closing=_NOTHING_RUN), sys.stderr)
+        complain(faults_page(strange, NOTHING_RUN))
         return ERROR
     return _run(points, engine, before, folder, options)
 
@@ -94,16 +92,16 @@ def _run(
     except KeyboardInterrupt:
         interrupted = True
     except ChildProcessError as fault:
-        write(f"{fault}\n", sys.stderr)
+        complain(fault)
         return ERROR
     except OSError as fault:
-        write(f"cannot write {fault.filename or folder}: {fault.strerror or fault}\n", sys.stderr)
+        complain(f"cannot write {fault.filename or folder}: {fault.strerror or fault}")
         return ERROR
     if runs:
         _show(runs, schedule, folder, options)
     if interrupted:
         if folder is not None:
-            write(f"what is done is in {folder / RUNS}; --resume goes on\n", sys.stderr)
+            complain(f"what is done is in {folder / RUNS}; --resume goes on")
         raise KeyboardInterrupt
     return DONE
 
@@ -111,14 +109,14 @@ def _run(
 def _before(folder: Path | None, options: ConvergeOptions) -> tuple[tuple[Run, ...], tuple[Fault, ...]]:
     """The runs that are in the folder, if it is gone on with (CV-033); a fault where they would be lost (CV-034)."""
     if folder is None:
-        missing = Fault(file="command line", path="--resume", expected="--out with the folder to go on in", got="none")
+        missing = Fault(file=COMMAND_LINE, path="--resume", expected="--out with the folder to go on in", got="none")
         return (), (missing,) if options.resume else ()
     path = folder / RUNS
     if not path.exists():
         return (), ()
     if not options.resume:
         expected = "a folder without runs, or --resume to go on there"
-        return (), (Fault(file="command line", path="--out", expected=expected, got=str(path)),)
+        return (), (Fault(file=COMMAND_LINE, path="--out", expected=expected, got=str(path)),)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
@@ -129,7 +127,7 @@ def _before(folder: Path | None, options: ConvergeOptions) -> tuple[tuple[Run, .
 
 def _of_command_line(problems: Iterable[Problem]) -> Iterator[Fault]:
     for problem in problems:
-        yield Fault(file="command line", path=problem.path, expected=problem.expected, got=problem.got)
+        yield Fault(file=COMMAND_LINE, path=problem.path, expected=problem.expected, got=problem.got)
 
 
 def _engine_of(options: ConvergeOptions, costs: Costs) -> Engine:
@@ -170,4 +168,4 @@ def _show(runs: Sequence[Run], schedule: Schedule, folder: Path | None, options:
     from grove_shell.views.convergence_plots import draw_all  # noqa: PLC0415 - it brings matplotlib
 
     for name in draw_all(runs, folder):
-        write(f"{folder / name}\n", sys.stderr)
+        complain(f"{folder / name}")

@@ -1,6 +1,5 @@
 """``grove daemon``: see who it is, say everything that is wrong, run."""
 
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +13,9 @@ from grove_shell.fabric_daemon.fabric import stand_in
 from grove_shell.fabric_daemon.identity import Told, identified, problems_in
 from grove_shell.fabric_daemon.process import DaemonProcess
 from grove_shell.fabric_daemon.telling import Telling
+from grove_shell.page import complain
 from grove_shell.reading.faults import Fault
-from grove_shell.views.faults import faults_page
-from grove_shell.views.page import show
+from grove_shell.views.faults import COMMAND_LINE, NOTHING_STARTED, faults_page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +67,7 @@ async def _reached(options: DaemonOptions, problems: list[Problem]) -> Connectio
 
 def _refused(problems: Iterable[Problem]) -> int:
     faults = [
-        Fault(file="command line", path=problem.path, expected=problem.expected, got=problem.got)
-        for problem in problems
+        Fault(file=COMMAND_LINE, path=problem.path, expected=problem.expected, got=problem.got) for problem in problems
     ]
-    show(faults_page(faults, going_on=False, closing="Nothing was started."), sys.stderr)
+    complain(faults_page(faults, NOTHING_STARTED))
     return ERROR

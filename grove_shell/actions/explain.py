@@ -1,6 +1,5 @@
 """``grove explain``: everything the core has to say about one object."""
 
-import sys
 from collections.abc import Mapping
 from typing import Final
 
@@ -10,8 +9,8 @@ from grove_core.reconcile import reconcile
 from grove_shell.actions.source import Source, asked
 from grove_shell.controller.rounds import as_applied
 from grove_shell.exits import DONE, ERROR, USAGE
+from grove_shell.page import complain, show, warn, write
 from grove_shell.views.explain_page import explain_page, inquiry_as_json
-from grove_shell.views.page import show, warn, write
 from grove_shell.views.structured import as_text
 
 KINDS: Final[Mapping[str, str]] = {
@@ -28,7 +27,7 @@ def explain(source: Source, target: str, *, output: str, rules: str | None, why_
     """Explain and print; returns the exit code (CL-001)."""
     kind, slash, name = target.partition("/")
     if kind.lower() not in KINDS or not slash or not name:
-        sys.stderr.write(f"{target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pod, podgang, computedomain\n")
+        complain(f"{target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pod, podgang, computedomain")
         return USAGE
     situation = asked(source)
     if situation is None:
@@ -43,7 +42,7 @@ def explain(source: Source, target: str, *, output: str, rules: str | None, why_
     ]
     warn(situation.loaded.passed_by)
     if not inquiries:
-        write(f"not in the input, or of no PodCliqueSet in it: {kind} {name}\n", sys.stderr)
+        complain(f"not in the input, or of no PodCliqueSet in it: {kind} {name}")
         return USAGE
     if output == "human":
         show(explain_page(inquiries, only_guards=why_not is not None))

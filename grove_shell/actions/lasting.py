@@ -1,7 +1,6 @@
 """Programs that run until they are told to stop."""
 
 import asyncio
-import sys
 from collections.abc import Coroutine
 from typing import Any
 
@@ -9,7 +8,7 @@ from grove_shell.client.api import Unreachable
 from grove_shell.client.connection import NoAccess
 from grove_shell.exits import ERROR
 from grove_shell.operator.serving import CannotListen
-from grove_shell.views.page import write
+from grove_shell.page import complain
 
 
 def lasting(program: Coroutine[Any, Any, int]) -> int:
@@ -17,5 +16,5 @@ def lasting(program: Coroutine[Any, Any, int]) -> int:
     try:
         return asyncio.run(program)
     except (NoAccess, CannotListen, Unreachable) as fault:
-        write(f"{fault}\n", sys.stderr)
+        complain(fault)
         return ERROR

@@ -1,7 +1,6 @@
 """``grove manifests``: print what is to be applied to a cluster, part by part."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -13,8 +12,8 @@ from grove_shell.manifests.domains import domain_definitions
 from grove_shell.manifests.installation import Installation
 from grove_shell.manifests.programs import operator_objects, webhook_objects
 from grove_shell.manifests.roles import access_objects, daemon_roles
-from grove_shell.views.faults import faults_page
-from grove_shell.views.page import show, write
+from grove_shell.page import complain, write
+from grove_shell.views.faults import NOTHING_PRINTED, faults_page
 from grove_shell.views.structured import as_text
 
 PARTS: Final[Mapping[str, Callable[[Installation], Iterator[dict[str, Any]]]]] = {
@@ -50,7 +49,7 @@ def manifests(
     """
     configured = configured_by(config)
     if configured.faults:
-        show(faults_page(configured.faults, going_on=False), sys.stderr)
+        complain(faults_page(configured.faults, NOTHING_PRINTED))
         return ERROR
     features = configured.configuration
     whole = replace(told, mnnvl=features.mnnvl, topology=features.topology, operator=configured.said)

@@ -1,6 +1,5 @@
 """``grove operator``: read the configuration, reach the cluster, run."""
 
-import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +14,10 @@ from grove_shell.client.greeting import greet
 from grove_shell.client.offers import offered
 from grove_shell.exits import ERROR
 from grove_shell.operator.process import Process
+from grove_shell.page import complain
 from grove_shell.replay.format import DecisionLog, NoLog, log_at
 from grove_shell.settings.operator import OperatorSettings, settings_of
-from grove_shell.views.faults import faults_page
-from grove_shell.views.page import show, write
+from grove_shell.views.faults import NOTHING_STARTED, faults_page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +37,7 @@ def operate(options: OperatorOptions) -> int:
     """Run until told to stop; returns the exit code (CL-001)."""
     settings, faults = configuration(options.config, settings_of)
     if faults:
-        show(faults_page(faults, going_on=False, closing="Nothing was started."), sys.stderr)
+        complain(faults_page(faults, NOTHING_STARTED))
         return ERROR
     with ExitStack() as stack:
         decisions = None
@@ -47,7 +46,7 @@ def operate(options: OperatorOptions) -> int:
                 decisions = stack.enter_context(log_at(Path(options.decision_log)))
             except (OSError, NoLog) as fault:
                 words = fault.strerror if isinstance(fault, OSError) else "it is there, and is no decision log"
-                write(f"{options.decision_log}: {words}; try another --decision-log\n", sys.stderr)
+                complain(f"{options.decision_log}: {words}; try another --decision-log")
                 return ERROR
         return lasting(_run(options, settings, decisions))
 

@@ -1,6 +1,5 @@
 """``grove plan``: read, play the rounds, print, and leave with the right code."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,7 +16,7 @@ from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
 from grove_shell.actions.source import Situation, Source, asked
 from grove_shell.controller.rounds import forecasts, topology_forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
-from grove_shell.views.page import show, warn, write
+from grove_shell.page import complain, show, warn, write
 from grove_shell.views.plan_page import Surroundings, plan_page
 from grove_shell.views.structured import as_text
 
@@ -46,7 +45,7 @@ def plan(source: Source, options: PlanOptions) -> int:
     snapshots = tuple(situation.snapshots(source.namespace, options.sets))
     missing = situation.missing(source.namespace, options.sets)
     if missing:
-        write(f"not in the input: {', '.join(missing)}\n", sys.stderr)
+        complain(f"not in the input: {', '.join(missing)}")
         return USAGE
     until = moment_after(situation.now, options.until)
     rules = rule_set(options.rules or situation.rules)

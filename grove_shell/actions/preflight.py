@@ -1,12 +1,10 @@
 """``grove validate --preflight``: would an operator of this configuration start there?"""
 
-import sys
-
 from grove_core.areas.mnnvl.preflight import objection_to_start
 from grove_shell.actions.source import NoCluster, Source, situation_of
 from grove_shell.exits import DONE, ERROR
-from grove_shell.views.faults import faults_page
-from grove_shell.views.page import Page, show, write
+from grove_shell.page import Page, complain, show
+from grove_shell.views.faults import NOTHING_DECIDED, faults_page
 
 
 def preflight(source: Source) -> int:
@@ -14,7 +12,7 @@ def preflight(source: Source) -> int:
     try:
         situation = situation_of(source)
     except NoCluster as fault:
-        write(f"{fault}\n", sys.stderr)
+        complain(fault)
         return ERROR
     cluster, page = situation.loaded.cluster, Page()
     told, served = cluster.configuration, cluster.served
@@ -22,7 +20,7 @@ def preflight(source: Source) -> int:
     if objection is not None:
         page.add(("would not start: ", "bold red"), objection.sentence, (f"  {objection.rule.requirement}", "dim"))
     elif situation.faults:
-        show(faults_page(situation.faults, going_on=False), sys.stderr)
+        complain(faults_page(situation.faults, NOTHING_DECIDED))
     elif told.mnnvl.enabled and served.domains is None:
         page.add(("unknown: ", "bold yellow"), "whether the cluster has ComputeDomains does not show in this input")
     else:

@@ -1,6 +1,5 @@
 """``grove replay``: decide again what an operator decided, from its log alone."""
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,12 +13,12 @@ from grove_core.kernel.times import format_time
 from grove_core.plan.forecast import forecast_of
 from grove_core.reconcile import reconcile
 from grove_shell.actions.compare import comparison_as_json
-from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, INTERRUPTED
+from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON
+from grove_shell.page import complain, show, write
 from grove_shell.reading.faults import Fault
 from grove_shell.replay.format import dumped, plan_as_json
 from grove_shell.replay.reading import Broken, Recorded, looks_in
-from grove_shell.views.faults import faults_page
-from grove_shell.views.page import show, write
+from grove_shell.views.faults import NOTHING_REPLAYED, faults_page
 from grove_shell.views.replay_page import Other, Parted, Replayed, replay_page
 from grove_shell.views.structured import as_text
 from grove_shell.views.world_bar import world_bar
@@ -44,14 +43,11 @@ def replay(options: ReplayOptions) -> int:
         with world_bar(count, "looks") as advance:
             replayed = _replayed(looks_in(read()), options, advance)
     except OSError as fault:
-        write(f"{options.log}: {fault.strerror}\n", sys.stderr)
+        complain(f"{options.log}: {fault.strerror}")
         return ERROR
     except Broken as broken:
         flaw = broken.flaw
         return _refused(Fault(file=options.log, line=flaw.line or None, expected=flaw.expected, got=flaw.got))
-    except KeyboardInterrupt:
-        write("interrupted\n", sys.stderr)
-        return INTERRUPTED
     if options.output == "human":
         show(replay_page(replayed, full=options.verbose))
     else:
@@ -76,7 +72,7 @@ def _lines_of(path: str) -> Iterator[bytes]:
 
 
 def _refused(fault: Fault) -> int:
-    show(faults_page((fault,), going_on=False, closing="Nothing was decided again."), sys.stderr)
+    complain(faults_page((fault,), NOTHING_REPLAYED))
     return ERROR
 
 

@@ -1,6 +1,5 @@
 """``grove rules``: which rule sets there are, and what a rule says."""
 
-import sys
 from dataclasses import asdict
 from difflib import get_close_matches
 from typing import Any
@@ -16,8 +15,8 @@ from grove_shell.catalogue.reading import (
     releases_of,
 )
 from grove_shell.exits import DONE, USAGE
+from grove_shell.page import complain, show, write
 from grove_shell.settings.rules import canonical
-from grove_shell.views.page import show, write
 from grove_shell.views.rules_page import rule_page, rule_set_page, rule_sets_page
 from grove_shell.views.structured import as_text
 
@@ -43,7 +42,7 @@ def rules(asked: tuple[str, ...], output: str) -> int:
             names = [*rule_sets(), *catalogue(), *(one.code for one in catalogue().values() if one.code)]
             near = get_close_matches(word, names, n=1, cutoff=0.5)
             hint = f'; did you mean "{near[0]}"?' if near else ""
-            write(f"{word!r} is no rule set, rule number or reason code{hint}\n", sys.stderr)
+            complain(f"{word!r} is no rule set, rule number or reason code{hint}")
         return USAGE
     if output == "human":
         for name in sets:

@@ -1,6 +1,5 @@
 """``grove simulate``: read a scenario, play it, print, and leave with the right code."""
 
-import sys
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,14 +10,14 @@ from time import monotonic
 from grove_core.areas.gang_termination.design import DESIGN
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_shell.exits import DONE, ERROR, FAIL_ON
+from grove_shell.page import Page, complain, show, write
 from grove_shell.simulator.directory import strangers_in
 from grove_shell.simulator.draws import with_drawn_events
 from grove_shell.simulator.reading import Read, read_scenario
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.shrink import MOST_RUNS, shrunk
 from grove_shell.simulator.simulation import Options, Run, Simulation
-from grove_shell.views.faults import faults_page
-from grove_shell.views.page import Page, show, write
+from grove_shell.views.faults import NOTHING_PLAYED, faults_page
 from grove_shell.views.run_document import run_as_json, worlds_as_json
 from grove_shell.views.structured import as_text
 from grove_shell.views.time_bar import Tick, time_bar
@@ -47,7 +46,7 @@ def simulate(options: SimulateOptions) -> int:
     """Play and print; returns the exit code (CL-001)."""
     read = read_scenario(options.scenario)
     if read.scenario is None:
-        show(faults_page(read.faults, going_on=False, closing="Nothing was played."), sys.stderr)
+        complain(faults_page(read.faults, NOTHING_PLAYED))
         return ERROR
     if options.picture is not None and not _can_draw(options.picture):
         return ERROR
@@ -118,7 +117,7 @@ def _shown(read: Read, plain: Scenario, smallest: Scenario | None, options: Simu
     what = "the scenario as it is, no world broke a promise"
     if smallest is not None:
         what = f"world {seed}, made as small as {plural(len(smallest.spec.events), 'event')}"
-    write(f"{path} shows {what}\n", sys.stderr)
+    complain(f"{path} shows {what}")
     return True
 
 
@@ -129,7 +128,7 @@ def _drawn(run: Run, path: str) -> bool:
     try:
         draw(run, path)
     except OSError as fault:
-        write(f"cannot write {path}: {fault.strerror or fault}\n", sys.stderr)
+        complain(f"cannot write {path}: {fault.strerror or fault}")
         return False
     return True
 
@@ -163,15 +162,15 @@ def _tell_smallest(read: Read, run: Run, options: SimulateOptions) -> Scenario:
         smallest = shrunk(run.scenario, fails)
     text = as_text(smallest.as_json, "yaml")
     if options.trace is None:
-        write(f"\n# repeats {code}; grove simulate --check FILE\n{text}", sys.stderr)
+        complain(f"\n# repeats {code}; grove simulate --check FILE\n{text}")
         return smallest
     try:
         Path(options.trace).write_text(text, encoding="utf-8")
     except OSError as fault:
-        write(f"cannot write {options.trace}: {fault.strerror or fault}\n", sys.stderr)
+        complain(f"cannot write {options.trace}: {fault.strerror or fault}")
         return smallest
     events = plural(len(smallest.spec.events), "event")
-    write(f"{options.trace} repeats {code} with {events}: grove simulate --check {options.trace}\n", sys.stderr)
+    complain(f"{options.trace} repeats {code} with {events}: grove simulate --check {options.trace}")
     return smallest
 
 
@@ -180,9 +179,9 @@ def _can_draw(path: str) -> bool:
     from importlib.util import find_spec  # noqa: PLC0415 - few want a picture
 
     if Path(path).suffix not in {".svg", ".png"}:
-        write(f"--picture {path}: expected a name that ends in .svg or .png\n", sys.stderr)
+        complain(f"--picture {path}: expected a name that ends in .svg or .png")
         return False
     if find_spec("matplotlib") is None:
-        write("--picture needs matplotlib: pip install 'grove[pictures]'\n", sys.stderr)
+        complain("--picture needs matplotlib: pip install 'grove[pictures]'")
         return False
     return True

@@ -1,7 +1,6 @@
 """``grove snapshot``: a cluster into one file that can be planned, shown to others, and kept."""
 
 import os
-import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import Any
 from grove_shell.actions.live import collect
 from grove_shell.actions.source import Live, NoCluster
 from grove_shell.exits import DONE, ERROR
+from grove_shell.page import complain, write
 from grove_shell.reading import capture
-from grove_shell.views.page import write
 from grove_shell.views.structured import as_text
 from grove_shell.views.words import plural
 from grove_shell.world.redaction import Redaction
@@ -34,7 +33,7 @@ def take_snapshot(options: SnapshotOptions) -> int:
     try:
         found = collect(options.live)
     except NoCluster as fault:
-        write(f"{fault}\n", sys.stderr)
+        complain(fault)
         return ERROR
     items = [*found.items] if options.whole else Redaction(os.urandom(_SALT)).of(found.items)
     first = capture.as_item(found, datetime.now(UTC))
@@ -43,9 +42,9 @@ def take_snapshot(options: SnapshotOptions) -> int:
         write(text)
     else:
         _write(Path(options.out), text)
-    write(_summary(items, found.origin, options.out), sys.stderr)
+    complain(_summary(items, found.origin, options.out))
     for why in found.unseen.values():
-        write(f"not shown to us: {why}\n", sys.stderr)
+        complain(f"not shown to us: {why}")
     return DONE
 
 

@@ -1,6 +1,5 @@
 """From the shared options to a situation: a cluster, the attempts made before, and the clock."""
 
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,12 +10,12 @@ from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.page import complain
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.loaded import Loaded
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import Item, items_of, standard_input
-from grove_shell.views.faults import faults_page
-from grove_shell.views.page import show, write
+from grove_shell.views.faults import KEEP_GOING, LEFT_OPEN, faults_page
 from grove_shell.views.progress import counting
 
 
@@ -139,10 +138,10 @@ def asked(source: Source) -> Situation | None:
     try:
         situation = situation_of(source)
     except NoCluster as fault:
-        write(f"{fault}\n", sys.stderr)
+        complain(fault)
         return None
     if situation.faults:
-        show(faults_page(situation.faults, going_on=situation.usable), sys.stderr)
+        complain(faults_page(situation.faults, LEFT_OPEN if situation.usable else KEEP_GOING))
     return situation if situation.usable else None
 
 

@@ -1,6 +1,5 @@
 """``grove topology list`` and ``grove topology impact``: who uses what, and what a change or a deletion would mean."""
 
-import sys
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from grove_core.admit_topology import admit_topology, admit_topology_deletion
 from grove_core.areas.topology.admit import Around
 from grove_core.areas.topology.moment import unknown_of_use
+from grove_core.areas.topology.survey import Surveyed, survey_of, topologyless_of
 from grove_core.impact_topology import impact_of
 from grove_core.kernel.admission import AdmissionVerdict
 from grove_core.kernel.decisions import Decision
@@ -24,9 +24,9 @@ from grove_core.resources.keys import GROVE
 from grove_core.resources.names import listed
 from grove_core.resources.topology_use import User
 from grove_core.snapshot.cluster import Cluster
-from grove_core.survey_topology import Surveyed, survey_of, topologyless_of
 from grove_shell.actions.source import NoCluster, Source, configured_by
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
+from grove_shell.page import complain, show, warn, write
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import Item, fault_in
 from grove_shell.reading.loaded import Loaded
@@ -34,8 +34,7 @@ from grove_shell.reading.nodes import Grounds
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of, label_of, standard_input
 from grove_shell.reading.topologies import is_topology
-from grove_shell.views.faults import faults_page
-from grove_shell.views.page import show, warn, write
+from grove_shell.views.faults import KEEP_GOING, LEFT_OPEN, NOTHING_DECIDED, faults_page
 from grove_shell.views.progress import counting
 from grove_shell.views.structured import as_text
 from grove_shell.views.topology_document import impact_as_json, survey_as_json
@@ -76,7 +75,7 @@ def read(source: Source) -> Read | None:
         try:
             collected = collect(source.live)
         except NoCluster as fault:
-            write(f"{fault}\n", sys.stderr)
+            complain(fault)
             return None
     with counting("reading", "objects") as count:
         grounds = Grounds(count)
@@ -84,8 +83,7 @@ def read(source: Source) -> Read | None:
     faults = (*configured.faults, *sorted((*loaded.faults, *grounds.faults), key=lambda fault: fault.sort_key))
     usable = not faults or source.keep_going
     if faults:
-        closing = "" if usable else "Nothing was decided."
-        show(faults_page(faults, going_on=usable, closing=closing), sys.stderr)
+        complain(faults_page(faults, LEFT_OPEN if usable else KEEP_GOING))
     warn((*loaded.passed_by, *loaded.unseen.values()))
     now = source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC)
     cluster = loaded.cluster if source.config is not None else _as_configured(loaded)
@@ -116,7 +114,7 @@ def impact_of_topology(source: Source, name: str, changed: str | None, output: s
     if one is None or (changed is None and name not in found.cluster.topologies):
         known = found.cluster.topologies
         meant = nearest(name, known)
-        write(f"not in the input: topology {name}; known: {listed(known) or 'none'}{meant}\n", sys.stderr)
+        complain(f"not in the input: topology {name}; known: {listed(known) or 'none'}{meant}")
         return USAGE
     old = found.cluster.topologies.get(name)
     again = name == DEFAULT_TOPOLOGY and found.cluster.configuration.topology.enabled
@@ -171,7 +169,7 @@ def _raw_of(name: str, topology: ClusterTopology | None) -> dict[str, Any]:
 def _changed(path: str, name: str, kind: str) -> Item | None:
     """The topology in a file of changes; None where there is not exactly one, which is reported."""
     faults: list[Fault] = []
-    found = [item for item in items_of(path, faults, standard_input()) if _is_one(item)]
+    found = [item for item in items_of(path, faults, standard_input()) if is_topology(item.value)]
     chosen = [item for item in found if label_of(item) == f"{kind} {name}"]
     if len(chosen) != 1 and not faults:
         others = ", ".join(label_of(item) for item in found) or "none"
@@ -181,14 +179,9 @@ def _changed(path: str, name: str, kind: str) -> Item | None:
         for item in chosen[1:]
     ]
     if faults:
-        show(faults_page(faults, going_on=False, closing="Nothing was decided."), sys.stderr)
+        complain(faults_page(faults, NOTHING_DECIDED))
         return None
     return chosen[0]
-
-
-def _is_one(item: Item) -> bool:
-    kind, version = item.value.get("kind"), item.value.get("apiVersion")
-    return isinstance(kind, str) and isinstance(version, str) and is_topology(kind, version.partition("/")[0])
 
 
 def _projected(item: Item) -> ClusterTopology | None:

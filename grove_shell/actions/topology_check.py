@@ -1,6 +1,5 @@
 """``grove topology check``: whether the gangs of sets have a place, by their own topology and by each other one."""
 
-import sys
 from collections.abc import Iterator
 
 from grove_core.check_topology import Check, check_topology
@@ -8,8 +7,8 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.source import Source
 from grove_shell.actions.topology import Read, read
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
+from grove_shell.page import complain, show, write
 from grove_shell.views.check_page import check_page
-from grove_shell.views.page import show, write
 from grove_shell.views.structured import as_text
 from grove_shell.views.topology_document import check_as_json
 
@@ -25,12 +24,12 @@ def check_topologies(
         what for what, there in (("PodCliqueSet", found.cluster.sets), ("Node", found.grounds.nodes)) if not there
     ]
     if lacking:
-        write(f"nothing to check: no {' and no '.join(lacking)} in the input\n", sys.stderr)
+        complain(f"nothing to check: no {' and no '.join(lacking)} in the input")
         return ERROR
     known = {name for root in found.cluster.sets for name in (root.ref.name, f"{root.ref.namespace}/{root.ref.name}")}
     missing = sorted(f"PodCliqueSet {name}" for name in sets if name not in known)
     if missing:
-        write(f"not in the input: {', '.join(missing)}\n", sys.stderr)
+        complain(f"not in the input: {', '.join(missing)}")
         return USAGE
     checks = [_checked(found, snapshot) for snapshot in _chosen(found, sets)]
     if output == "human":

@@ -1,6 +1,5 @@
 """``grove validate``: the webhook's verdict offline, on every PodCliqueSet in the input, all problems at once."""
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -28,11 +27,12 @@ from grove_shell.actions.source import configured_by
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.likeness import slip_in
 from grove_shell.manifests.strictness import strictly
+from grove_shell.page import Page, complain, show, write
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import fault_in, named
+from grove_shell.reading.objects import API_GROUPS
 from grove_shell.reading.sources import Item, items_of, label_of, standard_input
-from grove_shell.views.faults import faults_page
-from grove_shell.views.page import Page, show, write
+from grove_shell.views.faults import REST_JUDGED, faults_page
 from grove_shell.views.structured import as_text
 from grove_shell.views.words import plural
 
@@ -99,7 +99,7 @@ def validate(
     for item in given.sets:
         earlier = _earlier(item.value, held)
         if old and earlier is None:
-            write(f"no earlier version of {_name(item.value)} in --old: judged as new\n", sys.stderr)
+            complain(f"no earlier version of {_name(item.value)} in --old: judged as new")
         decision = admit(item.value, earlier, neighbours, told.configuration, classes, around)
         judged.append((item, _advised(item.value, strictly(item.value, decision), judges)))
     stored = {_field(item.value, "name"): item.value for item in before.topologies}
@@ -107,7 +107,7 @@ def validate(
         earlier = stored.get(_field(item.value, "name"))
         judged.append((item, admit_topology(item.value, earlier, around, told.configuration)))
     if faults:
-        show(faults_page(sorted(faults, key=lambda fault: fault.sort_key), going_on=True), sys.stderr)
+        complain(faults_page(sorted(faults, key=lambda fault: fault.sort_key), REST_JUDGED))
     others = dict(sorted(given.others.items()))
     if output == "human":
         show(_page(judged, others))
@@ -150,13 +150,13 @@ def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
     for path in paths:
         for item in items_of(path, faults, standard_input()):
             raw, slip = item.value, slip_in(item.value)
-            kind = raw.get("kind")
+            kind, group = raw.get("kind"), str(raw.get("apiVersion")).rpartition("/")[0]
             problem = (slip.path, slip.expected, slip.got) if slip is not None else None
             if not isinstance(kind, str):
                 problem = ("kind", "a string", shown(kind))
             if problem is not None:
                 faults.append(fault_in(item, named(raw, item.index), problem, None))
-            elif kind == SET:
+            elif kind == SET and group == API_GROUPS[SET]:
                 given.sets.append(item)
             elif (kind, raw.get("apiVersion")) == (TOPOLOGY_KIND, GROVE):
                 given.topologies.append(item)

@@ -1,6 +1,5 @@
 """``grove webhooks``: read the configuration, reach the cluster, serve."""
 
-import sys
 from dataclasses import dataclass
 
 from grove_core.resources.configuration import UNASKED, MnnvlMode
@@ -10,9 +9,9 @@ from grove_shell.client.api import Api
 from grove_shell.client.connection import connect
 from grove_shell.client.offers import offered
 from grove_shell.exits import ERROR
+from grove_shell.page import complain
 from grove_shell.settings.webhooks import WebhookSettings, settings_of
-from grove_shell.views.faults import faults_page
-from grove_shell.views.page import show
+from grove_shell.views.faults import NOTHING_STARTED, faults_page
 from grove_shell.webhooks.process import Process
 
 
@@ -32,7 +31,7 @@ def serve(options: WebhookOptions) -> int:
     """Run until told to stop; returns the exit code (CL-001)."""
     settings, faults = configuration(options.config, settings_of)
     if faults:
-        show(faults_page(faults, going_on=False), sys.stderr)
+        complain(faults_page(faults, NOTHING_STARTED))
         return ERROR
     return lasting(_run(options, settings))
 

@@ -31,11 +31,10 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "manifests": "print what has to be in a cluster before Grove is",
     "completion": "print a script that completes commands in your shell",
 }
-
-
-_SHORT: Final = frozenset({"plan", "explain", "compare", "upgrade-check", "validate", "rules", "snapshot", "manifests"})
-"""Commands that make what they show and end; a tenth of a plan's time went to the collector (P11)."""
 _ALIASES: Final[Mapping[str, str]] = {"upgrade-check": "compare"}
+_LASTING: Final = frozenset({"simulate", "converge", "apply", "operator", "webhooks", "daemon", "domain-controller"})
+_SHORT: Final = (_COMMANDS.keys() | _ALIASES.keys()) - _LASTING
+"""Commands that make what they show and end; a tenth of a plan's time went to the collector (P11, CL-016)."""
 
 
 class _Commands(click.Group):
@@ -44,14 +43,14 @@ class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click calls it by position
         name = _ALIASES.get(cmd_name, cmd_name)
         if name not in _COMMANDS:
             return None
         command: click.Command = import_module(f"grove_shell.cli.{name.replace('-', '_')}").command
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click calls it by position
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
 
@@ -81,20 +80,26 @@ def _give_up_on_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _tell(fault: click.ClickException) -> None:
+    """On standard error; click would take standard output where the process was started without it."""
+    if sys.stderr is not None:
+        fault.show()
+
+
 def run(arguments: Sequence[str], name: str) -> int:
     """Run one command and return its exit code; click's own usage errors become 64 (CL-001)."""
     try:
         with collector_off() if _SHORT & {*arguments[:1]} else nullcontext():
             code = grove.main(list(arguments), prog_name=name, standalone_mode=False)
     except click.exceptions.UsageError as fault:
-        fault.show()
+        _tell(fault)
         return USAGE
     except OSError as fault:
         _give_up_on_output()
-        click.echo(f"cannot write: {fault.strerror or fault}", err=True)
+        click.echo(f"cannot write {fault.filename or 'the output'}: {fault.strerror or fault}", err=True)
         return ERROR
     except click.ClickException as fault:
-        fault.show()
+        _tell(fault)
         return ERROR
     except (click.exceptions.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)

@@ -110,7 +110,7 @@ class RuleSetName(click.ParamType[str]):
         except ValueError as fault:
             self.fail(f"{value!r} is none of {fault}", param, ctx)
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click calls it by position
         """Every name that begins like this."""
         from grove_core.areas.gang_termination.rulesets import rule_sets
 

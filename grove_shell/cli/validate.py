@@ -43,6 +43,8 @@ def command(**options: Any) -> int:
         from grove_shell.actions.validate import validate
 
         return validate(**options, rules=rules)
+    if options["old"] or rules is not None or options["output"] != "human":
+        raise click.UsageError("--old, --rules and -o are of manifests, and --preflight judges a configuration")
     if config is None or (not live and not filenames):
         raise click.UsageError("--preflight needs --config, and -f FILE or --live")
     from grove_shell.actions.preflight import preflight as judge

@@ -117,7 +117,7 @@ class Api:
         last_moment.on_connection_create_end.append(self._about_to_send)
         last_moment.on_connection_reuseconn.append(self._about_to_send)
         self._session = aiohttp.ClientSession(
-            self.connection.server,
+            f"{self.connection.server}/",  # it may be behind a path, which what is asked for is joined to
             connector=connector,
             trust_env=False,
             headers={"User-Agent": self._agent},
@@ -164,7 +164,7 @@ class Api:
         try:
             async with self._open.request(
                 method,
-                path,
+                path.removeprefix("/"),
                 params=query,
                 data=data,
                 headers=await self._proof(headers),
@@ -197,7 +197,7 @@ class Api:
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._seconds, sock_read=patience)
         try:
             async with self._open.get(
-                path,
+                path.removeprefix("/"),
                 params=query,
                 headers=headers,
                 timeout=timeout,

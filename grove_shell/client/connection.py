@@ -6,8 +6,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
+
+from grove_core.resources.fields import shown
 
 _DEFAULT_CONFIG: Final = "~/.kube/config"
+_SHAPES: Final = (TypeError, ValueError, LookupError, AttributeError, RecursionError)
 _IN_CLUSTER: Final = "KUBERNETES_SERVICE_HOST"
 _OWN_NAMESPACE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
@@ -43,6 +47,7 @@ async def connect(kubeconfig: str | None = None, context: str | None = None) -> 
     Raises:
         NoAccess: with what was looked for.
     """
+    from aiohttp import ClientError  # noqa: PLC0415 - as below
     from kubernetes.aio import client, config  # noqa: PLC0415 - half a second that only those pay who need it
     from yaml import YAMLError  # noqa: PLC0415 - as above
 
@@ -52,12 +57,12 @@ async def connect(kubeconfig: str | None = None, context: str | None = None) -> 
     namespace = ""
     try:
         if given:
-            _check_readable(found)
-            loader = await config.load_kube_config(found, context, settings, persist_config=False)  # type: ignore[no-untyped-call]
+            found = _those_there(found)
+            loader = await config.load_kube_config(found, context, settings, persist_config=False)  # type: ignore[no-untyped-call]  # the library has no types for it
             namespace = _namespace_of(loader.current_context)
             _check_proof(loader, settings, found)
         elif os.environ.get(_IN_CLUSTER):
-            config.load_incluster_config(settings)  # type: ignore[no-untyped-call]
+            config.load_incluster_config(settings)  # type: ignore[no-untyped-call]  # the library has no types for it
             namespace = _OWN_NAMESPACE.read_text(encoding="utf-8").strip() if _OWN_NAMESPACE.exists() else ""
         else:
             raise NoAccess(f"no kubeconfig: {found} does not exist, and KUBECONFIG is not set; try --kubeconfig FILE")
@@ -65,20 +70,24 @@ async def connect(kubeconfig: str | None = None, context: str | None = None) -> 
         raise NoAccess(f"{found}: {fault}") from fault
     except YAMLError as fault:
         raise NoAccess(f"{found}: this is no YAML ({' '.join(str(fault).split())})") from fault
-    except (TypeError, ValueError, KeyError, AttributeError) as fault:  # what the library raises for a wrong shape
+    except _SHAPES as fault:  # what the library raises for a wrong shape
         raise NoAccess(f"{found}: this is no kubeconfig, or its context names what is not in it ({fault})") from fault
+    except (OSError, ClientError) as fault:
+        raise NoAccess(f"{found}: what it names cannot be had: {fault}") from fault
+
+    server = _address(settings.host, f"{found}: the server")
 
     async def token() -> str | None:
         held = await settings.get_api_key_with_prefix("BearerToken")
         return None if held is None else held.partition(" ")[2] or held
 
     return Connection(
-        server=settings.host.rstrip("/"),
-        tls=_tls_of(settings, found) if settings.host.startswith("https") else None,
+        server=server,
+        tls=_tls_of(settings, found) if server.startswith("https") else None,
         token=token,
         namespace=namespace or "default",
-        server_name=settings.tls_server_name or "",
-        proxy=settings.proxy or "",
+        server_name=_text(settings.tls_server_name, f"{found}: tls-server-name"),
+        proxy=_address(settings.proxy, f"{found}: proxy-url") if settings.proxy else "",
     )
 
 
@@ -89,14 +98,50 @@ def _place_of(kubeconfig: str | None) -> tuple[str, bool]:
     return named or str(home), bool(named) or home.exists()
 
 
-def _check_readable(path: str) -> None:
-    """The library says of a file that it cannot read what it says of an empty one."""
-    for part in path.split(os.pathsep):
+def _those_there(path: str) -> str:
+    """Of several files those that are there, as kubectl takes them (OP-069).
+
+    The library says of a file that it cannot read what it says of an empty one.
+
+    Raises:
+        NoAccess: none of them is there, or one cannot be read.
+    """
+    found: list[str] = []
+    missing = NoAccess(f"{path}: names no file; try --kubeconfig FILE")
+    for part in filter(None, reversed(path.split(os.pathsep))):
         try:
             with Path(part).expanduser().open("rb"):
-                pass
+                found.insert(0, part)
         except OSError as fault:
-            raise NoAccess(f"{part}: {fault.strerror}; try --kubeconfig FILE") from fault
+            missing = NoAccess(f"{part}: {fault.strerror}; try --kubeconfig FILE")
+            if not isinstance(fault, FileNotFoundError):
+                raise missing from fault
+    if not found:
+        raise missing
+    return os.pathsep.join(found)
+
+
+def _address(said: object, where: str) -> str:
+    """An address that can be asked, without a slash at its end; it may have a path, but nothing behind that.
+
+    Raises:
+        NoAccess: it is none.
+    """
+    text = said.rstrip("/") if isinstance(said, str) else ""
+    try:
+        parts = urlsplit(text)
+        host, _ = (parts.hostname or "").encode("idna"), parts.port
+    except ValueError:
+        host = b""
+    if not host or parts.scheme not in {"http", "https"} or parts.query or parts.fragment:
+        raise NoAccess(f"{where} is no address such as https://10.0.0.1:6443, but {shown(said)}")
+    return text
+
+
+def _text(said: object, where: str) -> str:
+    if not isinstance(said, str | None):
+        raise NoAccess(f"{where} is no text, but {shown(said)}")
+    return said or ""
 
 
 def _namespace_of(context: object) -> str:

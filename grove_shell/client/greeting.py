@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.api import OK, Api, Unreachable
 from grove_shell.client.connection import NoAccess
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
-from grove_shell.client.lists import NotListed
+from grove_shell.client.lists import NotListed, is_list
 
 _UNAUTHORIZED: Final = 401
 
@@ -25,7 +25,7 @@ async def greet(api: Api, namespace: str = "") -> None:
         answer = await api.request("GET", kind.path(namespace), query={"limit": "1"})
     except Unreachable as fault:
         raise NoAccess(advice_on(fault)) from fault
-    if not answer.good:
+    if not answer.good or not is_list(answer.json()):
         raise NoAccess(f"{api.connection.server}: {advice_on(NotListed(kind, answer))}")
 
 
@@ -37,4 +37,6 @@ def advice_on(fault: Unreachable | NotListed) -> str:
         return f"{fault}; is Grove installed there? (grove manifests | kubectl apply --server-side -f -)"
     if fault.status == _UNAUTHORIZED:
         return f"{fault}: the credentials are not accepted, or ran out; log in again"
+    if fault.status == OK:
+        return f"{fault}; is there a proxy on the way that wants you to log in?"
     return str(fault)

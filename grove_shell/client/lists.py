@@ -19,17 +19,18 @@ class NotListed(Exception):
         kind: which.
         forbidden: whether permission is lacking.
         absent: whether the kind is not served.
-        passing: whether it is trouble of the server, and says nothing of the kind.
+        passing: whether it is trouble of the server or on the way to it, and says nothing of the kind.
     """
 
     def __init__(self, kind: ApiKind, answer: Answer) -> None:
         """Keep what was said."""
-        super().__init__(f"{kind.kind}: {answer.words}")
+        no_list = "what came is no list: " if answer.good else ""
+        super().__init__(f"{kind.kind}: {no_list}{answer.words}")
         self.kind = kind
         self.status = answer.status
         self.forbidden = answer.status == FORBIDDEN
         self.absent = answer.status == NOT_FOUND
-        self.passing = answer.status == TOO_MANY or answer.status >= SERVER_FAULT
+        self.passing = answer.good or answer.status == TOO_MANY or answer.status >= SERVER_FAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,11 @@ async def pages_of(api: Api, kind: ApiKind, namespace: str = "", selector: str |
         if not answer.good:
             raise NotListed(kind, answer)
         raw = answer.json()
+        if not is_list(raw):
+            raise NotListed(kind, answer)
         meta = raw.get("metadata") or {}
         token = str(meta.get("continue") or "")
-        items = tuple(_whole(item, kind) for item in raw.get("items") or ())
+        items = tuple(_whole(item, kind) for item in raw["items"] or ())
         yield PageOf(items, str(meta.get("resourceVersion") or ""), first)
         if not token:
             return
@@ -92,6 +95,19 @@ def accepted(kind: ApiKind, *, a_list: bool) -> str:
     if not kind.metadata_only:
         return JSON
     return _METADATA.format("List" if a_list else "")
+
+
+def is_object(raw: object) -> bool:
+    """Whether it is an object of an API server: who it is stands in its metadata."""
+    return isinstance(raw, dict) and isinstance(raw.get("metadata"), dict) and bool(raw["metadata"].get("name"))
+
+
+def is_list(raw: object) -> bool:
+    """Whether objects are listed, be it none (OP-065): a login page lists nothing, nor does it say so."""
+    if not isinstance(raw, dict) or "items" not in raw or not isinstance(raw.get("metadata") or {}, dict):
+        return False
+    items = raw["items"]
+    return items is None or (isinstance(items, list) and all(map(is_object, items)))
 
 
 def _whole(item: dict[str, Any], kind: ApiKind) -> dict[str, Any]:

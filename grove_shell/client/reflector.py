@@ -9,13 +9,15 @@ from typing import Any, Final, Protocol
 
 from grove_shell.client.api import GONE, NOT_FOUND, Api, RefusedWatch, Unreachable
 from grove_shell.client.kinds import ApiKind
-from grove_shell.client.lists import NotListed, accepted, pages_of, selected
+from grove_shell.client.lists import NotListed, accepted, is_object, pages_of, selected
 
 _FIRST_PATIENCE: Final = 0.2
 _LONGEST_PATIENCE: Final = 30.0
 _ROUND_ABOUT: Final = (290.0, 580.0)  # seconds a watch lives, so that not all begin anew at once
 _LONG_PATIENCE: Final = 60.0  # for what is forbidden or not served: somebody has to change something first
 _YIELD_EVERY: Final = 200
+_ASKED_ANEW: Final = frozenset({GONE, NOT_FOUND})  # too old, or the kind is not served any more
+_CHANGES: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
 
 
 class Shelf(Protocol):
@@ -40,14 +42,8 @@ class Shelf(Protocol):
 
 @dataclass(slots=True)
 class Standing:
-    """How a reflector stands.
+    """How a reflector stands; ``trouble`` is why it does not get on, and empty while it does."""
 
-    Attributes:
-        listed: how often everything was listed.
-        trouble: why it does not get on; empty while it does.
-    """
-
-    listed: int = 0
     trouble: str = ""
 
 
@@ -80,6 +76,7 @@ class Reflector:
         self._namespace = namespace
         self._told = told
         self._patience = _FIRST_PATIENCE
+        self._unseen = ""  # why nothing is seen, as the shelf was told
 
     async def run(self) -> None:
         """List and watch until cancelled."""
@@ -92,18 +89,14 @@ class Reflector:
                     await self._wait("")
             except NotListed as fault:
                 version = ""
-                if fault.absent and self.kind.optional:  # OP-060
-                    self._shelf.replace(self.kind.kind, (), "")
-                    self.synced.set()
-                elif not fault.passing:
-                    self._shelf.lose(self.kind.kind, str(fault))
-                    self.synced.set()
+                if not fault.passing:
+                    self._cannot_see(fault)
                 trouble = "" if fault.absent and self.kind.optional else str(fault)
                 await self._wait(trouble, at_least=_LONG_PATIENCE if fault.forbidden or fault.absent else 0)
             except Unreachable as fault:
                 await self._wait(str(fault))
             except RefusedWatch as fault:
-                begun_anew = fault.answer.status in {GONE, NOT_FOUND}  # too old, or the kind is not served any more
+                begun_anew = fault.answer.status in _ASKED_ANEW
                 version = "" if begun_anew else version
                 await self._wait("" if begun_anew else str(fault))
 
@@ -116,10 +109,20 @@ class Reflector:
             found.extend(page.items)
             version = page.version
         self._shelf.replace(self.kind.kind, found, version)
-        self.standing.listed += 1
+        self._unseen = ""
         self.standing.trouble = ""
         self.synced.set()
         return version
+
+    def _cannot_see(self, fault: NotListed) -> None:
+        """Told once: each time would wake every set, though nothing changed (OP-021)."""
+        if str(fault) != self._unseen:
+            self._unseen = str(fault)
+            if fault.absent and self.kind.optional:  # OP-060
+                self._shelf.replace(self.kind.kind, (), "")
+            else:
+                self._shelf.lose(self.kind.kind, str(fault))
+        self.synced.set()
 
     async def _watch(self, version: str) -> tuple[str, bool]:
         """Events from a version on, until the server ends it.
@@ -137,16 +140,15 @@ class Reflector:
         }
         seen = 0
         async for line in self._api.lines(path, query, accepted(self.kind, a_list=False)):
-            event = json.loads(line)
-            raw, what = event["object"], event["type"]
+            what, raw = _event_of(line)
             if what == "ERROR":
                 return "" if raw.get("code") == GONE else version, seen > 0
-            version = str(raw.get("metadata", {}).get("resourceVersion") or version)
+            version = str(raw["metadata"].get("resourceVersion") or version)
             self.standing.trouble = ""
             self._patience = _FIRST_PATIENCE
             if what == "DELETED":
                 self._shelf.drop(self.kind.kind, self._whole(raw))
-            elif what in {"ADDED", "MODIFIED"}:
+            elif what in _CHANGES:
                 self._shelf.put(self.kind.kind, self._whole(raw))
             seen += 1
             if seen % _YIELD_EVERY == 0:
@@ -165,3 +167,23 @@ class Reflector:
         pause = max(self._patience, at_least) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
         self._patience = min(self._patience * 2, _LONGEST_PATIENCE)
         await asyncio.sleep(pause)
+
+
+def _event_of(line: bytes) -> tuple[str, dict[str, Any]]:
+    """What happened, and to which object.
+
+    Raises:
+        Unreachable: it does not read: whoever wrote it is no API server (OP-065).
+    """
+    try:
+        event = json.loads(line)
+        what, raw = event["type"], event["object"]
+    except (ValueError, KeyError, TypeError):
+        what, raw = "", {}
+    if what == "ERROR" and isinstance(raw, dict):
+        return what, raw
+    if what == "BOOKMARK" and isinstance(raw, dict) and isinstance(raw.get("metadata"), dict):
+        return what, raw
+    if what in _CHANGES and is_object(raw):
+        return what, raw
+    raise Unreachable(f"what came is no event: {line[:200].decode('utf-8', 'replace').strip()}")

@@ -22,7 +22,7 @@ class Point:
         seed: of everything drawn, the same for all protocols; the number of the repetition.
         arrival_s: each daemon starts at a moment drawn evenly from 0 to this, in seconds.
         readiness_s: a fabric daemon is ready after a time drawn evenly from this to twice this, in seconds.
-        rate, burst: requests a second of each daemon, and how many at once after a rest; it waits after it has built
+        rate, burst: requests a second of each client, and how many at once after a rest; it waits after it has built
             the request. A rate of 0 is no limiter.
         server_cores: processor cores that the server and its store have for themselves; None where nothing limits them.
         run_limit_s: after which the run is given up, in seconds.

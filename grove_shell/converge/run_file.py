@@ -83,14 +83,14 @@ def _columns() -> Iterator[_Column]:
         "t_views_s": (lambda times: " ".join(map(repr, times)), _many, "seconds, sorted, with spaces between them"),
     }
     by_type: dict[str, tuple[Callable[[Any], str], Callable[[str], Any], str]] = {
-        "str": (lambda text: " ".join(text.split()), str, "text"),
+        "str": (str, str, "text"),
         "int": (str, _count, "a whole number"),
         "float": (repr, _seconds, "a number that is not negative"),
         "float | None": (_text_of, _maybe, "a number that is not negative, or nothing"),
     }
     for field in (*fields(Point), *(one for one in fields(Run) if one.name != "point")):
         kind = field.type if isinstance(field.type, str) else getattr(field.type, "__name__", str(field.type))
-        yield _Column(field.name, *special.get(field.name, by_type.get(kind, by_type["str"])))
+        yield _Column(field.name, *(special[field.name] if field.name in special else by_type[kind]))
 
 
 COLUMNS: Final = tuple(_columns())

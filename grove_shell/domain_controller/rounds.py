@@ -62,6 +62,7 @@ class DomainRounds:
         """Until cancelled."""
         while True:
             await self._rest()
+            self._forget_the_gone()
             now = self._clock()
             due = {uid for uid, moment in self._again.items() if moment <= now}
             if due:
@@ -70,6 +71,11 @@ class DomainRounds:
             for domain in self._shelf.domains:
                 if "" in wanted or domain.uid in wanted:
                     await self.round(domain)
+
+    def _forget_the_gone(self) -> None:
+        """Nobody looks again at a domain that is not there; it would be due for ever (DC-131)."""
+        known = {domain.uid for domain in self._shelf.domains}
+        self._again = {uid: moment for uid, moment in self._again.items() if uid in known}
 
     async def round(self, domain: ComputeDomain) -> None:
         """One look at one domain, and its writes."""

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.memory import version_of
 from grove_core.areas.domain_cliques.moment import DomainMoment, moment_of
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.compute_domain_clique import ComputeDomainClique
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
 from grove_shell.fabric_daemon.kinds import CLIQUES, DOMAINS, PODS, register_of
+from grove_shell.world.buried import Buried, number_of
 
 Place = tuple[str, str]
 _READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
@@ -21,7 +21,7 @@ _READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
 
 
 class DomainShelf:
-    """Three copies, each as new as its own watch.
+    """Three copies, each as new as its own watch; what is older than what is known changes nothing (DC-130).
 
     Attributes:
         changed: hears the uid of a domain of which something is new; empty for all of them.
@@ -34,30 +34,39 @@ class DomainShelf:
         self.pods_version = 0
         self._told = told
         self._found: dict[str, dict[Place, Any]] = {kind: {} for kind in _READERS}
+        self._seen: dict[str, dict[Place, tuple[str, int]]] = {kind: {} for kind in _READERS}  # uid and version
+        self._gone = Buried()
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """All objects of a kind, as of a version."""
-        found = {_place(raw): self._read(kind, raw) for raw in items}
-        self._found[kind] = {place: one for place, one in found.items() if one is not None}
-        if kind == PODS.kind and version.isdecimal():
-            self.pods_version = max(self.pods_version, int(version))
+        if kind == PODS.kind:
+            if number_of(version) < self.pods_version:
+                return
+            self.pods_version = number_of(version)
+        self._found[kind], self._seen[kind] = {}, {}
+        for raw in items:
+            self._gone.raise_again(_identity(raw)[0])
+            self._keep(kind, raw)
         self.changed("")
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """One object is new or has changed; what is older than what is known is no news."""
-        one, before = self._read(kind, raw), self._found[kind].get(_place(raw))
-        if one is None or (before is not None and kind != PODS.kind and version_of(before) > version_of(one)):
+        """One object is new or has changed."""
+        uid, version = _identity(raw)
+        if self._gone.is_past(uid, version) or version < self._seen[kind].get(_place(raw), ("", 0))[1]:
             return
-        self._found[kind][_place(raw)] = one
-        self._pods_seen(kind, raw)
-        self.changed(_domain_of(one))
+        one = self._keep(kind, raw)
+        if one is not None:
+            self._pods_seen(kind, version)
+            self.changed(_domain_of(one))
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """One object is gone."""
-        gone = self._found[kind].pop(_place(raw), None)
-        self._pods_seen(kind, raw)
-        if gone is not None:
-            self.changed(_domain_of(gone))
+        """One object is gone; another of its name may be there already."""
+        (uid, version), place = _identity(raw), _place(raw)
+        self._gone.bury(uid, version)
+        self._pods_seen(kind, version)
+        if self._seen[kind].get(place, ("", 0))[0] == uid:
+            del self._seen[kind][place]
+            self.changed(_domain_of(self._found[kind].pop(place)))
 
     def lose(self, kind: str, why: str) -> None:
         """Nothing is known of a kind any more: the view of the pods is as old as can be (DC-072)."""
@@ -76,10 +85,15 @@ class DomainShelf:
         pods: Iterable[DaemonPod] = self._found[PODS.kind].values()
         return moment_of(domain, cliques, pods, pods_version=self.pods_version, now=now)
 
-    def _pods_seen(self, kind: str, raw: Mapping[str, Any]) -> None:
-        version = str(raw["metadata"].get("resourceVersion") or "")
-        if kind == PODS.kind and version.isdecimal():
-            self.pods_version = max(self.pods_version, int(version))
+    def _keep(self, kind: str, raw: Mapping[str, Any]) -> Any:  # noqa: ANN401 - one of three types, by the kind
+        one, place = self._read(kind, raw), _place(raw)
+        if one is not None:
+            self._found[kind][place], self._seen[kind][place] = one, _identity(raw)
+        return one
+
+    def _pods_seen(self, kind: str, version: int) -> None:
+        if kind == PODS.kind:
+            self.pods_version = max(self.pods_version, version)
 
     def _read(self, kind: str, raw: Mapping[str, Any]) -> Any:  # noqa: ANN401 - one of three types, by the kind
         try:
@@ -92,6 +106,11 @@ class DomainShelf:
 def _place(raw: Mapping[str, Any]) -> Place:
     metadata = raw.get("metadata") or {}
     return str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
+
+
+def _identity(raw: Mapping[str, Any]) -> tuple[str, int]:
+    metadata = raw.get("metadata") or {}
+    return str(metadata.get("uid") or ""), number_of(metadata.get("resourceVersion"))
 
 
 def _domain_of(one: ComputeDomain | ComputeDomainClique | DaemonPod) -> str:

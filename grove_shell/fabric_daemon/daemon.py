@@ -97,7 +97,7 @@ class FabricDaemon:
             self.setup,
             glimpse,
             now=self._clock(),
-            jitter=random.uniform(*_JITTER),  # noqa: S311
+            jitter=random.uniform(*_JITTER),  # noqa: S311 - a pause is no secret
         )
         self.look()
 

@@ -114,8 +114,7 @@ class ChildFabric:
             process.stdin.write(f"{line}\n".encode())
 
     async def _listen(self, process: Process) -> None:
-        stream = process.stdout
-        while stream is not None and (line := await stream.readline()):
+        while line := await _line_of(process):
             word = line.decode("utf-8", "replace").strip()
             if self.state is not None and word in {READY, NOT_READY}:
                 self.state = replace(self.state, ready=word == READY)
@@ -135,6 +134,14 @@ class ChildFabric:
         self._pause = min(self._pause * 2, _LONGEST_PAUSE)
         self.state = self._reader = None
         self.changed()
+
+
+async def _line_of(process: Process) -> bytes:
+    """The next line that may be one of the two words, empty where the output has ended; others may be of any length."""
+    while process.stdout is not None:
+        with suppress(ValueError):  # longer than the buffer, which is empty again now
+            return await process.stdout.readline()
+    return b""
 
 
 async def _ended(process: Process) -> None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from grove_core.kernel.errors import MalformedObject
-from grove_shell.client.api import GONE, Answer, Api, RefusedWatch, Unreachable
+from grove_shell.client.api import GONE, Api, RefusedWatch, Unreachable
 from grove_shell.client.bucket import Bucket
+from grove_shell.client.connection import NoAccess
 from grove_shell.client.kinds import ApiKind
 
 T = TypeVar("T")
@@ -113,7 +114,7 @@ class Following(Generic[T]):
             try:
                 version = version or await self._list()
                 version = await self._watch(version)
-            except Unreachable as fault:
+            except (Unreachable, NoAccess) as fault:
                 await self._wait(str(fault))
             except RefusedWatch as fault:
                 version = "" if fault.answer.status == GONE else version
@@ -125,7 +126,7 @@ class Following(Generic[T]):
             await self._bucket.take()
         answer = await self._api.request("GET", self._path, query=self._only)
         if not answer.good:
-            raise RefusedWatch(Answer(answer.status, answer.body))
+            raise RefusedWatch(answer)
         raw = answer.json()
         version = str((raw.get("metadata") or {}).get("resourceVersion") or "")
         items = raw.get("items") or ()

@@ -66,13 +66,13 @@ class DaemonProcess:
             domain=f"{me.namespace}/{me.domain}",
             protocol=self.setup.protocol.word,
         )
-        watches = [asyncio.create_task(one) for one in self._watches(api, daemon, bucket)]
         try:
-            last = await daemon.run()
+            async with asyncio.TaskGroup() as group:  # a daemon that hears nothing any more must not go on (DC-132)
+                watches = [group.create_task(one) for one in self._watches(api, daemon, bucket)]
+                last = await daemon.run()
+                for watch in watches:
+                    watch.cancel()
         finally:
-            for watch in watches:
-                watch.cancel()
-            await asyncio.gather(*watches, return_exceptions=True)
             await fabric.stop()
         return ERROR if any(reason.rule is Why.OUT_OF_TIME for reason in last.because) else DONE
 

@@ -32,7 +32,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 from grove_core.document.writing import reason_as_json
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
-from grove_shell.views.page import Page, show
+from grove_shell.page import Page, show_on
 
 _WORDS: Final[Mapping[type[Deed], str]] = MappingProxyType(
     {
@@ -109,7 +109,7 @@ class Telling:
             return
         page = Page()
         page.add((at[11:-1], "dim"), "  ", (f"{message:<26}", style), " ", shown)
-        show(page, self._out)
+        show_on(page, self._out)
 
 
 def _key(reason: Reason) -> object:

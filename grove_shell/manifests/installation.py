@@ -64,7 +64,7 @@ def labels_of(name: str) -> Json:
     return {"app.kubernetes.io/name": name}
 
 
-def made(api_version: str, kind: str, name: str, program: str, where: Json | None = None, **fields: Any) -> Json:  # noqa: ANN401
+def made(api_version: str, kind: str, name: str, program: str, where: Json | None = None, **fields: Any) -> Json:  # noqa: ANN401 - parts of a manifest, of any shape
     """One object of a program.
 
     Args:

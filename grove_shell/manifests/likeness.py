@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
+from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.keys import GROVE, SCHEDULER
 
 _VERSIONS: Final[Mapping[str, str]] = {
@@ -11,8 +12,9 @@ _VERSIONS: Final[Mapping[str, str]] = {
     "PodClique": GROVE,
     "PodCliqueScalingGroup": GROVE,
     "PodGang": SCHEDULER,
+    TOPOLOGY_KIND: GROVE,
+    BINDING_KIND: GROVE,
 }
-_OTHERS: Final = frozenset({"ClusterTopology", "ClusterTopologyBinding"})
 _GROUPS: Final = frozenset(version.partition("/")[0] for version in _VERSIONS.values())
 _KINDS_ALIKE: Final = 0.8
 _GROUPS_ALIKE: Final = 0.6
@@ -51,6 +53,6 @@ def slip_in(raw: Mapping[str, Any]) -> Slip | None:
         return Slip(kind, "apiVersion", _VERSIONS[kind], f'"{version}"')
     if near:
         return Slip(by_lower[near[0]], "kind", by_lower[near[0]], f'"{kind}"')
-    if group in _GROUPS and kind not in _OTHERS:
+    if group in _GROUPS:
         return Slip(kind, "kind", f"one of {', '.join(sorted(_VERSIONS))}", f'"{kind}"')
     return None

@@ -7,13 +7,7 @@ from typing import Any, Final
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.keys import GROVE, MNNVL_ENABLED, SCHEDULER
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
-from grove_shell.manifests.installation import OPERATOR, REPLICAS, WEBHOOKS, Installation, Json, labels_of, made
-from grove_shell.settings.operator import KIND as OPERATOR_KIND
-from grove_shell.settings.operator import settings_of
-from grove_shell.settings.strict import API_VERSION as CONFIGURED
-from grove_shell.settings.webhooks import KIND as WEBHOOKS_KIND
-from grove_shell.settings.webhooks import WebhookSettings
-from grove_shell.webhooks.registration import (
+from grove_shell.client.registered import (
     API_VERSION,
     DEFAULTING,
     JOINING,
@@ -23,6 +17,12 @@ from grove_shell.webhooks.registration import (
     TOPOLOGIES,
     VALIDATION,
 )
+from grove_shell.manifests.installation import OPERATOR, REPLICAS, WEBHOOKS, Installation, Json, labels_of, made
+from grove_shell.settings.operator import KIND as OPERATOR_KIND
+from grove_shell.settings.operator import settings_of
+from grove_shell.settings.strict import API_VERSION as CONFIGURED
+from grove_shell.settings.webhooks import KIND as WEBHOOKS_KIND
+from grove_shell.settings.webhooks import WebhookSettings
 
 RESOURCES: Final[dict[str, Json]] = {
     OPERATOR: {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "2Gi"}},

@@ -14,19 +14,18 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.areas.gang_termination.findings import TERMINATION
+from grove_core.areas.gang_termination.verdicts import ENDS, WAITS
 from grove_core.areas.mnnvl.rules import Why as Fabric
 from grove_core.areas.workload.rules import Why as Workload
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan, Withheld
 from grove_core.plan.rules import Why as Planning
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.operator.rounds import Look
-from grove_shell.world.homes import Home
+from grove_shell.controller.look import Following, Look
 
 CONTROLLER: Final = "grove.io/operator"
 PLAN: Final = "grove.io/plan"
@@ -71,7 +70,8 @@ def told_of(plan: Plan, lost: Mapping[str, str] = _NOTHING_LOST) -> Iterator[Tol
         lost: kinds of which nothing is known, and the server's words.
     """
     for finding in plan.findings:
-        if finding.question == TERMINATION and finding.verdict in {"Terminate", "Wait"}:
+        whole = finding.subject.replica is None  # a scaling group: what is said of it is said of its replicas
+        if finding.question == TERMINATION and finding.verdict in {ENDS, WAITS} and not whole:
             yield _of_termination(plan, finding)
     unseen: dict[Rule, list[Withheld]] = {}
     for held in plan.withheld:
@@ -92,19 +92,26 @@ def told_of(plan: Plan, lost: Mapping[str, str] = _NOTHING_LOST) -> Iterator[Tol
 
 
 def _of_termination(plan: Plan, finding: Finding) -> Told:
-    ends = finding.verdict == "Terminate"
+    ends = finding.verdict == ENDS
     note = f"{_whom(finding.subject)}: " + "; ".join(map(_clause, finding.because))
-    since = ",".join(str(dict(reason.facts).get("since", "")) for reason in finding.because)
     reason = "GangTerminated" if ends else "TerminationScheduled"
-    return Told(plan.root, plan.root_uid, reason, "Terminate", note, f"{_whom(finding.subject)} {since}")
+    key = f"{_whom(finding.subject)} {_first_clock(finding)}"
+    return Told(plan.root, plan.root_uid, reason, "Terminate", note, key)
+
+
+def _first_clock(finding: Finding) -> str:
+    """Since when the breach holds whose delay ends first: it outlives all else that goes with the gang (GT-063)."""
+    clocks = (dict(reason.facts) for reason in finding.because)
+    first = min(((str(clock["until"]), str(clock["since"])) for clock in clocks if "until" in clock), default=("", ""))
+    return first[1]
 
 
 def _clause(reason: Reason) -> str:
     return f"{reason.subject.short}: {reason.sentence}"
 
 
-def _whom(ref: Ref) -> str:
-    return f"replica {ref.replica} of {ref.kind} {ref.name}" if ref.replica is not None else f"{ref.kind} {ref.name}"
+def _whom(replica: Ref) -> str:
+    return f"replica {replica.replica} of {replica.kind} {replica.name}"
 
 
 def _place_of(told: Told) -> str:
@@ -112,7 +119,7 @@ def _place_of(told: Told) -> str:
     return told.about.namespace or "default"
 
 
-class Events:
+class Events(Following):
     """Writes Events beside the rounds; one that cannot be written is lost, and nothing waits for it."""
 
     def __init__(self, api: Api, instance: str, lost: Mapping[str, str] = _NOTHING_LOST) -> None:
@@ -143,15 +150,6 @@ class Events:
                 self._queue.put_nowait((told, look.name))
             except asyncio.QueueFull:
                 self.lost += 1
-
-    def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
-        """Answers are no news: the next plan says what is left of a refusal."""
-
-    def failed(self, home: Home, words: str) -> None:
-        """A round that broke off is for the log."""
-
-    def gone(self, home: Home) -> None:
-        """What was told of it stays told."""
 
     async def run(self) -> None:
         """Write until cancelled."""

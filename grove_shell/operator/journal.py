@@ -3,7 +3,7 @@
 import json
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
@@ -11,41 +11,31 @@ from grove_core.document.document import action_name
 from grove_core.document.writing import reason_as_json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, Outcome, SetStatus
-from grove_shell.operator.rounds import Look
+from grove_shell.controller.look import Following, Look
 from grove_shell.world.homes import Home, told_as
 
 _REMEMBERED: Final = 4096
 Words = dict[str, Any]
 
 
-class Journal:
+class Journal(Following):
     """Writes lines; what stays the same from round to round is written once."""
 
-    def __init__(
-        self,
-        out: TextIO | None = None,
-        *,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        """Write to a stream.
-
-        Args:
-            out: for lines; standard error where none is given.
-            clock: for the time of a line.
-        """
+    def __init__(self, out: TextIO | None = None) -> None:
+        """Write to a stream; to standard error where none is given."""
         self._out = out or sys.stderr
-        self._clock = clock
         self._held: OrderedDict[tuple[Home, str], tuple[Reason, ...]] = OrderedDict()
 
     def say(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - whatever there is to say
         """One line."""
-        moment = self._clock()
+        moment = datetime.now(UTC)
         line: Words = {
             "ts": f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z",
             "level": level,
             "msg": message,
         }
-        self._write(self._out, {**line, **fields})
+        self._out.write(json.dumps({**line, **fields}, ensure_ascii=False, separators=(",", ":")) + "\n")
+        self._out.flush()
 
     def planned(self, look: Look) -> None:
         """What is held back is said when it begins, or its reason changes."""
@@ -67,6 +57,13 @@ class Journal:
 
     def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
         """What was done and what was not, alike together."""
+        self._tell(look.home, attempts, plan=look.name)
+
+    def released(self, home: Home, attempts: tuple[Attempt, ...]) -> None:
+        """The same of what is left of a set that is gone; it has no plan."""
+        self._tell(home, attempts)
+
+    def _tell(self, home: Home, attempts: Iterable[Attempt], **plan: str) -> None:
         alike: dict[tuple[str, str, str, str], list[Attempt]] = {}
         for attempt in attempts:
             step = attempt.step
@@ -81,8 +78,8 @@ class Journal:
                 self.say(
                     level,
                     f"{action} {kind}: {outcome}",
-                    **told_as(look.home),
-                    plan=look.name,
+                    **told_as(home),
+                    **plan,
                     count=len(found),
                     first=found[0].step.target.name,
                     rule=requirement,
@@ -98,11 +95,6 @@ class Journal:
         """What was held back there is held back no more."""
         for key in [key for key in self._held if key[0] == home]:
             del self._held[key]
-
-    @staticmethod
-    def _write(out: TextIO, words: Words) -> None:
-        out.write(json.dumps(words, ensure_ascii=False, separators=(",", ":")) + "\n")
-        out.flush()
 
 
 def _said(because: Iterable[Reason]) -> list[Words]:

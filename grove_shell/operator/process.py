@@ -21,12 +21,13 @@ from grove_shell.client.connection import Connection
 from grove_shell.client.kinds import followed, kinds_as_served
 from grove_shell.client.reflector import Reflector
 from grove_shell.controller.deciding import decided
+from grove_shell.controller.look import Following
 from grove_shell.exits import DONE, LOST
 from grove_shell.operator.acting import ClusterActing
 from grove_shell.operator.events import Events
 from grove_shell.operator.journal import Journal
 from grove_shell.operator.leader import Leader, LeadershipLost, LeaseTerms
-from grove_shell.operator.rounds import Following, Rounds
+from grove_shell.operator.rounds import Rounds
 from grove_shell.operator.serving import Serving, listening_at
 from grove_shell.operator.shadow import Shadow
 from grove_shell.operator.standing import Standing

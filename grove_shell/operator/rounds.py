@@ -19,6 +19,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.client.api import Unreachable
 from grove_shell.client.lists import NotListed
 from grove_shell.controller.act_at_once import act_at_once
+from grove_shell.controller.look import Following, Look
 from grove_shell.operator.pace import Due, Pace
 from grove_shell.world.homes import Home
 from grove_shell.world.shelves import Shelves, Sight
@@ -39,43 +40,6 @@ class Acting(Protocol):
 
     async def refresh(self, home: Home) -> None:
         """Ask the server itself for everything of a set, caches apart. Raises Unreachable."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """One look at a set or a topology, and what follows from it.
-
-    Attributes:
-        name: of the plan, in logs, Events and the decision log alike.
-        seen: what it was made of.
-        seconds: of thinking.
-    """
-
-    home: Home
-    name: str
-    seen: Sight
-    plan: Plan
-    seconds: float
-
-
-class Following(Protocol):
-    """Who hears of rounds: logs, metrics, Events."""
-
-    def planned(self, look: Look) -> None:
-        """A plan was made, and is tried next."""
-        ...
-
-    def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
-        """Every step of it was tried."""
-        ...
-
-    def failed(self, home: Home, words: str) -> None:
-        """The round broke off."""
-        ...
-
-    def gone(self, home: Home) -> None:
-        """Nothing is left of what lived there; nor need anybody remember it (O10)."""
         ...
 
 
@@ -104,12 +68,10 @@ class _Root:
 
 @dataclass(slots=True)
 class Counters:
-    """What the queue did so far: for metrics and tests."""
+    """What the queue did so far."""
 
-    added: int = 0
     rounds: int = 0
     errors: int = 0
-    retries: int = 0
 
 
 async def _at_once() -> None:
@@ -152,9 +114,7 @@ class Rounds:
         if self._closing:
             return
         root = self._roots.setdefault(home, _Root())
-        if not root.dirty:
-            root.dirty = True
-            self.counters.added += 1
+        root.dirty = True
         if root.task is None:
             root.task = asyncio.get_running_loop().create_task(self._work(home, root))
 
@@ -216,7 +176,7 @@ class Rounds:
         again, root.again = root.again, False
         seen = self._look(home, root, again=again)
         if seen is None:
-            await self._let_go(home)
+            await self._let_go(home, root, again=again)
             return
         plan = self._plan(seen)
         if self.acting is not None and _ends_something(plan.steps):
@@ -233,6 +193,7 @@ class Rounds:
         self._wake_at(home, root, plan.wake_at)
         self._wake_for_refused(home, root, again=again)
         if self.acting is None or not plan.steps:
+            self._went_well(root)
             return
         if _ends_something(plan.steps):
             await self.announced()
@@ -249,21 +210,37 @@ class Rounds:
         self._remember(home, root, attempts, again=again)
 
     def _look(self, home: Home, root: _Root, *, again: bool) -> Sight | None:
-        stands = again or asyncio.get_running_loop().time() < root.refused_until
-        return self.shelves.sight(home, datetime.now(UTC), root.refused if stands else ())
+        if not again and asyncio.get_running_loop().time() >= root.refused_until:
+            root.refused = ()  # it had its time, and is tried again now if anybody still wants it
+        return self.shelves.sight(home, datetime.now(UTC), root.refused)
 
     def _plan(self, seen: Sight) -> Plan:
         plan = self.decide(seen)
         problems = problems_in(plan, seen)
         if problems:
-            raise BrokenInvariant("PL-004", "; ".join(map(str, problems[:3])))
+            law = problems[0].expected.rpartition("(")[2].rstrip(")")  # each of them ends with it
+            raise BrokenInvariant(law, "; ".join(map(str, problems[:3])))
         return plan
 
-    async def _let_go(self, home: Home) -> None:
+    async def _let_go(self, home: Home, root: _Root, *, again: bool) -> None:
         """Of a set that is gone: its last parts are let go of; nothing is left of a topology."""
-        parts = [part for part in self.shelves.leftovers() if self.shelves.home_of(part.ref) == home]
-        if parts and self.acting is not None:
-            await act_at_once(self.acting.trial(), let_go(parts))
+        if self.acting is None:
+            return
+        stand = {attempt.step.target for attempt in root.refused}
+        steps = [step for step in let_go(self.shelves.leftovers(home)) if step.target not in stand]
+        self._wake_for_refused(home, root, again=again)
+        if not steps:
+            self._went_well(root)
+            return
+        attempts = await act_at_once(self.acting.trial(), steps)
+        for follower in self.followers:
+            follower.released(home, attempts)
+        self._remember(home, root, attempts, again=again)
+
+    def _went_well(self, root: _Root) -> None:
+        """Patience begins anew, but not while a refusal stands: other writes of its set say nothing of it (OP-023)."""
+        if not root.refused:
+            root.patience = _FIRST_PATIENCE
 
     def _remember(self, home: Home, root: _Root, attempts: Iterable[Attempt], *, again: bool) -> None:
         """Refusals stand until their time is over; what failed is tried again, later each time.
@@ -275,7 +252,7 @@ class Rounds:
         root.refused = refused_so_far(root.refused, answers)
         root.pace.take(answers)
         if all(answer.outcome is Outcome.DONE for answer in answers):
-            root.patience = _FIRST_PATIENCE
+            self._went_well(root)
             return
         if again:
             return
@@ -285,7 +262,6 @@ class Rounds:
             self.wake(home)
 
     def _retry(self, home: Home, root: _Root) -> None:
-        self.counters.retries += 1
         loop = asyncio.get_running_loop()
         pause = root.patience * uniform(0.8, 1.0)  # noqa: S311 - no secret
         root.patience = min(root.patience * 2, _LONGEST_PATIENCE)

@@ -19,7 +19,7 @@ from grove_core.kernel.times import format_time
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.operator.rounds import Look
+from grove_shell.controller.look import Following, Look
 from grove_shell.world.homes import Home
 
 _PATIENCE: Final = timedelta(minutes=1)
@@ -49,7 +49,7 @@ class _Shown(NamedTuple):
     predicted: Mapping[str, datetime]
 
 
-class Shadow:
+class Shadow(Following):
     """Holds each look against the one before: who ended that was to stay, and who stays that was to end.
 
     Attributes:
@@ -106,12 +106,6 @@ class Shadow:
                     self._count(Score.OTHERWISE)
                 self._tell("the cluster keeps what the plan ends", look, clique, step.because)
         self._due[look.home], self._told[look.home] = due, told
-
-    def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
-        """Nothing is tried."""
-
-    def failed(self, home: Home, words: str) -> None:
-        """A look that broke off says nothing of the cluster."""
 
     def gone(self, home: Home) -> None:
         """Nothing is left of a set; what was predicted of it can come true no more."""

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterator
 
-from grove_core.kernel.steps import Attempt
-from grove_shell.operator.rounds import Look
+from grove_shell.controller.look import Following, Look
 from grove_shell.world.homes import Home, is_topology_home
 
 
-class Standing:
+class Standing(Following):
     """Remembers of each topology what its last plan held back."""
 
     def __init__(self, holds: Callable[[Home], bool]) -> None:
@@ -29,12 +28,6 @@ class Standing:
             self._held[look.home] = tuple(
                 f"{held.target.short}: {held.because[0].sentence}" for held in look.plan.withheld
             )
-
-    def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
-        """Answers are told by the next plan."""
-
-    def failed(self, home: Home, words: str) -> None:
-        """A round that broke off says nothing new."""
 
     def gone(self, home: Home) -> None:
         """Nothing of it is held back any more."""

@@ -1,29 +1,38 @@
 """What an operator tells machines: metrics under the names that dashboards know from controllers, and a few more."""
 
 from collections import Counter as Count
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
 from grove_core.areas.gang_termination.findings import BREACH, TERMINATION
-from grove_core.kernel.steps import Attempt, Delete
-from grove_shell.operator.rounds import Look
+from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.verdicts import Wait
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
+from grove_core.kernel.times import parse_time
+from grove_core.plan.plan import Plan
+from grove_core.resources.podclique import GROUP_KIND
+from grove_shell.controller.look import Following, Look
 from grove_shell.operator.shadow import Score
 from grove_shell.world.homes import Home, is_topology_home
 
 _SETS: Final = "podcliqueset"
 _TOPOLOGIES: Final = "clustertopology"
 _BREACHED: Final = ("PodClique", "PodCliqueScalingGroup")
+_ENDS: Final[Mapping[str, str]] = MappingProxyType(  # by code, which the rule sets share
+    {Why.GANG_TERMINATED.code: "PodCliqueSet", Why.GROUP_REPLICA_TERMINATED.code: GROUP_KIND}
+)
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
-class Telemetry:
+class Telemetry(Following):
     """The metrics of one operator process; hears of rounds and of requests."""
 
     def __init__(self) -> None:
         """All at zero."""
-        disable_created_metrics()  # type: ignore[no-untyped-call]
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no types for it
         self.registry = CollectorRegistry()
         self._rounds = self._count("controller_runtime_reconcile_total", "Rounds by result.", "controller", "result")
         self._errors = self._count("controller_runtime_reconcile_errors_total", "Rounds that broke off.", "controller")
@@ -40,6 +49,7 @@ class Telemetry:
         self.elected(False)  # noqa: FBT003 - nobody has been yet
         self._writes = self._count("grove_writes_total", "Steps by what became of them.", "kind", "action", "outcome")
         self._ended = self._count("grove_gang_terminations_total", "Gangs ended, by level and cause.", "level", "rule")
+        self._causes: dict[tuple[Home, str, str], frozenset[str]] = {}  # of the end of a gang that was counted last
         self._scores = self._count(
             "grove_predictions_total", "PodCliques whose end was predicted, and what came of it (--observe).", "outcome"
         )
@@ -87,24 +97,42 @@ class Telemetry:
         )
         for kind in _BREACHED:
             self._breached.labels(*home, kind).set(breached[kind])
-        self._waiting.labels(*home).set(plan.wake_at.timestamp() if plan.wake_at is not None else 0)
+        self._waiting.labels(*home).set(min(_deadlines(plan), default=0))
 
     def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
         """Steps were tried."""
+        self._count_writes(attempts)
+        for attempt in attempts:
+            if attempt.outcome is Outcome.DONE and attempt.step.stage is Stage.CAUSE:
+                self._count_end(look.home, attempt.step)
+
+    def released(self, home: Home, attempts: tuple[Attempt, ...]) -> None:
+        """A round without a plan: nothing but what is left of a set was let go of."""
+        self._rounds.labels(_controller(home), "success").inc()
+        self._count_writes(attempts)
+
+    def _count_end(self, home: Home, step: Step) -> None:
+        """A gang ends once, in however many rounds its causes go: those that are left were among them before."""
+        if not isinstance(step.action, Delete):
+            return
+        causes = {guard.uid for _, guard in step.action.rests_on}
+        for place, why in enumerate(step.because):
+            if why.rule.code in _ENDS:
+                facts = dict(why.facts)
+                gang = (home, str(facts.get("group", "")), str(facts["replica"]))
+                if not causes & self._causes.get(gang, frozenset()):
+                    cause = step.because[place + 1 : place + 2] or (why,)
+                    self._ended.labels(_ENDS[why.rule.code], cause[0].rule.code).inc()
+                    self._causes[gang] = frozenset(causes)
+
+    def _count_writes(self, attempts: Iterable[Attempt]) -> None:
         for attempt in attempts:
             action = type(attempt.step.action).__name__
             self._writes.labels(attempt.step.target.kind, action, attempt.outcome.value).inc()
-        ended = {
-            (finding.subject.kind, finding.because[0].rule.code)
-            for finding in look.plan.findings
-            if finding.question == TERMINATION and finding.verdict == "Terminate"
-        }
-        if any(isinstance(attempt.step.action, Delete) and attempt.step.action.rests_on for attempt in attempts):
-            for level, rule in ended:
-                self._ended.labels(level, rule).inc()
 
-    def failed(self, home: Home, _words: str) -> None:
-        """A round broke off."""
+    def failed(self, home: Home, words: str) -> None:
+        """A round broke off; why is for the log."""
+        del words
         self._rounds.labels(_controller(home), "error").inc()
         self._errors.labels(_controller(home)).inc()
 
@@ -112,6 +140,8 @@ class Telemetry:
         """A set that is gone has no gauges any more."""
         if is_topology_home(home):
             return
+        for gang in [gang for gang in self._causes if gang[0] == home]:
+            del self._causes[gang]
         for kind in _BREACHED:
             self._breached.remove(*home, kind)
         self._waiting.remove(*home)
@@ -119,6 +149,16 @@ class Telemetry:
     def page(self) -> bytes:
         """The metrics as Prometheus reads them."""
         return generate_latest(self.registry)
+
+
+def _deadlines(plan: Plan) -> Iterator[float]:
+    """When gangs are due; a plan may have other reasons to look again."""
+    for finding in plan.findings:
+        if finding.question == TERMINATION and finding.verdict == Wait.__name__:
+            for why in finding.because:
+                moment = parse_time(str(dict(why.facts).get("until", "")))
+                if moment is not None:
+                    yield moment.timestamp()
 
 
 def _controller(home: Home) -> str:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from grove_shell.page import printable
+
 _LONGEST_PATH: Final = 160
 _LONGEST_GOT: Final = 120
 
@@ -77,10 +79,3 @@ class Unreadable(Exception):
 
 def _clipped(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 3] + "..."
-
-
-def printable(text: str) -> str:
-    """One line that any terminal can show: what is not printable is escaped, escape sequences among it."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from grove_core.check_topology import Tenant, tenant_of
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.cluster_topology import cluster_topology_of, level_problems
 from grove_core.resources.keys import CORE
 from grove_core.resources.node import Node, node_of
+from grove_core.resources.tenant import Tenant, tenant_of
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import Item, Problem, fault_in
 from grove_shell.reading.sources import label_of
@@ -44,7 +44,7 @@ class Grounds:
         elif (kind, version) == ("Pod", CORE):
             self.with_pods = True
             self._take_pod(item)
-        elif isinstance(kind, str) and isinstance(version, str) and is_topology(kind, version.partition("/")[0]):
+        elif is_topology(item.value):
             self.faults += [_fault(item, *problem) for problem in _level_faults(item.value)]
 
     def _take_pod(self, item: Item) -> None:

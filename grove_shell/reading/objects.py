@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeVar
 
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of
+from grove_core.resources.configuration import UNTOLD, Configuration, Served
 from grove_core.resources.keys import CORE
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import CLAIM_KIND, OWNED_KINDS, Owned, owned_of
@@ -30,7 +30,14 @@ from grove_shell.collector import collector_off
 from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.completeness import complete_kinds, inferred_gaps, podless_cliques
-from grove_shell.reading.fabric import Fabric, is_domain
+from grove_shell.reading.fabric import (
+    DEFINITION,
+    DEFINITION_KIND,
+    Fabric,
+    is_domain,
+    shape_in_definition,
+    template_in,
+)
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import fault_in
 from grove_shell.reading.loaded import Loaded
@@ -38,6 +45,9 @@ from grove_shell.reading.manifests import Beside, admitted, edited, lacks_templa
 from grove_shell.reading.sources import Item, heading_of, items_of, label_of
 from grove_shell.reading.strangers import Address, Strangers, controller_of
 from grove_shell.reading.topologies import Topologies, around, is_topology
+
+K = TypeVar("K", bound=tuple[str, ...])
+V = TypeVar("V")
 
 API_GROUPS: Final[Mapping[str, str]] = {
     "PodCliqueSet": "grove.io",
@@ -75,7 +85,7 @@ def load(
     with collector_off():
         for index, raw in enumerate(loading.live.items):
             loading.take(Item(loading.live.origin, 1, index, raw))
-        for path in paths:
+        for path in sorted(paths):  # what is told of two that differ does not depend on which file was named first
             for item in items_of(path, loading.faults, stdin):
                 loading.take(item)
                 if progress is not None:
@@ -99,6 +109,9 @@ class _Loading:
         self.ignored: Counter[str] = Counter()
         self.gaps: set[Gap] = set()
         self.places: dict[str, Item] = {}
+        self.clashes: dict[str, dict[Ref, Item]] = {}  # uid -> the objects that have it, where that is not one
+        self.torn: set[Address] = set()  # of which there are two that differ
+        self.offers: set[Served] = set()  # what captures say that their servers offer
         self.owners: dict[str, Ref] = {}  # uid -> whose it is
         self.sets: dict[tuple[str, str], PodCliqueSet] = {}
         self.groups: dict[tuple[str, str], ScalingGroup] = {}
@@ -145,11 +158,13 @@ class _Loading:
         """An object of a kind that sets have besides Grove's own."""
         if is_domain(kind, group):
             self._take_domain(item)
-        elif is_topology(kind, group):
+        elif is_topology(item.value):
             self._note_all(item, problems := self.topologies.take(item, self.shared))
             (self.gaps if problems else self.seen).add((TOPOLOGY_KIND, EVERYWHERE))
         elif kind == TEMPLATE_KIND and group == OWNED_KINDS["ResourceClaim"]:
-            self.fabric.take_template(item.value)
+            key, spec = template_in(item.value)
+            if spec is not None:
+                self._file(item, kind, self.fabric.templates, key, spec)
         elif OWNED_KINDS.get(kind) == group:
             self._take_other(item, kind)
         else:
@@ -158,7 +173,9 @@ class _Loading:
 
     def _pass_by(self, item: Item, kind: str) -> None:
         """An object of a kind that no decision reads; one that was written by hand may be meant as another (IN-044)."""
-        self.fabric.notice(kind, item.value)
+        shape = shape_in_definition(kind, item.value)
+        if shape is not None:
+            self._file(item, kind, self.fabric.shapes, ("", DEFINITION), shape)
         if not text_of(item.value, "uid"):
             from grove_shell.manifests.likeness import slip_in  # noqa: PLC0415 - dumps of clusters have none of these
 
@@ -173,28 +190,32 @@ class _Loading:
         """What a capture says of itself: as if the cluster had been asked just now, but for the time (IN-047)."""
         found, taken_at, problems = capture.read(item.value)
         self._note_all(item, problems)
-        self.live = replace(
-            self.live,
-            complete=self.live.complete | found.complete,
-            served=self.live.served or found.served,
-            unseen={**self.live.unseen, **found.unseen},
-        )
+        unseen, known = dict(self.live.unseen), len(self.offers)
+        for gap, words in found.unseen.items():
+            unseen[gap] = min(words, unseen.get(gap, words))
+        self.live = replace(self.live, complete=self.live.complete | found.complete, unseen=unseen)
+        if found.served is not None:
+            self.offers.add(found.served)
+        if len(self.offers) > 1 >= known:
+            self._note(item, "offers", "what the other captures say that their server offers", "something else")
         self.strangers.captures.add(item.file)
         self.taken_at = max(filter(None, (self.taken_at, taken_at)), default=None)
 
     def _take_domain(self, item: Item) -> None:
         """A ComputeDomain, whoever's it is: it holds a name (IN-062)."""
         try:
-            domain = self.fabric.take(item.value, self.shared)
+            domain = compute_domain_of(item.value, self.shared)
         except MalformedObject as fault:
             self._note_all(item, fault.problems)
             self._miss(DOMAIN_KIND, item.value)
             return
         self.seen.add((DOMAIN_KIND, domain.ref.namespace))
+        self._file(item, DOMAIN_KIND, self.fabric.domains, (domain.ref.namespace, domain.ref.name), domain)
 
     def _take_other(self, item: Item, kind: str) -> None:
         """An object of a kind that Grove makes too; most of them belong to somebody else (IN-037)."""
-        self.fabric.notice(kind, item.value)
+        if kind == CLAIM_KIND:
+            self.fabric.notice_claim(item.value)
         try:
             owned = owned_of(item.value, self.shared)
         except MalformedObject:
@@ -202,9 +223,9 @@ class _Loading:
             return
         self.seen.add((kind, owned.ref.namespace))
         if kind == CLAIM_KIND:
-            self.claims.setdefault((owned.ref.namespace, owned.ref.name), owned)
+            self._file(item, kind, self.claims, (owned.ref.namespace, owned.ref.name), owned)
         if owned.managed and owned.owner_kind in API_GROUPS:
-            self.others.setdefault((kind, owned.ref.namespace, owned.ref.name), owned)
+            self._file(item, kind, self.others, (kind, owned.ref.namespace, owned.ref.name), owned)
         else:
             self.ignored[kind] += 1
 
@@ -222,46 +243,98 @@ class _Loading:
             return
         if kind == "PodCliqueSet" and resource.uid:
             self.running.setdefault(key, item.value)
-        before = shelf.setdefault(key, resource)
-        if before is not resource and not _same(before, resource.uid, resource.resource_version):
+        self._file(item, kind, shelf, key, resource)
+
+    def _file(self, item: Item, kind: str, shelf: dict[K, V], key: K, found: V) -> None:
+        """Put an object into its place; of two that differ nobody knows which one is right (IN-032)."""
+        before = shelf.setdefault(key, found)
+        if before is found or _same(before, found):
+            return
+        address = (kind, key[-2], key[-1])
+        if address not in self.torn:
             self._note(item, "metadata.name", "one object of this kind and name", "a second one that differs")
+        self.torn.add(address)
+        if kind != DEFINITION_KIND:
             self._miss(kind, item.value)
+
+    def _leave_out_torn(self) -> None:
+        """Objects of which there are two that differ, and those that share a uid, are as if they had not been read."""
+        for members in self.clashes.values():
+            for ref, item in members.items():
+                others = " and ".join(sorted(other.short for other in members if other != ref))
+                self._note(item, "metadata.uid", "a uid of its own", f"that of {others}")
+                self._miss(ref.kind, item.value)
+                self.torn.add((ref.kind, ref.namespace, ref.name))
+        for kind, namespace, name in self.torn:
+            self.others.pop((kind, namespace, name), None)
+            for shelf in self._shelves_of(kind):
+                shelf.pop((namespace, name), None)
+
+    def _shelves_of(self, kind: str) -> tuple[dict[tuple[str, str], Any], ...]:
+        if kind in self.kinds:
+            return self.kinds[kind][1], self.running if kind == "PodCliqueSet" else {}
+        more: dict[str, dict[tuple[str, str], Any]] = {
+            CLAIM_KIND: self.claims,
+            DOMAIN_KIND: self.fabric.domains,
+            DEFINITION_KIND: self.fabric.shapes,
+            TEMPLATE_KIND: self.fabric.templates,
+        }
+        return (more[kind],) if kind in more else ()
 
     def _take_manifests(self) -> None:
         """Sets that no cluster has seen: new ones, or edits of those in the input (IN-039, IN-041)."""
         if not self.manifests:
             return
-        neighbours = neighbours_among([item.value for item in self.manifests], self.running)
+        chosen = self._one_manifest_of_each()
+        neighbours = neighbours_among([item.value for item in chosen.values()], self.running)
         judging = around(self.topologies.judging, self.cliques.values() or None)
         beside = Beside(neighbours, self.configuration, judging)
-        for item in self.manifests:
-            name, namespace = text_of(item.value, "name"), text_of(item.value, "namespace")
-            found = [key for key in self.running if key[1] == name and namespace in {"", key[0]}]
-            key = found[0] if len(found) == 1 else None
-            raw = admitted(item, self.running[key] if key else None, beside, self._note, self.warnings.append)
-            if raw is not None and lacks_templates(item, raw, self.fabric.templates, self._note):
+        templates = {
+            *self.fabric.templates,
+            *((where, name) for kind, where, name in self.torn if kind == TEMPLATE_KIND),
+        }
+        for key, item in sorted(chosen.items()):
+            is_edit = key in self.running
+            raw = admitted(item, self.running[key] if is_edit else None, beside, self._note, self.warnings.append)
+            if raw is not None and lacks_templates(item, raw, templates, self._note):
                 raw = None
             if raw is None:
                 self._miss("PodCliqueSet", item.value)
-            elif key is None:
-                self._take_ours(item._replace(value=dict(raw)), "PodCliqueSet")
-            elif key in self.edited:
-                self._note(item, "metadata.name", "one manifest of this name", "a second one")
-            else:
+            elif is_edit:
                 self.sets[key] = edited(self.sets[key], raw)
                 self.edited.append(key)
+            else:
+                self._take_ours(item._replace(value=dict(raw)), "PodCliqueSet")
+
+    def _one_manifest_of_each(self) -> dict[tuple[str, str], Item]:
+        """By namespace and name of the set; several that differ are a fault each, and none of them counts."""
+        torn = {(namespace, name) for kind, namespace, name in self.torn if kind == "PodCliqueSet"}
+        every: dict[tuple[str, str], list[Item]] = {}
+        for item in self.manifests:
+            name, namespace = text_of(item.value, "name"), text_of(item.value, "namespace")
+            found = [key for key in self.running.keys() | torn if key[1] == name and namespace in {"", key[0]}]
+            key = found[0] if len(found) == 1 else (namespace or "default", name)
+            alike = every.setdefault(key, [])
+            if all(item.value != other.value for other in alike):
+                alike.append(item)
+        for items in every.values():
+            for item in items if len(items) > 1 else ():
+                self._note(item, "metadata.name", "one manifest of this name", f"{len(items)} that differ")
+                self._miss("PodCliqueSet", item.value)
+        return {key: items[0] for key, items in every.items() if len(items) == 1 and key not in torn}
 
     def _identify(self, item: Item, kind: str, resource: Resource) -> bool:
         """Whether an object can be told from every other one (IN-038); its place is remembered for later faults."""
-        if kind in IDENTIFIED and not (resource.uid and resource.resource_version):
+        uid, place = resource.uid, item._replace(value=heading_of(item.value))
+        known = kind not in IDENTIFIED or bool(uid and resource.resource_version)
+        if not known:
             self._note(item, "metadata", "a uid and a resourceVersion, as every object of a cluster has", "none")
-            return False
-        if resource.uid and self.owners.setdefault(resource.uid, resource.ref) != resource.ref:
-            self._note(item, "metadata.uid", "a uid of its own", f"that of {self.owners[resource.uid].short}")
-            return False
-        if resource.uid:
-            self.places[resource.uid] = item._replace(value=heading_of(item.value))
-        return True
+        first = self.owners.setdefault(uid, resource.ref) if uid else resource.ref
+        if first != resource.ref:
+            self.clashes.setdefault(uid, {first: self.places[uid]})[resource.ref] = place
+        elif uid:
+            self.places[uid] = place
+        return known and first == resource.ref
 
     def _take_pod(self, raw: Mapping[str, Any]) -> bool:
         """The short way for a sound pod; whatever is wrong with one is found on the long way."""
@@ -270,10 +343,11 @@ class _Loading:
         except MalformedObject:
             return False
         before = self.pods.setdefault((pod.namespace, pod.name), pod)
-        return before is pod or _same(before, pod.uid, pod.resource_version)
+        return before is pod or _same(before, pod)
 
     def finish(self) -> Loaded:
         """Check owners, find out what was left out, and index the rest."""
+        self._leave_out_torn()
         self._take_manifests()
         self._tell_unread()
         inferred = inferred_gaps(
@@ -281,8 +355,10 @@ class _Loading:
         )
         listed = self.live.complete
         self.gaps |= {gap for gap in inferred if gap not in listed and (gap[0], EVERYWHERE) not in listed}
-        self.groups = {key: group for key, group in self.groups.items() if self._has_owner(group)}
-        self.cliques = {key: clique for key, clique in self.cliques.items() if self._has_owner(clique)}
+        missed = frozenset(self.gaps)  # before the pass over each kind, which adds to them
+        self.groups = {key: group for key, group in self.groups.items() if self._has_owner(group, missed)}
+        missed = frozenset(self.gaps)
+        self.cliques = {key: clique for key, clique in self.cliques.items() if self._has_owner(clique, missed)}
         self.gangs = {key: gang for key, gang in self.gangs.items() if self._belongs(gang)}
         self.gaps |= self.live.unseen.keys()
         gaps = frozenset(self.gaps | {(kind, EVERYWHERE) for kind in JUDGED if self._content_was_lost()})
@@ -300,7 +376,9 @@ class _Loading:
             with_domains(cluster, self.fabric.domains.values(), self.claims.values()),
             claim_templates=self.fabric.templates,
             configuration=self.configuration,
-            served=self.live.served or self.fabric.served,
+            served=self.live.served
+            or (next(iter(self.offers)) if len(self.offers) == 1 else None)
+            or self.fabric.served,
             strangers=self.strangers.holders(),
             topologies=self.topologies.by_name,
             shadowed_topologies=self.topologies.shadowed,
@@ -321,16 +399,26 @@ class _Loading:
             taken_at=self.taken_at,
         )
 
+    def _served(self) -> Served:
+        """What the server offers: as it said itself, else as captures say that agree, else as objects give it away."""
+        told = self.live.served or (next(iter(self.offers)) if len(self.offers) == 1 else None)
+        return told or self.fabric.served
+
     def _seen_kinds(self) -> set[Gap]:
         """Of which kinds there is some, and in which namespace."""
         shelved = {(kind, namespace) for kind, (_, shelf) in self.kinds.items() for namespace, _ in shelf}
         return self.seen | shelved
 
-    def _has_owner(self, resource: Resource) -> bool:
-        """Whether the owner is there to judge the object; one that should be and is not is a fault (IN-033)."""
+    def _has_owner(self, resource: Resource, missed: frozenset[Gap]) -> bool:
+        """Whether the owner is there to judge the object; one that should be and is not is a fault (IN-033).
+
+        Args:
+            resource: a group or a clique.
+            missed: what was not collected, whatever is found out about others like it.
+        """
         namespace = resource.ref.namespace
         owner = self.owners.get(resource.owner_uid)
-        if (owner is not None and owner.namespace == namespace) or (resource.owner_kind, namespace) in self.gaps:
+        if (owner is not None and owner.namespace == namespace) or (resource.owner_kind, namespace) in missed:
             return True
         if resource.deleting:
             return isinstance(resource, PodClique)
@@ -350,7 +438,7 @@ class _Loading:
 
     def _tell_unread(self) -> None:
         """What does not read is a fault, unless it is a stranger's; owners first, for those are known from then on."""
-        for item, kind, fault in sorted(self.unread, key=lambda one: _RANKS.get(one[1], 0)):
+        for item, kind, fault in sorted(self.unread, key=lambda one: (_RANKS.get(one[1], 0), label_of(one[0]))):
             namespace, name = text_of(item.value, "namespace") or "default", text_of(item.value, "name")
             ranked = kind in _RANKS and name
             if ranked and self._is_strange(item, (kind, namespace, name), controller_in(item.value)):
@@ -385,10 +473,12 @@ class _Loading:
         fields: Mapping[str, Any] = meta if isinstance(meta, Mapping) else {}
         namespace, uid = fields.get("namespace", "default"), fields.get("uid")
         self.gaps.add((kind, namespace if isinstance(namespace, str) else EVERYWHERE))
-        if isinstance(uid, str) and isinstance(namespace, str):
+        if kind in self.kinds and kind != "Pod" and isinstance(uid, str) and isinstance(namespace, str):
             self.owners.setdefault(uid, Ref(str(raw.get("apiVersion")), kind, namespace, str(fields.get("name"))))
 
 
-def _same(before: Resource | Pod, uid: str, resource_version: str) -> bool:
+def _same(before: object, other: object) -> bool:
     """Whether two objects of one name are the same object in the same state (PL-900), as in overlapping files."""
-    return bool(uid) and (before.uid, before.resource_version) == (uid, resource_version)
+    if isinstance(before, Resource | Pod) and isinstance(other, Resource | Pod) and before.uid:
+        return (before.uid, before.resource_version) == (other.uid, other.resource_version)
+    return before == other

@@ -84,7 +84,7 @@ def _entries(directory: str, faults: list[Fault], entered: set[tuple[int, int]])
     if identity in entered:
         return []
     entered.add(identity)
-    return [os.path.join(directory, name) for name in sorted(names) if not name.startswith(".")]  # noqa: PTH118
+    return [os.path.join(directory, name) for name in sorted(names) if not name.startswith(".")]  # noqa: PTH118 - keeps the name as it was typed, "./" too
 
 
 def _file_items(path: str, faults: list[Fault]) -> Iterator[Item]:

@@ -1,7 +1,7 @@
 """Topologies of an input: of both kinds, one of each name."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.resources.cluster_topology import (
@@ -15,6 +15,7 @@ from grove_core.resources.keys import GROVE
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.topology_use import bound_among
 from grove_shell.reading.items import Item
+from grove_shell.reading.manifests import text_of
 
 if TYPE_CHECKING:
     from grove_core.areas.topology.admit import Around
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
 _GROUP = GROVE.partition("/")[0]
 
 
-def is_topology(kind: str, group: str) -> bool:
-    """Whether an object is a topology."""
-    return kind in TOPOLOGY_KINDS and group == _GROUP
+def is_topology(raw: Mapping[str, Any]) -> bool:
+    """Whether an object is a topology; one that no cluster has seen says so in the version that there is (IN-044)."""
+    kind, version = raw.get("kind"), raw.get("apiVersion")
+    if kind not in TOPOLOGY_KINDS or not isinstance(version, str) or version.partition("/")[0] != _GROUP:
+        return False
+    return version == GROVE or text_of(raw, "uid") != ""
 
 
 def around(topologies: Mapping[str, ClusterTopology] | None, cliques: Iterable[PodClique] | None) -> "Around":

@@ -68,7 +68,7 @@ class _PythonParser(Reader, Scanner, Parser):
         """The next event, where libyaml would give one: this parser takes escapes that are no characters."""
         mark = self.get_mark()
         try:
-            event: Event = super().get_event()  # type: ignore[no-untyped-call]
+            event: Event = super().get_event()  # type: ignore[no-untyped-call]  # PyYAML has types for its C parser only
         except (ValueError, OverflowError):
             raise ScannerError(None, None, _NO_CHARACTER, mark) from None
         if isinstance(event, ScalarEvent) and _HALF_PAIR.search(event.value):

@@ -7,7 +7,7 @@ Whatever a snapshot is made of can be written but for its attempts, which are st
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -64,7 +64,7 @@ def _default(field: "dataclasses.Field[Any]") -> Any:  # noqa: ANN401 - whatever
 
 
 def from_json(declared: Any, raw: Json) -> Any:  # noqa: ANN401 - a type, and a value of it
-    """A value of a type. Raises TypeError, ValueError, KeyError or AttributeError where the JSON is none."""
+    """A value of a type. Raises TypeError, ValueError, KeyError, AttributeError or OverflowError where it is none."""
     return _reader(declared)(raw)
 
 
@@ -103,7 +103,7 @@ def _class(declared: type) -> Callable[[Json], Any]:
     if issubclass(declared, FrozenMap):
         return lambda raw: freeze(_mapping(raw))
     if issubclass(declared, datetime):
-        return declared.fromisoformat
+        return moment_of
     if issubclass(declared, timedelta):
         return lambda raw: raw * _MICROSECOND
     if issubclass(declared, Enum):
@@ -115,6 +115,14 @@ def _class(declared: type) -> Callable[[Json], Any]:
     if issubclass(declared, tuple):
         return _named_tuple(declared)
     return _checked(declared)
+
+
+def moment_of(text: str) -> datetime:
+    """A moment in UTC. Raises ValueError where it has no zone, and OverflowError where UTC has no such day."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError("a moment without a zone")
+    return moment.astimezone(UTC)
 
 
 def _checked(declared: type) -> Callable[[Json], Any]:
@@ -154,9 +162,12 @@ def _named_tuple(declared: type) -> Callable[[Json], Any]:
 
 def _model(declared: type[BaseModel]) -> Callable[[Json], Any]:
     hints = {name: field.annotation for name, field in declared.model_fields.items()}
+    required = {name for name, field in declared.model_fields.items() if field.is_required()}
 
     def read(raw: Json) -> Any:  # noqa: ANN401 - of the type
         given = {name: from_json(hints[name], found) for name, found in _mapping(raw).items()}
+        if missing := required - given.keys():
+            raise TypeError(f"{declared.__name__} without {min(missing)}")
         return declared.model_construct(_fields_set=set(given), **given)
 
     return read

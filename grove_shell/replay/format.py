@@ -12,6 +12,7 @@ are four kinds:
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -23,12 +24,29 @@ from grove_core.document.document import Document
 from grove_core.document.writing import document_as_json, finding_as_json
 from grove_core.plan.forecast import forecast_of
 from grove_core.plan.plan import Plan
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.owned import Owned
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podgang import PodGang
+from grove_core.resources.scaling_group import ScalingGroup
 
 FORMAT: Final = "1.0"
+LISTS: Final[Mapping[str, type]] = {
+    "groups": ScalingGroup,
+    "cliques": PodClique,
+    "gangs": PodGang,
+    "others": Owned,
+    "domains": ComputeDomain,
+}
+"""Fields of a snapshot that are lists of objects."""
+APART: Final = frozenset({"root", *LISTS, "pods_of", "attempts", "now"})
+"""What has a form of its own; every other field of a snapshot is written as it is."""
 _CHAIN: Final = "chain"
 _TAIL: Final = f',"{_CHAIN}":"'
 _DIGITS: Final = 16
-_ENDING: Final = '"}\n'
+_WHOLE: Final = re.compile(rb',"chain":"([0-9a-f]{16})"}$')
+"""How a whole line ends; half a line does not."""
+_LONGEST_ENDING: Final = len(_TAIL) + _DIGITS + len('"}')
 HEAD: Final = '{"decisionLog":'
 """How the first line of a process begins."""
 
@@ -89,15 +107,26 @@ def log_at(path: Path) -> Iterator[DecisionLog]:
 
 
 def _ending_of(path: Path) -> tuple[str, bool]:
-    """The chain of the last whole line, and whether something follows it."""
+    """The chain of the last whole line, and whether what is there ends within a line."""
     if not path.exists() or not path.stat().st_size:
         return "", False
     with path.open("rb") as lines, mmap(lines.fileno(), 0, access=ACCESS_READ) as text:
-        if not text[: len(HEAD)] == HEAD.encode():
+        if not begins_a_log(text[: len(HEAD)]):
             raise NoLog
-        end = text.rfind(b"\n") + 1
-        last = text[max(0, end - _DIGITS - len(_ENDING)) : end]
-        return last[:_DIGITS].decode("ascii", "replace") if end else "", end < len(text)
+        cut = text[-1:] != b"\n"
+        end = len(text) if cut else len(text) - 1
+        while end > 0:  # half lines may follow each other: of processes that were killed before they wrote their head
+            begin = text.rfind(b"\n", 0, end) + 1
+            if found := _WHOLE.search(text[max(begin, end - _LONGEST_ENDING) : end]):
+                return found[1].decode(), cut
+            end = begin - 1
+    return "", cut
+
+
+def begins_a_log(line: bytes) -> bool:
+    """Whether a first line is that of a log, or as much of one as a process wrote that was killed in it (RP-007)."""
+    first = line.partition(b"\n")[0][: len(HEAD)]
+    return first != b"" and HEAD.encode().startswith(first)
 
 
 def plan_as_json(plan: Plan, at: datetime) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Reads a decision log: every line held against its chain, every look put together again from its facts."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from datetime import datetime
 from typing import Any, Final, NamedTuple, get_type_hints
 
 from grove_core.areas.gang_termination.rulesets import rule_sets
@@ -18,21 +18,14 @@ from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.version import VERSION
-from grove_shell.replay.facts import from_json
-from grove_shell.replay.format import FORMAT, HEAD, unchained
-from grove_shell.replay.recorder import APART, OBJECTS
+from grove_shell.replay.facts import from_json, moment_of
+from grove_shell.replay.format import APART, FORMAT, HEAD, LISTS, begins_a_log, dumped, unchained
 
 _KINDS: Final[Mapping[str, type]] = {
     kind.__name__: kind for kind in (PodCliqueSet, ScalingGroup, PodClique, PodGang, Owned, ComputeDomain, Pod)
 }
-_LISTED: Final[Mapping[str, tuple[type, ...]]] = {
-    "groups": (ScalingGroup,),
-    "cliques": (PodClique,),
-    "gangs": (PodGang,),
-    "others": (Owned,),
-    "domains": (ComputeDomain,),
-}
-_TROUBLES: Final = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+_TROUBLES: Final = (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
+_ESCAPED: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _HEADED: Final = "a decision log: its head comes first"
 _OURS: Final = "what an operator of this version writes"
 _HINTS: Final = get_type_hints(Snapshot, include_extras=True)
@@ -98,7 +91,7 @@ class _Reader:
         self._chain = ""
         self._head: Head | None = None
         self._facts: dict[str, Any] = {}
-        self._cut: Flaw | None = None  # of the line before, if that was not what was written
+        self._cut: Flaw | None = None  # of the first of the lines before that are not what was written
 
     def looks(self, lines: Iterable[bytes]) -> Iterator[Recorded]:
         for number, line in enumerate(lines, start=1):
@@ -113,7 +106,7 @@ class _Reader:
             except MalformedObject as fault:
                 raise Broken(Flaw(number, "attempts as plans have them", str(fault))) from fault
             except _TROUBLES as fault:
-                raise Broken(Flaw(number, _OURS, f"trouble at {fault}")) from fault
+                raise Broken(Flaw(number, _OURS, _trouble(fault))) from fault
         if self._cut is not None:
             raise Broken(self._cut)
         if self._head is None:
@@ -122,32 +115,27 @@ class _Reader:
     def _words(self, number: int, line: bytes) -> Mapping[str, Any] | None:
         """What a line says, if it is what was written there; None where only a head may follow (RP-007)."""
         if not line.endswith(b"\n"):
-            raise Broken(Flaw(number, "a whole line", "the end of the file: the log is cut short here"))
-        try:
-            text = line.decode().removesuffix("\n")
-        except UnicodeDecodeError as fault:
-            raise Broken(Flaw(number, "UTF-8", fault.reason)) from fault
-        if number == 1 and not text.startswith(HEAD):
-            raise Broken(Flaw(number, _HEADED, _shown(text)))
+            raise Broken(self._cut or Flaw(number, "a whole line", "the end of the file: the log is cut short here"))
+        text, flaw = _text_of(number, line)
+        if number == 1 and not begins_a_log(line):
+            raise Broken(flaw or Flaw(number, _HEADED, _shown(text)))
         found = unchained(text, self._chain)
-        if self._cut is not None and (found is None or not text.startswith(HEAD)):
-            raise Broken(self._cut)
-        if found is None:
+        if flaw is not None or found is None:  # half a line, if only such lines and then a head follow
             got = "something else: it was changed, or lines before it are gone"
-            self._cut = Flaw(number, "the line that was written here", got)
-            if number == 1:
-                raise Broken(self._cut)
+            self._cut = self._cut or flaw or Flaw(number, "the line that was written here", got)
             return None
+        if self._cut is not None and not text.startswith(HEAD):
+            raise Broken(self._cut)
         self._cut = None
         text, self._chain = found
         try:
-            words = json.loads(text)
+            words = _read(text)
             if "decisionLog" in words:
                 self._begin(number, words)
             elif not words.keys() & {"fact", "look", "answers"}:
                 raise ValueError("a line of another kind")
         except _TROUBLES as fault:
-            raise Broken(Flaw(number, _OURS, f"trouble at {fault}")) from fault
+            raise Broken(Flaw(number, _OURS, _trouble(fault))) from fault
         told: Mapping[str, Any] = words
         return told
 
@@ -170,17 +158,17 @@ class _Reader:
             expected = f"rules that this version knows ({VERSION}; the log is of {self._head.core_version})"
             raise Broken(Flaw(number, expected, str(words["rules"])))
         seen, plan = words["seen"], words["plan"]
-        if strange := seen.keys() - _REST - {"root", "pods", "now", *OBJECTS}:
+        if strange := seen.keys() - _REST - {"root", "pods", "now", *LISTS}:
             raise ValueError(f"the unknown field {min(strange)}")
-        now = datetime.fromisoformat(seen["now"])
-        if now.tzinfo is None or not _is_plan(plan):
-            raise ValueError("a moment without a zone, or what is no plan")
-        listed: dict[str, Any] = {name: self._all_of(_LISTED[name], seen[name]) for name in OBJECTS if name in seen}
+        root = self._of(PodCliqueSet, seen["root"])
+        if not _is_plan(plan):
+            raise ValueError("what is no plan")
+        listed: dict[str, Any] = {name: self._all_of(kind, seen[name]) for name, kind in LISTS.items() if name in seen}
         snapshot = Snapshot(
-            root=self._of(PodCliqueSet, seen["root"]),
+            root=root,
             **listed,
-            pods_of={uid: self._all_of((Pod,), name) for uid, name in seen["pods"].items()},
-            now=now,
+            pods_of={uid: self._all_of(Pod, name) for uid, name in seen["pods"].items()},
+            now=moment_of(seen["now"]),
             attempts=attempts_from_json(words["attempts"]),
             **{name: from_json(_HINTS[name], seen[name]) for name in _REST & seen.keys()},
         )
@@ -194,11 +182,36 @@ class _Reader:
             raise TypeError(f"{name}, which is no {kind.__name__}")
         return found
 
-    def _all_of(self, kinds: tuple[type, ...], name: str) -> tuple[Any, ...]:
+    def _all_of(self, kind: type, name: str) -> tuple[Any, ...]:
         found = self._of(tuple, name)
-        if not all(isinstance(one, kinds) for one in found):
+        if not all(isinstance(one, kind) for one in found):
             raise TypeError(f"{name}, a list of something else")
+        if len({one.ref for one in found}) < len(found):
+            raise ValueError(f"{name}, a list with an object twice")
         return tuple(found)
+
+
+def _text_of(number: int, line: bytes) -> tuple[str, Flaw | None]:
+    """A line without its end, and why it is no text; half a line may end within a letter."""
+    try:
+        return line.decode().removesuffix("\n"), None
+    except UnicodeDecodeError as fault:
+        return "", Flaw(number, "UTF-8", fault.reason)
+
+
+def _trouble(fault: Exception) -> str:
+    """What stood there, in words of ours."""
+    if isinstance(fault, KeyError):
+        return f"a line of which {fault.args[0]!r} is missing or not known"
+    return "a line of another shape" if isinstance(fault, AttributeError | RecursionError) else str(fault)
+
+
+def _read(text: str) -> Any:  # noqa: ANN401 - any JSON
+    """What a line holds. Raises ValueError for what is no JSON, and for half of a surrogate pair (IN-019)."""
+    words = json.loads(text)
+    if _ESCAPED.search(text):
+        dumped(words).encode()
+    return words
 
 
 def _is_plan(plan: Any) -> bool:  # noqa: ANN401 - any JSON

@@ -9,14 +9,11 @@ from grove_core.kernel.steps import Attempt
 from grove_core.snapshot.narrow import narrowed
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.version import VERSION
-from grove_shell.operator.rounds import Look
+from grove_shell.controller.look import Following, Look
 from grove_shell.replay.facts import as_json, fields_as_json
-from grove_shell.replay.format import FORMAT, DecisionLog, digest, dumped, line_of, plan_as_json
+from grove_shell.replay.format import APART, FORMAT, LISTS, DecisionLog, digest, dumped, line_of, plan_as_json
 from grove_shell.world.homes import Home
 
-OBJECTS: Final = ("groups", "cliques", "gangs", "others", "domains")
-APART: Final = frozenset({"root", *OBJECTS, "pods_of", "attempts", "now"})
-"""What has a form of its own; every other field of a snapshot is written as it is."""
 _REMEMBERED: Final = 20_000
 Known = dict[int, tuple[object, str]]
 
@@ -25,7 +22,7 @@ def _nothing(*_words: object, **_fields: object) -> None:
     """Nobody is told."""
 
 
-class Recorder:
+class Recorder(Following):
     """Follows an operator; a fact is written when it is first seen, and again if it was gone in between.
 
     An operator acts whether or not its log can be written: what keeps it from being written is said once, and no more
@@ -43,7 +40,7 @@ class Recorder:
         self._say = say
         self._broken = False
         self._known: dict[Home, Known] = {}
-        self._written: OrderedDict[str, None] = OrderedDict()  # of facts; the oldest are forgotten, and written again
+        self._written: OrderedDict[str, None] = OrderedDict()  # of facts; the longest unused are forgotten
         self._write({"decisionLog": FORMAT, "coreVersion": VERSION, "rules": rules, "namespace": namespace})
 
     @property
@@ -74,9 +71,6 @@ class Recorder:
             outcomes = [[attempt.outcome.value, attempt.detail] for attempt in attempts]
             self._write({"answers": look.name, "outcomes": outcomes})
 
-    def failed(self, home: Home, words: str) -> None:
-        """A round that broke off decided nothing."""
-
     def gone(self, home: Home) -> None:
         """Nothing is left of a set."""
         self._known.pop(home, None)
@@ -85,7 +79,7 @@ class Recorder:
         return {
             "now": seen.now.isoformat(),
             "root": self._fact(seen.root, before, known),
-            **{name: self._list(getattr(seen, name), before, known) for name in OBJECTS if getattr(seen, name)},
+            **{name: self._list(getattr(seen, name), before, known) for name in LISTS if getattr(seen, name)},
             "pods": {uid: self._list(pods, before, known) for uid, pods in sorted(seen.pods_of.items()) if pods},
             **fields_as_json(seen, without=APART),
         }
@@ -104,7 +98,9 @@ class Recorder:
     def _told(self, kind: str, value: Any) -> str:  # noqa: ANN401 - any JSON
         text = dumped(value)
         name = digest(f"{kind} {text}")
-        if name not in self._written:
+        if name in self._written:
+            self._written.move_to_end(name)
+        else:
             self._write({"fact": name, "kind": kind, "is": value})
             self._written[name] = None
             if len(self._written) > _REMEMBERED:

@@ -45,7 +45,6 @@ class Users:
 
     Attributes:
         manifests: namespace and name -> the manifest of the set as it was admitted.
-        served: how many sets of a name there were so far.
         admission: who is asked about sets.
         asked: is told of each write: the set, the one before, and what is stored or why it is refused.
         rules: of the operator, whose webhooks give a set its delay (GF-001).
@@ -56,7 +55,6 @@ class Users:
     history: History
     start: datetime
     manifests: dict[tuple[str, str], Manifest] = field(default_factory=dict)
-    served: dict[tuple[str, str], int] = field(default_factory=dict)
     admission: Admission = field(default_factory=Admission)
     asked: Asked | None = None
     rules: RuleSet = DESIGN
@@ -80,10 +78,9 @@ class Users:
             if changed != found:
                 self.cluster.put(changed)
             return
-        count = self.served[key] = self.served.get(key, 0) + 1
         applied = as_applied(Snapshot(root=root, pods_of={}, now=self.start), self.rules).root
         made = replace(applied, created_at=moment_of(self.start, self._now).replace(microsecond=0))
-        self.cluster.add(made if count == 1 else replace(made, uid=f"{made.uid[:-1]} no. {count})"))
+        self.cluster.add(replace(made, uid=self.cluster.world.new_uid(root.ref)))
 
     def scale(self, deed: Scale) -> None:
         """Write the replicas of an object: of a set through admission, of the others as their scale subresource."""
@@ -104,7 +101,7 @@ class Users:
         if spec is None:
             raise NoEffect(f"there is no autoscaler {deed.name}")
         target, least, most = spec["scaleTargetRef"], spec.get("minReplicas", 1), spec["maxReplicas"]
-        assert isinstance(target, FrozenMap) and isinstance(least, int) and isinstance(most, int)  # noqa: S101, PT018
+        assert isinstance(target, FrozenMap) and isinstance(least, int) and isinstance(most, int)  # noqa: S101, PT018 - the schema of autoscalers says so; three facts, one sentence
         item = self.cluster.named(str(target["kind"]), str(target["name"]))
         if isinstance(item, ScalingGroup | PodClique):
             self._scale(item, min(max(deed.replicas, least), most), Actor.AUTOSCALER)

@@ -69,6 +69,10 @@ _EXPECTED_OF: Final = {
 """Fields of an expectation that say something of objects of one kind."""
 
 
+MOST: Final = 200_000
+"""Objects that sets may come to have, for each is known by its name before anything is played."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stranger:
     """A name that nobody can have by then.
@@ -95,6 +99,17 @@ def strangers_in(scenario: Scenario, dump: Cluster | None = None) -> list[Strang
     return strangers_among(known, dict(enumerate(spec.events)), dict(enumerate(spec.expect)), spec.kubelet.cliques)
 
 
+def _unknown_to(known: "Directory", place: int, event: Event) -> Iterator[Stranger]:
+    for path, kind, name in _named_by(event):
+        if not known.has(kind, name):
+            meant = f"a {kind} that can be there at {span_text(event.at)}; {known.like(kind, name)}"
+            yield Stranger(f"spec.events[{place}].{path}", meant, f'"{name}"')
+
+
+def _too_many(path: str, known: "Directory") -> Stranger:
+    return Stranger(path, f"sets that come to have at most {MOST:,} objects", f"{known.size:,}")
+
+
 def strangers_among(
     known: "Directory", events: Mapping[int, Event], expected: Mapping[int, Expectation], paces: Iterable[str]
 ) -> list[Stranger]:
@@ -106,13 +121,14 @@ def strangers_among(
         expected: by place in their list; they may name whoever can be there at any moment.
         paces: short names of cliques for which a kubelet has a pace of its own.
     """
-    found = []
+    found: list[Stranger] = []
+    if known.size > MOST:
+        return [_too_many("spec.sets", known)]
     for place, event in sorted(events.items(), key=lambda pair: (pair[1].at, pair[0])):
-        for path, kind, name in _named_by(event):
-            if not known.has(kind, name):
-                meant = f"a {kind} that can be there at {span_text(event.at)}; {known.like(kind, name)}"
-                found.append(Stranger(f"spec.events[{place}].{path}", meant, f'"{name}"'))
+        found.extend(_unknown_to(known, place, event))
         known.take(event)
+        if known.size > MOST:
+            return [*found, _too_many(f"spec.events[{place}]", known)]
     for place, expectation in expected.items():
         for path, kind, name in _expected_by(expectation):
             if known.knows_of(kind) and not known.has(kind, name):
@@ -205,6 +221,22 @@ class Directory:
             self._ask(deed.kind, deed.name, deed.replicas)
         elif isinstance(deed, Autoscale):
             self._ask("PodCliqueScalingGroup", deed.name, deed.replicas)
+
+    @property
+    def size(self) -> int:
+        """How many objects the sets may come to have, or more; nothing is listed for it."""
+        return sum(self._size_of(full.rpartition("/")[2], roots) for full, roots in self._roots.items())
+
+    def _size_of(self, name: str, roots: list[PodCliqueSet]) -> int:
+        most = max(self._asked.get(("PodCliqueSet", name), 0), *(root.spec.replicas for root in roots))
+        asked = max((count for (kind, _), count in self._asked.items() if kind == "PodCliqueScalingGroup"), default=0)
+        each = 0
+        for template in (root.spec.template for root in roots):
+            each += 2 + len(template.cliques)
+            for group in template.pod_clique_scaling_groups:
+                least = group.scale_config.min_replicas or 0 if group.scale_config is not None else 0
+                each += (max(group.replicas, asked, least) + 1) * (len(group.clique_names) + 1)
+        return most * each
 
     def knows_of(self, kind: str) -> bool:
         """Whether all objects of a kind are known by name."""

@@ -131,7 +131,7 @@ def _lose_node(dice: Random, cast: Cast, at: int) -> list[Event]:
         return []
     node = NodeAt(node=dice.choice(cast.nodes))
     back = at + dice.choice((20 * SECOND, 2 * MINUTE, 8 * MINUTE))
-    end = Event(at=back, restore_node=node) if dice.random() < 0.8 else Event(at=back, remove_node=node)  # noqa: PLR2004
+    end = Event(at=back, restore_node=node) if dice.random() < 0.8 else Event(at=back, remove_node=node)  # noqa: PLR2004 - how often a node comes back is a taste, not a quantity
     return [Event(at=at, lose_node=node), end]
 
 

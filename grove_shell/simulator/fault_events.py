@@ -7,7 +7,7 @@ from pydantic_core import PydanticCustomError
 
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.settings.topology import TopologySettings
-from grove_shell.simulator.fields import Address, Count, Kind, Model, Name, Several, Span
+from grove_shell.simulator.fields import Address, Count, Interval, Kind, Model, Name, Several, Span
 from grove_shell.simulator.spans import SECOND
 from grove_shell.simulator.user_events import PodAt
 
@@ -79,7 +79,7 @@ class SecondLeader(Model):
     """A leader that was replaced goes on for a while, on what it saw last (F8)."""
 
     span: Span = 15 * SECOND
-    every: Span = 3 * SECOND
+    every: Interval = 3 * SECOND
 
 
 class JumpClock(Model):

@@ -25,6 +25,10 @@ WRITTEN: Final = "written by a person"
 """The validation context of a file: there a span is text, and a number of nobody knows what."""
 
 
+_FIRST_YEAR: Final = 1970
+_LAST_YEAR: Final = 2200
+
+
 class Model(BaseModel):
     """Base of everything in a scenario: frozen, camelCase; what it does not know is a fault."""
 
@@ -42,10 +46,18 @@ def _span(value: object, info: ValidationInfo) -> object:
     return span
 
 
+def _interval(value: object, info: ValidationInfo) -> object:
+    span = _span(value, info)
+    if not span:
+        raise PydanticCustomError("interval", "a duration longer than none")
+    return span
+
+
 def _moment(value: object) -> object:
+    """Of the calendar there is left on both sides as much as the longest span that can be written."""
     moment = value if isinstance(value, datetime) else parse_time(value) if isinstance(value, str) else None
-    if moment is None:
-        raise PydanticCustomError("moment", 'a time such as "2026-11-20T09:00:00Z"')
+    if moment is None or not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
+        raise PydanticCustomError("moment", 'a time such as "2026-11-20T09:00:00Z", from 1970 to 2200')
     return moment
 
 
@@ -76,6 +88,8 @@ def _object(value: object) -> object:
     return value
 
 
+Interval = Annotated[int, BeforeValidator(_interval), PlainSerializer(span_text)]
+"""A span of time that something is repeated after."""
 Span = Annotated[int, BeforeValidator(_span), PlainSerializer(span_text)]
 """A span of time, in milliseconds; a Go duration in a file."""
 Moment = Annotated[datetime, BeforeValidator(_moment), PlainSerializer(format_time)]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from grove_core.areas.workload.pods import WAITER, WAITS_FOR
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.changes import Change
@@ -12,8 +13,6 @@ from grove_shell.simulator.history import Actor, History, What
 from grove_shell.simulator.nodes import Node
 from grove_shell.simulator.scenario import KubeletSpec, Pace
 
-_WAITER: Final = "grove-initc"
-_ARGUMENT: Final = "--podcliques="
 _RUNNING: Final = "Running"
 _CRASHED: Final = "CrashLoopBackOff"
 
@@ -151,11 +150,14 @@ class Kubelet:
         containers = spec.get("initContainers") if isinstance(spec, FrozenMap) else None
         found = []
         for container in containers if isinstance(containers, tuple) else ():
-            if isinstance(container, FrozenMap) and container.get("name") == _WAITER:
+            if isinstance(container, FrozenMap) and container.get("name") == WAITER:
                 arguments = container.get("args")
                 for argument in arguments if isinstance(arguments, tuple) else ():
-                    name, _, count = str(argument).removeprefix(_ARGUMENT).rpartition(":")
-                    found.append((name.strip(), int(count)))
+                    name, _, count = str(argument).removeprefix(WAITS_FOR).rpartition(":")
+                    if (
+                        str(argument).startswith(WAITS_FOR) and count.isdecimal()
+                    ):  # one of the user's may have that name
+                        found.append((name.strip(), int(count)))
         return tuple(found)
 
     def _ready_of(self, namespace: str, clique: str) -> int:

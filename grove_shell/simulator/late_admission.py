@@ -1,4 +1,4 @@
-"""Who admits what is written may see late (SM-092)."""
+"""Who admits what is written may see late (SM-091)."""
 
 from grove_core.areas.topology.admit import Around
 from grove_shell.simulator.cluster import Cluster

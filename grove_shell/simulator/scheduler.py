@@ -35,7 +35,7 @@ class Scheduler:
         self.history = history
         self.pending: dict[str, Pod] = {}
         self._asks: dict[tuple[str, str], Asks] = {}
-        self._stuck: dict[str, str] = {}
+        self._stuck: dict[tuple[str, str], str] = {}
         self._noted = False
 
     def hear(self, changes: Iterable[Change]) -> None:
@@ -87,6 +87,7 @@ class Scheduler:
                 del self.pending[uid]  # it went in this very moment
             else:
                 gangs[stored.namespace, stored.gang].append(stored)
+        self._stuck = {gang: why for gang, why in self._stuck.items() if gang in gangs}
         for (namespace, name), waiting in sorted(gangs.items()):
             pods = sorted(waiting, key=lambda pod: (cliques[pod.owner_uid].ref.name, pod.index, pod.name))
             gang = self.cluster.world.items.get(Ref(SCHEDULER, "PodGang", namespace, name))
@@ -97,10 +98,8 @@ class Scheduler:
             left = [pod for pod in pods if not self._place(pod, gang, cliques)]
             for pod in left:
                 self._give_up(pod)
-            if left and name not in self._stuck:
+            if left and (namespace, name) not in self._stuck:
                 self._tell(name, left, f"{len(left)} of its pods fit nowhere{self._lack(left[0])}")
-            elif not left:
-                self._stuck.pop(name, None)
 
     def _place_gang(self, gang: PodGang, pods: list[Pod], cliques: Mapping[str, PodClique]) -> list[Pod]:
         """Place what the gang needs at once, or nothing; what may still be placed pod by pod is given back."""
@@ -202,7 +201,7 @@ class Scheduler:
 
     def _bind(self, pod: Pod, node: Node, cliques: Mapping[str, PodClique]) -> None:
         del self.pending[pod.uid]
-        self._stuck.pop(pod.gang, None)
+        self._stuck.pop((pod.namespace, pod.gang), None)
         self.cluster.put_pod(replace(pod, node=node.name, scheduled=True, trouble=""))
         clique = cliques[pod.owner_uid].ref.name
         self.history.note(
@@ -215,8 +214,9 @@ class Scheduler:
             self.cluster.put_pod(replace(pod, trouble=UNSCHEDULABLE))
 
     def _tell(self, gang: str, pods: list[Pod], why: str) -> None:
-        if self._stuck.get(gang) != why:
-            self._stuck[gang] = why
+        key = (pods[0].namespace, gang)
+        if self._stuck.get(key) != why:
+            self._stuck[key] = why
             ref = Ref(SCHEDULER, "PodGang", pods[0].namespace, gang)
             self.history.note(
                 self.cluster.agenda.now, Actor.SCHEDULER, What.UNPLACED, ref, detail=str(len(pods)), because=(why,)

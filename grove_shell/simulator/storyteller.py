@@ -5,6 +5,7 @@ from typing import Final
 
 from grove_core.areas.gang_termination.findings import TERMINATION
 from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -83,7 +84,7 @@ class Storyteller:
             return
         waits: dict[Ref, str] = {}
         for finding in plan.findings:
-            if finding.question == TERMINATION and finding.verdict == "Wait":
+            if finding.question == TERMINATION and finding.verdict == WAITS:
                 waits[finding.subject] = "; ".join(dict.fromkeys(why.sentence for why in finding.because))
         for subject, sentence in waits.items():
             if self._waits.get(plan.root, {}).get(subject) != sentence:
@@ -158,8 +159,8 @@ def _verb(step: Step) -> What:
 
 def _clique_of(step: Step, seen: Sight) -> str:
     if isinstance(step.action, Create):
-        owner = step.action.manifest["metadata"]["ownerReferences"][0]  # type: ignore[index,call-overload]
-        return str(owner["name"])  # type: ignore[index,call-overload]
+        owner = step.action.manifest["metadata"]["ownerReferences"][0]  # type: ignore[index,call-overload]  # what is created has an owner (PL-016)
+        return str(owner["name"])  # type: ignore[index,call-overload]  # what is created has an owner (PL-016)
     pods = seen.pods() if isinstance(seen, Snapshot) else ()
     found = (clique.ref.name for clique, pod in pods if pod.name == step.target.name)
     return next(found, "")

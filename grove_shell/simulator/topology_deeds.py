@@ -43,11 +43,7 @@ class Administrators:
         """Put a topology there that was admitted: what is stored of it beside its levels and labels stays."""
         wanted, found = cluster_topology_of(manifest), self._found(manifest)
         if found is None:
-            world = self.cluster.world
-            world.made[wanted.ref] += 1
-            serial = world.made[wanted.ref]
-            uid = f"(uid of {wanted.ref.short}{f' no. {serial}' if serial > 1 else ''})"
-            new = replace(wanted, uid=uid, resource_version="1")
+            new = replace(wanted, uid=self.cluster.world.new_uid(wanted.ref), resource_version="1")
             self.cluster.add(new)
             return new
         changed = replace(found, levels=wanted.levels, labels=FrozenMap({**found.labels, **wanted.labels}))

@@ -67,7 +67,7 @@ def _figure(run: Run) -> Figure:
     end = max(run.end, SECOND)
     for lane, place in zip(lanes, places, strict=True):
         _draw_lane(axes, lane, place, end)
-    _draw_marks(axes, run, {lane.name: place for lane, place in zip(lanes, places, strict=True)})
+    _draw_marks(axes, run, {(lane.namespace, lane.name): place for lane, place in zip(lanes, places, strict=True)})
     top = _draw_events(axes, told, end, gap)
     axes.set_ylim(bottom, top)
     axes.set_xlim(0, end * 1.01)
@@ -131,14 +131,17 @@ def _draw_lane(axes: Axes, lane: Lane, place: float, end: int) -> None:
         axes.plot((since, stop), (place + 0.43,) * 2, color=_BREACH, linewidth=2.2, zorder=4, solid_capstyle="butt")
 
 
-def _draw_marks(axes: Axes, run: Run, places: dict[str, float]) -> None:
+def _draw_marks(axes: Axes, run: Run, places: dict[tuple[str, str], float]) -> None:
     """Terminations, crashes and ends of pods, on their lanes."""
     for happening in run.history.happenings:
         subject = happening.subject
-        if happening.what is What.TERMINATED and subject is not None and subject.name in places:
-            axes.plot(happening.at, places[subject.name], "X", color=_BREACH, markersize=8.5, mec="white", zorder=6)
-        elif happening.what in {What.CRASHED, What.FAILED} and happening.clique in places:
-            axes.plot(happening.at, places[happening.clique], "v", color=_INK, markersize=6, mec="white", zorder=6)
+        if subject is None:
+            continue
+        ended, pods = (subject.namespace, subject.name), (subject.namespace, happening.clique)
+        if happening.what is What.TERMINATED and ended in places:
+            axes.plot(happening.at, places[ended], "X", color=_BREACH, markersize=8.5, mec="white", zorder=6)
+        elif happening.what in {What.CRASHED, What.FAILED} and pods in places:
+            axes.plot(happening.at, places[pods], "v", color=_INK, markersize=6, mec="white", zorder=6)
 
 
 def _told_of(run: Run) -> list[tuple[int, str, str]]:

@@ -8,8 +8,8 @@ from typing import Final
 
 from grove_core.compare import Change, Comparison, Difference, Termination
 from grove_core.kernel.reasons import Reason
+from grove_shell.page import Page, Span
 from grove_shell.views.layout import INDENT, NAMES, label
-from grove_shell.views.page import Page, Span
 from grove_shell.views.words import clock, distance, listed, named, plural, taken
 
 _STYLES: Final[Mapping[Change, str]] = {

@@ -8,7 +8,7 @@ from grove_shell.converge.captions import caption_of
 from grove_shell.converge.groups import Group, grouped
 from grove_shell.converge.runs import Run
 from grove_shell.converge.schedule import TOO_SLOW_S, CurveName
-from grove_shell.views.page import Page
+from grove_shell.page import Page
 
 _MEGA: Final = 1_000_000
 _KILO: Final = 1_000

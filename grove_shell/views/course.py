@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from grove_core.explain import Tone, is_gated, toll_of
+from grove_core.explain import Tone, is_gated
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Delete, Make, Step
+from grove_core.kernel.steps import Apply, Delete, Make, Step, toll_of
 from grove_core.plan.forecast import Forecast, Round
+from grove_shell.page import Page
 from grove_shell.views.later import told_rounds
 from grove_shell.views.layout import INDENT, NAMES, STYLES, label
-from grove_shell.views.page import Page
 from grove_shell.views.words import listed, named, plural, taken
 
 _LINES: Final = 20

@@ -3,21 +3,24 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
+from grove_core.areas.gang_termination.findings import HEALTHY
+from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.verdicts import ENDS
 from grove_core.document.document import action_name
 from grove_core.document.writing import finding_as_json, ref_as_json, step_as_json, withheld_as_json
-from grove_core.explain import Tone, is_gated, toll_of
+from grove_core.explain import Tone, is_gated
 from grove_core.inquiry import Inquiry
 from grove_core.kernel.decisions import Finding
-from grove_core.kernel.steps import Step
+from grove_core.kernel.steps import Step, toll_of
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
+from grove_shell.page import Page
 from grove_shell.views.layout import NAMES, STYLES
-from grove_shell.views.page import Page
 from grove_shell.views.words import clock, distance, listed, named, plural, taken
 
 _MANY: Final = 20
 _CLIQUES: Final = 40
-_ENDED: Final = "Terminate"
+_FINE: Final = frozenset({HEALTHY, Why.SUFFICIENT_SCHEDULED_PODS.code})
 
 
 def explain_page(inquiries: Iterable[Inquiry], *, only_guards: bool) -> Page:
@@ -102,7 +105,7 @@ def _course(page: Page, inquiry: Inquiry) -> None:
 def _is_worth_saying(finding: Finding, inquiry: Inquiry) -> bool:
     """Of a single clique everything; of more, not what is as it should be."""
     code = finding.because[0].rule.code
-    return inquiry.kind in {"PodClique", "Pod"} or code not in {"SufficientReadyPods", "SufficientScheduledPods"}
+    return inquiry.kind in {"PodClique", "Pod"} or code not in _FINE
 
 
 def _guards(page: Page, inquiry: Inquiry) -> None:
@@ -110,7 +113,7 @@ def _guards(page: Page, inquiry: Inquiry) -> None:
     if not guards:
         page.add("  nothing of it has too few ready pods, and nothing above it ends it")
     for finding in guards:
-        if finding.verdict == _ENDED:
+        if finding.verdict == ENDS:
             page.add(f"  {finding.subject.short}: ", ("it IS terminated", "bold red"))
         else:
             page.add(f"  {finding.subject.short}: ", (f"{finding.question} {finding.verdict}", "bold"))

@@ -1,28 +1,37 @@
 """One report of everything that is wrong with an input."""
 
 from collections.abc import Sequence
+from typing import Final
 
+from grove_shell.page import Page
 from grove_shell.reading.faults import Fault
-from grove_shell.views.page import Page
+from grove_shell.views.words import plural
+
+NOTHING_DECIDED: Final = "Nothing was decided."
+NOTHING_STARTED: Final = "Nothing was started."
+NOTHING_RUN: Final = "Nothing was run."
+NOTHING_PLAYED: Final = "Nothing was played."
+NOTHING_PRINTED: Final = "Nothing was printed."
+NOTHING_REPLAYED: Final = "Nothing was decided again."
+KEEP_GOING: Final = f"{NOTHING_DECIDED} --keep-going decides what can be decided in spite of them."
+"""For commands that have this option."""
+LEFT_OPEN: Final = "What they leave undecided is marked UNKNOWN; a PodCliqueSet that does not read is left out."
+REST_JUDGED: Final = "What reads is judged all the same."
+COMMAND_LINE: Final = "command line"
+"""As the file of a fault."""
 
 
-def faults_page(faults: Sequence[Fault], *, going_on: bool, closing: str = "") -> Page:
+def faults_page(faults: Sequence[Fault], closing: str) -> Page:
     """Every fault on a line of its own, with file, document, object and field path (IN-036).
 
     Args:
         faults: in order.
-        going_on: whether something is decided in spite of them.
-        closing: the last line, for commands that cannot go on.
+        closing: what became of the command in spite of them; the last line.
     """
     page = Page()
-    many = "1 problem" if len(faults) == 1 else f"{len(faults)} problems"
-    page.add((f"{many} in the input", "bold red"))
+    where = "on the command line" if {fault.file for fault in faults} == {COMMAND_LINE} else "in the input"
+    page.add((f"{plural(len(faults), 'problem')} {where}", "bold red"))
     for fault in faults:
         page.add("  ", str(fault))
-    if closing:
-        page.add((closing, "dim"))
-    elif going_on:
-        page.add(("What they leave undecided is marked UNKNOWN; a PodCliqueSet that does not read is left out.", "dim"))
-    else:
-        page.add(("Nothing was decided. --keep-going decides what can be decided in spite of them.", "dim"))
+    page.add((closing, "dim"))
     return page

@@ -49,6 +49,11 @@ def _is_told(happening: Happening) -> bool:
     return happening.what not in _ONLY_VERBOSE
 
 
+def _home(happening: Happening) -> tuple[str, str]:
+    """Namespace and name of the clique whose pod it is about."""
+    return (happening.subject.namespace if happening.subject is not None else "", happening.clique)
+
+
 def _bunch(happening: Happening, *, verbose: bool) -> tuple[object, ...]:
     """What has to be equal for two happenings to be told as one."""
     key: tuple[object, ...] = (happening.actor, happening.what)
@@ -56,15 +61,15 @@ def _bunch(happening: Happening, *, verbose: bool) -> tuple[object, ...]:
         case What.CREATED if not happening.clique:
             return (*key, happening.because if verbose else "objects", happening.subject if verbose else "")
         case What.PLACED | What.READY | What.STARTED | What.GONE | What.CREATED:
-            return (*key, happening.clique)
+            return (*key, *_home(happening))
         case What.OPENED:
-            return (*key, happening.clique, happening.because)
+            return (*key, *_home(happening), happening.because)
         case What.STATUS | What.RELEASED:
             return key if not verbose else (*key, happening.because)
         case What.TERMINATED:
             return (*key, happening.because[1:])
         case What.DELETED | What.UNREADY:
-            return (*key, happening.clique, happening.because, happening.detail)
+            return (*key, *_home(happening), happening.because, happening.detail)
         case What.DENIED:
             return (*key, happening.detail)
         case What.CONDITION:

@@ -2,17 +2,16 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
 
 from grove_core.document.document import Document
-from grove_core.explain import Story, Tone, toll_of
+from grove_core.explain import Story, Tone
+from grove_core.kernel.refs import is_invented
+from grove_core.kernel.steps import toll_of
+from grove_shell.page import Page, Span
 from grove_shell.views.course import changed_by, created_by, removed_by
 from grove_shell.views.later import later_terminations, terminations_in, told_rounds
 from grove_shell.views.layout import STYLES
-from grove_shell.views.page import Page, Span
 from grove_shell.views.words import clock, plural, taken
-
-_INVENTED: Final = "(uid of "  # the uid of a set that no cluster has seen
 
 
 def add_headline(page: Page, document: Document, stories: Sequence[Story]) -> None:
@@ -49,7 +48,7 @@ def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]
     if undecided:
         found.append((f"{plural(undecided, 'PodCliqueSet')} undecided", STYLES[Tone.UNKNOWN]))
     sets = [forecast for forecast in document.forecasts if forecast.root.kind == "PodCliqueSet"]
-    running = [forecast for forecast in sets if not forecast.root_uid.startswith(_INVENTED)]
+    running = [forecast for forecast in sets if not is_invented(forecast.root_uid)]
     if running and not found:
         found.append((f"nothing to terminate in {plural(len(running), 'PodCliqueSet')}", "bold green"))
     return found

@@ -6,14 +6,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from grove_core.areas.gang_termination.endings import ended_by
-from grove_core.explain import toll_of
 from grove_core.kernel.durations import short_duration
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Delete, Step
+from grove_core.kernel.steps import Delete, Step, toll_of
 from grove_core.kernel.times import whole_seconds
 from grove_core.plan.forecast import Forecast, Round
+from grove_shell.page import Page
 from grove_shell.views.layout import INDENT, NAMES, label
-from grove_shell.views.page import Page
 from grove_shell.views.words import clock, distance, listed, plural, taken
 
 

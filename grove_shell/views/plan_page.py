@@ -11,11 +11,11 @@ from grove_core.explain import Cause, Entry, Story, Tone, story_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.forecast import Forecast, Round
+from grove_shell.page import Page
 from grove_shell.views.course import add_course, add_gated, changed_by, created_by, removed_by
 from grove_shell.views.headline import add_headline
 from grove_shell.views.later import add_later
 from grove_shell.views.layout import INDENT, NAMES, STYLES, label
-from grove_shell.views.page import Page
 from grove_shell.views.words import clock, distance, listed, named, plural, taken
 
 _ENTRIES: Final = 20
@@ -67,19 +67,17 @@ def plan_page(document: Document, surroundings: Surroundings) -> Page:
     told = [(forecast, story_of(forecast)) for forecast in document.forecasts]
     add_headline(page, document, [story for _, story in told])
     _notes(page, document, [story for _, story in told], surroundings)
-    loud = [
-        (forecast, story)
-        for forecast, story in told
-        if surroundings.verbose or surroundings.decisions or not story.is_calm or _is_eventful(forecast)
-    ]
-    for forecast, story in loud:
+    calm = []
+    for forecast, story in told:
+        if not (surroundings.verbose or surroundings.decisions) and story.is_calm and not _is_eventful(forecast):
+            calm.append((forecast, story))
+            continue
         page.add()
         _root(page, forecast, story, now, full=surroundings.verbose)
         if surroundings.decisions:
             _decisions(page, forecast)
         if surroundings.verbose:
             _rounds(page, forecast, now)
-    calm = [pair for pair in told if pair not in loud]
     if calm:
         page.add()
         _calm(page, calm)
@@ -191,7 +189,7 @@ def _entry(page: Page, entry: Entry, now: datetime, *, full: bool) -> None:
         return
     if entry.tone is Tone.ENDS:
         goes = ", ".join(filter(None, (plural(len(entry.deletes), "PodClique"), taken(entry.toll))))
-        page.add(tone, (head, "bold"), f" now, with {goes}")
+        page.add(tone, (head, "bold"), f" now, with {goes}" if entry.deletes else " now: its PodCliques are leaving")
     elif entry.tone is Tone.WAITS and (until := entry.until) is not None:
         page.add(tone, (head, "bold"), f" until {clock(until, now)} ({distance(until, now)}), then it is terminated")
     else:

@@ -1,10 +1,11 @@
 """A line that counts, for work that takes long; on a terminal only, and not before there is something to wait for."""
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
+
+from grove_shell.page import complain, is_watched
 
 _PATIENCE: Final = 0.7
 _EVERY: Final = 500
@@ -13,7 +14,7 @@ _EVERY: Final = 500
 @contextmanager
 def counting(doing: str, what: str) -> Iterator[Callable[[Any], None] | None]:
     """Count calls and show the number on standard error; yields None where nobody would see it."""
-    if not sys.stderr.isatty():
+    if not is_watched():
         yield None
         return
     seen, start = 0, time.monotonic()
@@ -22,11 +23,9 @@ def counting(doing: str, what: str) -> Iterator[Callable[[Any], None] | None]:
         nonlocal seen
         seen += 1
         if seen % _EVERY == 0 and time.monotonic() - start > _PATIENCE:
-            sys.stderr.write(f"\r{doing}: {seen:,} {what}")
-            sys.stderr.flush()
+            complain(f"\r{doing}: {seen:,} {what}")
 
     try:
         yield count
     finally:
-        sys.stderr.write("\r\033[K")
-        sys.stderr.flush()
+        complain("\r\033[K")

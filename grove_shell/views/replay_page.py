@@ -1,14 +1,14 @@
 """The page of ``grove replay``: whether everything is decided as it was, and where it is not."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from grove_core.compare import Comparison
 from grove_core.version import VERSION
+from grove_shell.page import Page
 from grove_shell.views.compare_page import add_differences
-from grove_shell.views.page import Page
 from grove_shell.views.words import clock, listed, plural
 
 _MOST: Final = 20
@@ -88,17 +88,17 @@ def replay_page(told: Replayed, *, full: bool) -> Page:
 
 
 def _parted(page: Page, told: Replayed, first: datetime, *, full: bool) -> None:
-    """Where other rules would have ended something else; the same difference in a row is told once."""
+    """Where other rules would have ended something else; each difference is told once (RP-005)."""
     page.add("")
     if not told.parted:
         page.add((f"by the rules '{told.other_rules}' the same would have ended", "bold green"))
         return
     count = plural(len(told.parted), "look")
     page.add((f"by the rules '{told.other_rules}' something else would have ended at {count}", "bold yellow"))
-    shown: list[Parted] = []
+    first_of: dict[Hashable, Parted] = {}
     for one in told.parted:
-        if not any(_is_alike(one, before) for before in shown):
-            shown.append(one)
+        first_of.setdefault(_what(one), one)
+    shown = list(first_of.values())
     for one in shown if full else shown[:_MOST]:
         root = one.comparison.root
         page.add("")
@@ -108,12 +108,9 @@ def _parted(page: Page, told: Replayed, first: datetime, *, full: bool) -> None:
     _more(page, len(shown), full=full)
 
 
-def _is_alike(one: Parted, other: Parted) -> bool:
-    first, second = (
-        (told.comparison.root, [(difference.cliques, difference.change) for difference in told.comparison.differences])
-        for told in (one, other)
-    )
-    return first == second
+def _what(one: Parted) -> Hashable:
+    """What would have ended otherwise, whenever that was seen."""
+    return one.comparison.root, tuple((told.cliques, told.change) for told in one.comparison.differences)
 
 
 def _more(page: Page, count: int, *, full: bool) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
 from grove_shell.catalogue.reading import Stated, catalogue, generation_of
-from grove_shell.views.page import Page
+from grove_shell.page import Page
 
 _WIDTH = 100
 _NAMES = "  "

@@ -1,11 +1,11 @@
 """A bar that fills with virtual time; on a terminal only, and not before there is something to wait for."""
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from grove_shell.page import is_watched
 from grove_shell.simulator.spans import SECOND, span_text
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _EVERY: Final = 0.1
 @contextmanager
 def time_bar() -> Iterator[Tick | None]:
     """Yields what to call with how far a run is and how far it goes at least; None where nobody would see it."""
-    if not sys.stderr.isatty():
+    if not is_watched():
         yield None
         return
     bar = _Bar()
@@ -54,7 +54,7 @@ class _Bar:
 
 def _begun() -> "tuple[Progress, TaskID]":
     from rich.console import Console  # noqa: PLC0415 - only terminals need it
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415 - as above
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     progress = Progress(*columns, console=Console(stderr=True), transient=True)

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from grove_shell.page import Page
 from grove_shell.simulator.history import Actor, Happening, What
 from grove_shell.simulator.simulation import Run
 from grove_shell.simulator.spans import span_text
 from grove_shell.simulator.standing import Standing
 from grove_shell.views.happenings import lines_of
-from grove_shell.views.page import Page
 from grove_shell.views.words import plural
 
 _STYLES: Final = {

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from grove_core.areas.topology.fit import Fitting, GangFit, Promise
+from grove_core.areas.topology.survey import Listed, Surveyed
 from grove_core.check_topology import Check, TopologyFit
 from grove_core.document.writing import reason_as_json
 from grove_core.kernel.admission import Remark
 from grove_core.resources.cluster_topology import Levels
-from grove_core.survey_topology import Listed, Surveyed
 from grove_shell.reading.nodes import Grounds
 from grove_shell.views.topology_page import Impact
 

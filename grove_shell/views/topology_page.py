@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from grove_core.areas.topology.survey import Listed, State, Surveyed
 from grove_core.impact_topology import Fate, SetImpact
 from grove_core.kernel.admission import AdmissionVerdict, Caution, Deny, Objection, Remark
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.cluster_topology import ClusterTopology, Levels
 from grove_core.resources.keys import TOPOLOGY_FINALIZER
-from grove_core.survey_topology import Listed, State, Surveyed
-from grove_shell.views.page import Page, Span
+from grove_shell.page import Page, Span
 from grove_shell.views.words import listed, plural
 
 _MOST: Final = 8

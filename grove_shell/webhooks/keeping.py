@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from grove_core.resources.keys import MANAGED_BY
 from grove_shell.client.api import CONFLICT, NOT_FOUND, Api, Unreachable
@@ -23,14 +23,6 @@ Say = Callable[..., None]
 
 class NotOurs(Exception):
     """The Secret belongs to somebody else, or is kept from us; the message says what to do."""
-
-
-class Keeping(Protocol):
-    """How certificates come to be shown."""
-
-    async def run(self) -> None:
-        """Keep them until cancelled."""
-        ...
 
 
 class Files:

@@ -1,34 +1,20 @@
 """What an API server knows of the webhooks: whom it may trust, and where it calls (WH-025)."""
 
 import base64
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from grove_shell.client.api import NOT_FOUND, STRATEGIC, Api
-
-GROUP: Final = "admissionregistration.k8s.io"
-API_VERSION: Final = f"{GROUP}/v1"
-DEFAULTING: Final = "defaulting.podcliquesets.grove.io"
-VALIDATION: Final = "validation.podcliquesets.grove.io"
-JOINING: Final = "joining.podcliques.grove.io"
-STAMPING: Final = "stamping.podgangs.scheduler.grove.io"
-TOPOLOGIES: Final = "validation.clustertopologies.grove.io"
-LEAVING: Final = "deletion.clustertopologies.grove.io"
-PATHS: Final[Mapping[str, str]] = {
-    DEFAULTING: "/webhooks/default-podcliqueset",
-    VALIDATION: "/webhooks/validate-podcliqueset",
-    JOINING: "/webhooks/join-podclique",
-    STAMPING: "/webhooks/stamp-podgang",
-    TOPOLOGIES: "/webhooks/validate-clustertopology",
-    LEAVING: "/webhooks/delete-clustertopology",
-}
-GUARDING: Final = (TOPOLOGIES, LEAVING)
-"""Of topologies."""
-JOINED: Final = (JOINING, STAMPING)
-"""Of PodCliques that share, and of their PodGangs."""
-MUTATING: Final = "mutatingwebhookconfigurations"
-VALIDATING: Final = "validatingwebhookconfigurations"
+from grove_shell.client.registered import (
+    API_VERSION,
+    DEFAULTING,
+    GUARDING,
+    JOINED,
+    MUTATING,
+    PATHS,
+    VALIDATING,
+    VALIDATION,
+)
 
 
 class NotRegistered(Exception):

@@ -143,14 +143,14 @@ def _problems(raw: Mapping[str, Any], group: str, wanted: str) -> Iterator[Probl
         return
     if not isinstance(asked.get("uid"), str) or not asked["uid"]:
         yield _problem("request.uid", "a text that is not empty", asked.get("uid"))
-    operation, old = asked.get("operation"), asked.get("oldObject")
+    operation, new, old = asked.get("operation"), asked.get("object"), asked.get("oldObject")
     if operation not in OPERATIONS:
         yield _problem("request.operation", f"one of {', '.join(OPERATIONS)}", operation)
     kind = asked.get("kind")
     if not isinstance(kind, Mapping) or (kind.get("group"), kind.get("kind")) != (group, wanted):
         yield _problem("request.kind", f"{wanted} of {group}", kind)
-    if operation in {CREATE, UPDATE} and not isinstance(asked.get("object"), Mapping):
-        yield _problem("request.object", "an object", asked.get("object"))
+    if not isinstance(new, Mapping | None) or (operation in (CREATE, UPDATE) and new is None):
+        yield _problem("request.object", "an object", new)
     if not isinstance(old, Mapping | None) or (operation == UPDATE and not old):
         yield _problem("request.oldObject", "an object", old)
 

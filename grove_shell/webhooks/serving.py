@@ -10,10 +10,10 @@ from aiohttp import web
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_shell.client.registered import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.webhooks.copies import Copies
 from grove_shell.webhooks.joining import joined, stamped
 from grove_shell.webhooks.judging import defaulted, judged, judged_by_topology, topology_judged
-from grove_shell.webhooks.registration import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.webhooks.review import Json, Request, allowed, request_of
 from grove_shell.webhooks.telemetry import Telemetry
 
@@ -113,17 +113,17 @@ class Reviews:
         return answer
 
     async def _answered(self, webhook: str, body: bytes) -> tuple[int, Json | str]:
-        request, problems = request_of(body, *_KINDS[webhook])
-        if request is None:
-            words = "this is no review that can be answered:\n" + "".join(f"  {problem}\n" for problem in problems)
-            self._say("warning", "malformed review", webhook=webhook, problems=[str(one) for one in problems])
-            return _BAD, words
+        request = None
         try:
+            request, problems = request_of(body, *_KINDS[webhook])
+            if request is None:
+                words = "this is no review that can be answered:\n" + "".join(f"  {problem}\n" for problem in problems)
+                self._say("warning", "malformed review", webhook=webhook, problems=[str(one) for one in problems])
+                return _BAD, words
             review = await self._judges[webhook](request)
         except Exception as fault:  # noqa: BLE001 - a fault of ours in one review must not end the others
-            self._say(
-                "error", "fault of ours", webhook=webhook, uid=request.uid, error=f"{type(fault).__name__}: {fault}"
-            )
+            uid = request.uid if request is not None else ""
+            self._say("error", "fault of ours", webhook=webhook, uid=uid, error=f"{type(fault).__name__}: {fault}")
             return _FAULT, f"a fault of grove webhooks, not of the request: {type(fault).__name__}; see its log\n"
         self._tell(webhook, request, review["response"])
         return 200, review

@@ -13,7 +13,7 @@ class Telemetry:
 
     def __init__(self, expires: Callable[[], float]) -> None:
         """All at zero; ``expires`` says when the certificate ends, in seconds since 1970."""
-        disable_created_metrics()  # type: ignore[no-untyped-call]
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no types for it
         self.registry = CollectorRegistry()
         self._answers = self._count("controller_runtime_webhook_requests_total", "Answers.", "webhook", "code")
         self._latency = Histogram(

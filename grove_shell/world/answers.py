@@ -1,7 +1,11 @@
 """What answers of an API server mean for the step that was tried."""
 
+from typing import Final
+
 from grove_core.kernel.steps import Outcome
 from grove_shell.client.api import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, Answer
+
+_UNASKED: Final = "failed calling webhook"
 
 
 def judged(answer: Answer) -> tuple[Outcome, str]:
@@ -13,6 +17,14 @@ def judged(answer: Answer) -> tuple[Outcome, str]:
     if answer.status == TOO_MANY or answer.status >= SERVER_FAULT:
         return Outcome.UNREACHABLE, answer.words
     return Outcome.REFUSED, answer.words
+
+
+def judged_creation(answer: Answer) -> tuple[Outcome, str]:
+    """The same of a creation: where nobody could be asked, or there is no place for it, no look tells more."""
+    unasked = answer.status >= SERVER_FAULT and _UNASKED in answer.words
+    if answer.status == NOT_FOUND or unasked:  # OP-061, OP-062
+        return Outcome.REFUSED, answer.words
+    return judged(answer)
 
 
 def exists_already(answer: Answer) -> bool:

@@ -9,7 +9,7 @@ from grove_core.kernel.steps import Outcome
 from grove_core.resources.membership import user_in
 from grove_shell.client.api import NOT_FOUND, Api
 from grove_shell.client.kinds import kind_of, path_of
-from grove_shell.world.answers import exists_already, judged
+from grove_shell.world.answers import exists_already, judged, judged_creation
 
 Taking = Callable[[dict[str, Any]], None]
 
@@ -35,7 +35,7 @@ async def ensure(
         take_in(answer.json())
         return Outcome.DONE, ""
     if not exists_already(answer):
-        return judged(answer)
+        return judged_creation(answer)
     refusal = answer.words
     answer = await api.request("GET", path_of(ref))
     if answer.status == NOT_FOUND:

@@ -87,7 +87,7 @@ def key_of(item: Json, names: tuple[str, ...]) -> Key:
     return tuple((name, item.get(name)) for name in names)
 
 
-def paths_in(value: Any, shape: Shape, path: Path = (), pattern: Pattern = ()) -> Iterator[tuple[Path, Any]]:  # noqa: ANN401
+def paths_in(value: Any, shape: Shape, path: Path = (), pattern: Pattern = ()) -> Iterator[tuple[Path, Any]]:  # noqa: ANN401 - JSON of any shape
     """Every field that can be owned, with its value: scalars, whole lists, items with a key, empty objects."""
     if pattern in _NOBODYS:
         return
@@ -131,7 +131,7 @@ def merged(live: Any, applied: Any, shape: Shape, pattern: Pattern = ()) -> Any:
     return applied
 
 
-def without(value: Any, gone: frozenset[Path], shape: Shape, path: Path = (), pattern: Pattern = ()) -> Any:  # noqa: ANN401
+def without(value: Any, gone: frozenset[Path], shape: Shape, path: Path = (), pattern: Pattern = ()) -> Any:  # noqa: ANN401 - JSON of any shape
     """The value without these fields; an item that goes takes along whatever is in it."""
     if isinstance(value, dict):
         return {

@@ -10,17 +10,15 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, assert_never
+from typing import Final
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.refs import Ref
+from grove_core.kernel.refs import Ref, invented_uid
 from grove_core.kernel.steps import (
-    Apply,
     Attempt,
     Create,
     Delete,
-    DropFinalizer,
     Ensure,
     Make,
     Outcome,
@@ -28,11 +26,10 @@ from grove_core.kernel.steps import (
     Stage,
     Step,
 )
-from grove_core.resources.applied import with_fields
 from grove_core.resources.cluster_topology import ClusterTopology, preferred_of
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, Served
-from grove_core.resources.keys import SET
+from grove_core.resources.labels import set_named_by
 from grove_core.resources.membership import user_in, user_of
 from grove_core.resources.owned import CLAIM_KIND, Owned
 from grove_core.resources.pod import Pod
@@ -40,12 +37,13 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import with_status
+from grove_core.resources.written import Write, after, leaving, without
 from grove_core.snapshot.cluster import cluster_of, with_domains
+from grove_core.snapshot.narrow import may_be_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.world.made import made_of
 from grove_shell.world.refusals import FOREGROUND, as_found, refusal_of
-from grove_shell.world.stored import Stored, bumped, marked, without
+from grove_shell.world.stored import Stored, bumped
 
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
 
@@ -77,7 +75,7 @@ class MemoryWorld:
         self.not_collected: frozenset[str] = frozenset()
         self.complete: frozenset[str] | None = None
         self.configuration, self.served = Configuration(), Served()
-        self.made: Counter[Ref] = Counter()
+        self._made: Counter[str] = Counter()  # by the words of their uids, which have no namespace
         self.clock: Callable[[], datetime] | None = None
         self._looked_at: datetime | None = None
         self._homes: dict[Ref, str] = {}  # a pod -> uid of its clique; made again where somebody is not found
@@ -99,8 +97,9 @@ class MemoryWorld:
             for clique in snapshot.cliques:
                 self.add(clique)
                 self.pods[clique.uid] = list(snapshot.pods_of.get(clique.uid, ()))
-            if snapshot.domains:  # which pods that outlived their clique may still use (MN-051)
-                self.pods |= {uid: list(pods) for uid, pods in snapshot.pods_of.items() if uid not in self.pods}
+            root = snapshot.root.ref  # pods that outlived their clique count as well (WL-231, MN-051)
+            outlived = (uid for uid, pods in snapshot.pods_of.items() if may_be_of(root, pods))
+            self.pods |= {uid: list(snapshot.pods_of[uid]) for uid in outlived if uid not in self.pods}
 
     def roots(self) -> list[Ref]:
         """Every PodCliqueSet, sorted."""
@@ -118,7 +117,7 @@ class MemoryWorld:
         found: list[ScalingGroup | PodClique] = []
         for item in self.items.values():
             if isinstance(item, ScalingGroup | PodClique) and item.deleting and item.owner_uid not in self._refs:
-                of_set = item.owner_name if isinstance(item, ScalingGroup) else str(item.labels.get(SET[0], ""))
+                of_set = item.owner_name if isinstance(item, ScalingGroup) else set_named_by(item.labels)
                 if (item.ref.namespace, of_set) not in names:
                     found.append(item)
         return sorted(found, key=lambda item: item.ref.sort_key)
@@ -187,16 +186,16 @@ class MemoryWorld:
 
     def _create(self, step: Step, action: Make) -> Attempt:
         ref = step.target
-        serial = self.made[ref] + 1
         try:
-            uid = f"(uid of {ref.short}{f' no. {serial}' if serial > 1 else ''})"
-            item = made_of(action.manifest, uid, self._looked_at if self.clock is None else self.clock())
+            item = made_of(
+                action.manifest, self._next_uid(ref), self._looked_at if self.clock is None else self.clock()
+            )
         except MalformedObject as fault:
             return Attempt(step, Outcome.REFUSED, "; ".join(map(str, fault.problems)))
         there = self._pod_of_name(ref) if isinstance(item, Pod) else self.items.get(ref)
         if there is not None:
             return as_found(step, there, item)
-        self.made[ref] = serial
+        self._made[ref.short] += 1
         self.manifests[ref] = action.manifest
         if isinstance(item, Pod):
             self.pods.setdefault(item.owner_uid, []).append(item)
@@ -208,6 +207,15 @@ class MemoryWorld:
         return Attempt(step, Outcome.DONE)
 
     # as somebody else would
+
+    def new_uid(self, ref: Ref) -> str:
+        """For an object that is put there now: no two have the same, in whatever namespaces (SM-093)."""
+        uid = self._next_uid(ref)
+        self._made[ref.short] += 1
+        return uid
+
+    def _next_uid(self, ref: Ref) -> str:
+        return invented_uid(ref, self._made[ref.short] + 1)
 
     def add(self, item: Stored) -> None:
         """Take in an object as it is."""
@@ -278,12 +286,13 @@ class MemoryWorld:
 
     # what writes do
 
-    def _write_pod(self, pod: Pod, action: Apply | SetStatus | Delete | DropFinalizer) -> None:
-        """Pods see two changes: Grove's gate goes, and with it the word that the pod is gated; or the pod goes."""
+    def _write_pod(self, pod: Pod, action: Write) -> None:
         if isinstance(action, Delete):
             self._delete_pod(pod)
-        elif isinstance(action, Apply) and pod.held:
-            self.put_pod(replace(pod, held=False, gated=False, trouble=""))
+            return
+        written = after(pod, action)
+        if written != pod:
+            self.put_pod(written)
 
     def _delete_pod(self, pod: Pod) -> None:
         if not self.lingering or not pod.node or pod.phase in _ENDED:
@@ -291,20 +300,13 @@ class MemoryWorld:
         elif not pod.deleting:
             self.put_pod(replace(pod, deleting=True))
 
-    def _write(self, item: Stored, action: Apply | SetStatus | Delete | DropFinalizer) -> None:
-        match action:
-            case Apply(fields):
-                if not isinstance(item, PodCliqueSet):
-                    self._settle(with_fields(item, fields))
-            case SetStatus(fields):
-                if not isinstance(item, Owned | ComputeDomain | ClusterTopology):
-                    self._keep(with_status(item, fields))
-            case Delete(foreground=foreground):
-                self._delete(item, foreground=foreground)
-            case DropFinalizer(finalizer):
-                self._settle(without(item, finalizer))
-            case _:
-                assert_never(action)
+    def _write(self, item: Stored, action: Write) -> None:
+        if isinstance(action, Delete):
+            self._delete(item, foreground=action.foreground)
+        elif isinstance(action, SetStatus):
+            self._keep(after(item, action))
+        else:
+            self._settle(after(item, action))
 
     def _keep(self, item: Stored) -> None:
         """Store an object; where nothing of it changed nothing is written, and its version stays."""
@@ -324,7 +326,7 @@ class MemoryWorld:
         """The object, being deleted."""
         if isinstance(item, ComputeDomain) and self.clock is not None and not item.deleting:
             return replace(item, deleting=True, deleted_at=self.clock().replace(microsecond=0))
-        return marked(item)
+        return leaving(item)
 
     def _let_go_of_owner(self, uid: str) -> None:
         if uid in self._refs:

@@ -6,9 +6,10 @@ nobody can guess one from its word. Template hashes follow, so that what was of 
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from grove_core.areas.workload.pods import WAITER, WAITS_FOR
 from grove_core.areas.workload.template_hash import generation_of, template_hash
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.keys import PREFIX
@@ -43,7 +44,7 @@ class Redaction:
         """Begin with a salt of this capture alone."""
         self._salt = salt
 
-    def of(self, items: Iterable[Json]) -> list[Json]:
+    def of(self, items: Sequence[Json]) -> list[Json]:
         """The objects without secrets, in their order."""
         shown = [self._shown(item) for item in items]
         hashes: dict[str, str] = {}
@@ -158,12 +159,20 @@ class Redaction:
         if isinstance(shown.get("env"), list):
             shown["env"] = [self._variable(one) if isinstance(one, dict) else one for one in shown["env"]]
         for key in _SPOKEN:
-            if isinstance(shown.get(key), list) and shown.get("name") != "grove-initc":
-                shown[key] = self._words(shown[key])
+            if isinstance(shown.get(key), list):
+                shown[key] = self._spoken(shown.get("name"), shown[key])
         for key in _CALLED:
             if key in shown:
                 shown[key] = self._call(shown[key])
         return shown
+
+    def _spoken(self, name: object, words: list[Any]) -> list[Any]:
+        """Arguments and commands; what Grove itself writes stays, and nothing else that somebody gave its name."""
+        own = name == WAITER
+        return [
+            one if own and isinstance(one, str) and (one == WAITER or one.startswith(WAITS_FOR)) else self._words(one)
+            for one in words
+        ]
 
     def _call(self, raw: Any) -> Any:  # noqa: ANN401 - any JSON
         """Probes and hooks: the commands they run, and the values of headers they send."""

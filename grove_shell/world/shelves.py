@@ -32,6 +32,7 @@ from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.world.buried import Buried, number_of
 from grove_shell.world.homes import Home, home_in, is_topology_home
 from grove_shell.world.house import Address, House, Stored
+from grove_shell.world.template_users import TemplateUsers
 from grove_shell.world.topology_shelf import TopologyShelf
 
 Sight: TypeAlias = Snapshot | TopologyMoment
@@ -49,7 +50,7 @@ _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any], dict[str, str]], S
         "PodGang": podgang_of,
         "Pod": pod_of,
         DOMAIN_KIND: compute_domain_of,
-        **dict.fromkeys(OWNED_KINDS, owned_of),
+        **dict.fromkeys((*OWNED_KINDS, TEMPLATE_KIND), owned_of),
     }
 )
 
@@ -83,7 +84,8 @@ class Shelves:
         self._home_of_owner: dict[str, Home] = {}
         self._gone = Buried()
         self._lost: dict[str, str] = {}
-        self._templates: dict[tuple[str, str], FrozenMap] = {}
+        self._templates: dict[tuple[str, str], FrozenMap] = {}  # of everybody, for any set may name them
+        self._template_users = TemplateUsers()
         self._domains: dict[tuple[str, str], ComputeDomain] = {}  # of everybody: a name may be taken
         self._claims: dict[tuple[str, str], Owned] = {}
         self._shared: dict[str, str] = {}
@@ -101,9 +103,6 @@ class Shelves:
         for raw in items:
             self.put(kind, raw)
             there.add(_address_of(kind, raw))
-        if kind == TEMPLATE_KIND:
-            kept = {(namespace, name) for _, namespace, name in there}
-            self._templates = {key: spec for key, spec in self._templates.items() if key in kept}
         as_of = number_of(version) if version else None  # nothing is known that could be newer
         for address, where in list(self._places[kind].items()):
             if address not in there and (as_of is None or where.version <= as_of):
@@ -114,9 +113,6 @@ class Shelves:
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
         """An object is new or has changed; older news than what is known is passed over."""
-        if kind == TEMPLATE_KIND:
-            self._put_template(raw)
-            return
         if kind in TOPOLOGY_KINDS:
             self.topologies.put(kind, raw)
             return
@@ -135,7 +131,9 @@ class Shelves:
         self._gone.raise_again(uid)
         shelf = controller_in(raw).uid if kind == "Pod" else ""
         if before is not None and (before.home, before.uid, before.shelf) != (home, uid, shelf):
-            self._take_out(address, before)
+            self._leave(address, before)
+            if before.home != home:
+                self._tell_of(address, before.home)
         self._places[kind][address] = _Where(home, uid, version, shelf)
         house = self._houses.setdefault(home, House())
         try:
@@ -148,14 +146,11 @@ class Shelves:
             self._doubt(kind)
         if len(self._shared) > self._most_shared:
             self._share_anew()
-        self._tell(home)
+        self._tell_of(address, home)
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
         """An object is gone for good."""
         address, meta = _address_of(kind, raw), raw["metadata"]
-        if kind == TEMPLATE_KIND:
-            self._templates.pop(address[1:], None)
-            return
         if kind in TOPOLOGY_KINDS:
             self.topologies.drop(kind, raw)
             return
@@ -188,20 +183,14 @@ class Shelves:
         """Every set there is, sorted."""
         return sorted(home for home, house in self._houses.items() if house.root is not None)
 
-    def leftovers(self) -> list[ScalingGroup | PodClique]:
-        """Parts that are being deleted and of whose set there is none any more; sorted (WL-233).
-
-        A set that cannot be read, or that is not shown to us, may be there all the same.
-        """
-        if _SET_KIND in self._lost:
+    def leftovers(self, home: Home) -> list[ScalingGroup | PodClique]:
+        """What a set that is gone left behind and is being deleted; a set that cannot be read is not gone (WL-233)."""
+        house = self._houses.get(home)
+        if _SET_KIND in self._lost or house is None or house.root is not None:
             return []
-        parts = (
-            part
-            for house in self._houses.values()
-            if house.root is None and not any(kind == _SET_KIND for kind, _, _ in house.broken)
-            for part in house.leaving
-        )
-        return sorted(parts, key=lambda part: part.ref.sort_key)
+        if any(kind == _SET_KIND for kind, _, _ in house.broken):
+            return []
+        return sorted(house.leaving, key=lambda part: part.ref.sort_key)
 
     def find(self, ref: Ref) -> Stored | None:
         """One object by its address."""
@@ -232,12 +221,9 @@ class Shelves:
 
     def home_in(self, kind: str, raw: Mapping[str, Any]) -> Home | None:
         """The set that an object belongs to, known or not."""
+        if kind == TEMPLATE_KIND:  # of no set, and of interest to whoever names it
+            return (str(raw["metadata"].get("namespace") or "default"), "")
         return home_in(kind, raw, self._home_of_owner)
-
-    def uid_of(self, home: Home) -> str:
-        """Of the set that lives there; empty if none does."""
-        house = self._houses.get(home)
-        return house.root.uid if house is not None and house.root is not None else ""
 
     @property
     def lost(self) -> Mapping[str, str]:
@@ -311,16 +297,17 @@ class Shelves:
         if home[1]:
             self.changed(home)
 
+    def _tell_of(self, address: Address, home: Home) -> None:
+        """Something happened to an object: of whom it is hears of it, and who names it where it is of nobody."""
+        self._tell(home)
+        if address[0] == TEMPLATE_KIND:
+            for user in self._template_users.of(address[1:]):
+                self._tell(user)
+
     def _share_anew(self) -> None:
         """Let go of strings whose objects may be gone; what is left over shares its strings again as it changes."""
         self._shared.clear()
         self._most_shared = max(_FEWEST_SHARED, _SHARED_EACH * sum(map(len, self._places.values())))
-
-    def _put_template(self, raw: Mapping[str, Any]) -> None:
-        spec = raw.get("spec")
-        if isinstance(spec, Mapping):
-            _, namespace, name = _address_of(TEMPLATE_KIND, raw)
-            self._templates[namespace, name] = FrozenMap.over(spec)
 
     def _file(self, house: House, home: Home, address: Address, item: Stored) -> None:
         if isinstance(item, Pod):
@@ -331,6 +318,7 @@ class Shelves:
         elif isinstance(item, PodCliqueSet):
             house.root = item
             self.topologies.note(home, item)
+            self._template_users.note(home, item)
         else:
             if isinstance(item, PodClique) and _scheduled(house.items.get(address)) != _scheduled(item):
                 self.topologies.note_bound(home)
@@ -339,6 +327,8 @@ class Shelves:
                 self._domains[address[1:]] = item
             if isinstance(item, Owned) and address[0] == CLAIM_KIND:
                 self._claims[address[1:]] = item
+            if isinstance(item, Owned) and address[0] == TEMPLATE_KIND:
+                self._templates[address[1:]] = item.spec
             if isinstance(item, ScalingGroup | PodClique):
                 self._home_of_owner[item.uid] = home
 
@@ -351,9 +341,12 @@ class Shelves:
             self._domains.pop(address[1:], None)
         if kind == CLAIM_KIND:
             self._claims.pop(address[1:], None)
+        if kind == TEMPLATE_KIND:
+            self._templates.pop(address[1:], None)
         if kind == _SET_KIND:
             house.root = None
             self.topologies.note(where.home, None)
+            self._template_users.note(where.home, None)
         elif kind == "Pod":
             if _is_bound(house.drop_pod(where.shelf, name)):
                 self.topologies.note_bound(where.home)
@@ -364,10 +357,14 @@ class Shelves:
 
     def _remove(self, address: Address) -> None:
         where = self._places[address[0]].pop(address)
+        self._leave(address, where)
+        self._tell_of(address, where.home)
+
+    def _leave(self, address: Address, where: _Where) -> None:
+        """Out of its house, and the house goes where nobody is left in it."""
         self._take_out(address, where)
         if self._houses[where.home].is_empty:
             del self._houses[where.home]
-        self._tell(where.home)
 
 
 def _scheduled(item: Resource | None) -> int:

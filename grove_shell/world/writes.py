@@ -35,19 +35,17 @@ from grove_shell.client.api import (
     JSON,
     MERGE,
     NOT_FOUND,
-    SERVER_FAULT,
     STRATEGIC,
     Answer,
     Api,
     Unreachable,
 )
 from grove_shell.client.kinds import KINDS, kind_of, path_of
-from grove_shell.client.lists import accepted
-from grove_shell.world.answers import exists_already, judged
+from grove_shell.client.lists import accepted, is_object
+from grove_shell.world.answers import exists_already, judged, judged_creation
 from grove_shell.world.ensuring import ensure
 
 WRITER: Final = "grove-operator"
-_UNASKED: Final = "failed calling webhook"
 STATUS_WRITER: Final = "grove-operator-status"
 _POD: Final = "Pod"
 _LABELLED: Final = frozenset({_POD, "Service", "HorizontalPodAutoscaler"})  # that we follow by a label, and may patch
@@ -87,11 +85,11 @@ class Writes:
     async def stands(self, ref: Ref, guard: Guard) -> bool:
         """Whether the server still has an object as it was judged; what it has is taken in."""
         answer = await self._api.request("GET", path_of(ref))
-        if not answer.good:
-            return False
         raw = answer.json()
+        if not answer.good or not is_object(raw):
+            return False
         self._shelves.put(ref.kind, raw)
-        meta = raw.get("metadata", {})
+        meta = raw["metadata"]
         return (meta.get("uid"), meta.get("resourceVersion")) == (guard.uid, guard.resource_version)
 
     async def _try(self, step: Step) -> Attempt:
@@ -141,9 +139,7 @@ class Writes:
             return Attempt(step, Outcome.DONE)
         if exists_already(answer):
             return await self._as_found(step, manifest, answer)
-        if answer.status == NOT_FOUND or (answer.status >= SERVER_FAULT and _UNASKED in answer.words):
-            return Attempt(step, Outcome.REFUSED, answer.words)  # OP-061, OP-062
-        return Attempt(step, *judged(answer))
+        return Attempt(step, *judged_creation(answer))
 
     async def _as_found(self, step: Step, manifest: Mapping[str, Any], refusal: Answer) -> Attempt:
         """Somebody was there before: we ourselves, whose answer was lost (RS3); or another, whose object stays."""

@@ -35,7 +35,7 @@ def apply(api: Api, objects: Iterable[Json], **query: str) -> list[Json]:
     for one in applied:
         if one["kind"] == "CustomResourceDefinition":
             name = one["metadata"]["name"]
-            wait_until(lambda name=name: api.get("customresourcedefinitions", name), _established, f"{name} is served")  # type: ignore[misc]
+            wait_until(lambda name=name: api.get("customresourcedefinitions", name), _established, f"{name} is served")  # type: ignore[misc]  # mypy infers no type for a default of a lambda
     return applied
 
 

@@ -87,7 +87,7 @@ def test_dc126_everything_wrong_is_one_report(domains: Domains) -> None:
     more = ["--protocol", "csa", "--limit", "0", "--node", "elsewhere", "--kubeconfig", config]
     found = subprocess.run([*GROVE, "daemon", *words, *more], capture_output=True, text=True, check=False)
     assert found.returncode == 1
-    assert found.stderr.splitlines()[0] == "8 problems in the input"
+    assert found.stderr.splitlines()[0] == "8 problems on the command line"
     for told in (
         'command line: --protocol: expected one of rmw, ssa, sharded, sharded-rmw, got "csa"',
         "command line: --limit: expected an integer from 1 to 10000, got 0",

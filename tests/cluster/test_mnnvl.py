@@ -51,7 +51,11 @@ def the_set(scene: Scene, replicas: int = 2) -> Json:
 
 
 class TestMN010:
-    """The domain first, then who names it, then pods that hold its channels."""
+    """The PodCliques and scaling groups of a replica MUST be held back while its domain has yet to be made and nobody
+    has refused it.
+
+    The domain first, then who names it, then pods that hold its channels.
+    """
 
     @pytest.mark.req("MN-004")
     @pytest.mark.req("MN-005")
@@ -111,7 +115,10 @@ class TestMN010:
 
 
 class TestMN043:
-    """What somebody deletes comes back."""
+    """A domain that annotated siblings need and that is gone MUST be made again; the siblings stay as they are.
+
+    What somebody deletes comes back.
+    """
 
     def test_mn043_a_domain_deleted_by_hand_is_made_again_and_nothing_else(self, scene: Scene, mnnvl: Operator) -> None:
         mnnvl.start()
@@ -133,7 +140,10 @@ class TestMN043:
 
 
 class TestMN050:
-    """Domains end with their replica, or with their set."""
+    """A domain of ours with an index of the set's replicas or more MUST be deleted, also with the feature off.
+
+    Domains end with their replica, or with their set.
+    """
 
     @pytest.mark.req("MN-051")
     def test_mn050_a_replica_that_is_not_wanted_keeps_its_domain_to_its_last_pod(
@@ -176,7 +186,11 @@ class TestMN050:
 
 
 class TestMN060:
-    """The switch is for what comes, not for what runs."""
+    """With the feature off, domains of living replicas and everything that uses them MUST stay; one that annotated
+    siblings miss is told and not made.
+
+    The switch is for what comes, not for what runs.
+    """
 
     @pytest.mark.req("MN-024")
     def test_mn060_switching_on_and_off_touches_nothing_that_runs(self, scene: Scene, mnnvl: Operator) -> None:

@@ -49,7 +49,11 @@ def four(scene: Scene) -> Json:
 
 
 class TestMN011:
-    """A quota that is too small for the domains of a set."""
+    """Where the creation of a domain is refused, the replica's PodCliques and scaling groups MUST be made without the
+    annotation.
+
+    A quota that is too small for the domains of a set.
+    """
 
     @pytest.mark.req("MN-012")
     @pytest.mark.req("MN-013")
@@ -155,7 +159,10 @@ def unheard(scene: Scene) -> None:
 
 
 class TestOP062:
-    """Admission that is out of order."""
+    """A creation for which the server could not ask an admission webhook MUST count as refused.
+
+    Admission that is out of order.
+    """
 
     @pytest.mark.req("MN-011")
     def test_op062_a_webhook_that_nobody_answers_for_blocks_nobody(self, scene: Scene, mnnvl: Operator) -> None:
@@ -176,7 +183,11 @@ class TestOP062:
 
 
 class TestMN014:
-    """An operator knows nothing but what the cluster says."""
+    """A domain whose creation failed MUST be tried again, also after a restart, and the cliques that run without it
+    MUST stay as they are.
+
+    An operator knows nothing but what the cluster says.
+    """
 
     def test_mn014_killed_between_refusal_and_retry(self, scene: Scene, mnnvl: Operator) -> None:
         limit_domains(scene.api, scene.namespace, 2)
@@ -220,7 +231,11 @@ class TestMN014:
 
 
 class TestMN040:
-    """A name that somebody else has."""
+    """A domain's name that an object of somebody else holds MUST count as a refused creation, whose words name the
+    holder.
+
+    A name that somebody else has.
+    """
 
     def test_mn040_a_foreign_domain_is_neither_adopted_nor_deleted(self, scene: Scene, mnnvl: Operator) -> None:
         foreign = scene.api.create(domain("llama-cd-1"), scene.namespace)

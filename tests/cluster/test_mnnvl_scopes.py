@@ -56,7 +56,11 @@ def await_owners(scene: Scene, wanted: dict[str, tuple[str, str]], *, seconds: f
 
 
 class TestMS041:
-    """From the set to the gang, and with it."""
+    """Domain and claim MUST be handed to the PodGang that the label ``grove.io/podgang`` of their users names, once
+    that has a uid.
+
+    From the set to the gang, and with it.
+    """
 
     @pytest.mark.req("MS-013")
     @pytest.mark.req("MS-020")
@@ -127,7 +131,10 @@ class TestMS041:
 
 
 class TestMS037:
-    """A domain that the server will not have."""
+    """A PodClique MUST wait while a server refuses what it needs.
+
+    A domain that the server will not have.
+    """
 
     @pytest.mark.req("PL-023")
     def test_ms037_its_cliques_wait_untried_and_nobody_else(self, scene: Scene, sharing: Operator) -> None:
@@ -153,7 +160,10 @@ class TestMS037:
 
 
 class TestMS053:
-    """Nobody deletes them: they go with their gang, as the garbage collector finds it gone."""
+    """Nothing that a PodGang owns, and nothing of a set that is being deleted, MUST be deleted.
+
+    Nobody deletes them: they go with their gang, as the garbage collector finds it gone.
+    """
 
     @pytest.mark.req("MS-041")
     def test_ms053_what_is_scaled_in_leaves_nothing_and_a_deleted_set_neither(
@@ -184,7 +194,10 @@ class TestMS053:
 
 
 class TestMS052:
-    """What somebody deletes, and what is switched off."""
+    """A domain or claim that is in use and gone MUST be ensured again; those who use it stay as they are.
+
+    What somebody deletes, and what is switched off.
+    """
 
     @pytest.mark.req("MS-060")
     def test_ms052_a_domain_comes_back_and_the_switch_touches_nothing(

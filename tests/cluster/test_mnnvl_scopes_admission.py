@@ -151,7 +151,11 @@ def test_ms079_what_is_odd_is_let_through(scene: Scene, joining: Joining) -> Non
 
 
 class TestMS096:
-    """Webhooks that are down: who shares waits for them, nobody else does, and nothing that runs is touched."""
+    """A PodClique whose ``grove.io/mnnvl-enabled`` is absent or ``"false"``, and a PodGang, MUST be stored whether a
+    webhook answers or not.
+
+    Webhooks that are down: who shares waits for them, nobody else does, and nothing that runs is touched.
+    """
 
     @pytest.mark.req("MS-030")
     @pytest.mark.req("MS-044")

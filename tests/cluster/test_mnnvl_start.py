@@ -28,7 +28,11 @@ def config(folder: Path, *, enabled: bool) -> str:
 
 
 class TestMN061:
-    """Nothing is promised that the cluster cannot keep."""
+    """An operator that is told to make domains on a server that has no ComputeDomains MUST end with a message and exit
+    code 1 before its first write.
+
+    Nothing is promised that the cluster cannot keep.
+    """
 
     @pytest.mark.req("CL-031")
     def test_mn061_it_ends_before_its_first_write(
@@ -134,7 +138,11 @@ def blinded(access: list[Json]) -> list[Json]:
 
 
 class TestMN016:
-    """An operator that may not list ComputeDomains."""
+    """Where ComputeDomains were not collected, a replica without siblings MUST be held back, and the condition MUST
+    stay as it is.
+
+    An operator that may not list ComputeDomains.
+    """
 
     @pytest.mark.req("OP-045")
     def test_mn016_it_says_on_the_set_what_it_waits_for(

@@ -51,7 +51,11 @@ def bare_plane(programs: dict[str, Path], api_server: ControlPlane) -> Iterator[
 
 @pytest.mark.parametrize("command", [PLAN, OPERATOR], ids=["plan", "operator"])
 class TestOP044:
-    """Which file or address was tried, and what to try next."""
+    """Where there is no way to the cluster, the command MUST say which file or address it tried and what to try next,
+    and leave with 1.
+
+    Which file or address was tried, and what to try next.
+    """
 
     @pytest.mark.parametrize(
         ("content", "says"),
@@ -116,7 +120,10 @@ class TestOP044:
 
 
 class TestOP036:
-    """The configuration is read whole, before anybody is asked."""
+    """Every mistake in the configuration file MUST be reported at once, unknown fields too, and nothing be started.
+
+    The configuration is read whole, before anybody is asked.
+    """
 
     def test_op036_five_mistakes_are_told_at_once(self, api_server: ControlPlane, tmp_path: Path) -> None:
         config = {

@@ -86,7 +86,9 @@ class TestExpansion:
 
 
 class TestOP012:
-    """One writer of a status."""
+    """A status MUST be applied whole under the field manager ``grove-operator-status``, and hold no condition of a type
+    that Grove does not write.
+    """
 
     @pytest.mark.parametrize(
         ("resource", "name"),

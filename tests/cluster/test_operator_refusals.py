@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from grove_core.resources.keys import CLIQUE_FINALIZER, MANAGED_BY, OPERATOR, SET, SET_REPLICA
 from tests.cluster.api import ApiError, Json, wait_until
 from tests.cluster.operators import Operator, Starting
 from tests.cluster.scenes import API_VERSION, Scene, clique, light
@@ -52,11 +53,38 @@ class TestRefusals:
         scene.await_ready(2, "good-0-worker", seconds=10)
         assert len(scene.events("RefusedBefore")) == len({each["note"] for each in scene.events("RefusedBefore")})
 
+    @pytest.mark.req("WL-233")
+    def test_op067_what_a_set_left_behind_is_let_go_of_as_often_as_it_takes(
+        self, scene: Scene, operator: Operator
+    ) -> None:
+        """A clique of a set that is gone; for a while a policy forbids to change it, and nobody else does."""
+        labels = {SET[0]: "bad", SET_REPLICA[0]: "0", MANAGED_BY: OPERATOR}
+        metadata = {"name": "bad-0-worker", "namespace": scene.namespace, "labels": labels}
+        metadata |= {"finalizers": [CLIQUE_FINALIZER]}
+        spec = clique("worker")["spec"]
+        scene.api.create({"apiVersion": API_VERSION, "kind": "PodClique", "metadata": metadata, "spec": spec})
+        forbid(scene, "podcliques", "!object.metadata.name.startsWith('bad-')", "it stays", operations=("UPDATE",))
+        scene.api.delete("podcliques", "bad-0-worker", scene.namespace)
+        told = "dropFinalizer PodClique: refused"
+        wait_until(lambda: operator.said(told), lambda lines: len(lines) >= 3, "it is tried again")
+        assert "it stays" in operator.said(told)[0]["detail"]
+        assert operator.said(told)[0]["set"] == f"{scene.namespace}/bad"
+        assert len(operator.said(told)) < 8, "later each time"
+        scene.api.delete("validatingadmissionpolicybindings", f"{scene.namespace}-policy")
+        scene.await_gone("podcliques", "bad-0-worker")
 
-def forbid(scene: Scene, resource: str, expression: str, message: str) -> None:
-    """An admission policy of this namespace; ready when it refuses."""
+
+def forbid(
+    scene: Scene, resource: str, expression: str, message: str, *, operations: tuple[str, ...] = ("CREATE",)
+) -> None:
+    """An admission policy of this namespace; ready when it refuses, of pods their creation in any case."""
     name = f"{scene.namespace}-policy"
-    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": [resource]}
+    rule = {
+        "apiGroups": ["", "grove.io"],
+        "apiVersions": ["*"],
+        "operations": sorted({"CREATE", *operations}),
+        "resources": sorted({"pods", resource}),
+    }
     here = {"matchLabels": {"kubernetes.io/metadata.name": scene.namespace}}
     scene.api.create(
         {
@@ -98,7 +126,11 @@ def forbid(scene: Scene, resource: str, expression: str, message: str) -> None:
 
 
 class TestOP011:
-    """A name that somebody else has."""
+    """A creation whose name is taken MUST count as done if the object has the same controller and is not being deleted,
+    wait if it is being deleted, and be told as refused if it is another's.
+
+    A name that somebody else has.
+    """
 
     def theirs(self, scene: Scene, kind: str, name: str, spec: Any, labels: dict[str, str] | None = None) -> Json:
         return scene.api.create(

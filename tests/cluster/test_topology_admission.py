@@ -11,7 +11,7 @@ import pytest
 
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_shell.client.access import of_placing
-from grove_shell.webhooks.registration import GUARDING, PATHS, VALIDATION
+from grove_shell.client.registered import GUARDING, PATHS, VALIDATION
 from tests.cluster.api import Json, wait_until
 from tests.cluster.guarding import PLACING, RACKS, TOPOLOGIES, Guarded, guarding, now, topology
 from tests.cluster.installing import apply, remove_cluster_wide
@@ -183,7 +183,11 @@ def test_tp086_a_used_topology_may_be_deleted_and_waits(guarded: Guarded, capsys
 
 
 class TestTP091:
-    """A topology that was made a moment ago, in copies that will never hear of it."""
+    """A set that would be admitted but for its topology MUST be refused only by that topology as the API server has it
+    now, and where it does not say be judged as if topologies were not known.
+
+    A topology that was made a moment ago, in copies that will never hear of it.
+    """
 
     @pytest.fixture
     def lagging(self, prepared: Guarded) -> Guarded:
@@ -375,7 +379,7 @@ def test_wh026_switched_off_it_holds_up_nobody(guarded: Guarded, grove_plane: Co
     assert all(stored[which]["clientConfig"]["caBundle"] for which in GUARDING), "which is why they cannot go"
     for levels in (RACKS, BLOCKS):
         forgotten = wait_until(
-            lambda levels=levels: guarded.applied(topology("h100", *levels)),  # type: ignore[misc]
+            lambda levels=levels: guarded.applied(topology("h100", *levels)),  # type: ignore[misc]  # mypy infers no type for a default of a lambda
             lambda said: said.code == 200,
             "nobody is called about levels, though nobody would answer",
         )

@@ -60,3 +60,39 @@ def test_cl005_a_sound_plan_gets_as_far_as_the_cluster(
     reviewed: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "try --kubeconfig" in said_of(json.dumps(reviewed), tmp_path, capsys)
+
+
+@pytest.mark.req("IN-005")
+@pytest.mark.parametrize("text", ['{"formatVersion":"\\u0000"}', '{"formatVersion":"1.","rules":"","asOf":"\\u2028"}'])
+def test_cl005_what_no_terminal_can_show_is_escaped(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = said_of(text, tmp_path, capsys)
+    assert all(line.isprintable() for line in said.split("\n"))
+
+
+def test_cl005_a_plan_nested_too_deep_is_one_report(
+    reviewed: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = [step for plan in reviewed["plans"] for step in plan["rounds"][0]["steps"] if step["object"]]
+    steps[0]["object"]["deep"] = "DEEP"
+    text = json.dumps(reviewed).replace('"DEEP"', "[" * 700 + "]" * 700)
+    assert "an object of more than 256 levels" in said_of(text, tmp_path, capsys)
+
+
+@pytest.mark.req("PL-003")
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"facts": {}}, ", which tells of "),
+        ({"facts": {"since": ["x"], "until": "y"}}, ", which tells of "),
+        (None, "what has no reason (PL-003)"),
+    ],
+)
+def test_cl005_a_step_whose_reason_cannot_be_said_is_reported(
+    change: Json | None, words: str, reviewed: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = [step for plan in reviewed["plans"] for step in plan["rounds"][0]["steps"]]
+    step = next(step for step in steps if step["because"][0]["facts"])
+    step["because"] = [] if change is None else [{**step["because"][0], **change}]
+    assert words in said_of(json.dumps(reviewed), tmp_path, capsys)

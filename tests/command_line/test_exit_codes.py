@@ -70,6 +70,33 @@ def test_cl001_exit_codes(words: list[str], code: int, capsys: pytest.CaptureFix
     assert bool(said.err) == (code in {1, 64} and "refused" not in " ".join(words))
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["plan", "-f", "nowhere"],
+        ["explain", "-f", "nowhere", "pcs/x"],
+        ["compare", "-f", "nowhere"],
+        ["topology", "list", "-f", "nowhere"],
+        ["validate", "-f", "nowhere", "-f", DEGRADED],
+        ["validate", "--preflight", "-f", "nowhere", "--config", "nowhere"],
+        ["manifests", "--config", "nowhere"],
+        ["webhooks", "--config", "nowhere"],
+        ["operator", "--config", "nowhere"],
+        ["simulate", "nowhere"],
+        ["converge", "--costs", "nowhere"],
+    ],
+)
+def test_cl005_what_is_advised_is_what_the_command_has(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """No option is spoken of that would be wrong usage, and nothing is said to be marked that is not."""
+    assert run(words, "grove") == 1
+    said = capsys.readouterr().err
+    assert "problem" in said
+    commands = words[:2] if words[0] == "topology" else words[:1]
+    run([*commands, "--help"], "grove")
+    assert ("--keep-going" in said) == ("--keep-going" in capsys.readouterr().out and "--preflight" not in words)
+    assert "UNKNOWN" not in said
+
+
 def test_cl002_fail_on_looks_at_every_round(capsys: pytest.CaptureFixture[str]) -> None:
     words = [*PLAN, "qwen", "--fail-on", "delete"]
     assert run(words, "grove") == 0

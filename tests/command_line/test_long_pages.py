@@ -56,6 +56,10 @@ def waiting(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class TestCL012:
+    """Of the replicas of a set that share a fate the page of ``grove plan`` MUST list at most twenty, and of the
+    breached cliques behind a cause at most eight, count the rest, and list all with ``--verbose``.
+    """
+
     def test_replicas_that_share_a_fate_are_counted_after_twenty(self, waiting: Path) -> None:
         page = grove("plan", "-f", str(waiting), "--now", "2026-11-20T09:30:00Z").stdout.decode()
         heads = [line for line in page.splitlines() if line.startswith("  WAIT")]

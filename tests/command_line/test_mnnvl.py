@@ -84,6 +84,9 @@ def test_cl031_a_configuration_that_does_not_read_is_told_whole(capsys: pytest.C
     "words",
     [
         ["--preflight", "-f", "with.json"],
+        ["--preflight", "-f", "with.json", "--config", "on.yaml", "--old", "nothere.yaml"],
+        ["--preflight", "-f", "with.json", "--config", "on.yaml", "-o", "json"],
+        ["--preflight", "-f", "with.json", "--config", "on.yaml", "--rules", "field"],
         ["--preflight", "--config", "on.yaml"],
         ["--live", "-f", "pcs.json"],
         [],

@@ -11,6 +11,8 @@ from typing import Final
 import pytest
 import yaml
 
+from grove_shell.cli.main import run
+
 ROOT: Final = Path(__file__).parent.parent.parent
 GROVE: Final = [sys.executable, "-m", "grove_shell"]
 DEGRADED: Final = ROOT / "examples/degraded.yaml"
@@ -60,10 +62,23 @@ def test_cl001_standard_input_and_both_streams() -> None:
     assert done.stdout == grove("plan", "-f", str(DEGRADED), *NOW).stdout
 
 
+def test_cl005_what_cannot_be_written_is_named() -> None:
+    done = grove("plan", "-f", str(DEGRADED), *NOW, "--out", "nowhere/plan.json")
+    assert (done.returncode, done.stderr) == (1, b"cannot write nowhere/plan.json: No such file or directory\n")
+
+
 def test_cl006_colours_only_on_a_terminal() -> None:
     assert b"\x1b[" not in grove("plan", "-f", str(DEGRADED), *NOW).stdout
     assert b"\x1b[" in on_a_terminal("plan", "-f", str(DEGRADED), *NOW)
     assert b"\x1b[" not in on_a_terminal("plan", "-f", str(DEGRADED), *NOW, NO_COLOR="1").replace(b"\x1b[K", b"")
+
+
+@pytest.mark.parametrize(("variable", "styled"), [("FORCE_COLOR", True), ("NO_COLOR", False)])
+def test_cl006_colours_in_a_pipe_only_where_they_are_forced(variable: str, styled: bool) -> None:
+    words = [*GROVE, "plan", "-f", str(DEGRADED), *NOW]
+    told = {**os.environ, variable: "1"}
+    done = subprocess.run(words, capture_output=True, cwd=ROOT, check=True, env=told, timeout=60)
+    assert (b"\x1b[" in done.stdout) == styled
 
 
 @pytest.mark.parametrize(
@@ -89,6 +104,29 @@ def test_cl003_a_plan_of_a_dump_loads_no_definitions() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=True, timeout=60)
     assert done.stderr.strip() == b"[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "module", "function", "told"),
+    [
+        (["operator"], "operator", "operate", "on"),
+        (["webhooks"], "webhooks", "serve", "on"),
+        (["daemon", "--domain", "ml/fast", "--clique", "c"], "daemon", "run_daemon", "on"),
+        (["domain-controller"], "domain_controller", "control", "on"),
+        (["plan", "-f", "x"], "plan", "plan", "off"),
+    ],
+)
+def test_cl016_only_what_ends_soon_runs_without_the_collector(
+    words: list[str], module: str, function: str, told: str
+) -> None:
+    """The executable, not the function that runs commands: it is there that the collector was once turned off."""
+    code = (
+        f"import gc, sys\nimport grove_shell.__main__, grove_shell.actions.{module} as action\n"
+        f"action.{function} = lambda *words, **more: print('on' if gc.isenabled() else 'off') or 0\n"
+        f"sys.argv = ['grove', *{words!r}]\ngrove_shell.__main__.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=True, timeout=60)
+    assert done.stdout.split() == [told.encode()]
 
 
 @pytest.mark.parametrize("command", ["plan", "explain", "validate"])
@@ -131,8 +169,33 @@ def test_pl001_the_same_bytes_under_another_hash_seed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["plan", "-f", "nowhere"], 1),
+        (["plan", "--bogus"], 64),
+        (["explain", "-f", "nowhere", "nonsense"], 64),
+        (["simulate", "nowhere"], 1),
+        (["converge", "--from", "nowhere"], 64),
+        (["plan", "-f", str(DEGRADED), *NOW], 0),
+        (["validate", "-f", "nowhere", "-f", str(ROOT / "examples/manifests/disaggregated.yaml"), "-o", "json"], 1),
+    ],
+)
+def test_cl001_a_closed_standard_error_is_no_standard_output(
+    words: list[str], code: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing ends in a traceback, and what is wrong does not get into a document."""
+    monkeypatch.setattr(sys, "stderr", None)
+    assert run(words, "grove") == code
+    said = capsys.readouterr().out
+    assert "nowhere" not in said
+    assert "Usage" not in said
+    if "json" in words:
+        assert json.loads(said)["verdicts"]
+
+
+@pytest.mark.parametrize(
     ("redirection", "code"),
-    [("<&-", 0), (">&-", 0), ("> /dev/full", 1), ("| head -1", 0)],
+    [("<&-", 0), (">&-", 0), ("2>&-", 0), ("> /dev/full", 1), ("| head -1", 0)],
 )
 @pytest.mark.req("CL-005")
 def test_cl001_streams_that_are_closed_or_full(redirection: str, code: int) -> None:

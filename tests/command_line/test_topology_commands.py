@@ -125,7 +125,9 @@ def test_cl001_what_is_wrong_is_told(
 
 
 class TestTP126:
-    """Two of one name, unsound levels and unsound nodes are faults of the input, each with its place."""
+    """Two topologies or nodes of one name that differ, levels that are not sound, and nodes that do not read MUST be
+    faults of the input, each with its place.
+    """
 
     def test_two_topologies_of_one_name_are_told_with_both_places(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -265,7 +267,9 @@ def test_tp103_how_many_pods_take_something_in_words(tmp_path: Path, capsys: pyt
 
 
 class TestTP125:
-    """Without a configuration scheduling is on, and the default topology as configured as it is."""
+    """Without a configuration these commands MUST take topology-aware scheduling for on, and the default topology for
+    configured as it is.
+    """
 
     def test_a_configuration_says_otherwise(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         raw = a_set()
@@ -312,7 +316,9 @@ class TestTP125:
 
 
 class TestTP123:
-    """Admission is asked before, in its own words."""
+    """``grove topology impact`` MUST tell what admission says to the change or the deletion in its own words, and leave
+    with 1 where it refuses, and with 3 where whom it concerns is not known.
+    """
 
     def test_who_uses_it_is_not_known(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         known = [one for one in read(CLUSTER) if one["kind"] in {"ClusterTopology", "PodCliqueSet"}]
@@ -363,7 +369,9 @@ class TestTP123:
 
 
 class TestTP122:
-    """Without a PodCliqueSet, and without anybody who says that there are no more, who uses a topology is not known."""
+    """For each topology MUST be told whether it is held, and whether its levels are locked, with the reason; what was
+    not collected is not known, and a topology whose users are not known is neither free nor goes at once.
+    """
 
     @pytest.mark.parametrize("held", [False, True])
     def test_no_topology_is_free(self, held: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -416,7 +424,9 @@ class TestTP122:
 
 
 class TestTP127:
-    """What no webhook judges is refused by nobody; its placed gangs stay all the same."""
+    """Of a ClusterTopologyBinding MUST be told that no admission judges it, and a change of it MUST be told gang by
+    gang all the same.
+    """
 
     BINDING: Final = {"kind": "ClusterTopologyBinding"}
 
@@ -456,7 +466,9 @@ class TestTP127:
 
 
 class TestTP089:
-    """Only what has the finalizer waits for its users."""
+    """The deletion of a topology that is used and does not have the finalizer MUST be admitted with a warning that it
+    does not wait.
+    """
 
     def test_without_it_a_deletion_does_not_wait(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         items = read(CLUSTER)

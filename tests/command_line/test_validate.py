@@ -120,7 +120,14 @@ def test_in043_a_plan_refuses_it_too(tmp_path: Path, capsys: pytest.CaptureFixtu
         ({"kind": "PodCliqeSet"}, "kind", "PodCliqueSet"),
         ({"kind": "podcliqueset"}, "kind", "PodCliqueSet"),
         ({"kind": "PodCliqueSets", "apiVersion": "apps/v1"}, "kind", "PodCliqueSet"),
-        ({"kind": "Workload"}, "kind", "one of PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang"),
+        ({"kind": "ClusterTopolgy"}, "kind", "ClusterTopology"),
+        ({"kind": "ClusterTopology", "apiVersion": "grove.io/v1beta1"}, "apiVersion", "grove.io/v1alpha1"),
+        ({"kind": "ClusterTopologyBinding", "apiVersion": "grove.io/v1beta1"}, "apiVersion", "grove.io/v1alpha1"),
+        (
+            {"kind": "Workload"},
+            "kind",
+            "one of ClusterTopology, ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang",
+        ),
     ],
 )
 def test_in044_nearly_one_of_ours(
@@ -144,6 +151,7 @@ def test_in044_nearly_one_of_ours(
         ("apps/v1", "Deployment"),
         ("scheduling.run.ai/v2alpha2", "PodGroup"),
         ("serving.knative.dev/v1", "PodClique"),
+        ("example.com/v1", "PodCliqueSet"),
         ("grove.io/v1alpha1", "ClusterTopologyBinding"),
         ("apps/v1", "ReplicaSet"),
     ],
@@ -193,3 +201,18 @@ def test_wl117_a_plan_refuses_it_too(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert run(["plan", "-f", one, "-f", written(tmp_path / "3.yaml", second)], "grove") == 1
     assert "its PodClique a-0-0-a would be one of PodCliqueSet a-0 too" in capsys.readouterr().err
     assert run(["plan", "-f", one], "grove") == 0
+
+
+@pytest.mark.req("IN-005")
+def test_wl157_what_no_terminal_can_show_is_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = written(
+        tmp_path / "odd.yaml",
+        {
+            "apiVersion": "grove.io/v1alpha1",
+            "kind": "PodCliqueSet",
+            "metadata": {"name": "llm", "namespace": "\x1b[31m"},
+        },
+    )
+    assert run(["validate", "-f", odd, "--old", written(tmp_path / "old.yaml", FULL)], "grove") == 1
+    said = capsys.readouterr().err
+    assert "no earlier version of \\x1b[31m/llm in --old" in said

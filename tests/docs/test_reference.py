@@ -87,3 +87,10 @@ def test_public_names_are_there_and_a_page_is_the_same_tomorrow() -> None:
     assert "### Snapshot" in pages["snapshot.md"]
     assert "### Plan" in pages["plan.md"]
     assert not any(ADDRESS.search(page) for page in pages.values())
+
+
+def test_the_breach_table_is_printed_in_the_order_in_which_it_is_asked() -> None:
+    page = generated()["reference/rules/gang_termination.md"]
+    rows = [line for line in page.splitlines() if re.match(r"\| [1-9] \|", line)]
+    assert [re.findall(r"GT-\d{3}", row)[0] for row in rows] == ["GT-011", "GT-015", "GT-012", "GT-013", "GT-014"]
+    assert "| 4 | `Unknown` | `UpdateInProgress` | [GT-013](gang_termination.md#gt-013) |" in page

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -25,13 +26,15 @@ from grove_shell.actions.manifests import objects_of
 from grove_shell.client.access import DAEMON, DOMAIN_CONTROLLER, Access
 from grove_shell.client.api import Api
 from grove_shell.client.bucket import Bucket
+from grove_shell.client.connection import NoAccess
 from grove_shell.client.reflector import Reflector
 from grove_shell.domain_controller.rounds import DomainRounds
 from grove_shell.domain_controller.shelf import DomainShelf
 from grove_shell.fabric_daemon.fabric import ChildFabric, stand_in
+from grove_shell.fabric_daemon.following import Following
 from grove_shell.fabric_daemon.habits import SteadyClock
 from grove_shell.fabric_daemon.identity import Told, problems_in
-from grove_shell.fabric_daemon.kinds import CLIQUES, DOMAINS, PODS
+from grove_shell.fabric_daemon.kinds import CLIQUES, DOMAINS, PODS, register_of
 from grove_shell.fabric_daemon.process import DaemonProcess
 from grove_shell.fabric_daemon.requests import Requests, http_of
 from grove_shell.fabric_daemon.telling import Telling
@@ -185,6 +188,84 @@ def test_dc124_a_child_that_ends_is_not_ready_and_then_none_runs(tmp_path: Path)
 
     asyncio.run(live())
     assert told == ["the fabric daemon ended with -9"]
+
+
+CHATTY: Final = """
+import sys, time
+sys.stdin.readline()
+print("ready", flush=True)
+time.sleep(0.1)
+print("x" * 200_000, flush=True)
+print("not ready", flush=True)
+time.sleep(0.1)
+print("ready", flush=True)
+sys.exit(3)
+"""
+
+
+def test_dc124_a_child_may_say_more_than_the_two_words() -> None:
+    told, states = list[str](), list[bool]()
+
+    async def live() -> None:
+        fabric = ChildFabric((sys.executable, "-c", CHATTY), told.append)
+        fabric.changed = lambda: states.append(fabric.state is not None and fabric.state.ready)
+        await fabric.start(0, Peers(()))
+        await until(lambda: fabric.state is None)
+        await fabric.stop()
+
+    asyncio.run(live())
+    assert states == [True, False, True, False, False]
+    assert told == ["the fabric daemon ended with 3"]
+
+
+def test_dc132_a_daemon_that_hears_nothing_any_more_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_broken = asyncio.Event()
+
+    async def broken(*_: object) -> str:
+        await is_broken.wait()
+        raise KeyError("type")
+
+    async def live() -> None:
+        async with one_daemon(tmp_path) as (server, _, _, running):
+            is_broken.set()
+            with pytest.raises(ExceptionGroup) as fault:
+                await asyncio.wait_for(running, 10)
+            assert fault.value.subgroup(KeyError) is not None
+            assert not server.peers.exists(), "its fabric daemon went with it"
+
+    monkeypatch.setattr(Following, "_watch", broken)
+    asyncio.run(live())
+
+
+def test_dc120_a_watch_without_a_token_is_told_and_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    told, heard = list[str](), list[int]()
+    trouble = [NoAccess("the plugin gave no token")] * 2
+
+    async def watch(_following: object, version: str) -> str:
+        if trouble:
+            raise trouble.pop()
+        await asyncio.sleep(60)
+        return version
+
+    async def listed(_following: object) -> str:
+        heard.append(5)
+        return "5"
+
+    async def live() -> None:
+        nobody: Any = None
+        following = Following(nobody, DOMAINS, ("ml", "d"), register_of, lambda *_: None, told=told.append)
+        task = asyncio.create_task(following.run())
+        await until(lambda: not trouble)
+        await asyncio.sleep(0.05)
+        assert not task.done()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    monkeypatch.setattr(Following, "_watch", watch)
+    monkeypatch.setattr(Following, "_list", listed)
+    asyncio.run(live())
+    assert told == ["the plugin gave no token"]
+    assert heard == [5]
 
 
 def test_dc124_a_program_that_does_not_start_is_told(tmp_path: Path) -> None:

@@ -28,6 +28,10 @@ HERE: Final = Path(__file__).parent
 CASES: Final = sorted(path.parent for path in HERE.glob("*/*/case.yaml"))
 ENDED: Final = "Terminate"
 WRITES: Final = frozenset({"create", "ensure", "apply"})
+KEYS: Final = frozenset({"why", "now", "args", "expect"})
+EXPECTED: Final = frozenset(
+    {"deletes", "terminate", "wakeAt", "status", "withheld", "creates", "rounds", "objects", "atRest"}
+)
 FOLLOWED: Final = frozenset({"ComputeDomain", "ResourceClaim", "PodClique", "PodCliqueScalingGroup"})
 
 
@@ -55,6 +59,21 @@ def spoken(capsys: pytest.CaptureFixture[str], words: list[str]) -> str:
     """Run the command line and return what it printed; it must find nothing to complain of."""
     assert run(words, "grove") == 0, capsys.readouterr().err
     return capsys.readouterr().out
+
+
+def unknown_in(case: Json) -> set[str]:
+    """Keys that nothing here reads: whatever they expect, it would hold."""
+    return {*case} - KEYS | {*case["expect"]} - EXPECTED
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_a_case_expects_nothing_that_is_never_looked_at(case: Path) -> None:
+    assert unknown_in(read(case / "case.yaml")) == set()
+
+
+def test_a_misspelt_expectation_is_noticed() -> None:
+    case = {"why": "", "now": "", "arg": [], "expect": {"deletes": [], "withhelt": []}}
+    assert unknown_in(case) == {"arg", "withhelt"}
 
 
 @pytest.fixture(params=CASES, ids=name_of)

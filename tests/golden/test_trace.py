@@ -5,18 +5,10 @@ from typing import Final
 
 import pytest
 
-from tests.golden.tracing import (
-    ROOT,
-    Citation,
-    Sentence,
-    Trace,
-    cited_in,
-    members_in,
-    mentions_in,
-    sentences_in,
-    shown_in,
-    trace_of,
-)
+from tests.golden.citations import Citation, cited_in, claims_in, members_in, mentions_in, promises_in, shown_in
+from tests.golden.sentences import Sentence, sentences_in
+from tests.golden.sources import entries_of, named_in
+from tests.golden.tracing import ROOT, Trace, trace_of
 
 HOW_TO_WRITE: Final = "python -m tests.golden.tracing --write"
 
@@ -47,6 +39,10 @@ class TestTheProject:
         found = trace.lost_examples()
         assert not found, report("examples that nobody wrote", found)
 
+    def test_what_rules_rest_on_can_be_looked_up(self, trace: Trace) -> None:
+        found = trace.lost_sources()
+        assert not found, report("sources that lead nowhere, or that nothing leads to", found)
+
     def test_cited_rules_exist_and_are_not_retired(self, trace: Trace) -> None:
         found = trace.unknown_or_retired()
         assert not found, report("citations that lead nowhere", found)
@@ -60,6 +56,14 @@ class TestTheProject:
     def test_decisions_and_admissions_have_one_member_each(self, trace: Trace) -> None:
         found = trace.without_one_member()
         assert not found, report("rules that should have exactly one member in a rules.py", found)
+
+    def test_classes_say_the_sentence_they_are_named_after(self, trace: Trace) -> None:
+        found = trace.misquoted()
+        assert not found, report("classes of tests whose docstring is not the sentence of their rule", found)
+
+    def test_guarantees_name_the_rules_that_keep_them(self, trace: Trace) -> None:
+        found = trace.unkept()
+        assert not found, report("guarantees that no rule keeps", found)
 
     def test_every_reason_is_seen_in_a_story(self, trace: Trace) -> None:
         found = trace.never_shown()
@@ -183,6 +187,22 @@ class TestReadingCitations:
             Citation("QQ-015", "t.py:9", "TestQQ015"),
         ]
 
+    def test_what_classes_say_they_show(self) -> None:
+        source = (
+            "class TestQQ010:\n    'First\\n    things.\\n\\n    And more.'\n"
+            "class TestQQ011:\n    x = 1\n"
+            "class TestOther:\n    'Words.'\n"
+        )
+        assert claims_in(source, "t.py") == [
+            (Citation("QQ-010", "t.py:1", "TestQQ010"), "First things."),
+            (Citation("QQ-011", "t.py:3", "TestQQ011"), ""),
+        ]
+
+    def test_guarantees_are_read_sentence_by_sentence(self) -> None:
+        text = "# Area\n\n## Guarantees\n\nOne (QQ-010,\nQQ-011). Two.\n\n## Rules\n\nWords.\n"
+        assert promises_in(text, "q.md") == [("q.md:3", "One (QQ-010, QQ-011)."), ("q.md:3", "Two.")]
+        assert promises_in("# Area\n", "q.md") == [("q.md", "")]
+
     def test_a_mark_for_a_whole_file(self) -> None:
         source = "pytestmark = [pytest.mark.req('QQ-012')]\ndef test_x(): ...\n"
         assert cited_in(source, "t.py") == [Citation("QQ-012", "t.py:2", "test_x")]
@@ -198,6 +218,36 @@ class TestReadingCitations:
     def test_numbers_in_comments_count_where_there_is_a_spec(self) -> None:
         source = "# QQ-010, and RFC-123, ZZ-100\nx = 1\n"
         assert mentions_in(source, "x.py", frozenset({"QQ"})) == [Citation("QQ-010", "x.py:1", "a line")]
+
+
+class TestReadingSources:
+    """What a rule rests on is read from its ``source:``."""
+
+    @pytest.mark.parametrize(
+        ("source", "named"),
+        [
+            ("decisions D7, D22; as QQ-010", ["D7", "D22", "QQ-010"]),
+            ("fault catalogue, F2 to F4", ["F2", "F3", "F4", "F2", "F4", "fault catalogue"]),
+            ("the existing operator, since generation F3", ["the existing operator"]),
+            ("invariants 2, IX1; edge cases 5 and 6", ["IX1", "invariant 2", "IX1", "edge case 5", "edge case 6"]),
+            ("grove-api 12.3, 12.4", ["grove-api 12.3", "grove-api 12.4", "grove-api"]),
+            ("grove-api 12.2, 49", ["grove-api 12.2", "grove-api"]),
+            ('seed 002, "One" and "Two"', ["seed 002", 'seed 002, "One"', 'seed 002, "Two"']),
+            ('design principle "so it is"', ["design principle", 'design principle, "so it is"']),
+            ('"Missing is not empty"; the page says "no"', ['"Missing is not empty"']),
+            (
+                "decision 0012; specs/decisions/0003; specs/q.md",
+                ["specs/decisions/0012", "specs/decisions/0003", "specs/q.md"],
+            ),
+            ("what people expect: 64 GPUs are not a name; decided here", []),
+        ],
+    )
+    def test_names_and_titles(self, source: str, named: list[str]) -> None:
+        assert list(named_in(source)) == named
+
+    def test_entries_have_a_sentence(self) -> None:
+        text = '# Head\n\n- `D1`: a sentence.\n- `D2`:\n- `seed 000, "So"`: one\n  on two lines.\n- prose\n'
+        assert entries_of(text) == ["D1", 'seed 000, "So"']
 
 
 class TestTheChecks:
@@ -216,14 +266,25 @@ class TestTheChecks:
         trace = self.SOUND
         assert trace.badly_written() == []
         assert trace.lost_examples() == []
+        assert trace.lost_sources() == []
         assert trace.unknown_or_retired() == []
         assert trace.untested() == []
         assert trace.without_one_member() == []
         assert trace.never_shown() == []
+        assert trace.misquoted() == []
+        assert trace.unkept() == []
 
     def test_a_number_used_twice(self) -> None:
         (problem,) = Trace(sentences=(sentence("QQ-010"), sentence("QQ-010"))).badly_written()
         assert "QQ-010 is already used at" in problem
+
+    def test_a_source_that_leads_nowhere(self) -> None:
+        rules = (sentence("QQ-010", source="decision D1; QQ-011; specs/decisions/0099"), sentence("QQ-012"))
+        wrong = Trace(sentences=rules, sources=("D2", "D2"), files=frozenset({"specs/decisions/0001"})).lost_sources()
+        assert wrong == [
+            f"specs/q.md:0: QQ-010 rests on {name}, which is not in specs/sources.md, no rule and no file"
+            for name in ("D1", "QQ-011", "specs/decisions/0099")
+        ] + ["specs/sources.md: no rule rests on D2", "specs/sources.md: D2 stands there twice"]
 
     def test_an_unknown_rule(self) -> None:
         wrong = Trace(sentences=(), tests=(Citation("QQ-099", "t.py:1", "test_qq099"),)).unknown_or_retired()
@@ -261,13 +322,30 @@ class TestTheChecks:
         ]
         assert Trace(sentences=(sentence("QQ-010", kind="admission"),), members=(member,)).never_shown() == []
 
+    def test_a_class_that_says_something_else(self) -> None:
+        rule = Sentence(id="QQ-010", title="So", text="`x` MUST be so.", items={}, place="q.md:1")
+        claim = Citation("QQ-010", "t.py:1", "TestQQ010")
+        assert Trace(sentences=(rule,), claims=((claim, "``x`` MUST be so."),)).misquoted() == []
+        assert Trace(sentences=(rule,), claims=((claim, "x is so."),)).misquoted() == [
+            "t.py:1: TestQQ010 does not begin with the sentence of QQ-010: `x` MUST be so."
+        ]
+
+    def test_a_guarantee_that_nothing_keeps(self) -> None:
+        promises = (("q.md:3", "So it is (QQ-010)."), ("q.md:3", "And so."), ("q.md:3", "Too (QQ-099)."), ("r.md", ""))
+        assert Trace(sentences=(sentence("QQ-010"),), promises=promises).unkept() == [
+            "q.md:3: no rule keeps 'And so.'",
+            "q.md:3: QQ-099 is to keep 'Too (QQ-099).', and does not hold",
+            "r.md: guarantees nothing",
+        ]
+
     def test_an_example_that_nobody_wrote(self) -> None:
         assert Trace(sentences=(sentence("QQ-010", example="qq010_a"),)).lost_examples() == [
             "specs/q.md:0: QQ-010 names the example qq010_a, which is no golden case"
         ]
 
     def test_the_matrix_has_a_line_for_each_rule(self) -> None:
-        *_, first, second = self.SOUND.text().splitlines()
+        *_, sums, _, first, second = self.SOUND.text().splitlines()
+        assert sums == "# QQ  rules   2  members   1  golden    1  tests    1  neither  0"
         digest = sentence("QQ-010").digest
         assert first.split() == ["QQ-010", digest, "rule", "FIRST", "golden", "1", "tests", "0", "So"]
         assert second.split() == ["QQ-011", digest, "rule", "-", "golden", "0", "tests", "1", "So"]

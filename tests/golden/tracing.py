@@ -3,239 +3,40 @@
 ``python -m tests.golden.tracing`` prints the matrix, ``--write`` puts it into ``specs/trace.txt``, and the rules as the
 program has them with it into ``grove_shell/catalogue/rules.json``.
 
-Rules for this file: it reads text and syntax trees only and imports nothing of the project, so that it also works while
+Rules for this file: it reads text and syntax trees only and imports nothing that it traces, so that it also works while
 the project does not; problems are collected and never raised, so that one run names all of them.
 """
 
-import ast
-import hashlib
 import json
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Final
+
+from tests.golden.citations import (
+    Citation,
+    cited_in,
+    claims_in,
+    members_in,
+    mentions_in,
+    named_by,
+    promises_in,
+    shown_in,
+)
+from tests.golden.sentences import Sentence, sentences_in
+from tests.golden.sources import FILE as SOURCES
+from tests.golden.sources import entries_of, named_in
 
 ROOT: Final = Path(__file__).parents[2]
 CATALOGUE: Final = "grove_shell/catalogue/rules.json"
 
-KINDS: Final = frozenset({"decision", "invariant", "admission", "progress", "naming", "assumption"})
 HAS_MEMBER: Final = frozenset({"decision", "admission"})
-EXCUSES: Final = ("open", "waived", "by construction", "retired")
 
-_HEADING: Final = re.compile(r"### (?P<id>[A-Z]{2}-\d{3}) — (?P<title>\S.*)")
-_LIKE_A_RULE: Final = re.compile(r"#+\s*[A-Za-z]{2}-?\d")
-_ITEM: Final = re.compile(r"- (?P<key>[a-z][a-z ]*):(?P<value>.*)")
-_IN_NAME: Final = re.compile(r"(?:test_)?(?P<prefix>[a-z]{2})(?P<number>\d{3})(?:_|$)")
-_IN_CLASS: Final = re.compile(r"Test(?P<prefix>[A-Z]{2})(?P<number>\d{3})(?![0-9])")
-_IN_PLAN: Final = re.compile(r"""\brequirement["']?:\s*["']?(?P<id>[A-Z]{2}-\d{3})\b""")
-_MENTION: Final = re.compile(r"\b[A-Z]{2}-\d{3}\b")
 _ID: Final = re.compile(r"[A-Z]{2}-\d{3}")
-
-
-# ------------------------------------------------------------------------------------------ sentences
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sentence:
-    """One rule as a spec file states it.
-
-    Attributes:
-        id: its number, e.g. ``GT-033``.
-        title: the words after the dash.
-        text: the quote, on one line.
-        items: the list below it, by key; values are on one line.
-        place: file and line.
-    """
-
-    id: str
-    title: str
-    text: str
-    items: Mapping[str, str]
-    place: str
-
-    @property
-    def kind(self) -> str:
-        return self.items.get("kind", "")
-
-    @property
-    def is_retired(self) -> bool:
-        return "retired" in self.items
-
-    @property
-    def excuse(self) -> str:
-        """Why there is no test, as the spec says it; empty where it says nothing."""
-        return next((f"{key}: {self.items[key]}" for key in EXCUSES if self.items.get(key)), "")
-
-    @property
-    def digest(self) -> str:
-        """Eight digits that change when a word of the sentence does, and not when a line is wrapped differently."""
-        return hashlib.sha256(" ".join(self.text.split()).encode()).hexdigest()[:8]
-
-
-def sentences_in(text: str, file: str) -> tuple[list[Sentence], list[str]]:
-    """All rules of one spec file, and what is wrong with the way they are written."""
-    found: list[Sentence] = []
-    problems: list[str] = []
-    lines = text.splitlines()
-    starts = [number for number, line in enumerate(lines) if line.startswith("#")] + [len(lines)]
-    for start, end in pairwise(starts):
-        place = f"{file}:{start + 1}"
-        heading = _HEADING.fullmatch(lines[start].rstrip())
-        if heading is None:
-            if _LIKE_A_RULE.match(lines[start]):
-                problems.append(f"{place}: write a rule's heading as '### XX-000 — Title', not {lines[start]!r}")
-            continue
-        quote, items, faults = _body_of(lines[start + 1 : end])
-        sentence = Sentence(id=heading["id"], title=heading["title"], text=quote, items=items, place=place)
-        found.append(sentence)
-        problems.extend(f"{place}: {sentence.id} {fault}" for fault in (*faults, *_faults_of(sentence)))
-    return found, problems
-
-
-def _body_of(lines: list[str]) -> tuple[str, dict[str, str], list[str]]:
-    """Quote, items and faults of the lines below a heading."""
-    quote: list[str] = []
-    items: dict[str, str] = {}
-    faults: list[str] = []
-    last = ""
-    for line in lines:
-        item = _ITEM.fullmatch(line.rstrip())
-        if line.startswith(">"):
-            quote.append(line[1:].strip())
-        elif item is not None:
-            last = item["key"]
-            if last in items:
-                faults.append(f"says '{last}' twice")
-            items[last] = item["value"].strip()
-        elif last and line.startswith("  ") and line.strip():
-            items[last] = f"{items[last]} {line.strip()}".strip()
-        else:
-            last = ""
-    return " ".join(quote), items, faults
-
-
-def _faults_of(sentence: Sentence) -> Iterator[str]:
-    if not sentence.text:
-        yield "has no sentence in a quote block"
-    if sentence.kind not in KINDS:
-        yield f"is of kind '{sentence.kind}', which is none of {', '.join(sorted(KINDS))}"
-    elif sentence.kind != "assumption" and "MUST" not in sentence.text:
-        yield "obliges nobody: its sentence has no MUST"
-    for key in EXCUSES:
-        if key in sentence.items and not sentence.items[key]:
-            yield f"says '{key}' without saying why"
-    if sentence.is_retired and not re.fullmatch(rf"by {_ID.pattern}", sentence.items["retired"]):
-        yield "must say which rule took its place: '- retired: by XX-000'"
-
-
-# ------------------------------------------------------------------------------------------ citations
-
-
-@dataclass(frozen=True, order=True)
-class Citation:
-    """A place that claims to follow a rule.
-
-    Attributes:
-        code: the reason code of a member of ``rules.py``.
-    """
-
-    id: str
-    place: str
-    name: str
-    code: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.name} cites {self.id}"
-
-
-def members_in(source: str, file: str) -> list[Citation]:
-    """Members of rule enums: ``NAME = Clause("XX-000", ...)`` in a class body."""
-    found = []
-    for owner in ast.walk(ast.parse(source)):
-        for statement in owner.body if isinstance(owner, ast.ClassDef) else ():
-            match statement:
-                case ast.Assign(
-                    targets=[ast.Name(id=name)],
-                    value=ast.Call(func=ast.Name(id="Clause") | ast.Attribute(attr="Clause")) as clause,
-                ) if requirement := _requirement_of(clause):
-                    code = _code_of(clause) or "".join(word.capitalize() for word in name.split("_"))
-                    found.append(Citation(requirement, f"{file}:{statement.lineno}", name, code))
-    return found
-
-
-def _code_of(clause: ast.Call) -> str:
-    given = (keyword.value for keyword in clause.keywords if keyword.arg == "code")
-    return next((str(value.value) for value in given if isinstance(value, ast.Constant)), "")
-
-
-def _requirement_of(clause: ast.Call) -> str:
-    given = [*clause.args[:1], *(keyword.value for keyword in clause.keywords if keyword.arg == "requirement")]
-    return next((str(value.value) for value in given if isinstance(value, ast.Constant)), "")
-
-
-def cited_in(source: str, file: str) -> list[Citation]:
-    """Tests by the rules that their name, their class or a ``req`` mark cites; one citation for a test and a rule."""
-    tree = ast.parse(source)
-    whole_file = {
-        requirement
-        for statement in tree.body
-        if isinstance(statement, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == "pytestmark" for target in statement.targets)
-        for requirement in _marks_in([statement.value])
-    }
-    return sorted(_tests_of(tree.body, file, "", whole_file))
-
-
-def _tests_of(body: list[ast.stmt], file: str, owner: str, inherited: set[str]) -> Iterator[Citation]:
-    for node in body:
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if name.startswith("test"):
-                for requirement in inherited | _cited_by(_IN_NAME.match(name)) | _marks_in(node.decorator_list):
-                    yield Citation(requirement, f"{file}:{node.lineno}", f"{owner}{name}")
-            case ast.ClassDef(name=name):
-                cited = _cited_by(_IN_CLASS.match(name)) | _marks_in(node.decorator_list)
-                yield from _tests_of(node.body, file, f"{owner}{name}.", inherited | cited)
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(attr="TestCase")):
-                for requirement in inherited | _cited_by(_IN_CLASS.match(name)):
-                    yield Citation(requirement, f"{file}:{node.lineno}", f"{owner}{name}")
-
-
-def _cited_by(match: re.Match[str] | None) -> set[str]:
-    return {f"{match['prefix'].upper()}-{match['number']}"} if match else set()
-
-
-def _marks_in(nodes: Iterable[ast.expr]) -> set[str]:
-    """Arguments of every ``pytest.mark.req(...)`` in these expressions."""
-    return {
-        str(argument.value) if isinstance(argument, ast.Constant) else ast.unparse(argument)
-        for outer in nodes
-        for node in ast.walk(outer)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "req"
-        for argument in node.args
-    }
-
-
-def shown_in(plan: str) -> set[str]:
-    """The rules whose reasons a saved plan shows."""
-    return {match["id"] for match in _IN_PLAN.finditer(plan)}
-
-
-def mentions_in(source: str, file: str, prefixes: frozenset[str]) -> list[Citation]:
-    """Numbers in comments, docstrings and messages, of areas that have a spec."""
-    return [
-        Citation(number, f"{file}:{line_number}", "a line")
-        for line_number, line in enumerate(source.splitlines(), start=1)
-        for number in _MENTION.findall(line)
-        if number[:2] in prefixes
-    ]
-
-
-# --------------------------------------------------------------------------------------------- matrix
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,20 +47,28 @@ class Trace:
         sentences: the rules, in the order of the files.
         members: members of rule enums.
         tests: a citation for each test and rule.
+        claims: classes of tests that are named after a rule, with the sentence that they say it is.
         cases: golden cases, by the rule in their name.
         stories: names of the golden cases that show a reason of a rule in their plan, by rule.
         folders: the names of all golden cases.
         mentions: numbers that stand anywhere else in the code.
+        promises: place and words of each sentence under "## Guarantees".
+        sources: what ``specs/sources.md`` has a sentence for.
+        files: files of ``specs/``, as a source calls them.
         faults: what is wrong with the way the specs are written.
     """
 
     sentences: tuple[Sentence, ...]
     members: tuple[Citation, ...] = ()
     tests: tuple[Citation, ...] = ()
+    claims: tuple[tuple[Citation, str], ...] = ()
     cases: tuple[Citation, ...] = ()
     stories: Mapping[str, frozenset[str]] = field(default_factory=dict)
     folders: frozenset[str] = frozenset()
     mentions: tuple[Citation, ...] = ()
+    promises: tuple[tuple[str, str], ...] = ()
+    sources: tuple[str, ...] = ()
+    files: frozenset[str] = frozenset()
     faults: tuple[str, ...] = ()
 
     @cached_property
@@ -300,6 +109,27 @@ class Trace:
             for sentence in self.sentences
             for name in re.split(r"[,;\s]+", sentence.items.get("example", ""))
             if name and name not in self.folders and not sentence.is_retired
+        ]
+
+    def lost_sources(self) -> list[str]:
+        """What a rule rests on and nobody can look up, and what can be looked up and no rule rests on."""
+        known = {*self.sources, *self.files, *(one.id for one in self.sentences if not one.is_retired)}
+        named = {
+            sentence.id: dict.fromkeys(named_in(sentence.items.get("source", "")))
+            for sentence in self.sentences
+            if not sentence.is_retired
+        }
+        cited = {name for names in named.values() for name in names}
+        counted = Counter(self.sources)
+        return [
+            *(
+                f"{self.by_id[number].place}: {number} rests on {name}, which is not in {SOURCES}, no rule and no file"
+                for number, names in named.items()
+                for name in names
+                if name not in known
+            ),
+            *(f"{SOURCES}: no rule rests on {name}" for name in counted if name not in cited),
+            *(f"{SOURCES}: {name} stands there twice" for name, times in counted.items() if times > 1),
         ]
 
     def unknown_or_retired(self) -> list[str]:
@@ -351,6 +181,29 @@ class Trace:
                 wrong.append(f"{sentence.place}: {sentence.id} ({sentence.kind}) has no member in any rules.py")
         return wrong
 
+    def misquoted(self) -> list[str]:
+        """Classes of tests that do not say the sentence of the rule they are named after."""
+        return [
+            f"{claim.place}: {claim.name} does not begin with the sentence of {claim.id}: {_even(sentence.text)}"
+            for claim, told in self.claims
+            if (sentence := self.by_id.get(claim.id)) is not None and _even(told) != _even(sentence.text)
+        ]
+
+    def unkept(self) -> list[str]:
+        """Guarantees that name no rule that keeps them, or one that does not hold, and specs that give none."""
+        held = {sentence.id for sentence in self.sentences if not sentence.is_retired}
+        wrong = []
+        for place, words in self.promises:
+            named = _ID.findall(words)
+            if not words:
+                wrong.append(f"{place}: guarantees nothing")
+            elif not named:
+                wrong.append(f"{place}: no rule keeps '{words}'")
+            wrong += [
+                f"{place}: {number} is to keep '{words}', and does not hold" for number in named if number not in held
+            ]
+        return wrong
+
     def never_shown(self) -> list[str]:
         """Members of decision rules that no golden plan gives as a reason."""
         return [
@@ -362,12 +215,14 @@ class Trace:
         ]
 
     def text(self) -> str:
-        """The matrix: a line for each rule, sorted by number."""
+        """The matrix: a line for each prefix with its sums, then a line for each rule, sorted by number."""
         names: defaultdict[str, list[str]] = defaultdict(list)
         for member in self.members:
             names[member.id].append(member.name)
         lines = [
             "# Generated by: python -m tests.golden.tracing --write",
+            "# prefix, rules that hold, members of rules.py, golden cases and tests that cite one, rules with neither",
+            *self._sums(),
             "# number, digest of the sentence, member of rules.py, golden cases, other tests, title",
         ]
         for sentence in sorted(self.by_id.values(), key=lambda sentence: sentence.id):
@@ -379,6 +234,20 @@ class Trace:
                 f"{sentence.title}{excuse}"
             )
         return "\n".join(lines) + "\n"
+
+    def _sums(self) -> Iterator[str]:
+        """What each prefix comes to, in the order of the alphabet: a thin area is seen, and a number that moves."""
+        held = [sentence for sentence in self.by_id.values() if not sentence.is_retired]
+        for prefix in sorted({sentence.id[:2] for sentence in held}):
+            own = [sentence.id for sentence in held if sentence.id.startswith(prefix)]
+            golden = sum(len(self.golden.get(number, ())) for number in own)
+            tested = sum(self.tested[number] for number in own)
+            neither = sum(number not in self.golden and not self.tested[number] for number in own)
+            members = sum(member.id in own for member in self.members)
+            yield (
+                f"# {prefix}  rules {len(own):>3}  members {members:>3}  golden {golden:>4}  tests {tested:>4}  "
+                f"neither {neither:>2}"
+            )
 
     def catalogue(self) -> str:
         """The rules that hold, as the program has them with it: JSON, a line for each, in the order of the specs."""
@@ -403,7 +272,9 @@ class Trace:
         return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
-# ---------------------------------------------------------------------------------------------- files
+def _even(text: str) -> str:
+    """As code and specifications write a sentence alike: in one line, names between single backticks."""
+    return " ".join(text.replace("``", "`").split())
 
 
 def trace_of(root: Path = ROOT) -> Trace:
@@ -414,10 +285,13 @@ def trace_of(root: Path = ROOT) -> Trace:
 
     sentences: list[Sentence] = []
     faults: list[str] = []
+    promises: list[tuple[str, str]] = []
     for path in sorted((root / "specs").glob("*.md")):
         more_sentences, more_faults = sentences_in(*read(path))
         sentences += more_sentences
         faults += more_faults
+        promises += promises_in(*read(path)) if more_sentences else ()
+    test_files = [read(path) for path in sorted((root / "tests").rglob("test_*.py"))]
     prefixes = frozenset(sentence.id[:2] for sentence in sentences)
 
     code = [read(path) for package in ("grove_core", "grove_shell") for path in sorted((root / package).rglob("*.py"))]
@@ -426,7 +300,7 @@ def trace_of(root: Path = ROOT) -> Trace:
     stories: defaultdict[str, set[str]] = defaultdict(set)
     for folder in folders:
         place = folder.relative_to(root).as_posix()
-        cases += [Citation(requirement, place, "its name") for requirement in _cited_by(_IN_NAME.match(folder.name))]
+        cases += [Citation(requirement, place, "its name") for requirement in named_by(folder.name)]
         plan = folder / "plan.yaml"
         for requirement in shown_in(plan.read_text(encoding="utf-8")) if plan.exists() else ():
             stories[requirement].add(place)
@@ -439,11 +313,20 @@ def trace_of(root: Path = ROOT) -> Trace:
             if file.startswith("grove_core/") and file.endswith("/rules.py")
             for member in members_in(source, file)
         ),
-        tests=tuple(test for path in sorted((root / "tests").rglob("test_*.py")) for test in cited_in(*read(path))),
+        tests=tuple(test for file in test_files for test in cited_in(*file)),
+        claims=tuple(claim for file in test_files for claim in claims_in(*file)),
         cases=tuple(cases),
         stories={requirement: frozenset(places) for requirement, places in stories.items()},
         folders=frozenset(folder.name for folder in folders),
         mentions=tuple(mention for source, file in code for mention in mentions_in(source, file, prefixes)),
+        promises=tuple(promises),
+        sources=tuple(entries_of((root / SOURCES).read_text(encoding="utf-8"))),
+        files=frozenset(
+            (
+                *(path.relative_to(root).as_posix() for path in (root / "specs").glob("*.md")),
+                *(f"specs/decisions/{path.name[:4]}" for path in (root / "specs" / "decisions").glob("*.md")),
+            )
+        ),
         faults=tuple(faults),
     )
 

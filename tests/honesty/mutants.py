@@ -138,7 +138,7 @@ class ReplacesConditions(Lingering):
     def attempt(self, step: Step) -> Attempt:
         item = self.items.get(step.target)
         if isinstance(step.action, SetStatus) and item is not None and item.guard == step.action.guard:
-            bare = replace(item, status=replace(item.status, conditions=()))  # type: ignore[union-attr, arg-type]
+            bare = replace(item, status=replace(item.status, conditions=()))  # type: ignore[union-attr, arg-type]  # every kind with a status has conditions
             self.items[step.target] = bare
         return super().attempt(step)
 

@@ -28,11 +28,12 @@ from grove_shell.client.access import VERBS, Access, Scope, operator, webhooks
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
+from grove_shell.client.registered import DEFAULTING, GUARDING, JOINING, STAMPING, VALIDATION
+from grove_shell.controller.look import Look
 from grove_shell.manifests.installation import Installation
 from grove_shell.operator.acting import ClusterActing
 from grove_shell.operator.events import Events
 from grove_shell.operator.leader import Leader, LeaseTerms
-from grove_shell.operator.rounds import Look
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of, standard_input
 from grove_shell.settings.operator import OperatorSettings
@@ -40,7 +41,6 @@ from grove_shell.settings.webhooks import settings_of
 from grove_shell.webhooks.asking import Asking
 from grove_shell.webhooks.keeping import MANAGER
 from grove_shell.webhooks.process import Process
-from grove_shell.webhooks.registration import DEFAULTING, GUARDING, JOINING, STAMPING, VALIDATION
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
 from tests.manifests.broken import sound

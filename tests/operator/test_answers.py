@@ -7,7 +7,7 @@ import pytest
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
+from grove_core.kernel.steps import Attempt, Create, Ensure, Outcome, Stage, Step
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.keys import NVIDIA
 from grove_shell.client.api import Api
@@ -22,7 +22,7 @@ UNASKED = (
 )
 
 
-def created(status: int, **words: str) -> Attempt:
+def created(making: type[Create | Ensure], status: int, **words: str) -> Attempt:
     """What becomes of the creation of a ComputeDomain that is answered like this."""
 
     def answer(_one: Asked, _before: int) -> tuple[int, Json]:
@@ -30,27 +30,30 @@ def created(status: int, **words: str) -> Attempt:
 
     async def scenario() -> Attempt:
         async with Recorder(answer).connection() as connection, Api(connection) as api:
-            return await Writes(api, Shelves()).attempt(step())
+            return await Writes(api, Shelves()).attempt(step(making))
 
     return asyncio.run(scenario())
 
 
-def step() -> Step:
+def step(making: type[Create | Ensure]) -> Step:
     manifest = freeze({"apiVersion": NVIDIA, "kind": DOMAIN_KIND, "metadata": {"name": "a", "namespace": "ml"}})
     assert isinstance(manifest, FrozenMap)
-    return Step(Stage.FOUNDATION, Ref(NVIDIA, DOMAIN_KIND, "ml", "a"), Create(manifest), ())
+    return Step(Stage.FOUNDATION, Ref(NVIDIA, DOMAIN_KIND, "ml", "a"), making(manifest), ())
 
 
-def test_op061_a_kind_that_is_gone_is_a_refusal() -> None:
-    found = created(404, reason="NotFound", message="the server could not find the requested resource")
+@pytest.mark.parametrize("making", [Create, Ensure])
+def test_op061_a_kind_that_is_gone_is_a_refusal(making: type[Create | Ensure]) -> None:
+    found = created(making, 404, reason="NotFound", message="the server could not find the requested resource")
     assert (found.outcome, found.detail) == (Outcome.REFUSED, "the server could not find the requested resource")
 
 
-def test_op062_a_webhook_that_nobody_can_ask_is_a_refusal() -> None:
-    found = created(500, reason="InternalError", message=UNASKED)
+@pytest.mark.parametrize("making", [Create, Ensure])
+def test_op062_a_webhook_that_nobody_can_ask_is_a_refusal(making: type[Create | Ensure]) -> None:
+    found = created(making, 500, reason="InternalError", message=UNASKED)
     assert (found.outcome, found.detail) == (Outcome.REFUSED, UNASKED)
 
 
+@pytest.mark.parametrize("making", [Create, Ensure])
 @pytest.mark.parametrize(
     ("status", "words"),
     [
@@ -60,5 +63,7 @@ def test_op062_a_webhook_that_nobody_can_ask_is_a_refusal() -> None:
         (500, {}),
     ],
 )
-def test_op062_other_faults_of_the_server_are_no_answer(status: int, words: Json) -> None:
-    assert created(status, **words).outcome is Outcome.UNREACHABLE
+def test_op062_other_faults_of_the_server_are_no_answer(
+    making: type[Create | Ensure], status: int, words: Json
+) -> None:
+    assert created(making, status, **words).outcome is Outcome.UNREACHABLE

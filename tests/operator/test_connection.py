@@ -1,14 +1,20 @@
-"""The way to a cluster from inside a pod."""
+"""The way to a cluster: from inside a pod, and by a kubeconfig of whatever shape."""
 
 import asyncio
+import json
+import os
+import re
 from pathlib import Path
 
 import pytest
 import trustme
+from aiohttp import web
 from kubernetes.aio.config import incluster_config
 
+from grove_shell.cli.main import run
 from grove_shell.client import connection
-from grove_shell.client.connection import connect
+from grove_shell.client.api import Api
+from grove_shell.client.connection import NoAccess, connect
 
 
 @pytest.mark.parametrize("namespace", ["grove-system", None])
@@ -31,3 +37,112 @@ def test_in_a_pod_its_namespace_is_ours(tmp_path: Path, monkeypatch: pytest.Monk
         return way.server, way.namespace, await way.token()
 
     assert asyncio.run(found()) == ("https://10.0.0.1:443", namespace or "default", "secret")
+
+
+KUBECONFIG = {
+    "apiVersion": "v1",
+    "kind": "Config",
+    "current-context": "c",
+    "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:1"}}],
+    "users": [{"name": "u", "user": {"token": "t"}}],
+    "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+}
+
+
+@pytest.mark.parametrize(
+    "named", ["{there}", "{there}:", ":{there}", "{there}:{gone}", "{gone}:{there}", "{gone}::{there}:{gone}"]
+)
+def test_op069_files_that_are_not_there_are_passed_over(
+    named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = tmp_path / "there"
+    there.write_text(json.dumps(KUBECONFIG), encoding="utf-8")
+    monkeypatch.setenv("KUBECONFIG", named.format(there=there, gone=tmp_path / "gone").replace(":", os.pathsep))
+    assert asyncio.run(connect()).server == "http://127.0.0.1:1"
+
+
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        ("{gone}", "{gone}: No such file or directory; try"),
+        ("{gone}:{gone}2", "{gone}: No such file or directory; try"),
+        (":", ":: names no file; try"),
+        ("{folder}:{gone}", "{folder}: Is a directory; try"),
+    ],
+)
+@pytest.mark.req("OP-044")
+def test_op069_where_none_is_there_it_is_told(
+    named: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = {"gone": tmp_path / "gone", "folder": tmp_path}
+    monkeypatch.setenv("KUBECONFIG", named.format(**places).replace(":", os.pathsep))
+    with pytest.raises(NoAccess, match=f"^{re.escape(words.format(**places))}"):
+        asyncio.run(connect())
+
+
+def config_of(server: str | None, **more: object) -> str:
+    """A kubeconfig with a server of which more may be said."""
+    cluster = more if server is None else {"server": server, **more}
+    return json.dumps(
+        {
+            "clusters": [{"name": "here", "cluster": cluster}],
+            "users": [{"name": "me", "user": {"token": "secret"}}],
+            "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
+            "current-context": "here",
+        }
+    )
+
+
+@pytest.mark.req("OP-044")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (config_of(None), "the server is no address such as https://10.0.0.1:6443"),
+        (config_of("10.0.0.1:6443"), "the server is no address"),
+        (config_of("ftp://10.0.0.1"), "the server is no address"),
+        (config_of("https://[::1"), "the server is no address"),
+        (config_of("http://10.0.0.1:99999"), "the server is no address"),
+        (config_of(f"http://{'a' * 70}.example.com"), "the server is no address"),
+        (config_of("http://10.0.0.1/x?y=1"), "the server is no address"),
+        (config_of("http://10.0.0.1", **{"proxy-url": "socks5://10.0.0.2"}), "proxy-url is no address"),
+        (config_of("http://10.0.0.1", **{"tls-server-name": 5}), "tls-server-name is no text, but 5"),
+        ("x: " + "[" * 600 + "]" * 600, "this is no kubeconfig"),
+    ],
+)
+def test_what_leads_nowhere_is_said(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "config").write_text(text, encoding="utf-8")
+    with pytest.raises(NoAccess) as caught:
+        asyncio.run(connect(str(tmp_path / "config")))
+    assert said in str(caught.value)
+
+
+@pytest.mark.req("IN-005")
+def test_what_no_terminal_can_show_is_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "config").write_text('{"users": "\\u001b["}', encoding="utf-8")
+    assert run(["snapshot", "--kubeconfig", str(tmp_path / "config")], "grove") == 1
+    assert all(line.isprintable() for line in capsys.readouterr().err.split("\n"))
+
+
+def test_a_server_may_be_behind_a_path(tmp_path: Path) -> None:
+    """As those that a cluster manager shows: https://manager/k8s/clusters/c-1."""
+
+    async def hear(request: web.Request) -> web.Response:
+        return web.json_response({"asked": request.path})
+
+    async def asked() -> str:
+        application = web.Application()
+        application.router.add_get("/{path:.*}", hear)
+        runner = web.AppRunner(application)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            server = f"http://127.0.0.1:{runner.addresses[0][1]}/k8s/clusters/c-1"
+            (tmp_path / "config").write_text(config_of(f"{server}/"), encoding="utf-8")
+            way = await connect(str(tmp_path / "config"))
+            assert way.server == server
+            async with Api(way) as api:
+                return str((await api.request("GET", "/apis/grove.io")).json()["asked"])
+        finally:
+            await runner.cleanup()
+
+    assert asyncio.run(asked()) == "/k8s/clusters/c-1/apis/grove.io"

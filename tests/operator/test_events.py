@@ -1,17 +1,21 @@
-"""What administrators are told of a plan (OP-045); what is told of ends is seen on a real cluster (OP-042)."""
+"""What administrators are told of a plan (OP-042, OP-045)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
 import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
 
+from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, Mnnvl
 from grove_core.resources.keys import SET_FINALIZER
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.operator.events import Told, told_of
+from tests.property.strategies.worlds import World, is_termination, storms
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 GPU: Final = {"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}
@@ -47,3 +51,17 @@ def test_op045_a_set_that_cannot_be_let_go_is_told() -> None:
         "PartsNotCollected",
         "PodCliqueSet/llm: held back until PodCliques can be seen: 503",
     )
+
+
+@given(storms(), st.sampled_from(["design", "field"]), st.integers(min_value=1, max_value=8))
+def test_op042_who_goes_on_with_an_end_does_not_announce_it_again(world: World, rules: str, gone: int) -> None:
+    """Each prefix of the deletions is where a process may have been killed, and the next one looks."""
+    start = world.snapshot
+    plan = reconcile(start, rule_set(rules))
+    deletions = [step.target for step in plan.steps if is_termination(step)]
+    left = tuple(clique for clique in start.cliques if clique.ref not in deletions[:gone])
+    rest = reconcile(replace(start, cliques=left), rule_set(rules))
+    announced, again = ({one.key for one in told_of(look) if one.reason == "GangTerminated"} for look in (plan, rest))
+    ends = {key.rpartition(" ")[0] for key in announced}
+    event(f"an end goes on: {bool(deletions and again)}")
+    assert {key for key in again if key.rpartition(" ")[0] in ends} <= announced

@@ -9,9 +9,9 @@ import aiohttp
 import pytest
 
 from grove_core.reconcile_topology import reconcile_topology
+from grove_shell.controller.look import Look
 from grove_shell.operator.events import told_of
 from grove_shell.operator.journal import Journal
-from grove_shell.operator.rounds import Look
 from grove_shell.operator.serving import Serving
 from grove_shell.operator.standing import Standing
 from grove_shell.operator.telemetry import Telemetry

@@ -8,9 +8,9 @@ import pytest
 from aiohttp import web
 
 from grove_core.kernel.frozen import FrozenMap, freeze
-from grove_core.kernel.refs import Ref
+from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
-from grove_core.resources.keys import CORE, MANAGED_BY, OPERATOR, SET, SET_REPLICA
+from grove_core.resources.keys import CORE, GROVE, MANAGED_BY, OPERATOR, SET, SET_REPLICA
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.operator.acting import ClusterActing
 from grove_shell.world.shelves import Shelves
@@ -132,3 +132,61 @@ def test_op013_pods_of_nobody_are_none_of_its_business() -> None:
     server.pod["metadata"]["ownerReferences"] = []
     answered(server, shelves, refresh)
     assert shelves.find(REF) is None
+
+
+class Unwell(Server):
+    """It lists no clique, and answers to a question for one object like this."""
+
+    def __init__(self, path: str, status: int, text: str) -> None:
+        super().__init__()
+        self._about = path
+        self._said = (status, text)
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.path.endswith(self._about):
+            status, text = self._said
+            return web.Response(status=status, text=text, headers={"Retry-After": "0"})
+        if request.path.endswith("/podcliques"):
+            return web.json_response({"metadata": {"resourceVersion": "8"}, "items": []})
+        return await super().answer(request)
+
+
+@pytest.mark.parametrize("path", ["/podcliquesets/llm", "/podcliques/llm-0-a"])
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [(500, "etcdserver: leader changed"), (503, "away"), (429, "too many"), (403, "forbidden"), (401, "who?")],
+)
+@pytest.mark.req("OP-013")
+def test_op066_nothing_is_ended_where_the_server_would_not_say(path: str, status: int, text: str) -> None:
+    """About the set itself, or about a clique that the copy has and the list has not."""
+    with pytest.raises(Unreachable, match=text):
+        answered(Unwell(path, status, text), with_clique(), refresh)
+
+
+@pytest.mark.parametrize("text", ["<html>please log in</html>", "{}", "[]", ""])
+@pytest.mark.req("OP-065")
+def test_op066_a_login_page_shows_nothing(text: str) -> None:
+    with pytest.raises(Unreachable):
+        answered(Unwell("/podcliquesets/llm", 200, text), with_clique(), refresh)
+
+
+def test_op013_what_the_server_does_not_find_is_gone() -> None:
+    shelves = with_clique()
+    answered(Unwell("/podcliques/llm-0-a", 404, "not found"), shelves, refresh)
+    assert shelves.of(("ml", "llm"), "PodClique") == []
+
+
+def with_clique() -> Shelves:
+    shelves = Shelves()
+    shelves.put("PodClique", CLIQUE)
+    assert [ref.name for ref in shelves.of(("ml", "llm"), "PodClique")] == ["llm-0-a"]
+    return shelves
+
+
+@pytest.mark.parametrize(("status", "text"), [(200, "<html></html>"), (200, "[]"), (500, "away")])
+@pytest.mark.req("OP-065")
+def test_op014_a_cause_that_is_not_shown_does_not_stand(status: int, text: str) -> None:
+    async def stands(api: Api, shelves: Shelves) -> bool:
+        return await Writes(api, shelves).stands(Ref(GROVE, "PodClique", "ml", "llm-0-a"), Guard("a", "6"))
+
+    assert not answered(Unwell("/podcliques/llm-0-a", status, text), with_clique(), stands)

@@ -52,6 +52,8 @@ def with_secrets(items: list[Json]) -> list[Json]:
                         "postStart": {"httpGet": {"httpHeaders": [header]}},
                     }
                     container["lifecycle"] = hooks
+            ours = {"name": "grove-initc", "command": ["grove-initc", SECRET], "args": [f"--token={SECRET}"]}
+            spec["initContainers"] = [*spec.get("initContainers", ()), ours]  # or so it says
             spec["volumes"] = [
                 *spec.get("volumes", ()),
                 {"name": "own", "csi": {"driver": "d", "volumeAttributes": {"key": SECRET}}},
@@ -110,6 +112,12 @@ def test_op051_nothing_secret_is_left_and_the_plan_is_the_same(path: Path, tmp_p
     assert [item["metadata"]["name"] for item in shown] == [item["metadata"]["name"] for item in items]
     before, after = (plans(loaded(found, tmp_path)) for found in (items, shown))
     assert list(map(what, after)) == list(map(what, before))
+
+
+def test_op051_what_grove_itself_writes_stays() -> None:
+    waiter = {"name": "grove-initc", "command": ["grove-initc"], "args": ["--podcliques=llm-0-a:2"]}
+    pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"initContainers": [waiter]}, "status": {}}
+    assert Redaction(b"salt").of([pod])[0]["spec"]["initContainers"] == [waiter]
 
 
 CONFIG: Final = {

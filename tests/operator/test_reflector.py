@@ -2,15 +2,19 @@
 
 import asyncio
 import json
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import pytest
 from aiohttp import web
 
+from grove_shell.client import reflector
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
+from grove_shell.world.homes import Home
 from grove_shell.world.shelves import Shelves
-from tests.operator.answering import asked
+from tests.operator.answering import Answer, asked
+from tests.property.workload.sets import clique_raw, set_raw
 
 A_WHILE: Final = 1.0
 FEW: Final = 10
@@ -53,12 +57,86 @@ def test_op060_a_kind_that_a_cluster_may_do_without_is_none() -> None:
         shelves, told = Shelves(), list[str]()
         async with asked(ignorant) as api:
             for kind in ("ComputeDomain", "Service"):
-                reflector = Reflector(api, KINDS[kind], shelves, told=lambda kind, _words: told.append(kind))
-                following = asyncio.create_task(reflector.run())
-                await asyncio.wait_for(reflector.synced.wait(), A_WHILE)
+                keeping = Reflector(api, KINDS[kind], shelves, told=lambda kind, _words: told.append(kind))
+                following = asyncio.create_task(keeping.run())
+                await asyncio.wait_for(keeping.synced.wait(), A_WHILE)
                 following.cancel()
                 await asyncio.wait([following])
         return shelves, told
 
     shelves, told = asyncio.run(scenario())
     assert (set(shelves.lost), told) == ({"Service"}, ["Service"])
+
+
+class Told(Shelves):
+    """Shelves with one set, that count how often they are told of a whole kind."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.put("PodCliqueSet", A_SET)
+        self.told = 0
+        self.woken: list[Home] = []
+        self.changed = self.woken.append
+
+    def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
+        self.told += 1
+        super().replace(kind, items, version)
+
+    def lose(self, kind: str, why: str) -> None:
+        self.told += 1
+        super().lose(kind, why)
+
+
+A_SET: Final = set_raw(
+    clique_raw("worker"), meta={"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
+)
+NOT_SHOWN: Final = ((404, "ComputeDomain"), (404, "ClusterTopology"), (404, "Service"), (403, "Service"))
+
+
+def follow(answer: Answer, kind: str, shelves: Shelves, until: Callable[[], bool]) -> None:
+    """Keep a copy of a kind until something holds."""
+
+    async def scenario() -> None:
+        async with asked(answer) as api:
+            following = asyncio.create_task(Reflector(api, KINDS[kind], shelves).run())
+            async with asyncio.timeout(10):
+                while not until():  # noqa: ASYNC110 - what is waited for is in the copy, which tells nobody
+                    await asyncio.sleep(0.02)
+            following.cancel()
+            await asyncio.wait([following])
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(("status", "kind"), NOT_SHOWN)
+def test_op021_a_kind_that_stays_out_of_sight_wakes_nobody(
+    status: int, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked for again every minute, here every fifth of a second; its shelf is told once, and so are the sets."""
+    monkeypatch.setattr(reflector, "_LONG_PATIENCE", 0.2)
+    monkeypatch.setattr(reflector, "_LONGEST_PATIENCE", 0.2)
+    shelves, times = Told(), list[str]()
+
+    async def answer(request: web.Request) -> web.Response:
+        times.append(request.path)
+        return web.json_response({"kind": "Status", "code": status, "message": "no"}, status=status)
+
+    follow(answer, kind, shelves, lambda: len(times) >= 5)
+    assert shelves.told == 1
+    assert shelves.woken.count(("ml", "llama")) <= 1
+
+
+def test_op060_what_comes_and_goes_is_told_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kind that is not served, then served, then not served again, and at last forbidden."""
+    monkeypatch.setattr(reflector, "_LONG_PATIENCE", 0.02)
+    shelves, lists = Told(), list[int]([404, 404, 200, 404, 404, 403])
+
+    async def answer(request: web.Request) -> web.Response:
+        if "watch" in request.query:
+            return web.json_response({"kind": "Status", "code": 404, "message": "gone"}, status=404)
+        status = lists.pop(0) if len(lists) > 1 else lists[0]
+        body = {"metadata": {"resourceVersion": "5"}, "items": []}
+        return web.json_response(body if status == 200 else {"kind": "Status", "message": str(status)}, status=status)
+
+    follow(answer, "ComputeDomain", shelves, lambda: "ComputeDomain" in shelves.lost)
+    assert shelves.told == 4

@@ -1,10 +1,14 @@
 """The work queue by itself: a set that is only looked at, and never written."""
 
 import asyncio
+import io
+import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -14,19 +18,24 @@ from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Stage, Step
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import SET_FINALIZER
+from grove_core.resources.keys import CLIQUE_FINALIZER, SET_FINALIZER
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.client.api import Unreachable
 from grove_shell.controller.deciding import decided
+from grove_shell.controller.look import Following, Look
+from grove_shell.operator.journal import Journal
 from grove_shell.operator.pace import Pace
-from grove_shell.operator.rounds import Look, Rounds
+from grove_shell.operator.rounds import Rounds
+from grove_shell.operator.telemetry import Telemetry
 from grove_shell.world.homes import Home
 from grove_shell.world.shelves import Shelves, Sight
+from tests.property.resources.manifests import clique, owner
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 HOME: Home = ("ml", "llama")
 
 
-class Waker:
+class Waker(Following):
     """Wakes the set again and again in the midst of its first look."""
 
     def __init__(self) -> None:
@@ -42,14 +51,11 @@ class Waker:
         if self.looks > 1:
             self.seen_twice.set()
 
-    def answered(self, look: Look, attempts: object) -> None:
+    def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
         raise AssertionError("nothing is tried")
 
     def failed(self, home: Home, words: str) -> None:
         raise AssertionError(words)
-
-    def gone(self, home: Home) -> None:
-        """Nothing is remembered."""
 
 
 def test_op020_however_often_a_set_changes_one_look_more_follows() -> None:
@@ -84,7 +90,7 @@ def of_set(decide: Callable[[Snapshot], Plan]) -> Callable[[Sight], Plan]:
     return asked
 
 
-class Listener:
+class Listener(Following):
     """Hears of one look, or of its end before anything was done."""
 
     def __init__(self) -> None:
@@ -94,24 +100,24 @@ class Listener:
     def planned(self, look: Look) -> None:
         raise AssertionError(f"{look.plan} is carried out")
 
-    def answered(self, look: Look, attempts: object) -> None:
+    def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
         raise AssertionError("nothing is tried")
 
     def failed(self, home: Home, words: str) -> None:
         self.words = words
         self.heard.set()
 
-    def gone(self, home: Home) -> None:
-        """Nothing is remembered."""
 
-
-def test_op025_an_illegal_plan_is_told_and_not_carried_out() -> None:
-    """A planner that aims at what is not there any more."""
+@pytest.mark.parametrize(
+    ("version", "times", "law"), [("of last year", 1, "PL-004"), ("1", 2, "PL-005"), ("of last year", 2, "PL-005")]
+)
+def test_op025_an_illegal_plan_is_told_and_not_carried_out(version: str, times: int, law: str) -> None:
+    """A planner that aims at what is not there any more, or at one object twice; the law that it broke is named."""
 
     def decide(snapshot: Snapshot) -> Plan:
         plan = reconcile(snapshot)
-        stale = SetStatus(FrozenMap({"replicas": 9}), Guard(snapshot.root.uid, "of last year"))
-        return replace(plan, steps=(Step(Stage.STATUS, snapshot.root.ref, stale, plan.steps[0].because),))
+        stale = SetStatus(FrozenMap({"replicas": 9}), Guard(snapshot.root.uid, version))
+        return replace(plan, steps=(Step(Stage.STATUS, snapshot.root.ref, stale, plan.steps[0].because),) * times)
 
     async def scenario() -> str:
         listener, shelves = Listener(), Shelves()
@@ -126,7 +132,9 @@ def test_op025_an_illegal_plan_is_told_and_not_carried_out() -> None:
         assert rounds.counters.errors == 1
         return listener.words
 
-    assert "of last year" in asyncio.run(scenario())
+    words = asyncio.run(scenario())
+    assert words.startswith(f"broken invariant: {law}: ")
+    assert (version == "1") or "of last year" in words
 
 
 class Refusing:
@@ -349,9 +357,6 @@ def test_op027_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
         def failed(self, home: Home, words: str) -> None:
             self.words = words
 
-        def gone(self, home: Home) -> None:
-            """Nothing is remembered."""
-
     async def scenario() -> str:
         listener, shelves = Hearing(), Shelves()
         rounds = Rounds(shelves=shelves, acting=None, decide=of_set(decide), followers=(listener,))
@@ -381,3 +386,188 @@ def test_op033_who_never_led_ends_at_once() -> None:
         return rounds.counters.rounds
 
     assert asyncio.run(scenario()) == 0
+
+
+class Letting:
+    """Answers each try with the next of these outcomes, and the last one for ever; writes down when each was."""
+
+    def __init__(self, *outcomes: Outcome, done: Callable[[], None] = lambda: None) -> None:
+        self.outcomes = list(outcomes)
+        self.times: list[float] = []
+        self.done = done
+
+    def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
+        return self._attempt
+
+    async def _attempt(self, step: Step) -> Attempt:
+        self.times.append(time.monotonic())
+        outcome = self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
+        if outcome is Outcome.DONE:
+            self.done()
+        return Attempt(step, outcome, "" if outcome is Outcome.DONE else "the server is going down")
+
+    async def refresh(self, home: Home) -> None:
+        raise AssertionError("nothing is ended")
+
+
+class Releases(Following):
+    """Hears what is let go of, and when nothing is left."""
+
+    def __init__(self) -> None:
+        self.heard: list[Outcome] = []
+        self.over = asyncio.Event()
+
+    def released(self, home: Home, attempts: tuple[Attempt, ...]) -> None:
+        assert home == HOME
+        self.heard += [attempt.outcome for attempt in attempts]
+
+    def gone(self, home: Home) -> None:
+        self.over.set()
+
+
+def orphan() -> dict[str, Any]:
+    """A clique that is being deleted, and whose set is gone."""
+    raw = clique("llama-0-a", owned_by=owner("gone", kind="PodCliqueSet", name="llama"))
+    leaving = {"deletionTimestamp": "2026-11-20T09:00:00Z", "finalizers": [CLIQUE_FINALIZER]}
+    raw["metadata"] |= {"namespace": "ml", "uid": "a", "resourceVersion": "7", **leaving}
+    return raw
+
+
+@pytest.mark.parametrize("trouble", [Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.REFUSED], ids=str)
+@pytest.mark.req("WL-233")
+def test_op067_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(trouble: Outcome) -> None:
+    """Twice it does not work and nothing changes; then it does. All of it is told, and the log and metrics hear it."""
+    out, telemetry = io.StringIO(), Telemetry()
+
+    async def scenario() -> tuple[list[float], list[Outcome]]:
+        shelves, listener = Shelves(), Releases()
+        acting = Letting(trouble, trouble, Outcome.DONE, done=lambda: shelves.drop("PodClique", orphan()))
+        followers = (listener, Journal(out), telemetry)
+        rounds = Rounds(shelves=shelves, acting=acting, decide=decided, followers=followers)
+        shelves.changed = rounds.wake
+        rounds.may.set()
+        shelves.put("PodClique", orphan())
+        async with asyncio.timeout(10):
+            await listener.over.wait()
+        await rounds.close()
+        return acting.times, listener.heard
+
+    times, heard = asyncio.run(scenario())
+    assert heard == [trouble, trouble, Outcome.DONE]
+    first, second, third = times
+    assert 0.19 < second - first < third - second
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [(line["level"], line["set"], line["first"]) for line in lines] == [
+        ("warning", "ml/llama", "llama-0-a"),
+        ("warning", "ml/llama", "llama-0-a"),
+        ("info", "ml/llama", "llama-0-a"),
+    ]
+    counted = 'grove_writes_total{action="DropFinalizer",kind="PodClique",outcome="done"} 1.0'
+    assert counted in telemetry.page().decode()
+
+
+@pytest.mark.req("WL-233")
+def test_op067_a_refusal_to_let_go_stands_however_often_what_is_left_changes() -> None:
+    async def scenario() -> list[float]:
+        shelves, acting = Shelves(), Letting(Outcome.REFUSED)
+        rounds = Rounds(shelves=shelves, acting=acting, decide=decided)
+        rounds.may.set()
+        shelves.put("PodClique", orphan())
+        for _ in range(40):
+            rounds.wake(HOME)
+            await asyncio.sleep(0.05)
+        await rounds.close()
+        return acting.times
+
+    times = asyncio.run(scenario())
+    assert all(later - sooner > 0.19 for sooner, later in pairwise(times))
+    assert 3 <= len(times) <= 5
+
+
+class Refused:
+    """Refuses every PodClique and does all else; writes down when it was asked for one."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+
+    def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
+        return self._attempt
+
+    async def _attempt(self, step: Step) -> Attempt:
+        if step.target.kind != "PodClique":
+            return Attempt(step, Outcome.DONE)
+        self.times.append(time.monotonic())
+        return Attempt(step, Outcome.REFUSED, "exceeded quota")
+
+    async def refresh(self, home: Home) -> None:
+        raise AssertionError("nothing is ended")
+
+
+def a_set() -> dict[str, Any]:
+    raw = set_raw(clique_raw("first"))
+    raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
+    raw["metadata"]["finalizers"] = [SET_FINALIZER]
+    return raw
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_op023_a_refusal_is_tried_later_each_time_also_while_other_writes_go_well(busy: bool) -> None:
+    """Nothing that is made is ever seen, so each look makes all else once more; a busy set is woken all the time."""
+
+    async def scenario() -> list[float]:
+        shelves, acting = Shelves(), Refused()
+        rounds = Rounds(shelves=shelves, acting=acting, decide=decided)
+        rounds.may.set()
+        shelves.put("PodCliqueSet", a_set())
+        rounds.wake(HOME)
+        for _ in range(70):
+            await asyncio.sleep(0.05)
+            if busy:
+                rounds.wake(HOME)
+        await rounds.close()
+        return acting.times
+
+    times = asyncio.run(scenario())
+    pauses = [later - sooner for sooner, later in pairwise(times)]
+    assert 3 <= len(pauses) <= 4, pauses
+    assert all(later > 1.3 * sooner for sooner, later in pairwise(pauses)), pauses
+
+
+@pytest.mark.parametrize("work", [True, False], ids=["writes", "nothing to do"])
+def test_op023_patience_begins_anew_when_a_round_succeeds(work: bool) -> None:
+    """The server is away for a while and comes back; the next trouble is tried again soon, as the first one was."""
+    broken: list[float] = []
+    heard = asyncio.Semaphore(0)
+
+    class Hearing(Following):
+        def failed(self, home: Home, words: str) -> None:
+            broken.append(time.monotonic())
+            heard.release()
+
+    def decide(snapshot: Snapshot) -> Plan:
+        if away:
+            raise Unreachable("away")
+        return reconcile(snapshot) if work else replace(reconcile(snapshot), steps=())
+
+    away = True
+
+    async def scenario() -> None:
+        nonlocal away
+        shelves = Shelves()
+        rounds = Rounds(shelves=shelves, acting=Letting(Outcome.DONE), decide=of_set(decide), followers=(Hearing(),))
+        rounds.may.set()
+        shelves.put("PodCliqueSet", a_set())
+        rounds.wake(HOME)
+        for _ in range(4):
+            await heard.acquire()
+        away = False
+        rounds.wake(HOME)
+        await asyncio.sleep(0.1)
+        away = True
+        rounds.wake(HOME)
+        for _ in range(2):
+            await heard.acquire()
+        await rounds.close()
+
+    asyncio.run(asyncio.wait_for(scenario(), 10))
+    assert broken[5] - broken[4] < 0.5, broken

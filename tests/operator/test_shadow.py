@@ -13,7 +13,7 @@ from grove_core.kernel.steps import SetStatus
 from grove_core.reconcile import reconcile
 from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.operator.rounds import Look
+from grove_shell.controller.look import Look
 from grove_shell.operator.shadow import Score, Shadow
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw

@@ -1,5 +1,6 @@
 """The JSON plan: what is none of ours is refused with a reason, never with a traceback."""
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -12,8 +13,11 @@ from grove_core.document.writing import document_as_json
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Apply, Attempt, Outcome
 from grove_core.plan.forecast import forecast_of
+from grove_core.plan.staleness import changes_since
 from grove_core.reconcile import reconcile
+from tests.property.resources.manifests import almost, outcome, replaced
 from tests.property.strategies.worlds import START, World, world_of, worlds
+from tests.property.test_plan_laws import ENDING
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -67,6 +71,22 @@ def test_pl012_what_is_no_attempt_is_refused(raw: object) -> None:
 
 
 @pytest.mark.parametrize(
+    ("raw", "path", "got"),
+    [
+        (None, "", "nothing"),
+        ([{"action": "delete"}], "attempts[0]", "an object with 1 keys, of which 'because' is missing or not known"),
+        ([5, 5], "attempts[1]", "5"),
+    ],
+)
+@pytest.mark.req("CL-005")
+def test_pl012_what_is_no_attempt_is_told_in_words_of_ours(raw: object, path: str, got: str) -> None:
+    with pytest.raises(MalformedObject) as caught:
+        attempts_from_json(raw)
+    last = caught.value.problems[-1]
+    assert (last.path, last.got) == (path, got)
+
+
+@pytest.mark.parametrize(
     "spoiled",
     [
         {"action": "setStatus", "object": 5},
@@ -102,6 +122,84 @@ def test_pl009_what_a_deletion_takes_is_three_numbers(takes: object) -> None:
     assert len(attempts_from_json([step])) == 1
     with pytest.raises(MalformedObject):
         attempts_from_json([{**step, "takes": takes}])
+
+
+@cache
+def ending() -> Json:
+    """A plan with every kind of step but creations."""
+    return plain(world_of(ENDING))
+
+
+@cache
+def beginning() -> Json:
+    """A plan with creations and a status."""
+    seen = Life(set_raw(clique_raw("a", 2))).look()
+    assert seen is not None
+    document = Document(
+        rules="design", as_of=START, not_collected=("Pod",), forecasts=(forecast_of(reconcile(seen), START),)
+    )
+    return document_as_json(document, decisions=True)
+
+
+@given(st.sampled_from([ending(), beginning()]).flatmap(almost))
+def test_pl030_a_damaged_plan_is_refused_or_can_be_used(raw: Any) -> None:
+    """Whatever was done to the file: what reads can be compared with a plan made now, and written again."""
+    found = outcome(document_from_json, raw)
+    if not isinstance(found, Document):
+        assert found
+        assert all(map(str, found))
+        return
+    for forecast in found.forecasts:
+        for round_ in forecast.rounds:
+            assert all(map(str, (*changes_since(round_.steps, ()), *changes_since((), round_.steps))))
+    if all(forecast.rounds for forecast in found.forecasts):
+        assert document_from_json(document_as_json(found, decisions=True)) == found
+
+
+STEP: Any = ("plans", 0, "rounds", 0, "steps", 0)
+DEEP: Json = {"a": 1}
+for _ in range(500):
+    DEEP = {"a": DEEP}
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "word"),
+    [
+        ((), [1], "formatVersion"),
+        (("notCollected",), "Pod", "instead of a list"),
+        (("plans",), {}, "instead of a list"),
+        (("plans", 0, "complete"), "false", "instead of true or false"),
+        (("plans", 0, "rounds", 0, "round"), "one", "instead of an integer"),
+        ((*STEP, "action"), "holdFinalizer", "no action"),
+        ((*STEP, "object"), DEEP, "levels"),
+        ((*STEP, "because"), [], "no reason"),
+        ((*STEP, "because", 0, "facts", "novelty"), 1, "novelty"),
+        (("plans", 0, "decisions", 0, "because"), [], "no reason"),
+        (("plans", 0, "decisions", 0, "verdict"), True, "instead of a string"),
+    ],
+)
+def test_pl030_what_would_fail_later_is_refused_at_once(place: tuple[str | int, ...], value: object, word: str) -> None:
+    raw = beginning()
+    more = {"guard": {"uid": "u", "resourceVersion": "1"}, "restsOn": [], "isCause": False, "stage": "CLEANUP"}
+    step = {**raw["plans"][0]["rounds"][0]["steps"][0], **more}
+    assert document_from_json(replaced(raw, STEP, {**step, "action": "delete"})).forecasts
+    with pytest.raises(MalformedObject, match=word):
+        document_from_json(replaced(replaced(raw, STEP, step), place, value))
+
+
+def test_pl030_a_reason_has_the_facts_that_its_rule_tells() -> None:
+    raw = ending()
+    place, name = next(
+        ((number, at), name)
+        for number, step in enumerate(raw["plans"][0]["rounds"][0]["steps"])
+        for at, reason in enumerate(step["because"])
+        for name in reason["facts"]
+    )
+    facts = ("plans", 0, "rounds", 0, "steps", place[0], "because", place[1], "facts")
+    with pytest.raises(MalformedObject, match="instead of a fact"):
+        document_from_json(replaced(raw, (*facts, name), [1]))
+    with pytest.raises(MalformedObject, match=rf"tells of .*{name}.*, not of none"):
+        document_from_json(replaced(raw, facts, {}))
 
 
 def test_pl009_a_change_reads_back() -> None:

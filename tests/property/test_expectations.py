@@ -3,20 +3,22 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, Stage, Step
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Outcome, Stage, Step
 from grove_core.reconcile import reconcile
+from grove_core.resources.keys import CLIQUE_FINALIZER
+from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.snapshot.expectations import refused_so_far, unseen, with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
 from grove_shell.world.memory import MemoryWorld
 from tests.property.strategies.tape import Tape
 from tests.property.workload.life import Life, Violated
-from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
+from tests.property.workload.sets import NOW, Json, applied, at_rest, clique_raw, raw_sets, set_raw
 
 RAW = set_raw(
     clique_raw("a", 2),
@@ -126,10 +128,68 @@ def test_pl012_a_refusal_stands_until_the_same_write_is_answered_otherwise() -> 
     assert refused_so_far((no,), (Attempt(step, Outcome.REFUSED, "never"),))[0].detail == "never"
 
 
-def test_pl018_a_pod_of_a_clique_that_is_gone_belongs_to_nobody() -> None:
+def test_pl018_a_pod_made_for_a_clique_that_is_gone_belongs_to_nobody() -> None:
     seen = rested()
     clique = next(clique for clique in seen.cliques if clique.ref.name == "llm-0-a")
     without = replace(seen, pods_of={**seen.pods_of, clique.uid: ()})
     attempts = act(MemoryWorld((without,)), reconcile(without).steps)
     gone = replace(without, cliques=(), attempts=attempts)
-    assert not any(with_own_writes(gone).pods_of.values())
+    assert with_own_writes(gone).pods_of == gone.pods_of
+
+
+@given(raw_sets(), st.integers(0, 9), st.sampled_from(["edited", "deleted", "neither"]))
+@settings(max_examples=30)
+def test_pl018_no_write_is_made_twice_while_the_listing_lags(raw: Json, rounds: int, what: str) -> None:
+    """From any moment on: what was accepted is not tried again on the state that is listed, whatever kind of write."""
+    life = Life(raw, lingering=True)
+    for _ in range(rounds):
+        life.round()
+        life.kubelet()
+    if what == "edited":
+        life.new_image("engine:2")
+    elif what == "deleted":
+        life.world.delete(life.ref)
+    for _ in range(4):
+        listed = life.look()
+        if listed is None:
+            return
+        steps = reconcile(listed).steps
+        accepted = tuple(map(done, steps))
+        again = reconcile(replace(listed, attempts=(*listed.attempts, *accepted)))
+        assert not {(step.target, step.action) for step in steps} & {(step.target, step.action) for step in again.steps}
+        life.round()
+
+
+def test_pl018_a_finalizer_that_was_dropped_is_dropped() -> None:
+    seen = rested()
+    clique = replace(seen.cliques[0], deleting=True, finalizers=(CLIQUE_FINALIZER,))
+    lagging = replace(seen, cliques=(clique, *seen.cliques[1:]))
+    (drop,) = (step for step in reconcile(lagging).steps if isinstance(step.action, DropFinalizer))
+    after = replace(lagging, attempts=(done(drop),))
+    assert with_own_writes(after).cliques[0].finalizers == ()
+    assert drop.aim not in {step.aim for step in reconcile(after).steps}
+    assert unseen((done(drop),), lagging) == (done(drop),)
+
+
+def test_pl018_an_autoscaler_that_was_changed_is_changed() -> None:
+    scaled = set_raw(clique_raw("a", 1, autoScalingConfig={"minReplicas": 1, "maxReplicas": 3}))
+    seen = at_rest(applied(scaled))
+    wider = set_raw(clique_raw("a", 1, autoScalingConfig={"minReplicas": 1, "maxReplicas": 5}))
+    edited = replace(seen, root=replace(seen.root, spec=podcliqueset_of(wider).spec))
+    attempts = tuple(map(done, reconcile(edited).steps))
+    assert [one for one in attempts if one.step.target.kind == "HorizontalPodAutoscaler"]
+    lagging = replace(edited, attempts=attempts)
+    (scaler,) = (one for one in with_own_writes(lagging).others if one.ref.kind == "HorizontalPodAutoscaler")
+    assert scaler.spec["maxReplicas"] == 5
+    assert not {step.target.kind for step in reconcile(lagging).steps} & {"HorizontalPodAutoscaler"}
+
+
+def test_pl018_a_change_and_a_deletion_of_one_object_both_count() -> None:
+    seen = rested()
+    gang = seen.gangs[0]
+    fields = FrozenMap({"metadata": FrozenMap({"labels": FrozenMap({"queue": "a"})})})
+    change, delete = (
+        done(Step(Stage.WORKLOAD, gang.ref, action, ())) for action in (Apply(fields, gang.guard), Delete(gang.guard))
+    )
+    found = with_own_writes(replace(seen, attempts=(change, delete))).gangs[0]
+    assert (found.labels["queue"], found.deleting) == ("a", True)

@@ -6,15 +6,18 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from grove_core.areas.mnnvl_scopes.judge import shared_domain
 from grove_core.inquiry import Inquiry, cliques_behind, has
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, SetStatus
 from grove_core.reconcile import reconcile
+from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
+from grove_core.resources.keys import MNNVL_ENABLED
 from grove_core.resources.podgang import PodGang, PodGroup
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.strategies.worlds import World, is_termination, world_of, worlds
 from tests.property.workload.life import Life
-from tests.property.workload.sets import clique_raw, set_raw
+from tests.property.workload.sets import applied, clique_raw, set_raw
 
 
 def with_gang(snapshot: Snapshot) -> Snapshot:
@@ -118,3 +121,20 @@ def test_cl015_a_clique_tells_of_the_pods_it_gets() -> None:
     assert plan is not None
     told = Inquiry(seen, plan, "PodClique", "llm-0-a").steps()
     assert [(type(step.action), step.target.kind) for step in told] == [(Create, "Pod")] * 2
+
+
+def test_cl007_the_address_of_an_object_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whom a ComputeDomain is shared by takes a walk over all places of a set; not one for each verdict."""
+    annotations = {MNNVL_ENABLED: "true"}
+    snapshot = applied(set_raw(clique_raw("a", annotations=annotations), replicas=5))
+    snapshot = replace(snapshot, configuration=Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS)))
+    plan = reconcile(snapshot)
+    walks: list[str] = []
+
+    def counted(snapshot: Snapshot, name: str) -> Ref | None:
+        walks.append(name)
+        return shared_domain(snapshot, name)
+
+    monkeypatch.setattr("grove_core.inquiry.shared_domain", counted)
+    assert list(Inquiry(snapshot, plan, "ComputeDomain", "llm-4-cd").findings())
+    assert len(walks) <= 2

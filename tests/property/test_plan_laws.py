@@ -75,7 +75,9 @@ class TestPL001:
 
 
 class TestPL002:
-    """If nobody else acts, a bounded number of rounds MUST reach a plan without steps and stay there."""
+    """If nobody else acts, a bounded number of rounds MUST reach a plan without steps, and further rounds MUST stay
+    there until time changes an answer.
+    """
 
     @given(worlds())
     def test_a_quiet_world_comes_to_rest(self, world: World) -> None:
@@ -204,7 +206,9 @@ class TestPL006:
 
 
 class TestPL007:
-    """Objects that belong to no root, or to another root, MUST NOT change the plan of a root."""
+    """Objects that belong to no root, or to another root, MUST NOT change the plan of a root, but for the names that
+    they hold (WL-027).
+    """
 
     @given(worlds(), st.binary(max_size=200))
     def test_a_second_set_changes_nothing(self, world: World, tape: bytes) -> None:
@@ -219,7 +223,9 @@ class TestPL007:
 
 
 class TestPL008:
-    """Between now and wakeAt the passing of time alone MUST NOT change the steps of a plan."""
+    """Between now and ``wakeAt`` the passing of time alone MUST NOT change the steps of a plan; without ``wakeAt`` it
+    MUST NOT change them at all.
+    """
 
     @given(worlds(), st.floats(min_value=0, max_value=1, exclude_max=True))
     def test_nothing_changes_before_waking(self, world: World, share: float) -> None:
@@ -270,7 +276,9 @@ class TestPL010:
 
 
 class TestPL012:
-    """A step that was refused in the round before, on an unchanged object, MUST be withheld with the server's words."""
+    """A step that was refused a moment ago, on an object that has not changed since, MUST be withheld with the server's
+    words until a later try.
+    """
 
     @given(worlds())
     def test_a_refused_step_is_withheld(self, world: World) -> None:

@@ -102,7 +102,7 @@ def test_pl024_a_year_is_as_short_as_an_hour(name: str) -> None:
     assert document_from_json(raw) == told
     for wrong in ({"every": "0s"}, {"every": "often"}, {"sinceRound": "2"}):
         plan = {**raw["plans"][0], "again": {**raw["plans"][0]["again"], **wrong}}
-        with pytest.raises(MalformedObject, match="instead of a round and an interval"):
+        with pytest.raises(MalformedObject, match=r"instead of an int(erval|eger)"):
             document_from_json({**raw, "plans": [plan]})
 
 

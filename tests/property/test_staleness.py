@@ -64,6 +64,18 @@ def test_pl020_a_fact_that_an_end_rests_on_is_told(world: World, more: int) -> N
         assert found.what == "what is written"
 
 
+def test_pl020_another_rule_behind_the_same_step_is_told() -> None:
+    """Also where neither of the two tells a fact."""
+    ref = Life(set_raw(clique_raw("a", 1))).ref
+    one, other = [why for why in Why if not why.clause.facts][:2]
+    before, now = (Step(Stage.CLEANUP, ref, Delete(GUARD), (why.because(ref),)) for why in (one, other))
+    assert changes_since([before], [before]) == ()
+    told = {(change.what.partition(" ")[0], change.before, change.now) for change in changes_since([before], [now])}
+    assert told == {(one.code, "a reason", ""), (other.code, "", "a reason")}
+    status = [replace(step, action=SetStatus(FrozenMap({"replicas": 1}), GUARD)) for step in (before, now)]
+    assert changes_since(status[:1], status[1:]) == ()
+
+
 def test_pl020_what_is_created_and_written_counts() -> None:
     life = Life(set_raw(clique_raw("a", 2)))
     seen = life.look()

@@ -1,16 +1,26 @@
 """What a deletion says that it takes along (PL-019)."""
 
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from datetime import timedelta
+from functools import cache
+
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
+from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.steps import Delete, Toll
 from grove_core.plan.toll import Tolls
 from grove_core.reconcile import reconcile
 from grove_core.resources.gpus import gpus_of
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.podclique import GROUP_KIND
+from grove_core.snapshot.snapshot import Snapshot
 from tests.property.strategies.worlds import World, worlds
 from tests.property.workload.life import Life
-from tests.property.workload.sets import clique_raw, set_raw
+from tests.property.workload.sets import NOW, clique_raw, set_raw
 
 
 @given(worlds())
@@ -50,6 +60,59 @@ def test_pl019_a_group_takes_what_is_not_deleted_by_itself() -> None:
     assert Tolls(seen, {pod}).of(pod) == Toll(pods=1, ready=1, gpus=4)
     assert Tolls(seen, {group}).of(pod) is None
     assert Tolls(seen, set()).of(seen.root.ref) is None
+
+
+@cache
+def at_work() -> Snapshot:
+    """A set with a clique of its own and a scaling group of two cliques, all pods placed and ready."""
+    gpus = {"containers": [{"name": "m", "resources": {"limits": {"nvidia.com/gpu": 2}}}]}
+    cliques = clique_raw("a", 2), clique_raw("b", 1), clique_raw("w", 3, pod_spec=gpus)
+    life = Life(set_raw(*cliques, groups=({"name": "pool", "cliqueNames": ["b", "w"], "replicas": 2},)))
+    life.settle()
+    seen = life.look()
+    assert seen is not None
+    return seen
+
+
+@given(st.sets(st.integers(min_value=0)), st.sets(st.integers(min_value=0)))
+def test_pl019_the_tolls_of_a_plan_add_up(deleted: AbstractSet[int], going: AbstractSet[int]) -> None:
+    """Whichever groups, cliques and pods are deleted together: what goes is counted once, with what is narrowest."""
+    seen = at_work()
+    pods_of = {
+        uid: [replace(pod, deleting=place in going) for place, pod in enumerate(pods)]
+        for uid, pods in seen.pods_of.items()
+    }
+    seen = replace(seen, pods_of=pods_of)
+    parts = [ref for ref in seen.known() if ref.kind in {"Pod", "PodClique", GROUP_KIND}]
+    chosen = {parts[number % len(parts)] for number in deleted}
+    uids = {part.uid for part in (*seen.groups, *seen.cliques) if part.ref in chosen}
+    lost = [
+        (clique, pod)
+        for clique, pod in seen.pods()
+        if not pod.deleting and (pod.ref in chosen or not uids.isdisjoint((clique.uid, clique.owner_uid)))
+    ]
+    tolls = Tolls(seen, chosen)
+    told = sum((toll for ref in chosen if (toll := tolls.of(ref)) is not None), Toll())
+    gpus = sum(2 for clique, _ in lost if clique.ref.name.endswith("w"))
+    assert told == Toll(len(lost), sum(pod.ready for _, pod in lost), gpus)
+
+
+def test_pl019_a_terminated_clique_and_ended_pods_of_it_count_each_pod_once() -> None:
+    """(PL-019) In a whole plan."""
+    life = Life(set_raw(clique_raw("a", 2), terminationDelay="1h"))
+    life.settle()
+    for pod in life.pods("llm-0-a"):
+        life.world.put_pod(replace(pod, ready=False, phase="Failed"))
+    seen = life.look()
+    assert seen is not None
+    since = Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "InsufficientReadyPods", "", NOW - timedelta(hours=2))
+    cliques = tuple(
+        replace(clique, status=replace(clique.status, was_available=True, ready=0, conditions=(since,)))
+        for clique in seen.cliques
+    )
+    plan = reconcile(replace(seen, cliques=cliques, attempts=()))
+    tolls = {step.target.kind: step.action.takes for step in plan.steps if isinstance(step.action, Delete)}
+    assert tolls == {"Pod": Toll(pods=1), "PodClique": Toll()}
 
 
 @pytest.mark.parametrize(

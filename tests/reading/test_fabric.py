@@ -113,6 +113,21 @@ def test_cl030_the_configuration_is_that_of_the_operator(tmp_path: Path) -> None
     assert not configured_by(str(path)).configuration.mnnvl.enabled
 
 
+@pytest.mark.parametrize(
+    ("text", "got"),
+    [
+        ("kind: OperatorConfiguration\nrules: design\n---\nkind: OperatorConfiguration\nrules: field\n", "2"),
+        ("kind: List\nitems: []\n", "none"),
+    ],
+)
+def test_cl030_a_file_is_one_configuration(tmp_path: Path, text: str, got: str) -> None:
+    """The second one would decide whose gangs end, and nobody would know that it was dropped."""
+    path = tmp_path / "operator.yaml"
+    path.write_text(text, encoding="utf-8")
+    (fault,) = configured_by(str(path)).faults
+    assert (fault.file, fault.expected, fault.got) == (str(path), "one configuration", got)
+
+
 def test_cl030_every_mistake_in_it_is_told(tmp_path: Path) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: perhaps, mode: both, shape: nvidia}", encoding="utf-8")

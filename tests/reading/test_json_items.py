@@ -48,6 +48,10 @@ def test_in002_numbers_as_in_yaml(text: str, value: float) -> None:
 
 
 class TestIN006:
+    """A key that a mapping has twice, in YAML or in JSON, MUST be a fault with the line and column of the second one,
+    and keep the object it stands in from being handed on.
+    """
+
     @SIZES
     @pytest.mark.parametrize(
         ("text", "line", "column", "where", "path"),
@@ -101,6 +105,10 @@ OBJECTS: Final = st.dictionaries(st.text(max_size=4).filter(lambda key: key != "
 
 
 class TestIN009:
+    """The same document MUST give the same objects through libyaml and through PyYAML's own parser, and the same
+    objects written as JSON and as YAML.
+    """
+
     @given(st.lists(OBJECTS, max_size=5), st.integers(1, 60), st.sampled_from([None, 1, 4]), st.booleans())
     def test_a_list_comes_back(self, objects: list[dict[str, Any]], size: int, indent: int | None, wide: bool) -> None:
         root = {"apiVersion": "v1", "items": objects, "kind": "List", "metadata": {"resourceVersion": ""}}
@@ -121,6 +129,8 @@ class TestIN009:
 
 
 class TestIN012:
+    """An object nested deeper than 256 levels MUST be a fault, while the objects behind it are still read."""
+
     @SIZES
     def test_the_limit(self, size: int) -> None:
         def nested(depth: int) -> str:
@@ -159,6 +169,10 @@ def test_in013_size(more: int) -> None:
 
 
 class TestIN014:
+    """Broken syntax, a forbidden character included, MUST be a fault with line and column that ends the reading of its
+    file, of nothing else, and says so; the objects before it are handed on.
+    """
+
     @SIZES
     @pytest.mark.parametrize(
         ("text", "line", "column", "where"),
@@ -233,6 +247,10 @@ def test_in017_shapes(text: str, expected: list[tuple[int, int, object]], size: 
 
 
 class TestIN018:
+    """An object in JSON MUST be searched for repeated keys and for depth, unless it is a pod in a list, carries
+    ``metadata.uid``, and begins, up to its kind, with the same text as a pod searched before it.
+    """
+
     def test_pods_printed_like_the_one_before_are_taken_as_they_are(self) -> None:
         twice = json.dumps(POD).replace('"name": "p"', '"name": "o", "name": "p"')
         text = f'{{"items": [{json.dumps(POD)}, {twice}], "kind": "List"}}'

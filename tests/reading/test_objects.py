@@ -99,7 +99,10 @@ def test_in031_an_object_says_what_it_is(tmp_path: Path, items: list[Json], fiel
 
 
 class TestIN032:
-    """Two objects of one kind, namespace and name that differ MUST be reported."""
+    """Two objects of one kind, namespace and name that differ, or two captures of what a server offers, MUST be
+    reported and neither of them count, whichever comes first; the same object in the same state, or the same manifest,
+    given twice MUST count once.
+    """
 
     def test_a_second_one_that_differs(self, tmp_path: Path, items: list[Json]) -> None:
         twin = json.loads(json.dumps(named(items, "PodClique", "qwen-0-decode")))
@@ -116,7 +119,9 @@ class TestIN032:
 
 
 class TestIN033:
-    """An owner that is not in the input MUST be reported, unless its object is being deleted."""
+    """A PodClique or PodCliqueScalingGroup whose controller owner is not in the input, in its own namespace, MUST be
+    reported, unless it is being deleted, no object of the owner's kind was collected, or IN-048 says otherwise.
+    """
 
     def test_a_clique_whose_set_is_absent(self, tmp_path: Path, items: list[Json]) -> None:
         items.remove(named(items, "PodCliqueSet", "mixtral"))
@@ -144,7 +149,9 @@ class TestIN033:
 
 
 class TestIN034:
-    """What could not be read MUST NOT look like something that is not there."""
+    """An object that was reported MUST make its kind count as not collected in its namespace, and a file that was not
+    read to its end MUST make every judged kind count so everywhere.
+    """
 
     def test_a_broken_pod_is_not_a_lost_pod(
         self, tmp_path: Path, items: list[Json], capsys: pytest.CaptureFixture[str]
@@ -191,7 +198,9 @@ class TestIN034:
 
 
 class TestIN035:
-    """A kind that other objects speak of, and of which there is none, MUST count as not collected."""
+    """A judged kind of which a namespace holds no object, while the status or the owner of another object there speaks
+    of some, MUST count as not collected in it.
+    """
 
     @pytest.mark.parametrize(
         ("left_out", "gaps"),
@@ -238,7 +247,9 @@ class TestIN035:
 
 
 class TestIN040:
-    """A kind of which there is some in a namespace is complete there; other kinds are not."""
+    """A kind of which a namespace holds an object in the input MUST count as completely collected there, unless IN-034
+    or IN-035 says otherwise, and no other kind.
+    """
 
     def test_what_is_there_is_complete(self, tmp_path: Path, items: list[Json]) -> None:
         kinds = {item["kind"] for item in items}
@@ -272,11 +283,14 @@ def manifest_of(items: list[Json], name: str) -> Json:
     """What its user wrote of a set in a dump."""
     (found,) = (item for item in items if item["kind"] == "PodCliqueSet" and item["metadata"]["name"] == name)
     meta = {"name": name, "namespace": found["metadata"]["namespace"]}
-    return json.loads(json.dumps({**{key: found[key] for key in ("apiVersion", "kind", "spec")}, "metadata": meta}))  # type: ignore[no-any-return]
+    return json.loads(json.dumps({**{key: found[key] for key in ("apiVersion", "kind", "spec")}, "metadata": meta}))  # type: ignore[no-any-return]  # JSON in, JSON out
 
 
 class TestIN041:
-    """A manifest of a set that is in the input too is an update of it."""
+    """A PodCliqueSet without a ``uid`` whose namespace and name, or whose name alone where it names no namespace, are
+    those of one set in the input that has one MUST be judged as an update of it, and the set be planned as if that had
+    just been applied.
+    """
 
     def test_the_set_is_planned_as_if_it_had_been_applied(self, tmp_path: Path, items: list[Json]) -> None:
         manifest = manifest_of(items, "gemma")
@@ -310,8 +324,28 @@ class TestIN041:
 
     def test_two_manifests_of_one_set_are_one_too_many(self, tmp_path: Path, items: list[Json]) -> None:
         manifest = manifest_of(items, "gemma")
+        other = {**manifest, "metadata": {**manifest["metadata"], "labels": {"team": "x"}}}
+        found = loaded(tmp_path / "c.json", [*items, manifest, other])
+        assert [(fault.path, fault.got) for fault in found.faults] == [("metadata.name", "2 that differ")] * 2
+        assert found.edited == ()
+
+    @pytest.mark.req("IN-032")
+    def test_the_same_manifest_twice_is_one(self, tmp_path: Path, items: list[Json]) -> None:
+        manifest = manifest_of(items, "gemma")
         found = loaded(tmp_path / "c.json", [*items, manifest, manifest])
-        assert [(fault.path, fault.got) for fault in found.faults] == [("metadata.name", "a second one")]
+        assert (found.faults, found.edited) == ((), ("inference/gemma",))
+        alone = loaded(tmp_path / "d.json", [manifest, manifest])
+        assert (alone.faults, len(alone.cluster.sets)) == ((), 1)
+
+    def test_a_manifest_of_a_set_of_which_two_stand_there_is_no_new_set(
+        self, tmp_path: Path, items: list[Json]
+    ) -> None:
+        """Nobody knows what it edits; the fault is that of the sets."""
+        other = json.loads(json.dumps(named(items, "PodCliqueSet", "gemma")))
+        other["metadata"]["resourceVersion"] = "another"
+        found = loaded(tmp_path / "c.json", [*items, other, manifest_of(items, "gemma")])
+        assert [fault.got for fault in found.faults] == ["a second one that differs"]
+        assert "gemma" not in {root.ref.name for root in found.cluster.sets}
 
     def test_a_set_of_another_namespace_is_another_set(self, tmp_path: Path, items: list[Json]) -> None:
         manifest = manifest_of(items, "gemma")
@@ -333,7 +367,9 @@ class TestIN041:
 
 
 class TestIN038:
-    """What can be deleted MUST have an identity of its own."""
+    """A PodClique or PodCliqueScalingGroup without ``uid`` or ``resourceVersion``, or with the ``uid`` of another
+    object, MUST be reported.
+    """
 
     @pytest.mark.parametrize("field", ["uid", "resourceVersion"])
     def test_without_one_it_is_reported(self, tmp_path: Path, items: list[Json], field: str) -> None:
@@ -397,7 +433,9 @@ def test_cl005_nothing_is_decided_on_bad_input(
 
 
 class TestIN039:
-    """A set that no cluster has seen is read as a server would take it."""
+    """A PodCliqueSet without a ``uid`` MUST be read with its defaults, and where admission would refuse it every
+    objection MUST be reported.
+    """
 
     def bare(self, **clique: object) -> Json:
         spec = {"roleName": "a", "podSpec": {"containers": [{"name": "main"}]}, **clique}
@@ -452,7 +490,9 @@ def sharing(name: str, **more: Any) -> Json:
 
 
 class TestIN042:
-    """What a manifest shares is inline, or in the input."""
+    """An entry of ``resourceSharing`` in a PodCliqueSet without a ``uid`` whose template is neither inline nor a
+    ResourceClaimTemplate in the input MUST be reported.
+    """
 
     def test_a_template_that_is_nowhere_is_reported(self, tmp_path: Path) -> None:
         found = loaded(tmp_path / "c.json", [sharing("cache")])

@@ -88,6 +88,10 @@ def test_in024_a_nul_far_behind(tmp_path: Path) -> None:
 
 
 class TestIN025:
+    """A text MUST be UTF-8, with a byte order mark or without; UTF-16 is a fault that names it, and any other byte that
+    is not UTF-8 one with its line and column, behind which the file is not read.
+    """
+
     def test_a_byte_order_mark(self, tmp_path: Path) -> None:
         for name in ("a.yaml", "b.json"):
             (tmp_path / name).write_bytes(b'\xef\xbb\xbf{"id": "a"}')
@@ -115,6 +119,11 @@ class TestIN025:
 
 
 class TestIN026:
+    """A directory MUST be read as its files named ``*.yaml``, ``*.yml`` and ``*.json`` and those of its subdirectories,
+    in order of their names; hidden ones are passed over, and every other file, as well as a directory without any such
+    file, is a fault.
+    """
+
     def test_in_order_and_below(self, tmp_path: Path) -> None:
         for name in ("b.yaml", "a.yml", "c/d/e.json", "c.yaml", "c/a.yaml"):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -157,6 +166,8 @@ class TestIN026:
 
 
 class TestIN027:
+    """Links MUST be followed, except into a directory that was entered before."""
+
     @NEEDS_LINKS
     def test_loops(self, tmp_path: Path) -> None:
         (tmp_path / "a.yaml").write_text("id: a", encoding="utf-8")
@@ -189,6 +200,8 @@ class TestIN027:
 
 
 class TestIN028:
+    """``-`` MUST be standard input, and a path that does not exist, or that cannot be opened or read, a fault."""
+
     def test_standard_input(self) -> None:
         items, faults = read("-", b"id: a\n---\nid: [")
         assert [(item.file, item.value) for item in items] == [("stdin", {"id": "a"})]
@@ -232,6 +245,10 @@ class TestIN028:
 
 
 class TestIN029:
+    """Reading MUST keep no more in memory than the object under reading and a few chunks of the text, however large the
+    file, without the cyclic collector running meanwhile.
+    """
+
     @pytest.mark.parametrize("on", [True, False])
     def test_the_collector_comes_back_as_it_was(self, on: bool) -> None:
         was_on = gc.isenabled()
@@ -252,6 +269,6 @@ class TestIN029:
                 return (b"- id: a\n" * (size // 8 + 1))[:size] if size % 8 == 0 else b"- id: a\n" * (size // 8)
 
         faults: list[Fault] = []
-        items = items_of("-", faults, Endless())  # type: ignore[arg-type]
+        items = items_of("-", faults, Endless())  # type: ignore[arg-type]  # a stream that can only read
         assert [next(items).index for _ in range(1000)] == list(range(1000))
         assert not faults

@@ -38,6 +38,10 @@ def places(text: str, *, pure: bool = False) -> list[tuple[int | None, int | Non
 
 
 class TestIN001:
+    """A plain ``y``, ``yes``, ``true`` or ``on`` MUST be true, a plain ``n``, ``no``, ``false`` or ``off`` false, and a
+    plain ``~``, ``null`` or nothing at all null, each in small letters, with a capital first letter or in capitals.
+    """
+
     @pytest.mark.parametrize("word", ["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])
     def test_true(self, word: str) -> None:
         assert values(f"a: {word}") == [{"a": True}]
@@ -170,6 +174,10 @@ def test_in005_the_order_of_faults_is_their_place(documents: list[str]) -> None:
 
 
 class TestIN006:
+    """A key that a mapping has twice, in YAML or in JSON, MUST be a fault with the line and column of the second one,
+    and keep the object it stands in from being handed on.
+    """
+
     @BOTH
     @pytest.mark.parametrize(
         ("text", "line", "column", "path"),
@@ -257,6 +265,11 @@ def test_in009_escapes_that_are_no_characters(escape: str, pure: bool) -> None:
 
 
 class TestIN010:
+    """A plain key ``<<`` MUST put the entries of its mapping, or of a sequence of mappings of which earlier ones win,
+    into the mapping around it as if they were written at that place; a key written before it is overwritten, one
+    written after it overwrites.
+    """
+
     @BOTH
     @pytest.mark.parametrize(
         ("text", "value"),
@@ -287,6 +300,11 @@ class TestIN010:
 
 
 class TestIN011:
+    """An alias MUST stand for the node that last carried its anchor in the same document, unless that node contains the
+    alias or the aliases of the document stand for more than 100 000 nodes and one for each character read, which makes
+    it a fault.
+    """
+
     @BOTH
     def test_the_latest_anchor(self, pure: bool) -> None:
         assert values("a: &x 1\nb: *x\nc: &x [2]\nd: *x", pure=pure) == [{"a": 1, "b": 1, "c": [2], "d": [2]}]
@@ -321,6 +339,8 @@ class TestIN011:
 
 
 class TestIN012:
+    """An object nested deeper than 256 levels MUST be a fault, while the objects behind it are still read."""
+
     @BOTH
     @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ("{a: ", "}")])
     def test_at_the_limit(self, opening: str, closing: str, pure: bool) -> None:
@@ -344,6 +364,8 @@ class TestIN012:
 
 
 class TestIN013:
+    """An object of more than 16 MiB of text, or in YAML of more than a million values, MUST be a fault."""
+
     def test_too_many_values(self) -> None:
         items, faults = read("- [" + "1," * (MAX_NODES + 5) + "]\n- a: 1\n")
         assert [item.value for item in items] == [{"a": 1}]
@@ -356,6 +378,10 @@ class TestIN013:
 
 
 class TestIN014:
+    """Broken syntax, a forbidden character included, MUST be a fault with line and column that ends the reading of its
+    file, of nothing else, and says so; the objects before it are handed on.
+    """
+
     @BOTH
     @pytest.mark.parametrize(
         ("text", "line", "document", "where"),
@@ -397,6 +423,10 @@ def test_in015_a_flaw_costs_one_object() -> None:
 
 
 class TestIN020:
+    """A document with ``items`` at its root MUST be read as the elements of ``items``, one by one and wherever ``kind``
+    stands; so is a sequence at the root.
+    """
+
     @pytest.mark.parametrize(
         "text",
         [

@@ -10,7 +10,7 @@ from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.operator.rounds import Look
+from grove_shell.controller.look import Look
 from grove_shell.replay.format import DecisionLog
 from grove_shell.replay.recorder import Recorder
 from grove_shell.simulator.reading import read_scenario

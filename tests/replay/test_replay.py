@@ -4,7 +4,10 @@ import io
 import json
 import subprocess
 import sys
+import tempfile
+import time
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,17 +16,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.rulesets import NEWEST
+from grove_core.compare import Change, Comparison, Difference
+from grove_core.kernel.refs import Ref
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.narrow import narrowed
 from grove_shell.cli.main import run
 from grove_shell.replay.facts import as_json, from_json
-from grove_shell.replay.format import DecisionLog, NoLog, dumped, line_of, log_at, plan_as_json
+from grove_shell.replay.format import DecisionLog, NoLog, digest, dumped, line_of, log_at, plan_as_json
 from grove_shell.replay.reading import Broken, looks_in
 from grove_shell.replay.recorder import Recorder
+from grove_shell.views.replay_page import Parted, Replayed, replay_page
 from tests.property.gang_termination_field.worlds import field_worlds
 from tests.property.strategies.worlds import World
 from tests.replay.logs import SCENARIOS, look_at, played
 
+AT: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
 LOG: Final = SCENARIOS[0]
 
 
@@ -47,6 +54,19 @@ def chained(*words: Any) -> list[bytes]:
     for one in words:
         line, chain = line_of(one, chain)
         lines.append(line.encode())
+    return lines
+
+
+def forged_line(words: list[dict[str, Any]], number: int, text: str) -> list[bytes]:
+    """A log in which one line says something else, in these letters, and every chain holds."""
+    lines, chain = [], ""
+    for at, one in enumerate(words):
+        line, after = line_of(one, chain)
+        if at == number:
+            after = digest(chain + text[:-1])
+            line = f'{text[:-1]},"chain":"{after}"}}\n'
+        lines.append(line.encode())
+        chain = after
     return lines
 
 
@@ -161,6 +181,36 @@ class TestReplay:
         assert told["parted"][0]["differences"][0]["change"] == "spared"
 
 
+def parted(number: int, line: int) -> Parted:
+    """A look at one of many sets, of which a clique ends by other rules."""
+    root = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", f"s{number}")
+    gone = Difference(change=Change.ENDS, cliques=(root,), before=None, after=None, spared_because=())
+    comparison = Comparison(root=root, differences=(gone,), breaches=(), unknown=())
+    return Parted(line, "plan", "field", AT, comparison)
+
+
+def page_of(*looks: Parted) -> str:
+    told = Replayed(
+        looks=len(looks), sets=1, first=AT, last=AT, versions=(), rules=("field",), other_rules="design",
+        others=(), parted=looks,
+    )  # fmt: skip
+    return replay_page(told, full=False).text
+
+
+class TestPage:
+    """What a person reads of a log."""
+
+    def test_rp005_each_difference_is_told_once_at_its_first_look(self) -> None:
+        shown = page_of(parted(1, 1), parted(2, 2), parted(1, 3))
+        assert [words in shown for words in ("line 1", "line 2", "line 3")] == [True, True, False]
+
+    def test_rp005_a_long_log_takes_as_long_as_it_is(self) -> None:
+        """Comparing each with each would take ten minutes."""
+        begin = time.process_time()
+        assert "and 39,980 more" in page_of(*(parted(number, number) for number in range(40_000)))
+        assert time.process_time() - begin < 30
+
+
 class TestBadInput:
     """RP-004: the place, and nothing decided."""
 
@@ -226,10 +276,11 @@ class TestBadInput:
             ({"plan": {}}, "what is no plan"),
             ({"plan": []}, "what is no plan"),
             ({"plan": {"steps": [{}], "withheld": []}}, "what is no plan"),
-            ({"seen": {}}, "trouble at"),
-            ({"seen": []}, "trouble at"),
+            ({"seen": {}}, "'root' is missing or not known"),
+            ({"seen": []}, "a line of another shape"),
             ({"attempts": 5}, "a list of attempts"),
             ({"seen.now": "2026-11-20T09:00:00"}, "without a zone"),
+            ({"seen.now": "0001-01-01T00:00:00+23:59"}, "out of range"),
             ({"seen.mood": "new"}, "the unknown field mood"),
             ({"seen.root": "cliques"}, "which is no PodCliqueSet"),
             ({"seen.cliques": "root"}, "which is no tuple"),
@@ -257,8 +308,8 @@ class TestBadInput:
         ("second", "said"),
         [
             ({"mood": 5}, "a line of another kind"),
-            ({"fact": "a", "kind": "PodClique", "is": 5}, "trouble at"),
-            ({"fact": "a", "kind": "Secret", "is": {}}, "trouble at 'Secret'"),
+            ({"fact": "a", "kind": "PodClique", "is": 5}, "5 instead of an object"),
+            ({"fact": "a", "kind": "Secret", "is": {}}, "'Secret' is missing or not known"),
             ({"decisionLog": "2.0"}, "expected a decision log of format 1.0, got 2.0"),
         ],
     )
@@ -267,6 +318,32 @@ class TestBadInput:
     ) -> None:
         path = written(tmp_path / "log", chained(words_of(LOG)[0], second))
         assert said in spoken(capsys, "replay", path, code=1)
+
+    def test_rp004_what_nobody_can_decide_on(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        """Facts that contradict each other, are incomplete, or cannot be told, as only a forged log has them."""
+        words = words_of(LOG)
+        number, root = next((at, one) for at, one in enumerate(words) if one.get("kind") == "PodCliqueSet")
+        cliques = root["is"]["spec"]["template"]["cliques"]
+        bare = {key: value for key, value in cliques[0].items() if key != "spec"}
+        for changed, said in (
+            ([bare], "CliqueTemplate without spec"),
+            ([{**cliques[0], "name": "\ud800"}], "surrogates not allowed"),
+        ):
+            template = {**root["is"]["spec"]["template"], "cliques": changed}
+            forged = {**root, "is": {**root["is"], "spec": {**root["is"]["spec"], "template": template}}}
+            text = json.dumps(forged)
+            assert said in spoken(capsys, "replay", written(tmp_path / "log", forged_line(words, number, text)), code=1)
+        late = json.dumps({**root, "is": {**root["is"], "spec": {"template": {"termination_delay": 10**30}}}})
+        assert "too large" in spoken(
+            capsys, "replay", written(tmp_path / "log", forged_line(words, number, late)), code=1
+        )
+
+    def test_rp004_an_object_twice_in_a_list(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        words = words_of(LOG)
+        number = next(at for at, one in enumerate(words) if one.get("kind") == "list" and one["is"])
+        text = json.dumps({**words[number], "is": words[number]["is"] * 2})
+        path = written(tmp_path / "log", forged_line(words, number, text))
+        assert "a list with an object twice" in spoken(capsys, "replay", path, code=1)
 
     def test_rp004_no_file_and_no_text(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         assert "No such file" in spoken(capsys, "replay", str(tmp_path / "nothing"), code=1)
@@ -296,6 +373,29 @@ class TestBadInput:
         with pytest.raises(Broken) as caught:
             list(looks_in([*lines[:middle], *lines[len(lines_of(LOG)) + 1 :]]))
         assert caught.value.flaw.line == middle + 1, "a section is gone before the second head"
+
+    @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 120)), max_size=6))
+    def test_rp007_whoever_is_killed_wherever_the_log_stays_whole(self, lives: list[tuple[int, int]]) -> None:
+        """Each life writes some whole lines and a part of the next one, or dies before its head; the last one ends."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "log"
+            for lines, part in [*lives, (3, 0)]:
+                with log_at(path) as log:
+                    chain = log.chain
+                written = []
+                for words in ({"decisionLog": "1.0"}, *({"answers": f"é{number}"} for number in range(3))):
+                    line, chain = line_of(words, chain)
+                    written.append(line.encode())
+                with path.open("ab") as out:
+                    out.write(b"".join(written[:lines]) + written[lines][: min(part, len(written[lines]) - 1)])
+            assert list(looks_in(path.read_bytes().splitlines(keepends=True))) == []
+
+    @pytest.mark.parametrize("text", ["hello", "\n", '{"deceive\n'])
+    def test_rp007_what_is_no_log_stays_as_it_is(self, tmp_path: Path, text: str) -> None:
+        path = tmp_path / "log"
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(NoLog), log_at(path):
+            pass
 
     @pytest.mark.parametrize("text", ["", "hello", '{"decisionLog":'])
     def test_rp007_what_is_there_before(self, tmp_path: Path, text: str) -> None:
@@ -333,6 +433,29 @@ class TestBadInput:
             recorder.planned(look_at(snapshot, reconcile(snapshot)))
         assert said == [("error", "the decision log ends here")]
         assert len(list(looks_in(out.getvalue().encode().splitlines(keepends=True)))) == 1
+
+    @pytest.mark.req("RP-003")
+    def test_rp006_a_list_that_does_not_change_is_written_once_however_much_is_seen_beside_it(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Only facts that were longest of no use are forgotten, and a list is of use at every look."""
+        monkeypatch.setattr("grove_shell.replay.recorder._REMEMBERED", 60)
+        out = io.StringIO()
+        recorder = Recorder(DecisionLog(out), "design", "")
+        first = played(LOG).snapshots[-1]
+        for number in range(40):
+            pods = {
+                uid: [replace(pod, name=f"{pod.name}-{number}") for pod in pods] for uid, pods in first.pods_of.items()
+            }
+            recorder.planned(look_at(replace(first, pods_of=pods), reconcile(first)))
+        lists = [tuple(json.loads(line)["is"]) for line in out.getvalue().splitlines() if '"kind":"list"' in line]
+        assert first.cliques
+        assert len(lists) == len(set(lists))
+
+    def test_rp004_reading_a_log_loads_no_operator(self) -> None:
+        code = "import sys, grove_shell.actions.replay\nprint('grove_shell.operator' in sys.modules)"
+        done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+        assert done.stdout.strip() == "False"
 
     def test_rp006_what_is_gone_is_forgotten(self) -> None:
         recorder = Recorder(DecisionLog(io.StringIO()), "design", "")

@@ -15,7 +15,7 @@ from grove_shell.views.run_document import run_as_json, worlds_as_json
 from grove_shell.views.timeline import timeline_page
 from tests.simulation.mutants import terminates_at_once
 from tests.simulation.sets import clique_raw, set_raw
-from tests.simulation.test_actors import run, scenario
+from tests.simulation.test_actors import run, scenario, told
 
 Json = dict[str, Any]
 POD = Ref("v1", "Pod", "ml", "llm-0-a-x")
@@ -48,6 +48,12 @@ def happening(what: What, subject: Ref | None = POD, actor: Actor = Actor.OPERAT
 def test_sm070_equal_things_are_told_once(what: What, more: Json, one: str, many: str) -> None:
     assert line(happening(what, **more)) == [one]
     assert line(happening(what, **more), happening(What.WAITS), happening(what, **more))[0] == many
+
+
+def test_sm070_pods_of_two_namespaces_are_not_equal() -> None:
+    """Their cliques only have the same name."""
+    other = Ref("v1", "Pod", "b", "llm-0-a-x")
+    assert line(happening(What.READY), happening(What.READY, other)) == ["pod llm-0-a-x ready"] * 2
 
 
 @pytest.mark.parametrize(
@@ -147,6 +153,18 @@ def test_sm072_a_picture_is_a_function_of_the_run(tmp_path: Path) -> None:
     for word in (b"llm-0-a", b"node n-0 is lost", b"terminated", b"breached, delay runs"):
         assert word in one
     assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.req("PL-004")
+def test_sm064_two_sets_of_one_name_in_two_namespaces(tmp_path: Path) -> None:
+    """Each object has a uid of its own, and each lane of the picture its own marks."""
+    raw = set_raw(clique_raw("a", 1, 1))
+    sets = [{**raw, "metadata": {**raw["metadata"], "namespace": namespace}} for namespace in ("a", "b")]
+    crash = {"at": "30s", "crashPod": {"clique": "a/llm-0-a", "recovers": "10m"}}
+    found = run(crash, sets=sets, nodes=4)
+    assert [standing.ready for standing in found.standings] == [1, 1]
+    assert told(found, What.DENIED) == [], "neither takes what is the other's"
+    draw(found, str(tmp_path / "two.svg"))
 
 
 def test_sm074_a_write_that_fails_again_is_told_once() -> None:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_shell.simulator.reading import Read, read_scenario
+from grove_shell.simulator.simulation import Options, Simulation
 from grove_shell.views.structured import as_text
 from tests.simulation.sets import clique_raw, scenario_of, set_raw
 from tests.simulation.worlds import world
@@ -73,6 +74,42 @@ def test_sm001_all_faults_at_once_with_their_places(tmp_path: Path) -> None:
     assert seen["spec.expect[1].never"][0].startswith("one of terminated, breached")
     assert seen["spec.expect[2].ready"][0] == "a number, or numbers by name of a PodClique"
     assert any(fault.file.endswith("nowhere.yaml") for fault in found.faults)
+
+
+@pytest.mark.parametrize("back", [True, False])
+@pytest.mark.parametrize(
+    "start", ["0001-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "2201-01-01T00:00:00Z", "9999-12-31T23:59:00Z"]
+)
+def test_sm001_no_clock_jumps_off_the_calendar(start: str, back: bool, tmp_path: Path) -> None:
+    jump = {"at": "1s", "jumpClock": {"back" if back else "ahead": "2562047h"}}
+    spec: Json = {"sets": [set_raw(clique_raw("a", 1, 1))], "nodes": [{"name": "n", "count": 1}], "events": [jump]}
+    assert [*faults(read(tmp_path, {**spec, "start": start}))] == ["spec.start"]
+    for allowed in ("1970-01-01T00:00:00Z", "2200-12-31T23:59:59Z"):
+        scenario = read(tmp_path, {**spec, "start": allowed}).scenario
+        assert scenario is not None
+        assert Simulation(scenario, Options(check=True)).run().violation is None
+
+
+def test_sm001_what_is_repeated_takes_time(tmp_path: Path) -> None:
+    events = [{"at": "1s", "secondLeader": {"span": "5s", "every": every}} for every in ("0s", "0", "1s")]
+    assert [*faults(read(tmp_path, {"sets": [set_raw(clique_raw("a", 1, 1))], "events": events})).items()] == [
+        ("spec.events[0].secondLeader.every", ("a duration longer than none", '"0s"')),
+        ("spec.events[1].secondLeader.every", ("a duration longer than none", '"0"')),
+    ]
+
+
+@pytest.mark.req("SM-030")
+@pytest.mark.parametrize("argument", ["--verbose", "--podcliques=", "--podcliques=a", "llm-0-a:1", "--podcliques=a:-1"])
+def test_sm001_an_init_container_of_the_users_may_have_our_name(argument: str, tmp_path: Path) -> None:
+    manifest = set_raw(clique_raw("a", 1, 1))
+    own = {"name": "grove-initc", "image": "example.com/own:1", "args": [argument]}
+    manifest["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["initContainers"] = [own]
+    scenario = read(
+        tmp_path, {"sets": [manifest], "nodes": [{"name": "n", "count": 2, "capacity": {"gpu": "2"}}]}
+    ).scenario
+    assert scenario is not None
+    run = Simulation(scenario, Options(check=True)).run()
+    assert (run.violation, [one.ready for one in run.standings]) == (None, [1])
 
 
 def test_sm001_two_sets_of_one_name_and_two_scenarios(tmp_path: Path) -> None:
@@ -270,3 +307,13 @@ def test_sm001_a_dump_that_does_not_read(tmp_path: Path) -> None:
 def test_sm004_a_scenario_of_the_suite_has_nothing_but_what_differs() -> None:
     raw = scenario_of(set_raw(clique_raw("a", 1, 1))).as_json
     assert raw["spec"].keys() == {"sets", "nodes"}
+
+
+@pytest.mark.req("SM-006")
+@pytest.mark.parametrize("where", ["spec.sets", "spec.events[0]"])
+def test_sm001_a_set_beyond_all_measure_is_a_fault_at_once(tmp_path: Path, where: str) -> None:
+    """Everybody is known by name before anything is played: two thousand million names never come to an end."""
+    huge = {**set_raw(clique_raw("a", 1, 1)), "spec": {**set_raw(clique_raw("a", 1, 1))["spec"], "replicas": 2**31 - 1}}
+    events = [{"at": "1m", "applySet": {"manifest": huge}}, {"at": "2m", "deleteSet": {"name": "x"}}]
+    found = read(tmp_path, {"sets": [huge]} if where == "spec.sets" else {"events": events})
+    assert faults(found)[where] == ("sets that come to have at most 200,000 objects", f"{3 * (2**31 - 1):,}")

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.cluster import Cluster
+from grove_shell.simulator.events import Event
+from grove_shell.simulator.history import What
 from grove_shell.simulator.nodes import asks_of, nodes_of
 from grove_shell.simulator.quantities import amount_of, parse_quantity
 from grove_shell.simulator.scenario import SchedulerSpec
@@ -47,7 +49,7 @@ def test_sm020_a_gang_is_placed_as_one_or_not_at_all(seed: int, nodes: int, gpus
     for gang in (item for item in simulation.cluster.world.items.values() if item.ref.kind == "PodGang"):
         counts = [
             (sum(bool(pod.node) for pod in pods[group.name]), group.min_replicas)
-            for group in gang.groups  # type: ignore[union-attr]
+            for group in gang.groups  # type: ignore[union-attr]  # picked by its kind
         ]
         assert all(count >= least for count, least in counts) or not any(count for count, _ in counts)
     for node in simulation.nodes.values():
@@ -137,3 +139,30 @@ def test_sm021_a_pod_asks_for_its_containers_or_its_largest_init_container() -> 
 def test_sm021_names_of_nodes() -> None:
     assert [node.name for node in nodes_of(NodePool(name="n", count=2))] == ["n-0", "n-1"]
     assert [node.name for node in nodes_of(NodePool(name="n"))] == ["n"]
+
+
+@pytest.mark.parametrize("gang_aware", [True, False])
+def test_sm094_a_gang_that_waits_is_told_once(gang_aware: bool) -> None:
+    """Three times a node of no use is added, then one of use; and two namespaces have a gang of one name."""
+    manifest = set_raw(clique_raw("a", 2, 2))
+    sets = tuple({**manifest, "metadata": {"name": "llm", "namespace": space}} for space in ("dev", "prod"))
+    useless = [Event(at=at, add_nodes=NodePool(name=f"u{at}", count=1)) for at in (10_000, 20_000, 30_000)]
+    useful = Event(at=40_000, add_nodes=NodePool(name="good", count=2, capacity={"gpu": "2"}))
+    scenario = scenario_of(manifest)
+    spec = {
+        "sets": sets,
+        "nodes": (NodePool(name="n", count=1),),
+        "events": (*useless, useful),
+        "scheduler": SchedulerSpec(gang_aware=gang_aware),
+        "until": 60_000,
+    }
+    run = Simulation(
+        scenario.model_copy(update={"spec": scenario.spec.model_copy(update=spec)}), Options(check=True)
+    ).run()
+    assert run.violation is None
+    told = [one for one in run.history.happenings if one.what is What.UNPLACED and one.subject is not None]
+    assert sorted((one.subject.namespace, one.subject.name) for one in told if one.subject) == [
+        ("dev", "llm-0"),
+        ("prod", "llm-0"),
+    ]
+    assert [one.ready for one in run.standings] == [2, 2]

@@ -98,7 +98,9 @@ def told(run: Run, what: What) -> list[str]:
 
 
 class TestSM026:
-    """Required is required."""
+    """A gang-aware scheduler MUST place the pods for which a PodGang requires a label, be it all of them, a clique or a
+    group replica, on nodes with one value of it, those that are placed already included, or not at all.
+    """
 
     def test_sm026_a_gang_goes_where_all_of_it_fits(self) -> None:
         assert racks_of(played(packed())[0]) == ["r1"] * 3
@@ -159,7 +161,9 @@ class TestSM026:
 
 
 class TestSM027:
-    """Preferred is tried."""
+    """A gang-aware scheduler MUST place pods for which a PodGang prefers a label on nodes with one value of it where
+    they all fit there, and elsewhere where they do not.
+    """
 
     def test_sm027_one_rack_where_there_is_one(self) -> None:
         assert racks_of(played(packed(how="preferred"))[0]) == ["r1"] * 3
@@ -186,7 +190,9 @@ def test_sm067_a_pod_that_is_bound_away_from_its_gang_is_found() -> None:
 
 
 class TestSM089:
-    """Topologies are looked after."""
+    """The operator of a scenario MUST look after topologies by its own decision, as it does after sets: behind caches
+    that lag, and with writes that may be refused or cut off.
+    """
 
     @pytest.mark.parametrize("write", range(1, 8))
     @pytest.mark.parametrize("committed", [True, False])
@@ -251,7 +257,9 @@ class TestSM089:
 
 
 class TestSM090:
-    """What is written of topologies is admitted or refused."""
+    """Whoever writes a topology, or a set that names one, MUST be judged by the topologies, their users and the pods
+    that are bound, as the webhooks judge.
+    """
 
     def test_sm090_a_topology_that_is_applied_twice_keeps_what_is_on_it(self) -> None:
         labelled = topology("shelves")
@@ -292,7 +300,9 @@ class TestSM090:
 
 
 class TestSM091:
-    """Admission may see late."""
+    """What those who admit know of topologies and of who uses them MUST be as old as ``admission.watch`` says, and be
+    what there is where it says nothing.
+    """
 
     MOVES = (
         {"at": "10s", "applySet": {"manifest": packed()}},
@@ -330,7 +340,9 @@ class TestSM091:
 
 
 class TestSM036:
-    """An operator keeps the configuration it began with."""
+    """What ``operator.mnnvl`` and ``operator.topologyAwareScheduling`` say, and ``reconfigure`` from its moment on,
+    MUST be the configuration of every operator that begins then, and of no other.
+    """
 
     def test_sm036_what_is_left_out_stays(self) -> None:
         events: list[Json] = [

@@ -1,6 +1,6 @@
 """Drawn worlds keep every promise; operators with a known mistake do not, and what shows it is small."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 from hypothesis import given
@@ -23,6 +23,8 @@ ENOUGH = 120
 SOME = 20
 # mistakes are found without, and sooner
 SLOW_ANSWERS = frozenset({"slow_answers", "change_hashes"})
+# worlds of a run of 100,000 in which something was wrong, of the operator or of a check
+ONCE_WRONG = (4238, 4897, 6356, 10872, 12820, 13333, 19704, 30829, 41701)
 SLOW = SLOW_ANSWERS | {"scale", "autoscale", "apply_set", "delete_set"}
 
 
@@ -33,6 +35,13 @@ def test_sm064_drawn_worlds_keep_every_promise(part: int) -> None:
     for seed in range(part * size, (part + 1) * size):
         violation = played(world(seed)).violation
         assert violation is None, f"python -m tests.simulation.worlds --first {seed} --seeds 1 --shrink"
+
+
+@pytest.mark.parametrize("seeds", [range(20), range(20, 40), ONCE_WRONG], ids=["some", "more", "once wrong"])
+def test_sm068_drawn_worlds_of_all_areas_keep_every_promise(seeds: Iterable[int]) -> None:
+    for seed in seeds:
+        violation = played(world(seed, fabric=True, topologies=True)).violation
+        assert violation is None, f"python -m tests.simulation.worlds --mnnvl --topologies --first {seed} --seeds 1"
 
 
 @pytest.mark.parametrize(("make", "codes"), MUTANTS.values(), ids=MUTANTS)

@@ -19,9 +19,9 @@ from grove_core.resources.configuration import UNASKED, Configuration
 from grove_core.resources.podclique import podclique_of
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
+from grove_shell.client.registered import PATHS, VALIDATION
 from grove_shell.webhooks.certificates import Pair
 from grove_shell.webhooks.copies import copies_for
-from grove_shell.webhooks.registration import PATHS, VALIDATION
 from grove_shell.webhooks.serving import Reviews
 from grove_shell.webhooks.telemetry import Telemetry
 from grove_shell.webhooks.tls import Shown

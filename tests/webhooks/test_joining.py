@@ -14,10 +14,10 @@ import trustme
 
 from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl, MnnvlMode, Served
 from grove_shell.client.api import Api
+from grove_shell.client.registered import JOINING, PATHS, STAMPING
 from grove_shell.webhooks.certificates import Pair
 from grove_shell.webhooks.copies import Copies
 from grove_shell.webhooks.names import Names
-from grove_shell.webhooks.registration import JOINING, PATHS, STAMPING
 from grove_shell.webhooks.serving import Reviews
 from grove_shell.webhooks.shared import Ensuring, SharedObjects
 from grove_shell.webhooks.telemetry import Telemetry

@@ -9,17 +9,8 @@ import pytest
 from aiohttp import web
 
 from grove_shell.client.api import Api
-from grove_shell.webhooks.registration import (
-    DEFAULTING,
-    GUARDING,
-    JOINED,
-    MUTATING,
-    PATHS,
-    VALIDATING,
-    VALIDATION,
-    NotRegistered,
-    Registration,
-)
+from grove_shell.client.registered import DEFAULTING, GUARDING, JOINED, MUTATING, PATHS, VALIDATING, VALIDATION
+from grove_shell.webhooks.registration import NotRegistered, Registration
 from tests.webhooks.objects import ObjectServer
 from tests.webhooks.reviews import Json
 

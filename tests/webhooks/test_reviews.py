@@ -19,11 +19,12 @@ from grove_core.admit import admit, neighbours_in
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import Deny
 from grove_shell.client.kinds import POD_CLIQUE_SET
+from grove_shell.client.registered import DEFAULTING, PATHS, VALIDATION
+from grove_shell.webhooks import serving
 from grove_shell.webhooks.certificates import Pair
 from grove_shell.webhooks.copies import Copies
 from grove_shell.webhooks.judging import defaulted, judged
 from grove_shell.webhooks.names import Names
-from grove_shell.webhooks.registration import DEFAULTING, PATHS, VALIDATION
 from grove_shell.webhooks.review import request_of
 from grove_shell.webhooks.serving import Reviews
 from grove_shell.webhooks.telemetry import Telemetry
@@ -243,6 +244,19 @@ def test_wh008_a_request_that_is_no_review_is_told_all_that_is_wrong() -> None:
     assert answered(VALIDATION, review(None))[0] == 400
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"operation": {}}, "request.operation: expected one of CREATE, UPDATE, DELETE, CONNECT"),
+        ({"operation": "DELETE", "object": "llm"}, 'request.object: expected an object, got "llm"'),
+    ],
+)
+def test_wh008_parts_of_another_type_are_no_fault_of_ours(asked: Json, said: str) -> None:
+    code, text = answered(VALIDATION, review(set_of(), **asked))
+    assert code == 400
+    assert said in text
+
+
 def test_wh008_operations_that_nobody_registered_are_no_fault() -> None:
     for operation in ("DELETE", "CONNECT"):
         for webhook in (DEFAULTING, VALIDATION):
@@ -266,6 +280,21 @@ def test_wh009_what_we_cannot_judge_ends_nothing() -> None:
     assert (code, words) == (500, "a fault of grove webhooks, not of the request: RecursionError; see its log\n")
     assert (after, said["response"]["allowed"]) == (200, True)
     assert [(line["level"], line["msg"]) for line in log] == [("error", "fault of ours")]
+
+
+def test_wh009_what_we_cannot_even_read_is_told_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader with a fault of ours in it."""
+
+    def stumbling(body: bytes, *_kind: str) -> Any:
+        raise AttributeError(f"of {len(body)} bytes")
+
+    async def play(caller: Caller) -> tuple[tuple[int, Any], list[Json]]:
+        return await caller.ask(VALIDATION, b"{}"), caller.said
+
+    monkeypatch.setattr(serving, "request_of", stumbling)
+    (code, words), log = played(play)
+    assert (code, words) == (500, "a fault of grove webhooks, not of the request: AttributeError; see its log\n")
+    assert [(line["msg"], line["error"]) for line in log] == [("fault of ours", "AttributeError: of 2 bytes")]
 
 
 def test_wh002_large_objects_are_taken() -> None:

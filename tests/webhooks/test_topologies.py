@@ -9,8 +9,8 @@ from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, T
 from grove_core.resources.configuration import UNTOLD
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
+from grove_shell.client.registered import LEAVING, TOPOLOGIES
 from grove_shell.webhooks.asking import Asking
-from grove_shell.webhooks.registration import LEAVING, TOPOLOGIES
 from tests.property.topology.test_admission import CREATED, a_set, raw_topology
 from tests.webhooks.objects import ObjectServer
 from tests.webhooks.placing import (
@@ -85,7 +85,9 @@ def test_tp090_the_name_is_locked_while_a_pod_is_bound() -> None:
 
 
 class TestTP091:
-    """A copy that lags MUST NOT be the reason of a refusal."""
+    """A set that would be admitted but for its topology MUST be refused only by that topology as the API server has it
+    now, and where it does not say be judged as if topologies were not known.
+    """
 
     def test_tp091_a_topology_that_was_made_a_moment_ago_is_found(self) -> None:
         async def play(caller: Caller) -> None:

@@ -78,7 +78,7 @@ def after_answer(
             return replace(memory, patient_until=now + (answer.retry_after or _BUSY))
         case Reply.GONE if isinstance(request, Read | Clear):
             return replace(memory, other=None, other_read_at=now, failures=0, failure="", not_before=None)
-        case Reply.GONE:
+        case Reply.GONE if not isinstance(request, Label | ListPods):  # these do not speak of the register
             memory = _failed(memory, setup, answer, now, jitter)
             return _checked(_gone(memory, request), me, now)
         case Reply.REFUSED if isinstance(request, Remove) and isinstance(request.write, Apply):

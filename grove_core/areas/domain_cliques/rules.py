@@ -67,6 +67,11 @@ class Why(Rule):
     OTHER_SOURCE_UNREAD = Clause("DC-065", "daemons of its clique may be registered in {register}, too")
 
     LEFT_BEHIND = Clause("DC-067", "{register} has an entry of its node with its own address, which nobody looks after")
+    CONTESTED_ELSEWHERE = Clause(
+        "DC-068",
+        "{rival} has its index {before} in the object of the other gate, and its fabric daemon has not started: "
+        "it moves to {index}",
+    )
 
     ENTRY_STALE = Clause("DC-070", "no pod of this domain and clique {clique} is on {node}")
     POD_ON_NODE = Clause("DC-071", "pod {pod} is on {node}, so the entry stays until it is taken over")

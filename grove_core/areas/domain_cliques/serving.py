@@ -57,7 +57,7 @@ def _contested(
     """Somebody else has the index it settled on; None while that one is expected to move.
 
     Where the other stands in the object of the other gate, neither can have seen the other in its own answer, so who
-    has not started moves (DC-066). Who does not move within the patience never will; then the last by name does.
+    has not started moves (DC-068). Who does not move within the patience never will; then the last by name does.
     """
     me, setup, holders = situation.me, situation.setup, view.holders(index)
     apart = situation.fabric is None and not view_of(me, situation.register).rival(index)
@@ -68,7 +68,7 @@ def _contested(
     if free is None:
         return withdraw(situation, view, mine)
     rival = view.rival(index)
-    reason = Why.INDEX_CONTESTED.because(me.pod_ref, rival=rival, before=index, index=free)
+    reason = Why.CONTESTED_ELSEWHERE.because(me.pod_ref, rival=rival, before=index, index=free)
     if not apart:
         facts = {"rival": rival, "since": format_time(since)}
         reason = Why.STALEMATE_ENDED.because(me.pod_ref, **facts, before=index, index=free)

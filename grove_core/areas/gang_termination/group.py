@@ -4,27 +4,25 @@ Two levels of protection (GT-050 to GT-053): a group ends single replicas only w
 decides. Replicas whose delay still runs count as breached, so a group never falls below its minimum by its own hand.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.areas.gang_termination.deadline import deadline, timing_reason
-from grove_core.areas.gang_termination.judge import since_when
+from grove_core.areas.gang_termination.clocks import clocks_of, fate_by, fate_of_whole
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import (
+    Breach,
     CliqueJudgement,
     Delegate,
     GroupFate,
     GroupJudgement,
     Keep,
     Suspend,
-    Terminate,
-    Wait,
-    build,
 )
-from grove_core.kernel.conditions import Truth
+from grove_core.kernel.conditions import Truth, condition_of, transition_time
 from grove_core.kernel.reasons import Reason
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 
@@ -50,11 +48,12 @@ def judge_group(
     elif group.replicas - len(breached) < group.needed:
         breach = Truth.TRUE
     delay = delay_of(root, group)
-    since = since_when(group.status.conditions, breach, now)
+    since = transition_time(condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED), breach, now)
     if not breached:
-        return build(GroupJudgement, (group, delay, _NONE, breach, since, _KEEP, _NONE))
-    fates = _fates_of(breached, breach, None if root.deleting else delay, now)
-    return GroupJudgement(group, delay, breached, breach, since, _fate_of_whole(fates), fates)
+        return GroupJudgement(group, delay, _NONE, breach, since, _KEEP, _NONE, _NONE)
+    acting = _NONE if delay is None or root.deleting else _acting_on(breached, delay)
+    fates = _fates_of(breached, acting, breach, now)
+    return GroupJudgement(group, delay, breached, breach, since, fate_of_whole(fates.values()), fates, acting)
 
 
 def delay_of(root: PodCliqueSet, group: ScalingGroup) -> timedelta | None:
@@ -72,37 +71,24 @@ def _breached_replicas(group: ScalingGroup, members: Sequence[CliqueJudgement]) 
     return dict(sorted(found.items())) if found else _NONE
 
 
+def _acting_on(breached: Mapping[int, Sequence[CliqueJudgement]], delay: timedelta) -> Mapping[int, Sequence[Breach]]:
+    return {
+        index: [Breach(judged.clique.ref, judged.since, delay) for judged in cliques]
+        for index, cliques in breached.items()
+    }
+
+
 def _fates_of(
-    breached: Mapping[int, Sequence[CliqueJudgement]], breach: Truth, delay: timedelta | None, now: datetime
+    breached: Iterable[int], acting: Mapping[int, Sequence[Breach]], breach: Truth, now: datetime
 ) -> Mapping[int, GroupFate]:
     """What becomes of each breached replica: one answer for all where a guard holds the whole group back."""
-    if delay is None:
+    if not acting:
         return dict.fromkeys(breached, _KEEP)
     if breach is Truth.UNKNOWN:
         return dict.fromkeys(breached, Suspend())
     if breach is Truth.TRUE:
         return dict.fromkeys(breached, Delegate())
-    fates: dict[int, GroupFate] = {}
-    for index, cliques in breached.items():
-        first = min(deadline(judged.since, delay) for judged in cliques)
-        fates[index] = Terminate() if first <= now else Wait(first)
-    return fates
-
-
-def _fate_of_whole(fates: Mapping[int, GroupFate]) -> GroupFate:
-    """End something if any replica ends; else wait for the first; else what holds for all."""
-    verdicts = list(fates.values())
-    if len(verdicts) == 1:
-        return verdicts[0]
-    if Terminate() in verdicts:
-        return Terminate()
-    waits = [verdict for verdict in verdicts if isinstance(verdict, Wait)]
-    return min(waits, key=lambda wait: wait.until) if waits else verdicts[0]
-
-
-def cause_in(judged: GroupJudgement, index: int) -> CliqueJudgement:
-    """The clique of a breached replica whose delay ends first; by name among equals. Delays are the same for all."""
-    return min(judged.breached[index], key=lambda clique: (clique.since, clique.clique.ref.sort_key))
+    return {index: fate_by(breaches, now) for index, breaches in acting.items()}
 
 
 def because_of_breach(judged: GroupJudgement) -> tuple[Reason, ...]:
@@ -120,19 +106,19 @@ def because_of_breach(judged: GroupJudgement) -> tuple[Reason, ...]:
     return (own, *(clique.reason for cliques in judged.breached.values() for clique in cliques))
 
 
-def because_of_fate(judged: GroupJudgement, now: datetime) -> tuple[Reason, ...]:
+def because_of_fate(root: PodCliqueSet, judged: GroupJudgement, now: datetime) -> tuple[Reason, ...]:
     """Why the group as a whole does what it does: the reasons of the replicas that share its fate."""
     if not judged.breached:
         return (Why.GROUP_NOTHING_BREACHED.because(judged.group.ref),)
     kind = type(judged.fate)
     like = [index for index, fate in judged.replica_fates.items() if isinstance(fate, kind)]
-    reasons = (reason for index in like for reason in because_of_replica(judged, index, now))
+    reasons = (reason for index in like for reason in because_of_replica(root, judged, index, now))
     return tuple(dict.fromkeys(reasons))
 
 
-def because_of_replica(judged: GroupJudgement, index: int, now: datetime) -> tuple[Reason, ...]:
+def because_of_replica(root: PodCliqueSet, judged: GroupJudgement, index: int, now: datetime) -> tuple[Reason, ...]:
     """Why a breached replica of the group is ended, waited for, or left alone."""
-    group, delay, cliques = judged.group, judged.delay, judged.breached[index]
+    group = judged.group
     match judged.replica_fates[index]:
         case Suspend():
             return (Why.SUSPENDED_BY_UPDATE.because(group.ref),)
@@ -140,9 +126,6 @@ def because_of_replica(judged: GroupJudgement, index: int, now: datetime) -> tup
             counts = {"left": judged.left, "replicas": group.replicas, "needed": group.needed}
             return (Why.DELEGATED_TO_SET.because(group.ref, **counts),)
         case Keep():
-            return ((Why.TERMINATION_DISABLED if delay is None else Why.SET_BEING_DELETED).because(group.ref),)
-        case fate:
-            span = delay or timedelta()
-            due = [clique for clique in cliques if deadline(clique.since, span) <= now]
-            why = Why.GROUP_DELAY_EXPIRED if isinstance(fate, Terminate) else Why.GROUP_DELAY_RUNNING
-            return tuple(timing_reason(why, clique.clique.ref, clique.since, span) for clique in due or cliques)
+            return ((Why.SET_BEING_DELETED if root.deleting else Why.TERMINATION_DISABLED).because(group.ref),)
+        case _:
+            return clocks_of(judged.acting[index], (Why.GROUP_DELAY_EXPIRED, Why.GROUP_DELAY_RUNNING), now)

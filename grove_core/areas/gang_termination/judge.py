@@ -10,8 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, build
-from grove_core.kernel.conditions import Condition, Truth
-from grove_core.kernel.times import whole_seconds
+from grove_core.kernel.conditions import Truth, condition_of, transition_time
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
@@ -83,7 +82,7 @@ def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime) -> Cliqu
     for question, breach, why in BREACH_TABLE:  # noqa: B007  # pragma: no branch
         if question(ready, needed, was_available, status.updating):
             break
-    since = since_when(status.conditions, breach, now)
+    since = transition_time(condition_of(status.conditions, MIN_AVAILABLE_BREACHED), breach, now)
     return build(CliqueJudgement, (clique, ready, was_available, breach, why, since))
 
 
@@ -95,11 +94,3 @@ def availability_of(status: CliqueStatus, ready: int, needed: int) -> bool | Non
     if 0 < needed <= ready and not status.updating:
         return True
     return status.was_available if status.recorded else False
-
-
-def since_when(conditions: Iterable[Condition], breach: Truth, now: datetime) -> datetime:
-    """Since when the breach condition has this status, if it is written now (GT-019)."""
-    for condition in conditions:
-        if condition.type == MIN_AVAILABLE_BREACHED:
-            return condition.last_transition_time if condition.status is breach else whole_seconds(now)
-    return whole_seconds(now)

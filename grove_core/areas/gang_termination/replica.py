@@ -8,23 +8,21 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Final
 
-from grove_core.areas.gang_termination.deadline import deadline, timing_reason
+from grove_core.areas.gang_termination.clocks import clocks_of, fate_by
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import (
     Breach,
     CliqueJudgement,
     GroupJudgement,
     Keep,
-    ReplicaFate,
     ReplicaJudgement,
-    Terminate,
-    Wait,
     build,
 )
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.names import scaling_group_name, standalone_clique_name
+from grove_core.resources.podclique import GROUP_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet
 
 _KEEP: Final = Keep()
@@ -73,27 +71,22 @@ def _judge_replica(
         group = groups.get(scaling_group_name(set_name, index, short))
         if group is not None and group.delay is not None:
             breaches.append(Breach(group.group.ref, group.since, group.delay))
-    fate: ReplicaFate = _KEEP
-    if breaches and not root.deleting:
-        first = min(deadline(breach.since, breach.delay) for breach in breaches)
-        fate = Terminate() if first <= now else Wait(first)
+    fate = fate_by(breaches, now) if breaches and not root.deleting else _KEEP
     return ReplicaJudgement(index, fate, breaches)
 
 
 def missing_of(root: PodCliqueSet, index: int, there: AbstractSet[str]) -> tuple[str, ...]:
-    """``Kind/name`` of what a replica of the set should consist of and is not ``there``, by name (GT-038)."""
+    """``Kind/name`` of what a replica of the set should consist of and is not ``there``, by name (GT-038).
+
+    Args:
+        there: ``Kind/name`` of what exists: a clique and a group may have one name.
+    """
     set_name, shape = root.ref.name, root.shape
-    cliques = (standalone_clique_name(set_name, index, short) for short in shape.standalone)
-    groups = (scaling_group_name(set_name, index, short) for short in shape.groups)
-    return (
-        *(f"PodClique/{name}" for name in cliques if name not in there),
-        *(f"PodCliqueScalingGroup/{name}" for name in groups if name not in there),
+    wanted = (
+        *(f"PodClique/{standalone_clique_name(set_name, index, short)}" for short in shape.standalone),
+        *(f"{GROUP_KIND}/{scaling_group_name(set_name, index, short)}" for short in shape.groups),
     )
-
-
-def cause_of(judged: ReplicaJudgement) -> Breach:
-    """The breach whose delay ends first; by name among equals. Where the replica ends, it is due (GT-063)."""
-    return min(judged.breaches, key=lambda breach: (deadline(breach.since, breach.delay), breach.ref.sort_key))
+    return tuple(name for name in wanted if name not in there)
 
 
 def because_of_fate(
@@ -102,20 +95,15 @@ def because_of_fate(
     """Why a replica is ended, waited for or kept; after that, what is missing of it (GT-038)."""
     subject = root.ref.at_replica(judged.index)
     also = (Why.CONSTITUENT_MISSING.because(subject, name=name) for name in missing)
-    return (*_clocks(judged, now), *also) if judged.fate != _KEEP else (_guard(root, subject), *also)
+    if judged.fate == _KEEP:
+        return (_guard(root, subject), *also)
+    return (*clocks_of(judged.breaches, (Why.DELAY_EXPIRED, Why.DELAY_RUNNING), now), *also)
 
 
 def _guard(root: PodCliqueSet, subject: Ref) -> Reason:
     """The first guard that keeps a replica."""
     if root.deleting:
         return Why.SET_BEING_DELETED.because(subject)
-    if root.spec.template.delay is None:
+    if root.shape.delay is None:
         return Why.TERMINATION_DISABLED.because(subject)
     return Why.NOTHING_BREACHED.because(subject)
-
-
-def _clocks(judged: ReplicaJudgement, now: datetime) -> tuple[Reason, ...]:
-    """The clocks that have run out, else all that run."""
-    due = [breach for breach in judged.breaches if deadline(breach.since, breach.delay) <= now]
-    why = Why.DELAY_EXPIRED if due else Why.DELAY_RUNNING
-    return tuple(timing_reason(why, *breach) for breach in due or judged.breaches)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from grove_core.areas.gang_termination.group import because_of_breach
 from grove_core.areas.gang_termination.replica import missing_of
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.verdicts import CliqueJudgement, GroupJudgement, Judgement
+from grove_core.areas.gang_termination.verdicts import Availability, CliqueJudgement, GroupJudgement, Judgement
 from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap, Json
@@ -120,7 +120,7 @@ class Tally:
     placements: Mapping[Ref, Decision[Truth]]
     usable: Mapping[str, Usable]
     missing: Mapping[int, tuple[str, ...]]
-    availability: Reason
+    availability: Availability
 
 
 def tally_of(snapshot: Snapshot, judgement: Judgement) -> Tally:
@@ -141,17 +141,17 @@ def tally_of(snapshot: Snapshot, judgement: Judgement) -> Tally:
 
 def missing_in(root: PodCliqueSet, judgement: Judgement) -> Mapping[int, tuple[str, ...]]:
     """Replica index -> what is missing of it, for every replica that was judged (GT-038)."""
-    there = {judged.clique.ref.name for judged in judgement.cliques}
-    there.update(judged.group.ref.name for judged in judgement.groups)
+    there = {judged.clique.ref.short for judged in judgement.cliques}
+    there.update(judged.group.ref.short for judged in judgement.groups)
     return {replica.index: missing_of(root, replica.index, there) for replica in judgement.replicas}
 
 
 def availability_of_set(
     root: PodCliqueSet, judgement: Judgement, usable: Mapping[str, Usable], missing: Mapping[int, Sequence[str]]
-) -> Reason:
-    """How many replicas of the set are available (GT-045), as the reason for saying so (GT-046)."""
+) -> Availability:
+    """How many replicas of the set are available (GT-045)."""
     standalone = {judged.clique.ref.name: judged for judged in judgement.cliques}
-    needed = {judged.group.ref.name: judged.group.min_available for judged in judgement.groups}
+    needed = {judged.group.ref.name: judged.group.needed for judged in judgement.groups}
     available = 0
     for index, absent in missing.items():
         names = [standalone_clique_name(root.ref.name, index, short) for short in root.shape.standalone]
@@ -161,7 +161,12 @@ def availability_of_set(
             and all(standalone[name].ready >= standalone[name].clique.min_available for name in names)
             and all(usable[name].available >= needed[name] for name in groups)
         )
-    return Why.AVAILABLE_REPLICAS.because(root.ref, available=available, replicas=root.spec.replicas)
+    return Availability(available, root.spec.replicas)
+
+
+def because_of_availability(root: PodCliqueSet, found: Availability) -> tuple[Reason, ...]:
+    """Why so many replicas of the set are told to be available (GT-046)."""
+    return (Why.AVAILABLE_REPLICAS.because(root.ref, **found._asdict()),)
 
 
 def usable_groups(judgement: Judgement, counts: Mapping[Ref, Counts]) -> Mapping[str, Usable]:
@@ -183,10 +188,8 @@ def statuses_of(snapshot: Snapshot, judgement: Judgement, tally: Tally) -> Itera
         yield from _group_status(group, tally.usable[group.group.ref.name])
     root = snapshot.root
     if root.uid and not root.deleting:
-        because = tally.availability
-        facts = dict(because.facts)
-        wanted: dict[str, Json] = {"replicas": facts["replicas"], "availableReplicas": facts["available"]}
-        yield from status_if_other(root, root.status, wanted, (), (because,))
+        because = because_of_availability(root, tally.availability)
+        yield from status_if_other(root, root.status, tally.availability.fields, (), because)
 
 
 def _clique_status(judged: CliqueJudgement, tally: Tally, snapshot: Snapshot) -> Iterator[Status]:

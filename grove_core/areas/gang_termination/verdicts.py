@@ -7,6 +7,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.kernel.conditions import Truth
+from grove_core.kernel.frozen import Json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.podclique import PodClique
@@ -40,13 +41,28 @@ class Suspend:
     """Do nothing while an update runs (GT-053)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """Nothing can be said (GT-024)."""
+ReplicaFate: TypeAlias = Keep | Wait | Terminate
+GroupFate: TypeAlias = Keep | Wait | Terminate | Delegate | Suspend
+
+KEEPS: Final = Keep.__name__
+WAITS: Final = Wait.__name__
+ENDS: Final = Terminate.__name__
+DELEGATES: Final = Delegate.__name__
+SUSPENDS: Final = Suspend.__name__
+"""What findings call them; the verdicts on a termination are these, and ``Unknown`` where nothing can be said."""
 
 
-ReplicaFate: TypeAlias = Keep | Wait | Terminate | Unknown
-GroupFate: TypeAlias = Keep | Wait | Terminate | Delegate | Suspend | Unknown
+def word_of(fate: GroupFate) -> str:
+    """What findings call a fate."""
+    return type(fate).__name__
+
+
+class Breach(NamedTuple):
+    """A breached constituent of a replica, since when, and the delay that counts for it (GT-030)."""
+
+    ref: Ref
+    since: datetime
+    delay: timedelta
 
 
 build: Final = tuple.__new__  # what a NamedTuple's own constructor calls, without the half of the time it adds
@@ -86,6 +102,7 @@ class GroupJudgement(NamedTuple):
         breach, since: GT-041 to GT-043.
         fate: for the group as a whole.
         replica_fates: replica index -> fate, for the breached replicas.
+        acting: replica index -> its breaches, where a delay counts for them and nothing forbids to act on them.
     """
 
     group: ScalingGroup
@@ -95,19 +112,12 @@ class GroupJudgement(NamedTuple):
     since: datetime
     fate: GroupFate
     replica_fates: Mapping[int, GroupFate]
+    acting: Mapping[int, Sequence[Breach]]
 
     @property
     def left(self) -> int:
         """Replicas that are not breached."""
         return self.group.replicas - len(self.breached)
-
-
-class Breach(NamedTuple):
-    """A breached constituent of a replica, since when, and the delay that counts for it (GT-030)."""
-
-    ref: Ref
-    since: datetime
-    delay: timedelta
 
 
 class ReplicaJudgement(NamedTuple):
@@ -135,6 +145,27 @@ class Judgement(NamedTuple):
     groups: tuple[GroupJudgement, ...] = ()
     replicas: tuple[ReplicaJudgement, ...] = ()
     unknown: tuple[Reason, ...] = ()
+
+
+class Availability(NamedTuple):
+    """How many replicas of a set are available (GT-045, GF-037).
+
+    Attributes:
+        replicas: as specified.
+    """
+
+    available: int
+    replicas: int
+
+    @property
+    def verdict(self) -> str:
+        """As a finding tells it: ``1/2``."""
+        return f"{self.available}/{self.replicas}"
+
+    @property
+    def fields(self) -> dict[str, Json]:
+        """As the status of the set tells it (GT-046)."""
+        return {"replicas": self.replicas, "availableReplicas": self.available}
 
 
 class Ending(NamedTuple):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from grove_core.areas.mnnvl.criterion import asking, opts_out, wants_domains
 from grove_core.areas.mnnvl.rules import Refuse, Warn
 from grove_core.kernel.admission import Caution, Objection
 from grove_core.kernel.frozen import FrozenMap
@@ -10,7 +11,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.fields import shown
 from grove_core.resources.found import Found, new_in
-from grove_core.resources.gpus import CONTAINER_LISTS, GPU, asks_for_gpus, containers_in, gpus_of
+from grove_core.resources.gpus import CONTAINER_LISTS, GPU, containers_in, gpus_of
 from grove_core.resources.keys import (
     DOMAIN_TEMPLATE,
     MNNVL_CLAIM,
@@ -79,10 +80,10 @@ def _ignored(manifest: Manifest, configuration: Configuration) -> Iterator[Found
 
 def _in_vain(manifest: Manifest, configuration: Configuration) -> Iterator[Found]:
     """MN-075, MN-077: who wants a ComputeDomain and asks for no GPUs that count."""
-    if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or manifest.annotations.get(MNNVL_ENABLED) == "false":
+    if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or opts_out(manifest.annotations):
         return
     cliques = manifest.spec.template.cliques
-    if any(asks_for_gpus(clique.spec.pod_spec) for clique in cliques):
+    if asking(manifest.spec.template):
         return
     if MNNVL_ENABLED in manifest.annotations:
         path = set_place(manifest).at(MNNVL_ENABLED)
@@ -109,12 +110,12 @@ def _other_gpus(container: FrozenMap) -> str:
 
 def _on_one_node(manifest: Manifest, configuration: Configuration) -> Iterator[Found]:
     """MN-076: pods that need less than a node, and that nothing keeps off the node of another pod of their domain."""
-    if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or manifest.annotations.get(MNNVL_ENABLED) == "false":
+    wanted = wants_domains(manifest.annotations, manifest.spec.template)
+    if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or not wanted:
         return
-    cliques = manifest.spec.template.cliques
-    if not any(asks_for_gpus(clique.spec.pod_spec) for clique in cliques) or _pods_of_a_replica(manifest) < 2:  # noqa: PLR2004 - two share
+    if _pods_of_a_replica(manifest) < 2:  # noqa: PLR2004 - two share
         return
-    for index, clique in enumerate(cliques):
+    for index, clique in enumerate(manifest.spec.template.cliques):
         gpus = gpus_of(clique.spec.pod_spec)
         if gpus < _WHOLE_NODE and not _keeps_apart(clique):
             path = f"{CLIQUES}[{index}].spec.podSpec.affinity"

@@ -7,13 +7,12 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
+from grove_core.areas.mnnvl.criterion import wants_domains
 from grove_core.areas.mnnvl.rules import Warn
 from grove_core.kernel.admission import Caution
 from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.found import Found
-from grove_core.resources.gpus import asks_for_gpus
-from grove_core.resources.keys import MNNVL_ENABLED
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.membership import effective_annotations, membership_of, seat_for
 from grove_core.resources.names import listed
@@ -84,7 +83,7 @@ def _pods(manifest: Manifest, configuration: Configuration) -> Iterator[_Pod]:
     """Those that get a claim to a ComputeDomain."""
     told, template = configuration.mnnvl, manifest.spec.template
     homes = {name: group for group in template.pod_clique_scaling_groups for name in group.clique_names}
-    each_its_own = told.in_mode(MnnvlMode.OPERATOR) and _is_wanted(manifest)
+    each_its_own = told.in_mode(MnnvlMode.OPERATOR) and wants_domains(manifest.annotations, template)
     if not each_its_own and not told.in_mode(MnnvlMode.ANNOTATIONS):
         return
     for clique in template.cliques:
@@ -96,13 +95,6 @@ def _pods(manifest: Manifest, configuration: Configuration) -> Iterator[_Pod]:
                     place = (clique.name, group.name if group is not None else "", replica, group_replica, number)
                     if each_its_own or shared is not None:
                         yield _Pod(*place, claim=place if each_its_own else shared)
-
-
-def _is_wanted(manifest: Manifest) -> bool:
-    """Whether every replica gets a ComputeDomain in mode `operator`, and every pod a channel of it (MN-008)."""
-    if manifest.annotations.get(MNNVL_ENABLED, "true") != "true":
-        return False
-    return any(asks_for_gpus(clique.spec.pod_spec) for clique in manifest.spec.template.cliques)
 
 
 def _claim(

@@ -1,6 +1,5 @@
 """What MNNVL wishes: domains that are missing, none that are too many, and the condition of the set."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
@@ -26,9 +25,10 @@ from grove_core.resources.keys import (
 )
 from grove_core.resources.labels import labels_of, labels_of_replica
 from grove_core.resources.membership import is_managed
-from grove_core.resources.names import domain_claim_template_name, index_from, replica_name, scaling_group_name
+from grove_core.resources.names import domain_claim_template_name, index_from, listed
 from grove_core.resources.statuses import status_change
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.users import outliving_pods, users_not_collected
 
 QUESTION: Final = "computeDomain"
 
@@ -103,7 +103,7 @@ def _domain_for(snapshot: Snapshot, one: ReplicaFabric, because: Reason) -> Pres
 
 
 def _surplus(snapshot: Snapshot) -> Iterator[Absent | HeldBack]:
-    """Domains of replicas that the set does not want any more (MN-050, MN-051)."""
+    """Domains of replicas that the set does not want any more (MN-050, MN-051, MN-054)."""
     root = snapshot.root
     surplus = [
         (index, domain)
@@ -112,10 +112,13 @@ def _surplus(snapshot: Snapshot) -> Iterator[Absent | HeldBack]:
         for index in (_replica_of(domain),)
         if index is not None and index >= root.spec.replicas
     ]
-    users = _users(snapshot, {index for index, _ in surplus}) if surplus else {}
+    users, unseen = _users(snapshot, {index for index, _ in surplus}), users_not_collected(snapshot)
     for index, domain in surplus:
         if index in users:
             yield HeldBack(domain.ref, (Why.DOMAIN_IN_USE.because(domain.ref, replica=index, pods=users[index]),))
+        elif unseen:
+            because = Why.USERS_NOT_COLLECTED.because(domain.ref, kinds=listed(unseen), replica=index)
+            yield HeldBack(domain.ref, (because,))
         else:
             because = Why.SURPLUS_DOMAIN.because(domain.ref, replica=index, replicas=root.spec.replicas)
             yield Absent(domain.ref, domain.guard, (because,))
@@ -127,28 +130,12 @@ def _replica_of(domain: ComputeDomain) -> int | None:
 
 
 def _users(snapshot: Snapshot, replicas: AbstractSet[int]) -> Mapping[int, int]:
-    """Replica -> how many pods may hold its channels; a clique whose pods nobody knows counts as one.
-
-    A pod may outlive its clique; its gang's name tells the replica. Linear in the cliques whose pods are known.
-    """
-    known = "Pod" in snapshot.complete
-    found: Counter[int] = Counter()
+    """Replica -> how many pods may hold its channels; a pod may outlive its clique."""
+    found = outliving_pods(snapshot, replicas)
     for clique in snapshot.cliques:
-        pods = len(snapshot.pods_of.get(clique.uid, ())) if known else 1
+        pods = len(snapshot.pods_of.get(clique.uid, ()))
         if pods and clique.replica_index in replicas and DOMAIN_TEMPLATE in clique.annotations:
             found[clique.replica_index] += pods
-    own, root = {clique.uid for clique in snapshot.cliques}, snapshot.root
-    gangs = {replica_name(root.ref.name, index): index for index in replicas}
-    scaled = {
-        scaling_group_name(root.ref.name, index, group.name): index
-        for index in replicas
-        for group in root.spec.template.pod_clique_scaling_groups
-    }
-    for uid, pods_there in snapshot.pods_of.items():
-        for pod in () if uid in own else pods_there:
-            replica = gangs.get(pod.gang, scaled.get(pod.gang.rpartition("-")[0]))
-            if replica is not None and pod.namespace == root.ref.namespace:
-                found[replica] += 1
     return found
 
 

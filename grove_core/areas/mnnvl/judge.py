@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, assert_never
 
+from grove_core.areas.mnnvl.criterion import asking, opts_out
 from grove_core.areas.mnnvl.rules import Why
 from grove_core.areas.mnnvl.verdicts import Fabric, FabricJudgement, Fate, Kin, ReplicaFabric
 from grove_core.kernel.reasons import Reason
@@ -14,13 +15,14 @@ from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.dialects import dialect_of
 from grove_core.resources.domain_condition import Failure, failure_in
-from grove_core.resources.gpus import GPU, asks_for_gpus
+from grove_core.resources.gpus import GPU
 from grove_core.resources.keys import DOMAIN_TEMPLATE, MNNVL_ENABLED, SET
 from grove_core.resources.names import domain_claim_template_name, domain_name, listed
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.users import parts_not_collected
 
 PATIENCE: Final = timedelta(seconds=60)  # decision D39
 
@@ -37,7 +39,7 @@ def judge_fabric(snapshot: Snapshot) -> FabricJudgement:
     scene = _Scene(snapshot)
     indices = range(max(snapshot.root.spec.replicas, 0)) if wanted else scene.joined
     replicas = tuple(scene.replica(index, is_wanted=wanted) for index in indices)
-    failure = scene.failure(replicas) if scene.knows or not wanted else None
+    failure = scene.failure(replicas) if (scene.knows and not scene.unseen) or not wanted else None
     return FabricJudgement(criterion, wanted, replicas, failure)
 
 
@@ -67,13 +69,13 @@ def _criterion_of(snapshot: Snapshot) -> tuple[bool, Reason]:
     root = snapshot.root
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.OPERATOR):
         return False, Why.MNNVL_OFF.because(root.ref)
-    choice = root.annotations.get(MNNVL_ENABLED)
-    if choice is not None and choice != "true":  # what is neither was admitted before the feature: no consent
-        return False, Why.OPTED_OUT.because(root.ref, annotation=MNNVL_ENABLED, value=f'"{choice}"')
-    asking = [clique.name for clique in root.spec.template.cliques if asks_for_gpus(clique.spec.pod_spec)]
-    if not asking:
+    if opts_out(root.annotations):
+        value = f'"{root.annotations[MNNVL_ENABLED]}"'
+        return False, Why.OPTED_OUT.because(root.ref, annotation=MNNVL_ENABLED, value=value)
+    cliques = asking(root.spec.template)
+    if not cliques:
         return False, Why.NO_GPUS_ASKED.because(root.ref, resource=GPU)
-    return True, Why.GPUS_ASKED.because(root.ref, cliques=listed(asking))
+    return True, Why.GPUS_ASKED.because(root.ref, cliques=listed(cliques))
 
 
 class _Place(NamedTuple):
@@ -98,11 +100,13 @@ class _Scene:
 
     Attributes:
         knows: whether every ComputeDomain is in the snapshot.
+        unseen: kinds of siblings that may be there and not in the snapshot.
         kin: by replica.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.knows = DOMAIN_KIND in snapshot.complete
+        self.unseen = parts_not_collected(snapshot)
         self.kin: dict[int, Kin] = {}
         self._snapshot = snapshot
         self._root = snapshot.root
@@ -136,6 +140,9 @@ class _Scene:
         if not self.knows:
             fate = {Kin.NONE: Fate.UNKNOWN, Kin.JOINED: Fate.JOINED, Kin.WITHOUT: Fate.WITHOUT}[place.kin]
             return place.is_so(fate, Why.DOMAINS_NOT_COLLECTED.because(ref, domain=ref.name))
+        if place.kin is Kin.NONE and self.unseen:
+            because = Why.SIBLINGS_NOT_COLLECTED.because(ref, kinds=listed(self.unseen), replica=index)
+            return place.is_so(Fate.UNKNOWN, because)
         if not is_wanted:
             return place.is_so(Fate.MISSED, Why.MISSED_WHILE_OFF.because(ref, replica=index))
         if place.kin is Kin.WITHOUT and index not in self._before.replicas and ref.name not in self._refused:

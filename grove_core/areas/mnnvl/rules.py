@@ -21,9 +21,13 @@ class Why(Rule):
     CREATION_FAILED_NO_MORE = Clause("MN-013", "no ComputeDomain fails any more")
     TRIED_AGAIN = Clause("MN-014", "it could not be made before; what runs without it stays as it is")
     DOMAINS_NOT_COLLECTED = Clause("MN-016", "ComputeDomains were not collected: whether {domain} exists is unknown")
+    SIBLINGS_NOT_COLLECTED = Clause(
+        "MN-017",
+        "{kinds} objects were not collected: whether replica {replica} runs without one is unknown",
+    )
 
-    REPLICA_RUNS_WITHOUT = Clause("MN-024", "replica {replica} has run without a ComputeDomain from the start")
     DOMAIN_EXISTS = Clause("MN-020", "ComputeDomain {domain} exists")
+    REPLICA_RUNS_WITHOUT = Clause("MN-024", "replica {replica} has run without a ComputeDomain from the start")
 
     NAME_IS_TAKEN = Clause("MN-040", "ComputeDomain {domain} belongs to {holder}")
     EARLIER_DOMAIN = Clause("MN-041", "the ComputeDomain {domain} of before is on its way out; until {until}")
@@ -31,6 +35,9 @@ class Why(Rule):
 
     SURPLUS_DOMAIN = Clause("MN-050", "replica {replica} is beyond the {replicas} that the set wants")
     DOMAIN_IN_USE = Clause("MN-051", "pods of replica {replica} still hold channels of it: {pods}")
+    USERS_NOT_COLLECTED = Clause(
+        "MN-054", "{kinds} objects were not collected: whether pods of replica {replica} hold channels of it is unknown"
+    )
     MISSED_WHILE_OFF = Clause("MN-060", "pods of replica {replica} need it, and MNNVL is off")
 
 
@@ -64,9 +71,9 @@ class Warn(Rule):
         "two of its pods may share a node, and a ComputeDomain has one channel for each node; "
         "a required podAntiAffinity on {topology} keeps them apart",
     )
+    OTHER_GPUS = Clause("MN-077", "asks for GPUs by {how}, which does not count: only {resource} does")
     CLAIMS_IN_COMPANY = Clause(
         "MN-078",
         "pods of {cliques} have claims to ComputeDomains beside it, and not the same pods share both: the scheduler of "
         "Kubernetes 1.35 leaves a pod with a new claim beside an allocated one pending where several nodes fit",
     )
-    OTHER_GPUS = Clause("MN-077", "asks for GPUs by {how}, which does not count: only {resource} does")

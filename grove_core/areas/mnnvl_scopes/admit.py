@@ -1,6 +1,6 @@
 """Admission of what a set says of MNNVL in this mode: objections (MS-070 to MS-077)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -15,7 +15,7 @@ from grove_core.resources.fields import shown
 from grove_core.resources.found import Found, new_in
 from grove_core.resources.keys import MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
 from grove_core.resources.manifest import Manifest
-from grove_core.resources.membership import CLAIM_SUFFIX, KEYS, SCOPES, Scope
+from grove_core.resources.membership import CLAIM_SUFFIX, DOMAIN_SUFFIX, KEYS, SCOPES, Scope
 from grove_core.resources.names import index_from
 from grove_core.resources.places import CLIQUES, GROUPS, METADATA, Place, places_of
 from grove_core.resources.syntax import LONGEST_LABEL
@@ -91,17 +91,39 @@ def _lengths(manifest: Manifest) -> Iterator[Found]:
 
 
 def _doubles(manifest: Manifest) -> Iterator[Found]:
-    """MS-077 within a set: a clique that is called like a replica of a group. Other names of a set cannot meet."""
-    crowds = [crowd for crowd in crowds_of(manifest) if crowd.scope is not Scope.REPLICA]
+    """MS-077 within a set: a PodClique that is called like a replica of a group; by names that end in an index."""
+    crowds = tuple(crowds_of(manifest))
     groups = {crowd.name: crowd for crowd in crowds if crowd.scope is Scope.GROUP_REPLICA}
+    inside = _names_inside(groups)
     for crowd in crowds:
-        if crowd.scope is Scope.CLIQUE:
-            head, _, tail = crowd.lowest_after_replica.rpartition("-")
-            group, index = groups.get(head), index_from(tail)
-            if group is not None and index is not None and str(index) == tail and index < group.most:
-                made = f"{manifest.name}-0-{head}-{tail}-cd"
-                facts = {"made": made, "other": f"replica {tail} of group {head}"}
+        head, _, tail = crowd.name.rpartition("-")
+        if crowd.scope is not Scope.CLIQUE or not _is_index(tail):
+            continue
+        called = inside.get((crowd.group, head), ()) if crowd.group else ((0, head),)
+        for index, name in called:
+            if index < crowd.most and name in groups and int(tail) < groups[name].most:
+                facts = {
+                    "made": f"{manifest.name}-0-{name}-{tail}{DOMAIN_SUFFIX}",
+                    "other": f"replica {tail} of group {name}",
+                }
                 yield Found(f"{crowd.path}.name", crowd.name, Refuse.SHARED_NAME_TWICE, facts)
+
+
+def _names_inside(groups: Iterable[str]) -> Mapping[tuple[str, str], list[tuple[int, str]]]:
+    """What stands before and behind an index in the name of a group -> that index, and the name."""
+    found: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for name in groups:
+        words = name.split("-")
+        for place, word in enumerate(words):
+            if _is_index(word):
+                key = "-".join(words[:place]), "-".join(words[place + 1 :])
+                found.setdefault(key, []).append((int(word), name))
+    return found
+
+
+def _is_index(word: str) -> bool:
+    index = index_from(word)
+    return index is not None and str(index) == word
 
 
 def _changes(new: Manifest, old: Manifest) -> Iterator[Found]:

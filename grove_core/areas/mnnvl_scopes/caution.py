@@ -1,4 +1,4 @@
-"""Admission of what a set says of MNNVL in this mode: what is probably not meant (MS-080 to MS-084)."""
+"""Admission of what a set says of MNNVL in this mode: what is probably not meant (MS-080 to MS-085)."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
@@ -11,7 +11,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.found import Found
 from grove_core.resources.gpus import GPU, asks_for_gpus
-from grove_core.resources.keys import MNNVL_DEVICE_CLASS, MNNVL_ENABLED
+from grove_core.resources.keys import MNNVL_ENABLED
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.places import CLIQUES, GROUPS, Place, places_of
 from grove_core.resources.template import CliqueTemplate
@@ -44,7 +44,7 @@ def warnings_to(
     if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return
     crowds = tuple(crowds_of(new))
-    for warnings in (_out_of_reach(new), _in_vain(new), _crowded(new, crowds), _classes(new, crowds, classes)):
+    for warnings in (_out_of_reach(new), _in_vain(new), _crowded(new, crowds), _classes(crowds, classes)):
         yield from (found.caution(subject) for found in warnings)
 
 
@@ -90,27 +90,30 @@ def _concerned(
 
 def _crowded(manifest: Manifest, crowds: tuple[Crowd, ...]) -> Iterator[Found]:
     """MS-082."""
+    places = {place.path: place for place in places_of(manifest)}
     for crowd in crowds:
         if crowd.pods > MOST_RESERVED:
             facts: dict[str, Fact] = {"pods": crowd.pods, "most": MOST_RESERVED}
-            yield Found(_said_at(manifest, crowd, MNNVL_ENABLED), "true", Warn.TOO_MANY_SHARE, facts)
+            yield Found(_enabled_at(places, crowd), "true", Warn.TOO_MANY_SHARE, facts)
 
 
-def _classes(manifest: Manifest, crowds: tuple[Crowd, ...], classes: Collection[str] | None) -> Iterator[Found]:
-    """MS-083, MS-084."""
+def _classes(crowds: tuple[Crowd, ...], classes: Collection[str] | None) -> Iterator[Found]:
+    """MS-083 to MS-085."""
     for crowd in crowds:
-        path, got = _said_at(manifest, crowd, MNNVL_DEVICE_CLASS), crowd.device_class
-        if got in NODE_LOCAL and crowd.pods > 1:
-            yield Found(path, got, Warn.NODE_LOCAL, {"pods": crowd.pods})
-        if classes is not None and got not in classes:
-            yield Found(path, got, Warn.CLASS_UNKNOWN, {})
+        (first, _), *others = crowd.classes.items()
+        for got, path in others:
+            yield Found(path, got, Warn.CLASSES_DIFFER, {"other": first})
+        for got, path in crowd.classes.items():
+            if got in NODE_LOCAL and crowd.pods > 1:
+                yield Found(path, got, Warn.NODE_LOCAL, {"pods": crowd.pods})
+            if classes is not None and got not in classes:
+                yield Found(path, got, Warn.CLASS_UNKNOWN, {})
 
 
-def _said_at(manifest: Manifest, crowd: Crowd, key: str) -> str:
-    """Where the annotation stands that is meant, or would stand."""
-    places = {place.path: place for place in places_of(manifest)}
+def _enabled_at(places: Mapping[str, Place], crowd: Crowd) -> str:
+    """Where those who share opt in, or would."""
     own = places[crowd.path]
-    if key in own.annotations:
-        return own.at(key)
-    speaking = (places[f"{CLIQUES}[{index}]"] for index in crowd.cliques)
-    return next((place.at(key) for place in speaking if key in place.annotations), own.at(key))
+    speaking = (own, *(places[f"{CLIQUES}[{index}]"] for index in crowd.cliques))
+    return next(
+        (place.at(MNNVL_ENABLED) for place in speaking if MNNVL_ENABLED in place.annotations), own.at(MNNVL_ENABLED)
+    )

@@ -1,8 +1,9 @@
 """Who shares what by a manifest alone: one crowd for all users of a kind, whatever their number."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from grove_core.resources.keys import MNNVL_DEVICE_CLASS
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.membership import (
     Membership,
@@ -21,22 +22,23 @@ class Crowd(NamedTuple):
     Attributes:
         path: of the set (``metadata``), the clique or the group that they share it as.
         name: of the clique or group; empty for the set.
+        group: that they are of; empty for standalone cliques and, of scope ``replica``, for all.
         cliques: indices in the template.
         pods: in one domain, as many as the manifest says.
         most: replicas that the scaling group may come to have; 1 for none.
         highest: stem of the user with the largest index.
-        lowest_after_replica: stem of the first user, without set and replica.
+        classes: device class -> path of the annotation that names it first, or would; as many as are named.
     """
 
     scope: Scope
     path: str
     name: str
+    group: str
     cliques: tuple[int, ...]
     pods: int
     most: int
     highest: str
-    lowest_after_replica: str
-    device_class: str
+    classes: Mapping[str, str]
 
 
 def crowds_of(manifest: Manifest) -> Iterator[Crowd]:
@@ -59,22 +61,31 @@ def crowds_of(manifest: Manifest) -> Iterator[Crowd]:
             path, name = f"{CLIQUES}[{index}]", clique.name
         elif member.scope is Scope.GROUP_REPLICA and group is not None:
             path, name = f"{GROUPS}[{place}]", group.name
-        times = group.replicas if group is not None and member.scope is Scope.REPLICA else 1
-        first = _member(manifest, clique, group, 0, 0)
+        is_repeated = group is not None and member.scope is Scope.REPLICA
+        pods = clique.spec.replicas * (group.replicas if group is not None and is_repeated else 1)
         key = (member.scope, path)
         before = found.get(key)
+        told = before.classes if before else {}
+        said_at = f"{_speaker(clique, index, group, place) or path}.annotations[{MNNVL_DEVICE_CLASS}]"
         found[key] = Crowd(
             scope=member.scope,
             path=path,
             name=name,
+            group=group.name if group is not None and not is_repeated else "",
             cliques=(*(before.cliques if before else ()), index),
-            pods=(before.pods if before else 0) + clique.spec.replicas * times,
+            pods=(before.pods if before else 0) + pods,
             most=most,
             highest=member.stem,
-            lowest_after_replica=(first or member).stem.removeprefix(f"{manifest.name}-0-"),
-            device_class=before.device_class if before else member.device_class,
+            classes={**told, member.device_class: told.get(member.device_class, said_at)},
         )
     yield from found.values()
+
+
+def _speaker(clique: CliqueTemplate, index: int, group: GroupTemplate | None, place: int) -> str:
+    """Path of what names the clique's device class, but for the set; a group is heard before its cliques (MS-011)."""
+    if group is not None and MNNVL_DEVICE_CLASS in group.annotations:
+        return f"{GROUPS}[{place}]"
+    return f"{CLIQUES}[{index}]" if MNNVL_DEVICE_CLASS in clique.annotations else ""
 
 
 def most_of(group: GroupTemplate | None) -> int:

@@ -20,7 +20,7 @@ from grove_core.resources.ownership import reference_to
 from grove_core.snapshot.snapshot import Snapshot
 
 QUESTION: Final = "computeDomain"
-_HELD: Final = frozenset({Lot.WAITED_FOR, Lot.TAKEN, Lot.KEPT})
+_HELD: Final = frozenset({Lot.WAITED_FOR, Lot.TAKEN, Lot.KEPT, Lot.UNKNOWN})
 
 
 def wants_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement) -> Desired:
@@ -38,8 +38,8 @@ def wants_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement) -> Desired:
             wants.append(Applied(found.ref, found.guard, fields, (fate.because,)))
         elif found is not None and fate.lot is Lot.SURPLUS:
             wants.append(Absent(found.ref, found.guard, (fate.because,)))
-        elif found is not None and fate.lot in _HELD:
-            held.append(HeldBack(found.ref, (fate.because,)))
+        elif fate.lot in _HELD:
+            held.append(HeldBack(fate.because.subject, (fate.because,)))
     return Desired(tuple(wants), tuple(held))
 
 

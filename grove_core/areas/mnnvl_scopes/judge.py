@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from grove_core.areas.mnnvl_scopes.entry import SHARED_KINDS, holder_of, member_in, serves
@@ -25,16 +24,16 @@ from grove_core.resources.membership import (
     membership_of,
     seat_for,
     seat_of,
+    stem_of,
     user_of,
 )
 from grove_core.resources.meta import Resource
-from grove_core.resources.names import index_from, replica_name, scaled_gang_name, scaling_group_name
+from grove_core.resources.names import index_from, listed, replica_name, scaled_gang_name, scaling_group_name
 from grove_core.resources.owned import CLAIM_KIND, Owned
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.snapshot.coming import coming_cliques
 from grove_core.snapshot.snapshot import Snapshot
-
-_SET_KIND = "PodCliqueSet"
+from grove_core.snapshot.users import outliving_pods, users_not_collected
 
 
 def judge_scopes(snapshot: Snapshot) -> ScopeJudgement:
@@ -121,8 +120,9 @@ def _fate(snapshot: Snapshot, kind: str, use: _Use, owner: Resource) -> SharedFa
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return is_so(Lot.LEFT_ALONE, Why.SWITCHED_OFF, found.ref if found is not None else ref, user=user)
     if found is None:
-        lot = Lot.MADE_AGAIN if kind in snapshot.complete else Lot.UNKNOWN
-        return is_so(lot, Why.ENSURED_AGAIN, ref, user=user)
+        if kind not in snapshot.complete:
+            return is_so(Lot.UNKNOWN, Why.SHARED_NOT_COLLECTED, ref, **here)
+        return is_so(Lot.MADE_AGAIN, Why.ENSURED_AGAIN, ref, user=user)
     if found.deleting:
         return is_so(Lot.WAITED_FOR, Why.DOMAIN_LEAVES, found.ref, **here)
     if found.owner_uid == owner.uid or "PodGang" not in snapshot.complete or not found.uid:
@@ -141,71 +141,58 @@ def _named(snapshot: Snapshot, ref: Ref) -> ComputeDomain | Owned | None:
 
 
 def _left_behind(snapshot: Snapshot) -> Iterator[SharedFate]:
-    """What the set still owns and whose user is gone (MS-050, MS-051, MS-054); what a gang owned goes with the gang."""
+    """What the set still owns and whose user is gone (MS-050, MS-051, MS-054, MS-055).
+
+    What a gang owned goes with the gang.
+    """
     root = snapshot.root
     items: Iterable[ComputeDomain | Owned] = (
         *snapshot.domains,
         *(other for other in snapshot.others if other.ref.kind == CLAIM_KIND),
     )
     surplus = [
-        (item, user)
+        (item, user, replica)
         for item in items
         if is_managed(item.labels) and item.owner_uid == root.uid and not item.deleting
         for user in (user_of(item.labels),)
-        if user is not None and not _is_wanted(snapshot, root, user)
+        if user is not None
+        for replica in (index_from(user.replica),)
+        if replica is not None and not _is_wanted(snapshot, user, replica)
     ]
-    users = _holders(snapshot) if surplus else {}
-    outliving = _outliving(snapshot, {user.replica for _, user in surplus})
-    for item, user in surplus:
-        stem = item.ref.name.removesuffix("-cd").removesuffix("-mnnvl-claim")
-        if stem in users:
-            because = Why.STILL_SHARED.because(item.ref, user=str(user), cliques=users[stem])
-            yield SharedFate(item.ref.kind, None, item, root, Lot.KEPT, because)
-        elif outliving[user.replica]:
-            because = Why.PODS_OUTLIVE.because(item.ref, user=str(user), pods=outliving[user.replica])
-            yield SharedFate(item.ref.kind, None, item, root, Lot.KEPT, because)
+    holders = _holders(snapshot) if surplus else {}
+    outliving = outliving_pods(snapshot, {replica for _, _, replica in surplus})
+    unseen = users_not_collected(snapshot)
+    for item, user, replica in surplus:
+        lot, stem = Lot.KEPT, stem_of(item.ref.kind, item.ref.name)
+        if stem in holders:
+            because = Why.STILL_SHARED.because(item.ref, user=str(user), cliques=holders[stem])
+        elif outliving[replica]:
+            because = Why.PODS_OUTLIVE.because(item.ref, user=str(user), pods=outliving[replica])
+        elif unseen:
+            because = Why.USERS_NOT_COLLECTED.because(item.ref, user=str(user), kinds=listed(unseen))
         else:
-            because = Why.USER_IS_GONE.because(item.ref, user=str(user))
-            yield SharedFate(item.ref.kind, None, item, root, Lot.SURPLUS, because)
+            lot, because = Lot.SURPLUS, Why.USER_IS_GONE.because(item.ref, user=str(user))
+        yield SharedFate(item.ref.kind, None, item, root, lot, because)
 
 
-def _holders(snapshot: Snapshot) -> dict[str, int]:
-    """Stem -> how many PodCliques hold the claim, those that are being deleted included."""
-    found: dict[str, int] = {}
+def _holders(snapshot: Snapshot) -> Counter[str]:
+    """Stem -> how many PodCliques hold the claim; those that are being deleted, or were made just now, included."""
+    found: Counter[str] = Counter()
     for clique in snapshot.cliques:
         claim = joined_claim(clique.pod_spec)
         if claim is not None:
-            stem = str(claim["resourceClaimName"]).removesuffix("-mnnvl-claim")
-            found[stem] = found.get(stem, 0) + 1
+            found[stem_of(CLAIM_KIND, str(claim["resourceClaimName"]))] += 1
+    for clique in coming_cliques(snapshot):  # whoever admits them writes the claim
+        member = member_in(clique)
+        if isinstance(member, Membership):
+            found[member.stem] += 1
     return found
 
 
-def _outliving(snapshot: Snapshot, replicas: AbstractSet[str]) -> Counter[str]:
-    """Replica -> how many of its pods outlive their PodClique; the gang's name tells the replica (MS-054)."""
-    found: Counter[str] = Counter()
-    if not replicas:
-        return found
-    root, own = snapshot.root, {clique.uid for clique in snapshot.cliques}
-    groups = root.spec.template.pod_clique_scaling_groups
-    numbered = {index: number for index in replicas if (number := index_from(index)) is not None}
-    gangs = {replica_name(root.ref.name, number): index for index, number in numbered.items()}
-    scaled = {
-        scaling_group_name(root.ref.name, number, group.name): index
-        for index, number in numbered.items()
-        for group in groups
-    }
-    for uid, pods in snapshot.pods_of.items():
-        for pod in () if uid in own else pods:
-            replica = gangs.get(pod.gang, scaled.get(pod.gang.rpartition("-")[0]))
-            if replica is not None and pod.namespace == root.ref.namespace:
-                found[replica] += 1
-    return found
-
-
-def _is_wanted(snapshot: Snapshot, root: PodCliqueSet, user: User) -> bool:
+def _is_wanted(snapshot: Snapshot, user: User, replica: int) -> bool:
     """Whether a set consists of this user, by index and name; what it is called is nobody's reason to delete it."""
-    replica, group_replica = index_from(user.replica), index_from(user.group_replica)
-    if replica is None or user.set_name != root.ref.name:
+    root, group_replica = snapshot.root, index_from(user.group_replica)
+    if user.set_name != root.ref.name:
         return True
     if replica >= root.spec.replicas:
         return False

@@ -12,9 +12,9 @@ class Why(Rule):
     SCOPES_OFF = Clause("MS-001", "MNNVL by annotation is off in the operator's configuration")
     NOT_OPTED_IN = Clause("MS-002", "it does not opt in: {annotation} is {value}")
     ODD_ANNOTATION = Clause("MS-003", "it is let through as it is: {annotation} {trouble}, got {got}")
-    CLIQUES_OPT_IN = Clause("MS-006", "of its cliques these share ComputeDomains by annotation: {cliques}")
-    NOT_READ = Clause("MS-005", "it is left to those who validate it, for it does not read: {problem}")
     OPTED_IN = Clause("MS-004", "it opts in with scope {scope}, and shares ComputeDomain {domain} of {user}")
+    NOT_READ = Clause("MS-005", "it is left to those who validate it, for it does not read: {problem}")
+    CLIQUES_OPT_IN = Clause("MS-006", "of its cliques these share ComputeDomains by annotation: {cliques}")
 
     DOMAIN_SHARED = Clause("MS-030", "what {user} consists of shares it")
     CLAIM_SHARED = Clause("MS-031", "pods of {user} reach ComputeDomain {domain} by it")
@@ -31,16 +31,21 @@ class Why(Rule):
 
     USER_IS_GONE = Clause("MS-050", "{user} is gone")
     STILL_SHARED = Clause("MS-051", "{user} is gone; PodCliques that still hold the claim: {cliques}")
-    PODS_OUTLIVE = Clause("MS-054", "{user} is gone; pods of its replica that outlive their PodCliques: {pods}")
     ENSURED_AGAIN = Clause("MS-052", "{user} needs it, and it is gone")
-    LET_IN_WITHOUT = Clause("MS-061", "it was made while MNNVL by annotation was off, and stays without a claim")
+    PODS_OUTLIVE = Clause("MS-054", "{user} is gone; pods of its replica that outlive their PodCliques: {pods}")
+    USERS_NOT_COLLECTED = Clause(
+        "MS-055", "{user} is gone; {kinds} objects were not collected: whether any of them uses it is unknown"
+    )
+    SHARED_NOT_COLLECTED = Clause("MS-056", "{kind}s were not collected: whether {name} exists is unknown")
     SWITCHED_OFF = Clause("MS-060", "{user} uses it, and MNNVL by annotation is off: it stays as it is")
+    LET_IN_WITHOUT = Clause("MS-061", "it was made while MNNVL by annotation was off, and stays without a claim")
 
 
 @unique
 class Refuse(Rule):
     """Why a set is refused, or a PodClique."""
 
+    NOT_NOW = Clause("MS-039", "must wait: {why}")
     SCOPED_VALUE_INVALID = Clause("MS-070", 'must be "true" or "false"')
     MNNVL_SCOPE_UNKNOWN = Clause("MS-071", "must be one of {known}")
     MNNVL_SCOPE_MISPLACED = Clause("MS-072", "must be one of {allowed} {place}")
@@ -49,7 +54,6 @@ class Refuse(Rule):
     SCOPES_IMMUTABLE = Clause("MS-075", "must stay as it was: {before}")
     SHARED_NAME_TOO_LONG = Clause("MS-076", "must be shorter by {excess}: {made} may have {most} characters")
     SHARED_NAME_TWICE = Clause("MS-077", "must not give ComputeDomain {made} a second user: {other} has it")
-    NOT_NOW = Clause("MS-039", "must wait: {why}")
 
 
 @unique
@@ -62,3 +66,4 @@ class Warn(Rule):
     TOO_MANY_SHARE = Clause("MS-082", "{pods} pods share one ResourceClaim, and an API server lets {most} reserve it")
     NODE_LOCAL = Clause("MS-083", "devices of this class are of one node: all {pods} pods that share one land there")
     CLASS_UNKNOWN = Clause("MS-084", "names a DeviceClass that is not among the objects")
+    CLASSES_DIFFER = Clause("MS-085", "shares one claim with others, which ask for {other}: who comes first decides")

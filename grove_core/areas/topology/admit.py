@@ -16,17 +16,16 @@ from grove_core.resources.names import listed
 from grove_core.resources.places import CLIQUES, TEMPLATE
 from grove_core.resources.topology_use import (
     CLIQUE_KIND,
-    PODS_ONE_BY_ONE,
     Constrained,
     Use,
     User,
     constrained_in,
+    is_in_vain,
     use_of,
 )
 
 NAME: Final = f"{TEMPLATE}.clusterTopologyName"
-_HOW: Final = ("required", "preferred")
-"""How the scheduler of Kubernetes is named, which reads no PodGangs."""
+_HOW: Final = ("required", "preferred")  # the domains of a constraint, in their order
 
 
 class Around(NamedTuple):
@@ -186,7 +185,9 @@ def _doubts(case: _Case) -> Iterator[Found]:
         for one in case.constrained:
             yield Found(one.path, _words(one.constraint.domains), Warn.NO_EFFECT_WHILE_OFF, {})
         return
-    yield from _blind(case.manifest)
+    if is_in_vain(case.manifest.spec.template):  # said once, for all cliques have one scheduler (WL-129)
+        name = case.manifest.pods[0].scheduler_name
+        yield Found(f"{CLIQUES}[0].spec.podSpec.schedulerName", name or None, Warn.SCHEDULER_IGNORES_GANGS, {})
     unknown = case.levels is None and case.known is None
     if case.is_new and (unknown or (case.before is not None and case.scheduled is None)):
         yield Found(case.place, case.use.topology, Warn.NOT_CHECKED, {})
@@ -195,14 +196,6 @@ def _doubts(case: _Case) -> Iterator[Found]:
         required, preferred = one.constraint.domains
         if {required, preferred} <= set(order) and order.index(preferred) <= order.index(required):
             yield Found(_path_of(one, 1), preferred, Warn.PREFERS_BROADER, {"required": required})
-
-
-def _blind(manifest: Manifest) -> Iterator[Found]:
-    """TP-075: said once, at the first clique, for all cliques have one scheduler (WL-129)."""
-    named = {pod.scheduler_name for pod in manifest.pods}
-    if named <= PODS_ONE_BY_ONE:
-        name = manifest.pods[0].scheduler_name
-        yield Found(f"{CLIQUES}[0].spec.podSpec.schedulerName", name or None, Warn.SCHEDULER_IGNORES_GANGS, {})
 
 
 def _of(manifest: Manifest) -> dict[tuple[str, str], tuple[str, str]]:

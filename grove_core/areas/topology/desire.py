@@ -1,15 +1,15 @@
 """What is said of a set's topology: a condition while something is wrong with it, and findings (TP-030, TP-031)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from grove_core.areas.topology.judge import trouble_in
 from grove_core.areas.topology.rules import Why
-from grove_core.areas.topology.verdicts import Misplaced, Standing, TopologyJudgement
+from grove_core.areas.topology.verdicts import Standing, TopologyJudgement
 from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.wants import Desired, HeldBack, Status
+from grove_core.kernel.wants import Desired, Status
 from grove_core.resources.keys import TOPOLOGY_IN_SYNC
 from grove_core.resources.statuses import status_change
 from grove_core.snapshot.snapshot import Snapshot
@@ -17,22 +17,22 @@ from grove_core.snapshot.snapshot import Snapshot
 QUESTION: Final = "topology"
 
 
-def wants_of_topology(snapshot: Snapshot, judgement: TopologyJudgement, held_back: Iterable[HeldBack]) -> Desired:
+def wants_of_topology(snapshot: Snapshot, judgement: TopologyJudgement, misplaced: Sequence[str] | None) -> Desired:
     """The set's condition: there while something is wrong, and only then.
 
     Args:
         snapshot: of the set.
         judgement: of its topology.
-        held_back: what who makes gangs held back; among it those that stay as they are (TP-026).
+        misplaced: names of the gangs that stay although the topology says otherwise (TP-026); None where who makes
+            gangs cannot say.
     """
     root = snapshot.root
     if root.deleting or not root.uid or judgement.standing is Standing.UNKNOWN:
         return Desired()
-    misplaced = sorted(held.target.name for held in held_back if isinstance(held, Misplaced))
     stored = condition_of(root.status.conditions, TOPOLOGY_IN_SYNC)
-    trouble = next(trouble_in(judgement, misplaced), None)
+    trouble = trouble_in(judgement, sorted(misplaced or ()))
     if trouble is None:
-        if stored is None:
+        if stored is None or misplaced is None:
             return Desired()
         removed = FrozenMap({REMOVED: (TOPOLOGY_IN_SYNC,)})
         return Desired((Status(root.ref, root.guard, removed, (Why.TOPOLOGY_HOLDS.because(root.ref),)),))

@@ -1,11 +1,13 @@
 """The nodes of a cluster as one topology divides them, and what they have free (TP-101 to TP-105)."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from grove_core.resources.cluster_topology import Levels
-from grove_core.resources.demand import Demand
+from grove_core.resources.demand import Amounts, Demand
 from grove_core.resources.node import Node, obstacle_on
+from grove_core.resources.tenant import Tenant
 
 WHOLE: Final = -1
 """The level of the cluster as a whole, above every level of a topology."""
@@ -124,3 +126,22 @@ def _path(node: Node, keys: Sequence[str]) -> tuple[str, ...]:
     labels = node.labels
     path = tuple([labels.get(key, "") for key in keys])
     return path if all(path) else ()
+
+
+def left_of(nodes: Iterable[Node], tenants: Iterable[Tenant], of: tuple[str, str]) -> list[Node]:
+    """Nodes with what is left of them (TP-103).
+
+    Args:
+        of: namespace and name of the set whose own pods take nothing.
+    """
+    taken: dict[str, dict[str, int]] = {}
+    for tenant in tenants:
+        if tenant.owner != of:
+            there = taken.setdefault(tenant.node, {})
+            for resource, amount in tenant.amounts.items():
+                there[resource] = there.get(resource, 0) + amount
+    return [_less(node, taken[node.name]) if node.name in taken else node for node in nodes]
+
+
+def _less(node: Node, taken: Amounts) -> Node:
+    return replace(node, amounts={key: max(0, amount - taken.get(key, 0)) for key, amount in node.amounts.items()})

@@ -1,6 +1,6 @@
 """Which topology a set uses, and whether it holds (TP-001 to TP-031). Linear in what a set consists of."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from grove_core.areas.topology.rules import Why
 from grove_core.areas.topology.verdicts import Placing, Standing, TopologyJudgement
@@ -59,8 +59,8 @@ def is_placed(snapshot: Snapshot) -> bool:
     return stored or any(pod.node for _, pod in snapshot.pods())
 
 
-def trouble_in(judgement: TopologyJudgement, misplaced: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """What a set's condition has to say: reason code and sentence (TP-030).
+def trouble_in(judgement: TopologyJudgement, misplaced: Sequence[str]) -> tuple[str, str] | None:
+    """What a set's condition has to say: reason code and sentence (TP-030); None where nothing is wrong.
 
     Args:
         judgement: of the set.
@@ -68,11 +68,11 @@ def trouble_in(judgement: TopologyJudgement, misplaced: Iterable[str]) -> Iterat
     """
     if judgement.standing in {Standing.MISSING, Standing.LACKING}:
         first = judgement.because[0]
-        yield first.rule.code, "; ".join(_sentences(judgement.because[:-1]))
-    names = tuple(misplaced)
-    if names:
-        code = Why.PLACED_OTHERWISE.code
-        yield code, f"pods were bound before topology {judgement.name} became what it is: {listed(names)}"
+        return first.rule.code, "; ".join(reason.sentence for reason in judgement.because[:-1])
+    if misplaced:
+        message = f"pods were bound before topology {judgement.name} became what it is: {listed(misplaced)}"
+        return Why.PLACED_OTHERWISE.code, message
+    return None
 
 
 def lacking_in(snapshot: Snapshot, name: str, levels: Levels) -> Iterator[Reason]:
@@ -90,10 +90,6 @@ def lacking_in(snapshot: Snapshot, name: str, levels: Levels) -> Iterator[Reason
                     known=", ".join(known),
                     meant=meant,
                 )
-
-
-def _sentences(because: Iterable[Reason]) -> Iterator[str]:
-    return (reason.sentence for reason in because)
 
 
 def _levels_of(snapshot: Snapshot, name: str) -> Levels | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from grove_core.areas.topology.admit_levels import levels_text, users_text
 from grove_core.areas.topology.moment import TopologyMoment
 from grove_core.areas.topology.rules import Why
+from grove_core.areas.topology.verdicts import Hold
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.reasons import Reason
@@ -20,8 +21,8 @@ def wants_of_topologies(moment: TopologyMoment) -> tuple[Desired, tuple[Finding,
     found = moment.topology
     if found is None:
         return _missing(moment), ()
-    hold = _hold_of(moment, found)
-    finding = Finding(found.ref, QUESTION, "Held" if _is_held(moment) else "Free", (hold,))
+    hold = _why_held(moment, found)
+    finding = Finding(found.ref, QUESTION, hold_of(moment).value, (hold,))
     metadata: dict[str, Json] = {}
     because: list[Reason] = []
     restored, held = _default_of(moment, found)
@@ -38,7 +39,7 @@ def wants_of_topologies(moment: TopologyMoment) -> tuple[Desired, tuple[Finding,
     elif restored:  # by itself: who refuses levels does not refuse the finalizer with them
         fields["spec"] = FrozenMap({"levels": _json(moment.told.levels)})
         because += restored
-    if found.deleting and moment.users:
+    if found.deleting and hold_of(moment) is Hold.HELD:
         held += (HeldBack(found.ref, (Why.USERS_STAY.because(found.ref, users=users_text(moment.users)),)),)
     elif found.deleting and TOPOLOGY_FINALIZER in found.finalizers and not moment.knows_users:
         held += (HeldBack(found.ref, (hold,)),)
@@ -72,11 +73,16 @@ def _missing(moment: TopologyMoment) -> Desired:
     return Desired((Present(ref, manifest, (Why.DEFAULT_MADE.because(ref),), is_foundation=True),))
 
 
-def _is_held(moment: TopologyMoment) -> bool:
-    return bool(moment.users) and not moment.is_let_go
+def hold_of(moment: TopologyMoment) -> Hold:
+    """Whether a topology is held; one user is enough to know it (TP-122)."""
+    if moment.is_let_go:
+        return Hold.FREE
+    if moment.users:
+        return Hold.HELD
+    return Hold.FREE if moment.knows_users else Hold.UNKNOWN
 
 
-def _hold_of(moment: TopologyMoment, found: ClusterTopology) -> Reason:
+def _why_held(moment: TopologyMoment, found: ClusterTopology) -> Reason:
     """Why a topology is held, or not."""
     if moment.is_let_go:
         return Why.DEFAULT_RELEASED.because(found.ref)
@@ -89,7 +95,7 @@ def _hold_of(moment: TopologyMoment, found: ClusterTopology) -> Reason:
 
 def _finalizers(moment: TopologyMoment, found: ClusterTopology) -> tuple[str, ...] | None:
     """The finalizers it should have; None where they are as they should be. Others' stay, in their order (TP-041)."""
-    has, holds = TOPOLOGY_FINALIZER in found.finalizers, _is_held(moment)
+    has, holds = TOPOLOGY_FINALIZER in found.finalizers, hold_of(moment) is Hold.HELD
     if has == holds or not (moment.knows_users or moment.is_let_go):
         return None
     if holds:  # an API server takes no new finalizer for what is being deleted

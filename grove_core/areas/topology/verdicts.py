@@ -1,13 +1,11 @@
 """The possible answers about a set's topology, and what other areas may ask of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import HeldBack
 
 
 @unique
@@ -40,6 +38,18 @@ class Fits(Enum):
     """Neither was found."""
 
 
+@unique
+class Hold(Enum):
+    """Whether Grove holds a topology."""
+
+    HELD = "Held"
+    """Sets use it."""
+    FREE = "Free"
+    """Nobody does, or it goes all the same (TP-053)."""
+    UNKNOWN = "Unknown"
+    """Who uses it was not collected."""
+
+
 class TopologyJudgement(NamedTuple):
     """Everything there is to say about the topology of one set.
 
@@ -54,11 +64,6 @@ class TopologyJudgement(NamedTuple):
     name: str = ""
     keys: Mapping[str, str] = MappingProxyType({})
     is_placed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Misplaced(HeldBack):
-    """A gang that is placed, and stays as it is although its topology says otherwise now (TP-026)."""
 
 
 class Placing(NamedTuple):

@@ -1,11 +1,11 @@
 """What pods need to find each other: the headless service of a replica, and leave to watch pods of their set."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from grove_core.areas.workload.manifests import wanted
+from grove_core.areas.workload.manifests import Sketch, wanted
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.wants import Present
@@ -19,16 +19,13 @@ _RBAC_GROUP: Final = RBAC.partition("/")[0]
 _ACCOUNT: Final = "kubernetes.io/service-account.name"
 
 
-def access_for(root: PodCliqueSet) -> Iterator[tuple[str, str, Callable[[], Present]]]:
-    """ServiceAccount, Role, RoleBinding and token Secret, with which start-up init containers watch pods (WL-011).
-
-    Each by kind and name; its manifest is made when it is asked for.
-    """
+def access_for(root: PodCliqueSet) -> Iterator[Sketch]:
+    """ServiceAccount, Role, RoleBinding and token Secret, with which start-up init containers watch pods (WL-011)."""
     name, role = root.ref.name, role_name(root.ref.name)
-    yield "ServiceAccount", name, partial(_account, root)
-    yield "Role", role, partial(_role, root)
-    yield "RoleBinding", role, partial(_binding, root)
-    yield "Secret", token_secret_name(name), partial(_token, root)
+    yield Sketch("ServiceAccount", name, partial(_account, root))
+    yield Sketch("Role", role, partial(_role, root))
+    yield Sketch("RoleBinding", role, partial(_binding, root))
+    yield Sketch("Secret", token_secret_name(name), partial(_token, root))
 
 
 def _account(root: PodCliqueSet) -> Present:

@@ -28,10 +28,12 @@ class Births:
         self.gangs = {gang.ref.name: gang for gang in scene.snapshot.gangs if not gang.deleting}
         self._scene = scene
         self._closed = closed
-        self._complete = scene.snapshot.complete
         self._parts: dict[str, GangPart] = {}
         self._open: dict[str, frozenset[str]] = {}
         self._placed: dict[str, bool] = {}
+        self._named: dict[str, frozenset[str]] = {}
+        self._coming: dict[str, bool] = {}
+        self._first: dict[str, list[str]] = {}
         self.unwritable = _unwritable_in(scene)
 
     def expect(self, parts: Iterable[GangPart]) -> None:
@@ -74,8 +76,13 @@ class Births:
 
     def _first_pods(self, part: CliquePart) -> list[str]:
         """Names of the pods of a clique that has none yet: their gang can refer to them before they are (WL-023)."""
+        if part.name not in self._first:
+            self._first[part.name] = self._names_of_first(part)
+        return self._first[part.name]
+
+    def _names_of_first(self, part: CliquePart) -> list[str]:
         clique = self._scene.clique_of(part)
-        if clique is None or not {"Pod", "PodGang"} <= self._complete or part.name in self._closed:
+        if clique is None or not self._scene.knows("Pod", "PodGang") or part.name in self._closed:
             return []
         if self._scene.snapshot.pods_of.get(clique.uid):
             return []
@@ -86,9 +93,11 @@ class Births:
         return frozenset() if ("PodGang", part.gang) in self.unwritable else frozenset(self._first_pods(part))
 
     def _referred(self, name: str) -> frozenset[str]:
-        """The pods that a gang refers to."""
-        gang = self.gangs.get(name)
-        return frozenset(pod for group in gang.groups for pod in group.pods) if gang is not None else frozenset()
+        """The pods that a gang refers to; found once for all its cliques."""
+        if name not in self._named:
+            gang = self.gangs.get(name)
+            self._named[name] = frozenset(pod for group in (gang.groups if gang else ()) for pod in group.pods)
+        return self._named[name]
 
     def _open_in(self, name: str) -> frozenset[str]:
         """The pods that a gang refers to, if they are enough of each of its cliques (WL-075); found once for all."""
@@ -112,9 +121,11 @@ class Births:
         return self._placed[name]
 
     def _comes(self, name: str) -> bool:
-        """Whether a pod is still to be made that the placing of a base gang waits for (WL-071)."""
-        part = self._parts.get(name)
-        return part is not None and any(map(self._lacks, part.cliques))
+        """Whether a pod is still to be made that the placing of a base gang waits for (WL-071); found once for all."""
+        if name not in self._coming:
+            part = self._parts.get(name)
+            self._coming[name] = part is not None and any(map(self._lacks, part.cliques))
+        return self._coming[name]
 
     def _lacks(self, part: CliquePart) -> bool:
         clique = self._scene.clique_of(part)

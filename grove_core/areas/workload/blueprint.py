@@ -4,10 +4,10 @@ Replica counts are those of the objects where they exist: they are scaled by peo
 counts are only what they begin with (WL-010).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from grove_core.resources.names import (
     member_clique_name,
@@ -20,6 +20,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import CliqueTemplate, GroupTemplate
 from grove_core.snapshot.snapshot import Snapshot
 
+Template = TypeVar("Template", CliqueTemplate, GroupTemplate)
 MOST: Final = 1_000_000
 """PodCliques and pods of one set that are looked at one by one (WL-024)."""
 
@@ -119,18 +120,27 @@ class ReplicaPart:
             yield from group.cliques
 
 
+def once(templates: Iterable[Template]) -> dict[str, Template]:
+    """Templates by name, in their order; the first one of a name counts (WL-022)."""
+    found: dict[str, Template] = {}
+    for template in templates:
+        found.setdefault(template.name, template)
+    return found
+
+
 def size_of(snapshot: Snapshot) -> int:
     """How many PodCliques and pods a set consists of. Linear in what is there, whatever the numbers say."""
     root = snapshot.root
-    weights = {clique.name: 1 + clique.spec.replicas for clique in root.spec.template.cliques}
+    weights = {clique.name: 1 + max(0, clique.spec.replicas) for clique in root.spec.template.cliques}
     live = max((group.replicas for group in snapshot.groups), default=0)
     grown = max((clique.replicas for clique in snapshot.cliques), default=0)
     standalone = sum(weights[clique.name] for clique in root.spec.standalone_cliques)
     grouped = sum(
-        max(group.replicas, live) * sum(weights.get(name, 0) for name in group.clique_names)
+        max(group.replicas, group.min_available, live)
+        * max(1, sum(weights.get(name, 0) for name in group.clique_names))
         for group in root.spec.template.pod_clique_scaling_groups
     )
-    return max(0, root.spec.replicas) * (standalone + grouped) + grown
+    return max(0, root.spec.replicas) * max(1, standalone + grouped) + grown
 
 
 def blueprint_of(snapshot: Snapshot, surge: AbstractSet[str] = frozenset()) -> tuple[ReplicaPart, ...]:
@@ -141,17 +151,17 @@ def blueprint_of(snapshot: Snapshot, surge: AbstractSet[str] = frozenset()) -> t
         surge: names of the cliques and scaling groups that have one pod or replica more while an update runs.
     """
     root = snapshot.root
-    templates = {clique.name: clique for clique in root.spec.template.cliques}
+    templates = once(root.spec.template.cliques)
     group_replicas = {group.ref.name: group.replicas for group in snapshot.groups}
     pods = {clique.ref.name: clique.replicas for clique in snapshot.cliques}
-    standalone = root.spec.standalone_cliques
+    standalone = [clique for clique in root.spec.standalone_cliques if templates[clique.name] is clique]
     return tuple(
         ReplicaPart(
             index=index,
             cliques=tuple(_standalone(root, index, clique, pods, surge) for clique in standalone),
             groups=tuple(
                 _group(root, index, group, templates, group_replicas, pods, surge)
-                for group in root.spec.template.pod_clique_scaling_groups
+                for group in once(root.spec.template.pod_clique_scaling_groups).values()
             ),
         )
         for index in range(root.spec.replicas)
@@ -189,7 +199,7 @@ def _group(
     for own_index in range(replicas):
         in_base = own_index < template.min_available
         gang = base if in_base else scaled_gang_name(name, own_index - template.min_available)
-        for short in (short for short in template.clique_names if short in cliques):
+        for short in dict.fromkeys(short for short in template.clique_names if short in cliques):
             clique = member_clique_name(name, own_index, short)
             members.append(
                 CliquePart(

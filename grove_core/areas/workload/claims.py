@@ -1,11 +1,11 @@
 """Shared ResourceClaims, at the three levels where sharing is written: set, scaling group, clique (WL-019, WL-070)."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from grove_core.areas.workload.blueprint import CliquePart, GroupPart
-from grove_core.areas.workload.manifests import wanted
+from grove_core.areas.workload.manifests import Sketch, wanted
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.frozen import FrozenMap, Json
@@ -17,19 +17,12 @@ from grove_core.resources.keys import CLAIMS, CLIQUE, COMPONENT, GROUP, GROUP_RE
 from grove_core.resources.labels import labels_of_replica, labels_of_set
 from grove_core.resources.meta import Resource
 from grove_core.resources.names import claim_name
+from grove_core.resources.owned import CLAIM_KIND
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import ALL_REPLICAS, SCOPES, ResourceSharing
 from grove_core.snapshot.snapshot import Snapshot
-
-
-class Sketch(NamedTuple):
-    """A claim by its name; its manifest is made when it is asked for."""
-
-    name: str
-    make: Callable[[], Present]
-
 
 Shared: TypeAlias = Iterator[Sketch | HeldBack]
 
@@ -120,10 +113,10 @@ def _claim(
     root, name = scene.root, claim_name(owner.ref.name, index, entry.name)
     template = template_of(scene.snapshot, entry)
     if template is None:
-        ref = Ref(CLAIMS, "ResourceClaim", root.ref.namespace, name)
+        ref = Ref(CLAIMS, CLAIM_KIND, root.ref.namespace, name)
         full = f"{entry.namespace or root.ref.namespace}/{entry.name}"
         return HeldBack(ref, (Why.CLAIM_TEMPLATE_ELSEWHERE.because(ref, template=full),))
-    return Sketch(name, partial(_claim_for, root, owner, entry, name, template, labels))
+    return Sketch(CLAIM_KIND, name, partial(_claim_for, root, owner, entry, name, template, labels))
 
 
 def template_of(snapshot: Snapshot, entry: ResourceSharing) -> FrozenMap | None:
@@ -149,7 +142,7 @@ def _claim_for(
 ) -> Present:
     blank = Blank(
         api_version=CLAIMS,
-        kind="ResourceClaim",
+        kind=CLAIM_KIND,
         name=name,
         owner=owner,
         labels={**labels_of_set(root.ref.name), COMPONENT: "resource-claim", **labels},

@@ -19,7 +19,7 @@ from grove_core.resources.labels import labels_of, labels_of_replica
 from grove_core.resources.membership import KEYS as MNNVL_KEYS
 from grove_core.resources.membership import joined_claim
 from grove_core.resources.meta import NO_TEXTS
-from grove_core.resources.overlay import differing, replacing
+from grove_core.resources.overlay import changed_texts, differing, replacing
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -102,10 +102,15 @@ def changes_of_podclique(clique: PodClique, part: CliquePart, revision: Revision
     if part.group:
         return FrozenMap(fields)
     bounds = freeze(bounds_of(scaling, part.template.spec.replicas)) if scaling is not None else None
-    differs = differing(bounds, clique.auto_scaling) if isinstance(bounds, FrozenMap) else bounds
+    differs = _anew(bounds, clique.auto_scaling) if isinstance(bounds, FrozenMap) else bounds
     if differs or (differs is None and clique.auto_scaling):
         fields["spec"] = FrozenMap({"autoScalingConfig": differs})
     return FrozenMap(fields)
+
+
+def _anew(bounds: FrozenMap, stored: FrozenMap) -> FrozenMap:
+    """What of the bounds differs, and what the template has no more of as null: no server fills in any (WL-025)."""
+    return FrozenMap({**differing(bounds, stored), **{key: None for key in stored if key not in bounds}})
 
 
 def _lost_hash(clique: PodClique, part: CliquePart, revision: Revision, pods: Iterable[Pod]) -> str:
@@ -117,7 +122,7 @@ def _lost_hash(clique: PodClique, part: CliquePart, revision: Revision, pods: It
 
 def change_of_scaling_group(group: ScalingGroup, part: GroupPart) -> FrozenMap:
     """What a scaling group should say otherwise: the annotations of its template (WL-025); empty where nothing."""
-    annotations = differing(_of_group(part), group.annotations)
+    annotations = changed_texts(_of_group(part), group.annotations)
     return FrozenMap({"metadata": FrozenMap({"annotations": annotations})}) if annotations else NO_TEXTS
 
 

@@ -31,20 +31,23 @@ def complete(snapshot: Snapshot, ending: Ending, fabric: Fabric, placing: Placin
         return Completion((Desired((), (HeldBack(snapshot.root.ref, (because,)),)),))
     scene = Scene(snapshot)
     replicas = blueprint_of(snapshot)
-    if "Pod" not in snapshot.complete:
+    if not scene.knows("Pod"):
+        may_surge = scene.groups.keys()  # of which one an update has one more nobody knows
         return Completion(
             (
-                Desired(tuple(wants_of_surplus(scene, frozenset()))),
-                wants_of_expansion(scene, replicas, Midst(ending, fabric, placing)),
+                Desired(tuple(wants_of_surplus(scene, may_surge))),
+                wants_of_expansion(scene, replicas, Midst(ending, fabric, placing)).desired,
             )
         )
     rollout = judge_rollout(scene, replicas)
     if rollout.surge:
         replicas = blueprint_of(snapshot, rollout.surge)
+    expansion = wants_of_expansion(scene, replicas, Midst(ending, fabric, placing, rollout.written))
     wants = (
         Desired(tuple(wants_of_surplus(scene, rollout.surge))),
-        wants_of_expansion(scene, replicas, Midst(ending, fabric, placing, rollout.written)),
+        expansion.desired,
         rollout.desired,
         Desired(tuple(statuses_of(scene, rollout))),
     )
-    return Completion(wants, tuple(findings_of_update(scene, rollout)))
+    misplaced = expansion.misplaced if scene.knows("PodGang") else None
+    return Completion(wants, tuple(findings_of_update(scene, rollout)), misplaced)

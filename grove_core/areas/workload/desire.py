@@ -1,15 +1,14 @@
 """What the workload area wishes: that a set is complete and of one template; statuses say how far it is."""
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.areas.mnnvl.verdicts import NO_FABRIC, Fabric
 from grove_core.areas.topology.verdicts import NO_PLACING, Placing
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.wants import Desired
+from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot
-
-_NEEDED: Final = "PodClique"
 
 
 class Completion(NamedTuple):
@@ -18,16 +17,19 @@ class Completion(NamedTuple):
     Attributes:
         wants: what it should consist of and does not, what is too much, its update, its statuses; in this order.
         findings: on what is of an old template.
+        misplaced: names of the gangs that stay although their topology says otherwise (TP-026); None where not all of
+            the set is known, so that nobody can say.
     """
 
     wants: tuple[Desired, ...] = ()
     findings: tuple[Finding, ...] = ()
+    misplaced: tuple[str, ...] | None = None
 
 
 def judge_completion(
     snapshot: Snapshot, ending: Ending, fabric: Fabric = NO_FABRIC, placing: Placing = NO_PLACING
 ) -> Completion:
-    """What becomes of a set, as far as the source has everything: what was left out is unknown, not absent (WL-010).
+    """What becomes of a set, as far as the source has everything: what was left out is unknown (WL-010, WL-028).
 
     Args:
         snapshot: of the set.
@@ -35,9 +37,17 @@ def judge_completion(
         fabric: of which replicas the parts wait, and which of them join a ComputeDomain (MN-010, MN-020).
         placing: what gangs are told of their topology (TP-020).
     """
-    if snapshot.root.deleting or not snapshot.root.uid or _NEEDED not in snapshot.complete:
+    if snapshot.root.deleting or not snapshot.root.uid or not _knows_blueprint(snapshot):
         return Completion()
-    # A dozen modules that a file without cliques does not need.
-    from grove_core.areas.workload.completion import complete  # noqa: PLC0415
+    from grove_core.areas.workload.completion import complete  # noqa: PLC0415 - a dozen modules that a file without cliques does not need
 
     return complete(snapshot, ending, fabric, placing)
+
+
+def _knows_blueprint(snapshot: Snapshot) -> bool:
+    """Whether it is known what the set should consist of: its groups and cliques tell the counts (WL-015, WL-020).
+
+    Who asked for scaling groups where there are none has all of them, and nothing says so (IN-040).
+    """
+    is_grouped = bool(snapshot.root.spec.template.pod_clique_scaling_groups)
+    return "PodClique" in snapshot.complete and not (is_grouped and GROUP_KIND in snapshot.not_collected)

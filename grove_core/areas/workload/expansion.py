@@ -3,19 +3,19 @@
 An object is wished for once its owner exists: its manifest names the owner's uid (WL-010).
 """
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.areas.mnnvl.verdicts import Fabric
-from grove_core.areas.topology.verdicts import Misplaced, Placing
+from grove_core.areas.topology.verdicts import Placing
 from grove_core.areas.workload.access import access_for, service_for, service_spec
 from grove_core.areas.workload.births import Births
-from grove_core.areas.workload.blueprint import CliquePart, GangPart, GroupPart, ReplicaPart
-from grove_core.areas.workload.claims import Shared, claims_of_clique, claims_of_group, claims_of_set
+from grove_core.areas.workload.blueprint import CliquePart, GangPart, GroupPart, ReplicaPart, once
+from grove_core.areas.workload.claims import claims_of_clique, claims_of_group, claims_of_set
 from grove_core.areas.workload.cliques import (
     Joined,
     change_of_scaling_group,
@@ -23,32 +23,31 @@ from grove_core.areas.workload.cliques import (
     podclique_for,
     scaling_group_for,
 )
-from grove_core.areas.workload.crew import Place, doubles, excess, has_ended, living
+from grove_core.areas.workload.crew import Place
 from grove_core.areas.workload.gangs import Move, change_of_podgang, podgang_for
+from grove_core.areas.workload.manifests import Sketch
 from grove_core.areas.workload.ordering import Ordering
 from grove_core.areas.workload.placing import placement_of
 from grove_core.areas.workload.pods import pod_for
 from grove_core.areas.workload.rules import Why
-from grove_core.areas.workload.scalers import autoscaler_for
+from grove_core.areas.workload.scalers import autoscaler_for, given_up
 from grove_core.areas.workload.scene import Scene
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.areas.workload.surplus import no_longer_part, too_many
+from grove_core.kernel.frozen import FrozenMap, part_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Absent, Applied, Desired, HeldBack, Present, Want
-from grove_core.resources.keys import GROVE, MANAGED_BY, SCHEDULER
-from grove_core.resources.membership import is_managed
+from grove_core.resources.keys import GROVE, SCHEDULER
 from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.names import replica_name
 from grove_core.resources.overlay import differing
 from grove_core.resources.owned import Owned
-from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 
 _FOLLOWING: Final = frozenset({"Service", "HorizontalPodAutoscaler"})  # the template may change what they say
-_COUNTED: Final = frozenset({"Service", "HorizontalPodAutoscaler", "ResourceClaim"})  # as many as there are replicas
 
 
 class Midst(NamedTuple):
@@ -67,7 +66,18 @@ class Midst(NamedTuple):
     written: AbstractSet[str] = frozenset()
 
 
-def wants_of_expansion(scene: Scene, replicas: Sequence[ReplicaPart], midst: Midst) -> Desired:
+class Expansion(NamedTuple):
+    """What a set should consist of and does not.
+
+    Attributes:
+        misplaced: names of the gangs that stay although their topology says otherwise (TP-026).
+    """
+
+    desired: Desired
+    misplaced: tuple[str, ...]
+
+
+def wants_of_expansion(scene: Scene, replicas: Sequence[ReplicaPart], midst: Midst) -> Expansion:
     """Everything a set should consist of that is not so (WL-010 to WL-026), and what of it is too much.
 
     Linear. Kinds of which the snapshot may lack something are left alone.
@@ -81,10 +91,11 @@ def wants_of_expansion(scene: Scene, replicas: Sequence[ReplicaPart], midst: Mid
     there = {(ref.kind, ref.name): found for ref, found in snapshot.targets().items()}
     wants: list[Want] = []
     held: list[HeldBack] = []
-    taken: dict[tuple[str, str], _Sketch] = {}
+    taken: dict[tuple[str, str], Sketch] = {}
     ends = _names_in(replicas, midst.ending)
     waiting = _waiting_in(replicas, midst.fabric)
-    for item in _Expansion(scene, midst.written | ends, midst).everything(replicas):
+    walk = _Expansion(scene, midst.written | ends, midst)
+    for item in walk.everything(replicas):
         if isinstance(item, HeldBack):
             held.append(item)
         elif isinstance(item, Applied | Absent):
@@ -96,7 +107,7 @@ def wants_of_expansion(scene: Scene, replicas: Sequence[ReplicaPart], midst: Mid
         else:
             taken[item.kind, item.name] = item
             found = there.get((item.kind, item.name))
-            if item.kind not in snapshot.complete:
+            if not scene.knows(item.kind):
                 continue
             if found is None and (item.kind, item.name) in waiting:
                 ref = Ref(GROVE, item.kind, snapshot.root.ref.namespace, item.name)
@@ -112,11 +123,11 @@ def wants_of_expansion(scene: Scene, replicas: Sequence[ReplicaPart], midst: Mid
             elif item.kind in _FOLLOWING and isinstance(found, Owned) and not _says(found, item):
                 wants.extend(_following(found, item.make()))
     expected = {*taken, *((item.target.kind, item.target.name) for item in held)}
-    wants.extend(_no_longer_part(scene, expected))
-    return Desired(tuple(wants), tuple(held))
+    wants.extend(no_longer_part(scene, expected))
+    return Expansion(Desired(tuple(wants), tuple(held)), tuple(walk.misplaced))
 
 
-def _says(found: Owned, item: "_Sketch") -> bool:
+def _says(found: Owned, item: Sketch) -> bool:
     """Whether an object says what it should, by its spec alone; most do, and need no manifest to be held against."""
     return item.spec is not None and not differing(item.spec(), found.spec)
 
@@ -142,42 +153,19 @@ def _waiting_in(replicas: Iterable[ReplicaPart], fabric: Fabric) -> Mapping[tupl
 
 def _following(found: Owned, wanted: Present) -> Iterator[Applied]:
     """What an object should say otherwise; fields that a server filled in are no difference (WL-025)."""
-    spec = wanted.manifest["spec"]
-    fields = differing(spec, found.spec) if isinstance(spec, FrozenMap) else spec
+    spec = part_of(wanted.manifest, "spec")
+    fields = FrozenMap({**differing(spec, found.spec), **given_up(spec, found.spec)})
     if fields and found.managed and not found.deleting:
         because = (Why.FOLLOWS_TEMPLATE.because(found.ref), *wanted.because)
         yield Applied(found.ref, found.guard, FrozenMap({"spec": fields}), because)
 
 
-def _no_longer_part(scene: Scene, expected: set[tuple[str, str]]) -> Iterator[Absent]:
-    """Gangs, services, autoscalers and claims that the set does not consist of any more (WL-202)."""
-    for gang in scene.snapshot.gangs:
-        named = gang.labels.get(MANAGED_BY) is not None or not gang.labels
-        if named and not gang.deleting and ("PodGang", gang.ref.name) not in expected:
-            yield Absent(gang.ref, gang.guard, (Why.NO_LONGER_PART.because(gang.ref),))
-    for other in scene.snapshot.others:
-        kind = other.ref.kind
-        counts = kind in _COUNTED and other.managed and not is_managed(other.labels)
-        if counts and not other.deleting and (kind, other.ref.name) not in expected:
-            because = Why.NO_LONGER_PART.because(other.ref)
-            yield Absent(other.ref, other.guard, (because,))
-
-
-class _Sketch(NamedTuple):
-    """An object by kind and name; its manifest is made only where there is no such object, and mostly there is.
+class _Expansion:
+    """One walk over everything a set should consist of.
 
     Attributes:
-        spec: that of the manifest, where it can be had for less.
+        misplaced: names of the gangs that were met and stay although their topology says otherwise.
     """
-
-    kind: str
-    name: str
-    make: Callable[[], Present]
-    spec: Callable[[], FrozenMap] | None = None
-
-
-class _Expansion:
-    """One walk over everything a set should consist of."""
 
     def __init__(self, scene: Scene, closed: AbstractSet[str], midst: Midst) -> None:
         self._scene = scene
@@ -185,18 +173,19 @@ class _Expansion:
         self._annotations = midst.fabric.annotations
         self._placing = midst.placing
         self._root = scene.root
-        self._complete = scene.snapshot.complete
         self._ordering = Ordering(scene.root)
         self._births = Births(scene, closed)
         self._lacking: dict[str, str] = {}
+        self.misplaced: list[str] = []
 
-    def everything(self, replicas: Iterable[ReplicaPart]) -> Iterator[_Sketch | Applied | Absent | HeldBack]:
+    def everything(self, replicas: Iterable[ReplicaPart]) -> Iterator[Sketch | Applied | Absent | HeldBack]:
         """What the set has once, then what it has for each replica."""
-        yield from itertools.starmap(_Sketch, access_for(self._root))
-        yield from _shared(claims_of_set(self._scene))
+        yield from self._repeated()
+        yield from access_for(self._root)
+        yield from claims_of_set(self._scene)
         for replica in replicas:
             name, here = replica_name(self._root.ref.name, replica.index), (self._root, replica.index)
-            yield _Sketch("Service", name, partial(service_for, *here), partial(service_spec, *here))
+            yield Sketch("Service", name, partial(service_for, *here), partial(service_spec, *here))
             yield from self._autoscalers(replica)
             for part in replica.cliques:
                 yield from self._clique(self._root, part)
@@ -204,16 +193,33 @@ class _Expansion:
                 yield from self._group(group)
             for gang in replica.gangs:
                 yield from self._gang(gang)
-            if "Pod" in self._complete:
+            if self._scene.knows("Pod"):
                 self._births.expect(replica.gangs)
                 for part in replica.all_cliques:
                     yield from self._pods(part)
 
-    def _clique(self, owner: PodCliqueSet | ScalingGroup, part: CliquePart) -> Iterator[_Sketch | Applied]:
+    def _repeated(self) -> Iterator[HeldBack]:
+        """Cliques and groups of one name, and members that a group names again: the first counts (WL-022)."""
+        template = self._root.spec.template
+        named = [
+            *(f"clique {clique.name}" for clique in template.cliques),
+            *(f"scaling group {group.name}" for group in template.pod_clique_scaling_groups),
+            *(
+                f"member {short} of scaling group {group.name}"
+                for group in once(template.pod_clique_scaling_groups).values()
+                for short in group.clique_names
+            ),
+        ]
+        for what, times in Counter(named).items() if len(set(named)) < len(named) else ():
+            if times > 1:
+                because = Why.NAME_WANTED_TWICE.because(self._root.ref, other=f"{what}, the first of {times}")
+                yield HeldBack(self._root.ref, (because,))
+
+    def _clique(self, owner: PodCliqueSet | ScalingGroup, part: CliquePart) -> Iterator[Sketch | Applied]:
         joined = self._templates.get(part.replica, "")
         told = Joined(joined, self._annotations.get(part.template.name, NO_TEXTS))
         make = partial(podclique_for, self._root, owner, part, self._ordering, self._scene.revision, told)
-        yield _Sketch("PodClique", part.name, make)
+        yield Sketch("PodClique", part.name, make)
         clique = self._scene.clique_of(part)
         if clique is not None and self._scene.revision.is_current(clique, part):
             pods = self._scene.snapshot.pods_of.get(clique.uid, ())
@@ -222,7 +228,7 @@ class _Expansion:
                 why = Why.FOLLOWS_TEMPLATE if clique.template_hash else Why.HASH_MISSING
                 yield Applied(clique.ref, clique.guard, fields, (why.because(clique.ref),))
 
-    def _autoscalers(self, replica: ReplicaPart) -> Iterator[_Sketch]:
+    def _autoscalers(self, replica: ReplicaPart) -> Iterator[Sketch]:
         specs = ((part.name, part.template.spec) for part in replica.cliques)
         templates = ((part.name, part.template) for part in replica.groups)
         scaled = (
@@ -232,10 +238,10 @@ class _Expansion:
         for kind, name, scaling, replicas in scaled:
             if scaling is not None:
                 make = partial(autoscaler_for, self._root, kind, name, scaling, replicas)
-                yield _Sketch("HorizontalPodAutoscaler", name, make)
+                yield Sketch("HorizontalPodAutoscaler", name, make)
 
-    def _group(self, part: GroupPart) -> Iterator[_Sketch | Applied | HeldBack]:
-        yield _Sketch(
+    def _group(self, part: GroupPart) -> Iterator[Sketch | Applied | HeldBack]:
+        yield Sketch(
             GROUP_KIND, part.name, partial(scaling_group_for, self._root, part, self._templates.get(part.replica, ""))
         )
         group = self._scene.groups.get(part.name)
@@ -243,35 +249,42 @@ class _Expansion:
             fields = change_of_scaling_group(group, part)
             if fields:
                 yield Applied(group.ref, group.guard, fields, (Why.FOLLOWS_TEMPLATE.because(group.ref),))
-            yield from _shared(claims_of_group(self._scene, group, part))
+            yield from claims_of_group(self._scene, group, part)
             for member in part.cliques:
                 yield from self._clique(group, member)
 
-    def _gang(self, part: GangPart) -> Iterator[_Sketch | Applied | HeldBack]:
+    def _gang(self, part: GangPart) -> Iterator[Sketch | Applied | HeldBack]:
         gang = self._births.gangs.get(part.name)
-        if gang is None:
-            missing = next(filter(None, map(self._unmakeable, part.cliques)), "") if self._births.unwritable else ""
-            if missing:
-                self._lacking[part.name] = missing
-                ref = Ref(SCHEDULER, "PodGang", self._root.ref.namespace, part.name)
-                yield HeldBack(ref, (Why.GANG_LACKS_CLIQUE.because(ref, gang=part.name, missing=missing),))
-            elif self._placing.waiting and "PodGang" in self._complete:
-                ref = Ref(SCHEDULER, "PodGang", self._root.ref.namespace, part.name)
-                yield HeldBack(ref, self._placing.waiting)
-            elif all(self._scene.clique_of(clique) is not None for clique in part.cliques):
-                placement = placement_of(self._root, part, self._placing)
-                make = partial(podgang_for, self._root, part, self._births.named(part), placement)
-                yield _Sketch("PodGang", part.name, make)
-            return
-        yield _Sketch("PodGang", part.name, partial(podgang_for, self._root, part, {}))
-        if "Pod" in self._complete:
-            move = self._move_of(gang, part)
-            if isinstance(move, HeldBack):
-                yield move
-                move = None
-            change = change_of_podgang(self._root, gang, part, self._births.named(part), move)
-            if change is not None:
-                yield change
+        if gang is not None:
+            yield Sketch("PodGang", part.name, partial(podgang_for, self._root, part, {}))
+            if self._scene.knows("Pod", "PodGang"):  # which pods there are, and which ones gangs bring about (WL-023)
+                yield from self._changes_of(gang, part)
+        elif self._scene.knows("PodGang"):
+            yield from self._new_gang(part)
+
+    def _new_gang(self, part: GangPart) -> Iterator[Sketch | HeldBack]:
+        missing = next(filter(None, map(self._unmakeable, part.cliques)), "") if self._births.unwritable else ""
+        ref = Ref(SCHEDULER, "PodGang", self._root.ref.namespace, part.name)
+        if missing:
+            self._lacking[part.name] = missing
+            yield HeldBack(ref, (Why.GANG_LACKS_CLIQUE.because(ref, gang=part.name, missing=missing),))
+        elif self._placing.waiting:
+            yield HeldBack(ref, self._placing.waiting)
+        elif all(self._scene.clique_of(clique) is not None for clique in part.cliques):
+            placement = placement_of(self._root, part, self._placing)
+            yield Sketch(
+                "PodGang", part.name, partial(podgang_for, self._root, part, self._births.named(part), placement)
+            )
+
+    def _changes_of(self, gang: PodGang, part: GangPart) -> Iterator[Applied | HeldBack]:
+        move = self._move_of(gang, part)
+        if isinstance(move, HeldBack):
+            self.misplaced.append(part.name)
+            yield move
+            move = None
+        change = change_of_podgang(self._root, gang, part, self._births.named(part), move)
+        if change is not None:
+            yield change
 
     def _move_of(self, gang: PodGang, part: GangPart) -> Move | HeldBack | None:
         """What becomes of a gang that says otherwise than its topology; what was said stays where none applies."""
@@ -283,7 +296,7 @@ class _Expansion:
             return None
         if placing.follows is not None:
             return Move(wanted, placing.follows)
-        return Misplaced(gang.ref, (placing.locked,)) if placing.locked is not None else None
+        return HeldBack(gang.ref, (placing.locked,)) if placing.locked is not None else None
 
     def _unmakeable(self, part: CliquePart) -> str:
         """What of a gang is not there and will not be: a clique, or the scaling group that would own it; or empty."""
@@ -292,7 +305,7 @@ class _Expansion:
         named = (("PodClique", part.name), (GROUP_KIND, part.group))
         return next((f"{kind}/{name}" for kind, name in named if (kind, name) in self._births.unwritable), "")
 
-    def _pods(self, part: CliquePart) -> Iterator[_Sketch | Absent | HeldBack]:
+    def _pods(self, part: CliquePart) -> Iterator[Sketch | Absent | HeldBack]:
         clique = self._scene.clique_of(part)
         if clique is None:
             return
@@ -300,47 +313,16 @@ class _Expansion:
         places = self._births.places(part, clique)
         if part.template.resource_sharing:
             indices = sorted({pod.index for pod in pods} | {place.index for place in places})
-            yield from _shared(claims_of_clique(self._scene, clique, part, indices))
+            yield from claims_of_clique(self._scene, clique, part, indices)
         if places:
             yield from self._new_pods(part, clique, places)
-        yield from _too_many(clique, pods, part.replicas + part.surge)
+        yield from too_many(clique, pods, part.replicas + part.surge)
 
-    def _new_pods(self, part: CliquePart, clique: PodClique, places: Sequence[Place]) -> Iterator[_Sketch | HeldBack]:
+    def _new_pods(self, part: CliquePart, clique: PodClique, places: Sequence[Place]) -> Iterator[Sketch | HeldBack]:
         if part.gang in self._lacking and self._births.awaits_gang(part):
             lacks = Why.GANG_LACKS_CLIQUE.because(clique.ref, gang=part.gang, missing=self._lacking[part.gang])
             yield HeldBack(clique.ref, (lacks,))
         image = self._scene.snapshot.configuration.init_image
         for name, place, gated in self._births.of(part, clique, places):
-            pod = pod_for(self._root, clique, part, place, name, self._ordering, gated=gated, image=image)
-            yield _Sketch("Pod", name, partial(_the_same, pod))
-
-
-def _too_many(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[Absent | HeldBack]:
-    """Pods that have ended, living ones beyond those wanted, and all but one of an index (WL-203 to WL-206)."""
-    for pod in pods:
-        if has_ended(pod) and not pod.deleting and pod.uid:
-            yield Absent(pod.ref, pod.guard, (Why.ENDED_POD.because(clique.ref, phase=pod.phase),))
-    for pod in excess(pods, wanted, clique.template_hash):
-        yield Absent(pod.ref, pod.guard, (Why.EXCESS_POD.because(clique.ref, wanted=wanted),))
-    alike = doubles(pods, clique.template_hash)
-    if alike and len(living(pods)) <= wanted:
-        yield from _doubled(clique, pods, alike)
-
-
-def _doubled(clique: PodClique, pods: Sequence[Pod], alike: Sequence[Pod]) -> Iterator[Absent | HeldBack]:
-    """One pod of an index that has several, unless it is ready and the clique cannot spare it (WL-205, WL-206)."""
-    double, ready = alike[0], sum(pod.ready for pod in living(pods))
-    if double.ready and ready <= clique.needed:
-        because = Why.DOUBLE_IS_NEEDED.because(clique.ref, index=double.index, ready=ready, needed=clique.needed)
-        yield HeldBack(double.ref, (because,))
-    else:
-        yield Absent(double.ref, double.guard, (Why.DOUBLED_POD.because(clique.ref, index=double.index),))
-
-
-def _shared(claims: Shared) -> Iterator[_Sketch | HeldBack]:
-    for claim in claims:
-        yield claim if isinstance(claim, HeldBack) else _Sketch("ResourceClaim", claim.name, claim.make)
-
-
-def _the_same(want: Present) -> Present:
-    return want
+            make = partial(pod_for, self._root, clique, part, place, name, self._ordering, gated=gated, image=image)
+            yield Sketch("Pod", name, make)

@@ -12,7 +12,7 @@ from grove_core.kernel.wants import Applied, Present
 from grove_core.resources.blank import Blank
 from grove_core.resources.keys import COMPONENT, PREFIX, SCHEDULER, SCHEDULER_NAME, TOPOLOGY_NAME
 from grove_core.resources.labels import labels_of_set
-from grove_core.resources.overlay import differing, replacing
+from grove_core.resources.overlay import changed_texts, replacing
 from grove_core.resources.placement import NOWHERE, Placement
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang, PodGroup
@@ -42,18 +42,12 @@ def podgang_for(
     spec: dict[str, Any] = {"podgroups": _pod_groups(root, part, pods, placement), **placement.of_gang}
     if template.priority_class_name:
         spec["priorityClassName"] = template.priority_class_name
-    labels = {
-        **{str(key): str(text) for key, text in _foreign(root.labels).items()},
-        **labels_of_set(root.ref.name),
-        COMPONENT: "podgang",
-        SCHEDULER_NAME: _scheduler_of(part),
-    }
     blank = Blank(
         api_version=SCHEDULER,
         kind="PodGang",
         name=part.name,
         owner=root,
-        labels=labels,
+        labels=_labels_of(root, part),
         annotations=FrozenMap({**_foreign(root.annotations), **_annotation(placement)}),
     )
     if part.group:
@@ -95,11 +89,11 @@ def change_of_podgang(
         fields["spec"] = FrozenMap(spec)
     metadata = {
         key: change
-        for key, of_set, stored in (
-            ("labels", root.labels, gang.labels),
-            ("annotations", root.annotations, gang.annotations),
+        for key, mirrored, stored in (
+            ("labels", _labels_under(root, part), gang.labels),
+            ("annotations", _foreign(root.annotations), gang.annotations),
         )
-        if (change := differing(_foreign(of_set), stored))
+        if (change := changed_texts(mirrored, stored))
     }
     follows = bool(metadata) or "priorityClassName" in spec
     if placement.topology != gang.placement.topology:
@@ -131,6 +125,21 @@ def _pod_groups(
         }
         for clique in part.cliques
     ]
+
+
+def _labels_of(root: PodCliqueSet, part: GangPart) -> dict[str, str]:
+    """The labels of a gang: its set's, overlaid by Grove's (WL-026, WL-031)."""
+    return {
+        **{str(key): str(text) for key, text in _foreign(root.labels).items()},
+        **labels_of_set(root.ref.name),
+        COMPONENT: "podgang",
+        SCHEDULER_NAME: _scheduler_of(part),
+    }
+
+
+def _labels_under(root: PodCliqueSet, part: GangPart) -> FrozenMap:
+    """Those of the keys that the set itself has; others of Grove's are left as whoever made the gang wrote them."""
+    return FrozenMap({key: text for key, text in _labels_of(root, part).items() if key in root.labels})
 
 
 def _foreign(texts: FrozenMap) -> FrozenMap:

@@ -11,6 +11,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Applied, Desired, HeldBack
 from grove_core.resources.keys import GATE, GROVE
+from grove_core.resources.names import replica_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
@@ -39,7 +40,7 @@ def judge_gates(snapshot: Snapshot) -> tuple[GateJudgement, ...]:
     cliques = {clique.ref.name: clique for clique in snapshot.cliques if not clique.deleting}
     gangs = {gang.ref.name: GangState(snapshot, gang, cliques) for gang in snapshot.gangs if not gang.deleting}
     return tuple(
-        GateJudgement(clique, pod, _judge(clique, pod, gangs))
+        GateJudgement(clique, pod, _judge(pod, gangs, _base_gang_of(clique, snapshot)))
         for clique, pod in snapshot.pods()
         if pod.held and not pod.deleting and pod.uid
     )
@@ -71,19 +72,25 @@ class GangState:
         self.unplaced = tuple(unplaced)
 
 
-def _judge(clique: PodClique, pod: Pod, gangs: Mapping[str, GangState]) -> Decision[bool]:
+def _base_gang_of(clique: PodClique, snapshot: Snapshot) -> str:
+    """The base gang of the clique's replica by its place; a label decides only where the place is not known."""
+    index = clique.replica_index
+    return replica_name(snapshot.root.ref.name, index) if index >= 0 else clique.base_gang
+
+
+def _judge(pod: Pod, gangs: Mapping[str, GangState], base_gang: str) -> Decision[bool]:
     """The first thing that the pod waits for, else why it waits no longer."""
-    own, base = gangs.get(pod.gang), gangs.get(clique.base_gang)
+    own, base = gangs.get(pod.gang), gangs.get(base_gang)
     if own is None or pod.name not in own.pods:
         return _held(Why.NOT_IN_GANG_YET.because(pod.ref, gang=pod.gang))
     if own.incomplete:
         return _held(Why.GANG_INCOMPLETE.because(pod.ref, gang=pod.gang), *own.incomplete)
-    if not clique.base_gang:
+    if base_gang in {"", pod.gang}:
         return Decision(True, (Why.GANG_COMPLETE.because(pod.ref, gang=pod.gang),))  # noqa: FBT003 - the verdict
     if base is None or base.unplaced:
-        waits = Why.BASE_GANG_NOT_PLACED.because(pod.ref, gang=clique.base_gang)
+        waits = Why.BASE_GANG_NOT_PLACED.because(pod.ref, gang=base_gang)
         return _held(waits, *(base.unplaced if base else ()))
-    return Decision(True, (Why.BASE_GANG_PLACED.because(pod.ref, gang=clique.base_gang),))  # noqa: FBT003 - the verdict
+    return Decision(True, (Why.BASE_GANG_PLACED.because(pod.ref, gang=base_gang),))  # noqa: FBT003 - the verdict
 
 
 def _held(*because: Reason) -> Decision[bool]:

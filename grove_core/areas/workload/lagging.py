@@ -17,12 +17,10 @@ def findings_of_update(scene: Scene, rollout: Rollout) -> Iterator[Finding]:
     """Each clique that is of an old template, or has pods of one. Linear in the replicas that have such."""
     root = scene.root.ref
     lagging = [state for state in rollout.states if state.outdated]
+    left = sum(state.part.index != rollout.current for state in lagging)
+    waits = (Why.ROLLOUT_WAITS.because(root.at_replica(rollout.current), left=left),) if rollout.current >= 0 else ()
     for state in lagging:
-        index = state.part.index
-        turn: tuple[Reason, ...] = ()
-        if rollout.current not in {-1, index}:
-            left = sum(other.part.index != rollout.current for other in lagging)
-            turn = (Why.ROLLOUT_WAITS.because(root.at_replica(rollout.current), left=left),)
+        turn: tuple[Reason, ...] = () if state.part.index == rollout.current else waits
         for part in state.part.all_cliques:
             clique = scene.clique_of(part)
             if clique is None:

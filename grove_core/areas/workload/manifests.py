@@ -1,13 +1,28 @@
 """The wish for an object that a set consists of, and the labels of a PodClique (WL-030 to WL-033)."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from grove_core.areas.workload.blueprint import CliquePart
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Present
 from grove_core.resources.blank import Blank, Body
 from grove_core.resources.keys import BASE_GANG, GROUP, GROUP_REPLICA, POD_GANG, TEMPLATE_HASH
 from grove_core.resources.labels import labels_of, labels_of_replica
+
+
+class Sketch(NamedTuple):
+    """An object by kind and name; its manifest is made only where there is no such object, and mostly there is.
+
+    Attributes:
+        spec: that of the manifest, where it can be had for less.
+    """
+
+    kind: str
+    name: str
+    make: Callable[[], Present]
+    spec: Callable[[], FrozenMap] | None = None
 
 
 def wanted(blank: Blank, body: Body, because: Iterable[Reason], *, is_foundation: bool = False) -> Present:

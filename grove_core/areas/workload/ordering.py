@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from grove_core.areas.workload.blueprint import CliquePart
+from grove_core.areas.workload.blueprint import CliquePart, once
 from grove_core.resources.names import member_clique_name, scaling_group_name, standalone_clique_name
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import EXPLICIT, IN_ORDER
@@ -14,7 +14,7 @@ class Ordering:
     def __init__(self, root: PodCliqueSet) -> None:
         template = root.spec.template
         self._set_name = root.ref.name
-        self._cliques = {clique.name: clique for clique in template.cliques}
+        self._cliques = once(template.cliques)
         self._before: dict[str, tuple[str, ...]] = {}
         if template.clique_startup_type == IN_ORDER:
             names = [clique.name for clique in template.cliques]

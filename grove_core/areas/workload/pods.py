@@ -31,7 +31,8 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 
 _SUFFIX: Final = 5
-_WAITER: Final = "grove-initc"
+WAITER: Final = "grove-initc"
+WAITS_FOR: Final = "--podcliques="
 _TOKEN_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 - a path, and no secret
 _INFO_PATH: Final = "/var/grove/pod-info"
 _READABLE: Final = 0o644
@@ -138,10 +139,10 @@ def _hash_of(clique: PodClique) -> str:
 def _waiting_for(pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secret: str, image: str) -> FrozenMap:
     """The pod spec with an init container, the last one, that waits for the parents' pods (WL-084)."""
     container = {
-        "name": _WAITER,
+        "name": WAITER,
         "image": image,
-        "command": [_WAITER],
-        "args": [f"--podcliques={name}:{pods}" for name, pods in parents],
+        "command": [WAITER],
+        "args": [f"{WAITS_FOR}{name}:{pods}" for name, pods in parents],
         "securityContext": _CONFINED,
         "volumeMounts": [
             {"name": "pod-info-vol", "mountPath": _INFO_PATH, "readOnly": True},

@@ -58,12 +58,12 @@ class Revision:
         return self._hashes[template.name]
 
     def is_current(self, clique: PodClique, part: CliquePart) -> bool:
-        """Whether the clique is made of the present template. Cliques with one foreign hash are looked into once."""
+        """Whether the clique is made of the present template. Cliques of one foreign hash are looked into once."""
         if is_ours(clique.template_hash):
             return clique.template_hash == self.hash_of(part)
         if not clique.pod_spec:
             return True  # the source left it out, so nothing says that it differs
-        key = (part.template.name, clique.template_hash)
+        key = (part.template.name, clique.template_hash or clique.uid)  # those that have lost theirs are not alike
         if key not in self._foreign:
             self._foreign[key] = self._holds_the_same(clique, part)
         return self._foreign[key]

@@ -16,6 +16,7 @@ from grove_core.kernel.conditions import Truth, condition_of
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.wants import Applied, Desired, HeldBack, Want
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.names import member_clique_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -152,14 +153,12 @@ def _roll(
 def _extra_of(scene: Scene, group: ScalingGroup, wanted: Sequence[GroupReplica]) -> GroupReplica | None:
     """The replica of a group right after those it wants, if any of it is there."""
     index = group.replicas
-    found = [
-        clique
-        for clique in scene.cliques.values()
-        if clique.owner_uid == group.uid and clique.group_replica_index == index
-    ]
+    names = {member_clique_name(group.ref.name, index, short) for short in group.clique_names}
+    there = (scene.cliques.get(name) for name in sorted(names))
+    found = [clique for clique in there if clique is not None and clique.owner_uid == group.uid]
     if not found:
         return None
-    complete = len(found) == len(group.clique_names)
+    complete = len(found) == len(names)
     serves = complete and all(scene.ready[clique.uid] >= clique.needed for clique in found)
     return GroupReplica(index, tuple(found), outdated=False, available=serves and len(wanted) == index)
 

@@ -69,7 +69,7 @@ class Why(Rule):
 
     GOES_WITH_SET = Clause("WL-230", "the set is being deleted; its pods go first")
     PARTS_REMAIN = Clause("WL-231", "it stays until its PodCliques, scaling groups and pods are gone: {remaining}")
-    PARTS_NOT_COLLECTED = Clause("WL-232", "PodCliques were not collected, so nobody knows whether any is left")
+    PARTS_NOT_COLLECTED = Clause("WL-232", "{kinds} were not collected, so nobody knows whether any is left")
 
     HELD_BY_OTHERS = Clause("WL-234", "it is being deleted and waits for {finalizers}; Grove has let go of it")
 

@@ -1,15 +1,20 @@
 """Manifests of HorizontalPodAutoscalers: they scale a PodClique or a scaling group through its scale subresource."""
 
-from typing import Any
+from typing import Any, Final
 
 from grove_core.areas.workload.manifests import wanted
 from grove_core.areas.workload.rules import Why
+from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.wants import Present
 from grove_core.resources.blank import Blank
 from grove_core.resources.keys import AUTOSCALING, GROVE
 from grove_core.resources.labels import labels_of
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import AutoScaling
+
+_METRICS_OF_SERVER: Final = freeze(
+    [{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}]
+)
 
 
 def autoscaler_for(root: PodCliqueSet, kind: str, name: str, scaling: AutoScaling, replicas: int) -> Present:
@@ -34,6 +39,13 @@ def autoscaler_for(root: PodCliqueSet, kind: str, name: str, scaling: AutoScalin
         root.ref, name=f"{kind}/{name}", least=bounds["minReplicas"], most=scaling.max_replicas
     )
     return wanted(blank, {"spec": spec}, (because,))
+
+
+def given_up(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
+    """The metrics of an autoscaler that nobody wants any more, as null; those that a server fills in are its own."""
+    metrics = stored.get("metrics")
+    is_left = bool(metrics) and "metrics" not in wanted and metrics != _METRICS_OF_SERVER
+    return FrozenMap({"metrics": None} if is_left else {})
 
 
 def bounds_of(scaling: AutoScaling, replicas: int) -> dict[str, Any]:

@@ -25,6 +25,10 @@ class Scene:
             for clique in self.cliques.values()
         }
 
+    def knows(self, *kinds: str) -> bool:
+        """Whether the snapshot has all there is of some kinds: what is not in it is nowhere (WL-010, WL-028)."""
+        return self.snapshot.complete.issuperset(kinds)
+
     def clique_of(self, part: CliquePart) -> PodClique | None:
         """The clique that a part of the blueprint is; None where there is none, or one of another owner (WL-022)."""
         clique = self.cliques.get(part.name)

@@ -28,35 +28,43 @@ def findings_of_start(snapshot: Snapshot) -> Iterator[Finding]:
         if any(pod.scheduled and not pod.ready for pod in pods):
             starting.add(name)
     for name in sorted(starting):
-        because = tuple(_Waiting(cliques, ready).whom(cliques[name], (name,)))
+        because = tuple(_whom(cliques, ready, cliques[name]))
         if because:
             yield Finding(cliques[name].ref, START_QUESTION, "Wait", because)
 
 
-class _Waiting:
-    """What has to be known of a set to follow a wait."""
+def _whom(cliques: Mapping[str, PodClique], ready: Mapping[str, int], first: PodClique) -> Iterator[Reason]:
+    """Whom a clique waits for, each followed by whom that one waits for; everybody is told of once.
 
-    def __init__(self, cliques: Mapping[str, PodClique], ready: Mapping[str, int]) -> None:
-        self.cliques = cliques
-        self.ready = ready
-        self.told: set[str] = set()
+    Without recursion: a chain may be longer than any stack of calls.
 
-    def whom(self, clique: PodClique, way: tuple[str, ...]) -> Iterator[Reason]:
-        """Whom a clique waits for, each followed by whom that one waits for; everybody is told of once.
-
-        Args:
-            clique: whose parents are looked at.
-            way: names from the clique that was asked for to this one.
-        """
-        for parent in clique.starts_after:
-            found = self.cliques.get(parent)
-            if parent in way:
-                yield Why.WAITS_IN_A_CIRCLE.because(clique.ref, circle=" -> ".join((*way[way.index(parent) :], parent)))
-            elif found is None:
-                yield Why.PARENT_IS_MISSING.because(clique.ref, parent=parent)
-            elif self.ready[parent] < found.min_available:
-                ready, needed = self.ready[parent], found.min_available
-                yield Why.PARENT_NOT_READY.because(clique.ref, parent=parent, ready=ready, needed=needed)
-                if parent not in self.told:
-                    self.told.add(parent)
-                    yield from self.whom(found, (*way, parent))
+    Args:
+        cliques: by name.
+        ready: name of a clique -> its ready pods.
+        first: who waits.
+    """
+    told: set[str] = set()
+    way = {first.ref.name: first}  # from the clique that was asked for to the one whose parents are looked at
+    walks = [iter(first.starts_after)]
+    while walks:
+        name, clique = next(reversed(way.items()))
+        parent = next(walks[-1], None)
+        if parent is None:
+            walks.pop()
+            del way[name]
+            continue
+        found = cliques.get(parent)
+        if parent in way:
+            names = list(way)
+            circle = " -> ".join((*names[names.index(parent) :], parent))
+            yield Why.WAITS_IN_A_CIRCLE.because(clique.ref, circle=circle)
+        elif found is None:
+            yield Why.PARENT_IS_MISSING.because(clique.ref, parent=parent)
+        elif ready[parent] < found.min_available:
+            yield Why.PARENT_NOT_READY.because(
+                clique.ref, parent=parent, ready=ready[parent], needed=found.min_available
+            )
+            if parent not in told:
+                told.add(parent)
+                way[parent] = found
+                walks.append(iter(found.starts_after))

@@ -6,7 +6,7 @@ Written only where they differ (PL-011), and in one step with what gang terminat
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from grove_core.areas.workload.blueprint import CliquePart, ReplicaPart
+from grove_core.areas.workload.blueprint import CliquePart, GroupPart, ReplicaPart
 from grove_core.areas.workload.rolling_clique import outdated_in
 from grove_core.areas.workload.rollout import ReplicaState, Rollout, updating_replica
 from grove_core.areas.workload.rules import Why
@@ -48,8 +48,8 @@ def statuses_of(scene: Scene, rollout: Rollout) -> Iterator[Status]:
         for group_part in state.part.groups:
             group = scene.groups.get(group_part.name)
             if group is not None:
-                yield from told.of_group(group, state.part)
-        if "PodGang" in scene.snapshot.complete:
+                yield from told.of_group(group, group_part)
+        if scene.knows("PodGang"):
             yield from told.of_gangs(state.part)
     yield from told.of_set()
 
@@ -102,9 +102,8 @@ class _Told:
             because = Why.CLIQUE_STATE.because(clique.ref, hash=clique.template_hash, outdated=len(outdated))
             yield Status(clique.ref, clique.guard, fields, (because,))
 
-    def of_group(self, group: ScalingGroup, replica: ReplicaPart) -> Iterator[Status]:
+    def of_group(self, group: ScalingGroup, part: GroupPart) -> Iterator[Status]:
         """Updated replicas, selector, progress and generation of a scaling group (WL-242)."""
-        (part,) = (part for part in replica.groups if part.name == group.ref.name)
         by_replica: dict[int, list[str]] = {}
         for clique in part.cliques:
             by_replica.setdefault(clique.group_replica, []).append(clique.name)

@@ -1,14 +1,24 @@
-"""Replicas beyond the wanted number go, of the set and of its scaling groups (WL-200, WL-201).
+"""What of a set is too much: replicas, pods, and what stood for a part that is gone (WL-200 to WL-206).
 
-By index alone, never because a name is not among those expected: what is wrong there must not cost anybody a gang.
+Replicas go by index alone, never because a name is not among those expected: what is wrong there must not cost anybody
+a gang.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from typing import Final
 
+from grove_core.areas.workload.crew import doubles, excess, has_ended, living
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
-from grove_core.kernel.wants import Absent
+from grove_core.kernel.wants import Absent, HeldBack
+from grove_core.resources.keys import MANAGED_BY
+from grove_core.resources.membership import is_managed
+from grove_core.resources.owned import CLAIM_KIND, Owned
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+
+_COUNTED: Final = frozenset({"Service", "HorizontalPodAutoscaler", CLAIM_KIND})  # as many as there are replicas
 
 
 def wants_of_surplus(scene: Scene, surge: AbstractSet[str]) -> Iterator[Absent]:
@@ -16,7 +26,7 @@ def wants_of_surplus(scene: Scene, surge: AbstractSet[str]) -> Iterator[Absent]:
 
     Args:
         scene: of a set that is not being deleted.
-        surge: names of the scaling groups that have one replica more while an update runs.
+        surge: names of the scaling groups that have one replica more while an update runs, or may have.
     """
     root, wanted = scene.root, scene.root.spec.replicas
     for group in scene.groups.values():
@@ -33,3 +43,52 @@ def wants_of_surplus(scene: Scene, surge: AbstractSet[str]) -> Iterator[Absent]:
             index = clique.group_replica_index
             because = Why.SURPLUS_GROUP_REPLICA.because(owner.ref, replica=index, replicas=owner.replicas)
             yield Absent(clique.ref, clique.guard, (because,))
+
+
+def no_longer_part(scene: Scene, expected: AbstractSet[tuple[str, str]]) -> Iterator[Absent]:
+    """Gangs, services, autoscalers and claims that the set does not consist of any more (WL-202). Linear.
+
+    Args:
+        scene: of a set that is not being deleted.
+        expected: kind and name of what it consists of, as far as that is known.
+    """
+    for gang in scene.snapshot.gangs:
+        named = gang.labels.get(MANAGED_BY) is not None or not gang.labels
+        counts = named and not gang.deleting and scene.knows("Pod")  # an update, judged by pods, may need one more
+        if counts and ("PodGang", gang.ref.name) not in expected:
+            yield Absent(gang.ref, gang.guard, (Why.NO_LONGER_PART.because(gang.ref),))
+    for other in scene.snapshot.others:
+        counts = other.ref.kind in _COUNTED and other.managed and not is_managed(other.labels) and not other.deleting
+        if counts and scene.knows(*_needs_of(other, scene)) and (other.ref.kind, other.ref.name) not in expected:
+            yield Absent(other.ref, other.guard, (Why.NO_LONGER_PART.because(other.ref),))
+
+
+def _needs_of(other: Owned, scene: Scene) -> tuple[str, ...]:
+    """The kinds on which it depends whether a set consists of an object; those of its blueprint are known (WL-028).
+
+    What the set itself has depends on its template alone. The claims of a clique are told by its pods, and those of a
+    scaling group by an update, which is judged by pods.
+    """
+    return () if other.owner_uid == scene.root.uid else ("Pod",)
+
+
+def too_many(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[Absent | HeldBack]:
+    """Pods that have ended, living ones beyond those wanted, and all but one of an index (WL-203 to WL-206)."""
+    for pod in pods:
+        if has_ended(pod) and not pod.deleting and pod.uid:
+            yield Absent(pod.ref, pod.guard, (Why.ENDED_POD.because(clique.ref, phase=pod.phase),))
+    for pod in excess(pods, wanted, clique.template_hash):
+        yield Absent(pod.ref, pod.guard, (Why.EXCESS_POD.because(clique.ref, wanted=wanted),))
+    alike = doubles(pods, clique.template_hash)
+    if alike and len(living(pods)) <= wanted:
+        yield from _doubled(clique, pods, alike)
+
+
+def _doubled(clique: PodClique, pods: Sequence[Pod], alike: Sequence[Pod]) -> Iterator[Absent | HeldBack]:
+    """One pod of an index that has several, unless it is ready and the clique cannot spare it (WL-205, WL-206)."""
+    double, ready = alike[0], sum(pod.ready for pod in living(pods))
+    if double.ready and ready <= clique.needed:
+        because = Why.DOUBLE_IS_NEEDED.because(clique.ref, index=double.index, ready=ready, needed=clique.needed)
+        yield HeldBack(double.ref, (because,))
+    else:
+        yield Absent(double.ref, double.guard, (Why.DOUBLED_POD.because(clique.ref, index=double.index),))

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from types import MappingProxyType
+from typing import Final
 
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.refs import Guard
@@ -11,6 +13,8 @@ from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, SET_FIN
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
+
+_PARTS: Final = MappingProxyType({"PodClique": "PodCliques", GROUP_KIND: "scaling groups", "Pod": "pods"})
 
 
 def wants_of_teardown(snapshot: Snapshot) -> Desired:
@@ -29,8 +33,10 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
         held = HeldBack(root.ref, (Why.HELD_BY_OTHERS.because(root.ref, finalizers=others),))
         return Desired(tuple(released), (held,))
     parts = tuple(_parts_of(snapshot))
-    if "PodClique" in snapshot.not_collected:
-        return Desired((*parts, *released), (HeldBack(root.ref, (Why.PARTS_NOT_COLLECTED.because(root.ref),)),))
+    unknown = ", ".join(words for kind, words in _PARTS.items() if kind in snapshot.not_collected)
+    if unknown:
+        because = Why.PARTS_NOT_COLLECTED.because(root.ref, kinds=unknown)
+        return Desired((*parts, *released), (HeldBack(root.ref, (because,)),))
     remaining = len(snapshot.groups) + len(snapshot.cliques) + _made_unseen(snapshot) + _pods_left(snapshot)
     if remaining:
         held = HeldBack(root.ref, (Why.PARTS_REMAIN.because(root.ref, remaining=remaining),))

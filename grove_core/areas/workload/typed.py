@@ -1,14 +1,23 @@
-"""A pod spec as a typed client hands it back: quantities in one form, defaults filled in, what is empty left out.
+"""A pod spec as a typed client hands it back: quantities in one form, defaults filled in, what says nothing left out.
 
 Another operator stores PodCliques so, whatever its user wrote: ``1`` and ``"1"`` are one number of GPUs (WL-043).
 """
 
+from types import MappingProxyType
 from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap, Json
-from grove_core.resources.overlay import quantity_of
+from grove_core.resources.overlay import AMOUNTS, quantity_of
 
-_QUANTITIES: Final = frozenset({"limits", "requests"})
+_QUANTITY_IN: Final = MappingProxyType({"emptyDir": "sizeLimit", "resourceFieldRef": "divisor"})
+# Numbers and flags that are no pointers and may be left out in the types of k8s.io/api/core/v1: a client written in Go
+# leaves 0 and false out. Of a pointer both are kept, as in allowPrivilegeEscalation, and mean something.
+_DROPPED: Final = frozenset(
+    {
+        *("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"),
+        *("readOnly", "stdin", "stdinOnce", "tty", "hostPort", "hostNetwork", "hostPID", "hostIPC", "partition"),
+    }
+)
 
 
 def typed(pod_spec: FrozenMap) -> FrozenMap:
@@ -20,11 +29,15 @@ def typed(pod_spec: FrozenMap) -> FrozenMap:
 def _typed(value: Json, key: str) -> Json:
     if isinstance(value, FrozenMap):
         items = {name: _typed(item, name) for name, item in value.items()}
-        if key in _QUANTITIES:
+        if key in AMOUNTS:
             items = {name: _one_form(item) for name, item in items.items()}
         elif "containerPort" in items:
             items.setdefault("protocol", "TCP")
-        return FrozenMap({name: item for name, item in items.items() if not _is_empty(item)})
+        elif key == "resourceFieldRef":
+            items.setdefault("divisor", "0")
+        items = {name: _one_form(item) if name == _QUANTITY_IN.get(key) else item for name, item in items.items()}
+        kept = (name for name, item in items.items() if not _is_empty(item) and (item or name not in _DROPPED))
+        return FrozenMap({name: items[name] for name in kept})
     return tuple(_typed(item, "") for item in value) if isinstance(value, tuple) else value
 
 

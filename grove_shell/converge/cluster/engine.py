@@ -8,7 +8,7 @@ import platform
 import ssl
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -19,20 +19,19 @@ from typing import Any, Final
 
 from grove_core.areas.domain_cliques.situation import Daemon
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import Connection, NoAccess, connect
 from grove_shell.client.greeting import advice_on
 from grove_shell.client.reflector import Reflector
 from grove_shell.converge.cluster.counters import Counted, counted
 from grove_shell.converge.cluster.ground import DOMAIN, Ground, check_kinds, write_kubeconfig
 from grove_shell.converge.cluster.onlooker import Onlooker
-from grove_shell.converge.cluster.troupe import Call, Tally, play
+from grove_shell.converge.cluster.troupe import Call, Tally, limiter_of, play
 from grove_shell.converge.engine import Wishes
 from grove_shell.converge.model.cast import daemon_of
 from grove_shell.converge.points import Point
 from grove_shell.converge.runs import Outcome, Run
 from grove_shell.domain_controller.rounds import DomainRounds
-from grove_shell.fabric_daemon.habits import BURST, RATE, SteadyClock
+from grove_shell.fabric_daemon.habits import SteadyClock
 from grove_shell.fabric_daemon.kinds import CLIQUES, DOMAINS
 
 WORLD: Final = "cluster"
@@ -153,11 +152,19 @@ async def _measured(engine: ClusterEngine, point: Point, pipes: Sequence[Pipe]) 
                 after = await counted(api, store)
         finally:
             await ground.clear()
+    whole(tallies)
     run = _added_up(engine, point, seen, start, tallies, after.since(before))
     spent = sum(tally.cpu_s for tally in tallies) + busy
     refused = tuple(chain.from_iterable(tally.refused for tally in tallies))
     decoded = sum(tally.decoded for tally in tallies)
     return Measured(replace(run, cpu_harness_s=spent), after.since(before), seen.heard - seen.written, decoded, refused)
+
+
+def whole(tallies: Iterable[Tally]) -> None:
+    """Raises ChildProcessError where a daemon broke: that is no slow protocol, and no run (CV-067)."""
+    faults = [fault for tally in tallies for fault in tally.faults]
+    if faults:
+        raise ChildProcessError(f"{len(faults)} daemons of the run broke, the first of them by {faults[0]}")
 
 
 async def _played(
@@ -169,7 +176,7 @@ async def _played(
     onlooker = Onlooker(point, daemons)
     async with Api(await connect(kubeconfig), agent="grove-converge-controller") as api:
         written: list[int] = []
-        controller = Api(await connect(kubeconfig), bucket=Bucket(RATE, BURST), agent="grove-converge-controller")
+        controller = Api(await connect(kubeconfig), bucket=limiter_of(point), agent="grove-converge-controller")
         async with controller:
             rounds = DomainRounds(
                 controller,

@@ -38,7 +38,7 @@ from grove_shell.fabric_daemon.kinds import CLIQUES, DOMAINS, register_of
 from grove_shell.fabric_daemon.requests import Requests
 
 IN_FLIGHT: Final = 10_000
-_MOVES: Final = frozenset({Why.INDEX_CONTESTED, Why.STALEMATE_ENDED, Why.INDEX_LOST})
+_MOVES: Final = frozenset({Why.INDEX_CONTESTED, Why.CONTESTED_ELSEWHERE, Why.STALEMATE_ENDED, Why.INDEX_LOST})
 _QUIET_S: Final = 0.3
 _LONGEST_DRAIN_S: Final = 10.0
 
@@ -61,7 +61,12 @@ class Call:
 
 @dataclass(slots=True)
 class Tally:
-    """What the daemons of a process count; moments in seconds since the start of the run."""
+    """What the daemons of a process count; moments in seconds since the start of the run.
+
+    Attributes:
+        refused: words of the server.
+        faults: of daemons that broke; there is nothing to be learnt from such a run (CV-067).
+    """
 
     pushed: list[float] = field(default_factory=list)
     viewed: list[float] = field(default_factory=list)
@@ -70,12 +75,18 @@ class Tally:
     throttled: int = 0
     timeouts: int = 0
     refused: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
     repicks: int = 0
     uploaded_bytes: int = 0
     watch_events: int = 0
     watch_bytes: int = 0
     decoded: int = 0
     cpu_s: float = 0.0
+
+
+def limiter_of(point: Point) -> Bucket | None:
+    """Of one client of a run, full; None where nobody is limited (CV-066)."""
+    return Bucket(point.rate, point.burst) if point.rate else None
 
 
 class TimedFabric:
@@ -129,7 +140,7 @@ class Player:
         """From its arrival until cancelled."""
         await asyncio.sleep(max(self._arrives - time.monotonic(), 0))
         point, me = self._call.point, self.me
-        bucket = Bucket(point.rate, point.burst) if point.rate else None
+        bucket = limiter_of(point)
         requests = Requests(api, me, bucket, sent=self._sent)
         daemon = FabricDaemon(me, point.setup, requests, self._fabric, self, SteadyClock())
         self._fabric.changed = daemon.look
@@ -211,7 +222,7 @@ async def _played(call: Call, pipe: Pipe) -> Tally:
             task.cancel()
         for fault in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(fault, Exception):
-                tally.refused.append(repr(fault))
+                tally.faults.append(repr(fault))
     loop.remove_reader(pipe.fileno())
     tally.cpu_s = time.process_time() - began
     tally.watch_events, tally.watch_bytes, tally.decoded = streams.events, streams.length, streams.decoded

@@ -8,13 +8,19 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from grove_core.kernel.errors import Problem
 from grove_shell.settings.strict import API_VERSION, Strict, problems_of
 
 SHIPPED: Final = Path(__file__).with_name("costs.yaml")
 """What counts where nobody names another file."""
+
+
+def _one_line(text: object) -> object:
+    """Words with one blank between them: in the file of runs a text is a cell of one line (CV-031)."""
+    return " ".join(text.split()) if isinstance(text, str) else text
+
 
 _Micros = Annotated[float, Field(ge=0, le=60_000_000)]
 _NanosPerByte = Annotated[float, Field(ge=0, le=1_000_000)]
@@ -25,7 +31,7 @@ class Costs(Strict):
     """What things cost a server. Every field has to be there: half a calibration is none (CV-040).
 
     Attributes:
-        source: where the numbers are from, for captions.
+        source: where the numbers are from, for captions; kept as one line.
         request_us: processor time of any request (r).
         put_ns_per_byte: of an object that is sent whole (p); a list costs the same.
         stale_ns_per_byte: of an object that is sent whole on an old version, and answered 409.
@@ -43,7 +49,7 @@ class Costs(Strict):
 
     api_version: Literal["operator.config.grove.io/v1alpha1"] = API_VERSION
     kind: Literal["ConvergenceCosts"] = "ConvergenceCosts"
-    source: Annotated[str, Field(min_length=1)]
+    source: Annotated[str, BeforeValidator(_one_line), Field(min_length=1)]
     request_us: _Micros
     put_ns_per_byte: _NanosPerByte
     stale_ns_per_byte: _NanosPerByte

@@ -74,6 +74,7 @@ class Domains(Check):
             siblings
             and not any(TEMPLATE in part.annotations for part in siblings)
             and not any(part.uid in self.deprived | self._strays for part in siblings)
+            and index not in (failed_in(root) or ())  # it came, and went before anybody could say so
         ):
             says = f"{name} is made, and replica {index} has run without one from the start"
             self.truth.fail("CD1", says, name, siblings[0].ref.short)
@@ -85,7 +86,8 @@ class Domains(Check):
         if root is None:
             return
         if TEMPLATE not in part.annotations:
-            if index in (failed_in(root) or ()):
+            found = self.places.domain(root, index)
+            if index in (failed_in(root) or ()) and (found is None or found.owner_uid != root.uid):
                 self.deprived.add(part.uid)
             return
         if part.annotations[TEMPLATE] != f"{root.ref.name}-rct-{index}":

@@ -62,16 +62,16 @@ class Whole(Check):
             if item.deleting and not self._held():
                 self.truth.fail("O1", f"{item.ref.short} is being deleted and never goes", item.ref.short)
             if isinstance(item, PodClique):
-                if not (self._is_blocked(root) and self._has_no_gang(item, there.values())):
+                if not (self._is_blocked(root) and self._has_no_gang(item, root, there.values())):
                     self._pods(item)
                 if ready and root.spec.update_strategy.type == ROLLING_RECREATE:
                     self._are_new(item, root)
 
-    def _has_no_gang(self, clique: PodClique, parts: Iterable[object]) -> bool:
-        """Whether the gang that a PodClique's pods wait for is not there."""
-        return all(
-            clique.ref.name not in {group.name for group in gang.groups} for gang in parts if isinstance(gang, PodGang)
-        )
+    def _has_no_gang(self, clique: PodClique, root: PodCliqueSet, parts: Iterable[object]) -> bool:
+        """Whether a gang that a PodClique's pods wait for is not there: their own, or the base gang before it."""
+        gangs = {gang.ref.name: gang for gang in parts if isinstance(gang, PodGang)}
+        referred = {group.name for gang in gangs.values() for group in gang.groups}
+        return clique.ref.name not in referred or f"{root.ref.name}-{clique.replica_index}" not in gangs
 
     def _is_blocked(self, root: PodCliqueSet) -> bool:
         """Whether the topology of the set does not hold, or a stranger has a name that PodCliques may wait for."""
@@ -118,7 +118,10 @@ class Whole(Check):
                 self.truth.fail("O1", f"{pod.name} runs {image} and should run {wanted}", pod.ref.short)
 
     def _may_be_placed(self, clique: PodClique, pod: Pod) -> bool:
-        for name, placed in ((pod.gang, False), (clique.base_gang, True)):
+        """By the place of the PodClique: its labels may have been taken away (WL-094)."""
+        root = self.truth.roots.get(self.truth.root_of.get(clique.uid, ""))
+        base = f"{root.ref.name}-{clique.replica_index}" if root is not None else clique.base_gang
+        for name, placed in ((pod.gang, False), ("" if base == pod.gang else base, True)):
             gang = self.truth.cluster.named("PodGang", f"{pod.namespace}/{name}") if name else None
             if name and not isinstance(gang, PodGang):
                 return False

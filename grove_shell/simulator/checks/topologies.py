@@ -4,20 +4,21 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from grove_core.areas.topology.moment import TopologyMoment
+from grove_core.kernel.admission import Deny
 from grove_core.kernel.conditions import Truth as Said
 from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Make, Outcome
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.keys import SET
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.changes import Change
-from grove_shell.simulator.checks.base import Check, Truth
+from grove_shell.simulator.checks.base import Check, Manifest, Truth
 from grove_shell.simulator.checks.nearness import (
     DEFAULT,
     FINALIZER,
@@ -72,6 +73,7 @@ class References(Check):
                         self.truth.fail("TP4", says, f"ClusterTopology/{name}", root.ref.short)
         elif self._there.pop(name, None) is not None:
             self._gone_since[name] = now
+            self._leaving_since.pop(name, None)
 
     def _set(self, before: object, after: object) -> None:
         if not isinstance(after, PodCliqueSet) or after.deleting:
@@ -84,12 +86,23 @@ class References(Check):
             self.truth.fail("TP3", f'{after.ref.name} goes from topology "{was}" to "{named}" with pods bound', who)
         if not named:
             return
-        if not constraints_of(after) or not self.truth.cluster.world.configuration.topology.enabled:
-            self.truth.fail("TP2", f"{after.ref.name} is let in with topology {named} and without a meaning", who)
         is_missing = named not in self._there and self._has_been(self._gone_since.get(named, -1))
         if (is_missing and named != DEFAULT) or self._has_been(self._leaving_since.get(named)):
             words = "is not there" if is_missing else "is being deleted"
             self.truth.fail("TP2", f"{after.ref.name} is let in with topology {named}, which {words}", who)
+
+    def asked(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
+        """A name must mean something by the configuration of this moment, which may change within it."""
+        del new
+        if isinstance(stored, Deny):
+            return
+        after = podcliqueset_of(stored)
+        named = named_by(after)
+        if not named or (old is not None and named_by(podcliqueset_of(old)) == named):
+            return
+        if not constraints_of(after) or not self.truth.cluster.world.configuration.topology.enabled:
+            says = f"{after.ref.name} is let in with topology {named} and without a meaning"
+            self.truth.fail("TP2", says, after.ref.short)
 
     def _clique(self, clique: PodClique, after: object) -> None:
         root = self.truth.root_of.get(clique.uid, "")
@@ -131,6 +144,8 @@ class Keeping(Check):
             self.truth.fail("TP7", f"an operator writes levels of {name}, which is a user's", name)
         if isinstance(step.action, Delete):
             self.truth.fail("TP7", f"an operator deletes {name}", name)
+        if isinstance(step.action, Make):
+            return  # it writes no finalizers of others, and what is there already may have some that nobody saw yet
         before = moment.topology.finalizers if moment.topology is not None else ()
         found = self.truth.cluster.world.items.get(step.target)
         after = found.finalizers if found is not None else ()

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from contextlib import nullcontext
+from multiprocessing import Pipe
 from typing import Any
 
 import pytest
@@ -11,14 +13,18 @@ from hypothesis import strategies as st
 
 from benchmarks.converge.calibrate import text_of
 from benchmarks.converge.fitting import Sample, Samples, fitted
+from grove_core.areas.domain_cliques.situation import Daemon
 from grove_core.areas.domain_cliques.verdicts import Peers
 from grove_core.resources.keys import NVIDIA
+from grove_shell.converge.cluster import troupe
 from grove_shell.converge.cluster.counters import Counted, counted_in
 from grove_shell.converge.cluster.decoding import Streams
-from grove_shell.converge.cluster.troupe import TimedFabric
+from grove_shell.converge.cluster.engine import whole
+from grove_shell.converge.cluster.troupe import Call, Player, Tally, TimedFabric, limiter_of
 from grove_shell.converge.model.costs import costs_of
 from grove_shell.fabric_daemon.following import reading
 from grove_shell.fabric_daemon.kinds import register_of
+from tests.property.convergence.points import point
 
 Json = dict[str, Any]
 
@@ -153,3 +159,55 @@ def test_cv065_what_was_put_in_is_fitted(fixed: tuple[float, float, float], slop
     assert (costs.store_us, costs.commit_us, costs.wire_us) == pytest.approx((store, 700, 400), rel=1e-6)
     again, problems = costs_of(yaml.safe_load(text_of(costs)))
     assert (problems, again.source) == ((), "a server of our own")
+
+
+def test_cv066_a_client_has_the_limiter_that_is_asked_for() -> None:
+    """Two at once, and then one each twentieth of a second."""
+    waited: list[float] = []
+
+    async def take() -> None:
+        bucket = limiter_of(point(rate=20.0, burst=2))
+        assert bucket is not None
+        began = asyncio.get_running_loop().time()
+        for _ in range(4):
+            await bucket.take()
+            waited.append(asyncio.get_running_loop().time() - began)
+
+    asyncio.run(take())
+    assert waited[1] < 0.04 <= waited[2]
+    assert waited[3] >= 0.09
+    assert limiter_of(point(rate=0.0)) is None
+
+
+def test_cv067_a_daemon_that_breaks_makes_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are ended, the fault is told, and what was counted is not told as a run."""
+
+    async def broken(_player: object, _api: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    async def connected(_kubeconfig: object) -> object:
+        return None
+
+    monkeypatch.setattr(Player, "run", broken)
+    monkeypatch.setattr(troupe, "connect", connected)
+    monkeypatch.setattr(troupe, "Api", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(troupe, "_QUIET_S", 0.0)
+    me = Daemon(
+        node="n1",
+        ip="10.0.0.1",
+        clique="a",
+        namespace="ml",
+        domain="d",
+        domain_uid="u",
+        pod_namespace="driver",
+        pod="p",
+        pod_uid="v",
+    )
+    ours, theirs = Pipe()
+    ours.send("end")
+    tally = asyncio.run(troupe._played(Call(point(), (me,), (0,), "none", 0.0), theirs))  # noqa: SLF001 - what a process runs
+    assert tally.faults == ["OSError(24, 'Too many open files')"]
+    assert not tally.refused
+    with pytest.raises(ChildProcessError, match="Too many open files"):
+        whole([Tally(), tally])
+    whole([Tally(refused=["409"])])

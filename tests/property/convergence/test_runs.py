@@ -17,7 +17,7 @@ from grove_shell.converge.closed_form import events, watch_bytes
 from grove_shell.converge.groups import grouped
 from grove_shell.converge.model.costs import SHIPPED, costs_of, shipped_costs
 from grove_shell.converge.model.engine import ModelEngine
-from grove_shell.converge.model.play import played
+from grove_shell.converge.model.play import played, setting_of
 from grove_shell.converge.model.sizes import LARGEST_BYTES, SIZES, too_large
 from grove_shell.converge.points import Point
 from grove_shell.converge.run_file import read_runs, text_of, write_runs
@@ -43,7 +43,7 @@ def taken(schedule: Schedule, seconds: dict[int, float | None]) -> list[Point]:
 
 
 class TestCV042:
-    """Ranges double."""
+    """``A..B`` MUST stand for A, twice A and so on as long as it is below B, and for B."""
 
     @pytest.mark.parametrize(
         ("text", "nodes"),
@@ -62,7 +62,9 @@ class TestCV042:
 
 
 class TestCV041:
-    """Bad experiments are reported on whole."""
+    """A range, protocol, size, duration or limiter that makes no sense MUST be reported with all others, and nothing be
+    run.
+    """
 
     def test_everything_at_once(self) -> None:
         asked = Asked(
@@ -115,7 +117,7 @@ class TestCV041:
 
 
 class TestCV020:
-    """A curve ends where it became too slow."""
+    """After the first number of nodes whose median is more than 300 s no larger one of that protocol MUST be run."""
 
     def test_the_first_slow_one_is_the_last(self) -> None:
         points, _ = points_of(Asked(nodes="18..144", protocols=("rmw",), seeds="3"))
@@ -152,7 +154,7 @@ class TestCV020:
 
 
 class TestCV033:
-    """Nothing is run twice."""
+    """With ``--resume`` a point that the file has of the same world and setting MUST NOT be run again."""
 
     def test_known_runs_count_and_are_not_taken(self) -> None:
         points, _ = points_of(Asked(nodes="18..72", protocols=("rmw",), seeds="2"))
@@ -189,7 +191,7 @@ RUNS = st.builds(
 
 
 class TestCV031:
-    """The file says everything."""
+    """A file of runs MUST read back equal to what was written."""
 
     @given(st.lists(RUNS, max_size=4))
     def test_runs_read_back_equal(self, runs: list[Run]) -> None:
@@ -201,7 +203,9 @@ class TestCV031:
 
 
 class TestCV032:
-    """A broken file is reported on whole."""
+    """Everything that is wrong with a file of runs MUST be reported at once, with line and column, and nothing be
+    run.
+    """
 
     def test_every_mistake_has_its_place(self) -> None:
         lines = text_of([run(point(nodes=36)), run(point(nodes=72))]).splitlines()
@@ -250,7 +254,9 @@ def test_cv030_the_file_is_whole_after_every_write(tmp_path: Path) -> None:
 
 
 class TestCV022:
-    """What no store takes is shown."""
+    """A point whose object would be larger than 1.5 MiB MUST stand in file, table and pictures as not storable, and not
+    be played.
+    """
 
     @pytest.mark.parametrize(
         ("protocol", "fits", "too_many"),
@@ -275,13 +281,24 @@ class TestCV022:
 
 
 class TestCV040:
-    """Costs are read strictly."""
+    """Everything that is wrong with a file of costs, what is missing included, MUST be reported at once."""
 
     def test_those_of_ours_can_be_read(self) -> None:
         assert SHIPPED.is_file()
         assert costs_of({}) == (shipped_costs(), ())
         raw = shipped_costs().model_dump(by_alias=True)
         assert costs_of(raw) == (shipped_costs(), ())
+
+    @pytest.mark.req("CV-031")
+    @pytest.mark.req("CV-033")
+    @given(st.text(min_size=1))
+    def test_a_source_is_one_line_and_reads_back(self, source: str) -> None:
+        """However it is written in the file of costs: a setting that changes is another setting."""
+        costs, problems = costs_of({**shipped_costs().model_dump(by_alias=True), "source": source})
+        assert bool(problems) is not bool(source.split())
+        assert problems or costs.source == " ".join(source.split())
+        one = run(point(), setting=setting_of(costs))
+        assert read_runs(text_of([one]), "runs.csv") == ((one,), ())
 
     def test_every_mistake_is_told(self) -> None:
         raw = shipped_costs().model_dump(by_alias=True)
@@ -326,7 +343,9 @@ def test_cv030_a_process_that_ends_takes_nothing_along() -> None:
 
 
 class TestCV052:
-    """The table holds every point."""
+    """The table MUST have a line for each protocol and number of nodes that was run, with the median and the span of
+    its runs.
+    """
 
     def test_a_line_for_each(self) -> None:
         runs = [run(point(protocol, nodes), 4.0) for protocol in PROTOCOLS for nodes in (18, 36)]

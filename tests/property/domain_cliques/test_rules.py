@@ -21,6 +21,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     Apply,
     Clear,
     Label,
+    ListPods,
     Peers,
     Post,
     Put,
@@ -364,6 +365,28 @@ def test_dc010_what_was_made_anew_is_not_forgotten() -> None:
     assert (silent.seen, silent.settled) == (None, None)
 
 
+@pytest.mark.req("DC-010")
+@pytest.mark.parametrize("request_", [Label(ME.pod_ref, FrozenMap({})), ListPods("10.0.0.9")])
+def test_dc034_a_pod_that_is_not_there_says_nothing_of_the_register(request_: Label | ListPods) -> None:
+    """What was seen and settled stays; the request is tried again."""
+    before = Memory(seen=Glimpse(10, domain(entry("n1", 0))), settled=0)
+    after = after_answer(before, ME, SETUP, request_, Answer(reply=Reply.GONE), now=NOW)
+    assert (after.seen, after.settled) == (before.seen, 0)
+    assert (after.failures, after.not_before) == (1, NOW + SETUP.first_delay)
+
+
+@pytest.mark.parametrize("runs", [False, True])
+@pytest.mark.req("DC-025")
+def test_dc068_who_has_not_started_yields_to_the_other_object(*, runs: bool) -> None:
+    setup = Setup(has_pods=False)
+    peers = Peers(((0, "10.0.0.1"),))
+    memory = {"settled": 0, "contested_since": NOW, "other": clique(entry("n2", 0)), "other_read_at": NOW}
+    situation = looking(domain(entry("n1", 0)), setup, memory=memory, fabric=Fabric(0, peers) if runs else None)
+    decision = decide(situation)
+    assert isinstance(decision.verdict, Wait if runs else Apply)
+    assert decision.because[0].rule is (Why.RIVAL_AWAITED if runs else Why.CONTESTED_ELSEWHERE)
+
+
 def test_dc065_a_domain_of_another_uid_is_no_source() -> None:
     request, other = Read(ME.register_ref(sharded=False)), replace(domain(entry("n2", 0)), uid="other")
     memory = after_answer(Memory(), ME, SETUP, request, Answer(reply=Reply.DONE, register=other), now=NOW)
@@ -435,6 +458,10 @@ def status_in(plan: Any) -> Json:
     (fields,) = [step.action.fields for step in plan.steps if isinstance(step.action, SetStatus)]
     found: Json = thaw(fields)
     return found
+
+
+def test_no_rule_set_judged_a_domain() -> None:
+    assert planned(domain(), [], []).rules == ""
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def with_groups(*groups: object, **more: object) -> Json:
 
 
 class TestGT090:
-    """A ``terminationDelay`` that is not a Go duration is refused."""
+    """A ``terminationDelay`` that is not a Go duration (``4h``, ``1h30m``, ``90s``) MUST be refused."""
 
     @pytest.mark.parametrize("delay", ["4h", "1h30m", "90s", "1.5h", ".5h", "300ms", "1h0m0s"])
     def test_durations_are_admitted(self, delay: str) -> None:
@@ -90,7 +90,7 @@ class TestGT090:
 
 
 class TestGT091:
-    """A ``terminationDelay`` of the set that is not greater than zero is refused."""
+    """A ``terminationDelay`` of the set that is not greater than zero MUST be refused."""
 
     @pytest.mark.parametrize("delay", ["1us", "1s", "4h", None])
     def test_more_than_nothing_or_none_is_admitted(self, delay: str | None) -> None:
@@ -109,7 +109,7 @@ class TestGT091:
 
 
 class TestGT092:
-    """A ``terminationDelay`` on a scaling group is refused when the set has none."""
+    """A ``terminationDelay`` on a scaling group MUST be refused when the set has none."""
 
     def test_a_group_may_override_the_set(self) -> None:
         groups = [group_template("pool", terminationDelay="1h"), group_template("spare")]
@@ -128,7 +128,7 @@ class TestGT092:
 
 
 class TestGT093:
-    """A ``terminationDelay`` of a scaling group that is not greater than zero is refused."""
+    """A ``terminationDelay`` of a scaling group that is not greater than zero MUST be refused."""
 
     @pytest.mark.parametrize("delay", ["1us", "8h", None])
     def test_more_than_nothing_is_admitted(self, delay: str | None) -> None:
@@ -148,7 +148,7 @@ class TestGT093:
 
 
 class TestGT094:
-    """A clique's ``minAvailable`` that is not between 1 and its ``replicas`` is refused."""
+    """A clique's ``minAvailable`` that is not between 1 and its ``replicas`` MUST be refused."""
 
     @pytest.mark.parametrize(("replicas", "needed"), [(1, 1), (3, 1), (3, 3), (3, None), (None, 1), (None, None)])
     def test_within_the_replicas_is_admitted(self, replicas: int | None, needed: int | None) -> None:
@@ -168,7 +168,7 @@ class TestGT094:
 
 
 class TestGT095:
-    """A scaling group's ``minAvailable`` that is not between 1 and its ``replicas`` is refused."""
+    """A scaling group's ``minAvailable`` that is not between 1 and its ``replicas`` MUST be refused."""
 
     @pytest.mark.parametrize(("replicas", "needed"), [(1, 1), (3, 1), (3, 3), (3, None), (None, 1), (None, None)])
     def test_within_the_replicas_is_admitted(self, replicas: int | None, needed: int | None) -> None:
@@ -188,7 +188,9 @@ class TestGT095:
 
 
 class TestGT096:
-    """Fewer replicas of the set than none, or of a clique or scaling group than one, are refused."""
+    """A negative number of replicas of the set, or a number of replicas of a clique or scaling group below 1, MUST be
+    refused.
+    """
 
     @pytest.mark.parametrize("replicas", [0, 1, 2**31 - 1, None])
     def test_a_set_may_have_none(self, replicas: int | None) -> None:
@@ -217,7 +219,7 @@ class TestGT096:
 
 
 class TestGT097:
-    """A name in ``cliqueNames`` that no clique of the template has is refused."""
+    """A name in ``cliqueNames`` that no clique of the template has MUST be refused."""
 
     def test_cliques_of_the_template_are_admitted(self) -> None:
         assert objections(with_groups(group_template("g", "worker", "leader"))) == []
@@ -237,7 +239,7 @@ class TestGT097:
 
 
 class TestGT098:
-    """A clique that is named more than once over all scaling groups is refused."""
+    """A clique that is named more than once over all scaling groups MUST be refused."""
 
     def test_each_clique_in_one_group_is_admitted(self) -> None:
         assert objections(with_groups(group_template("g", "leader"), group_template("h", "worker"))) == []
@@ -254,7 +256,7 @@ class TestGT098:
 
 
 class TestGT099:
-    """Two cliques or two scaling groups of one name are refused."""
+    """Two cliques or two scaling groups of one name MUST be refused."""
 
     def test_a_clique_and_a_group_may_share_a_name(self) -> None:
         assert objections(with_groups(group_template("leader", "leader"))) == []
@@ -272,7 +274,7 @@ class TestGT099:
 
 
 class TestGT100:
-    """A template without cliques is refused."""
+    """A template without cliques MUST be refused."""
 
     def test_one_clique_is_enough(self) -> None:
         assert objections(with_cliques(clique_template("a"))) == []
@@ -286,7 +288,9 @@ class TestGT100:
 
 
 class TestGT101:
-    """An update that changes a set of names, a ``minAvailable``, or the ``cliqueNames`` of a group is refused."""
+    """An update that changes the set of clique or scaling group names, a ``minAvailable``, or the ``cliqueNames`` of a
+    group MUST be refused.
+    """
 
     OLD: Final = clique_set(
         cliques=[
@@ -400,7 +404,7 @@ class TestGT101:
 
 
 class TestGT103:
-    """A manifest with a field of the wrong type or a missing required field is refused."""
+    """A manifest with a field of the wrong type or a missing required field MUST be refused."""
 
     @pytest.mark.parametrize(
         ("place", "value", "path"),

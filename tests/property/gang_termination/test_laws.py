@@ -8,13 +8,17 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from grove_core.admit import admit
 from grove_core.areas.gang_termination.design import judge_by_design
 from grove_core.areas.gang_termination.group import delay_of
 from grove_core.areas.gang_termination.judge import BREACH_TABLE, judge_clique
 from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.areas.gang_termination.status import conditions_of, counts_of, placement_of, usable_replicas
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement, Terminate
+from grove_core.kernel.admission import Admit
 from grove_core.kernel.conditions import Condition, Truth, condition_of
+from grove_core.kernel.decisions import Finding
 from grove_core.kernel.steps import Delete, Outcome, Stage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -24,7 +28,16 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
 from grove_shell.world.memory import MemoryWorld
 from tests.property.gang_termination.oracle import verdict_of
-from tests.property.strategies.worlds import START, World, is_termination, storms, world_of, worlds
+from tests.property.strategies.worlds import (
+    START,
+    World,
+    busy_worlds,
+    is_termination,
+    storms,
+    with_namesake,
+    world_of,
+    worlds,
+)
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -36,12 +49,14 @@ def deleted(plan: Plan) -> set[str]:
 class TestOracle:
     """The core agrees with a slow, literal transcription of the design document (O5)."""
 
-    @given(worlds())
+    @given(st.one_of(busy_worlds(), storms(), worlds()))
     @pytest.mark.req("GT-010")
     @pytest.mark.req("GT-015")
     @pytest.mark.req("GT-019")
     @pytest.mark.req("GT-030")
     @pytest.mark.req("GT-040")
+    @pytest.mark.req("GT-041")
+    @pytest.mark.req("GT-043")
     def test_breaches_and_their_times(self, world: World) -> None:
         judgement, expected = judge_by_design(world.snapshot), verdict_of(world)
         ours = {judged.clique.ref.name: judged.breach for judged in judgement.cliques}
@@ -52,10 +67,14 @@ class TestOracle:
         assert expected.since == since
         assert expected.available == {judged.clique.ref.name: judged.was_available for judged in judgement.cliques}
 
-    @given(worlds())
+    @given(st.one_of(busy_worlds(), storms(), worlds()))
     @pytest.mark.req("GT-032")
     @pytest.mark.req("GT-033")
+    @pytest.mark.req("GT-035")
+    @pytest.mark.req("GT-037")
     @pytest.mark.req("GT-050")
+    @pytest.mark.req("GT-051")
+    @pytest.mark.req("GT-055")
     @pytest.mark.req("GT-060")
     def test_deletions_and_the_next_look(self, world: World) -> None:
         plan, expected = reconcile(world.snapshot), verdict_of(world)
@@ -97,7 +116,9 @@ def test_gt014_the_table_ends_with_a_row_that_always_speaks() -> None:
 
 
 class TestGT016:
-    """`wasAvailable` MUST become true by enough ready pods outside an update, and only then; never back (GT3)."""
+    """``wasAvailable`` MUST become ``true`` when ``readyReplicas >= minAvailable > 0`` and no update of the clique
+    runs, and only then.
+    """
 
     @given(worlds())
     @pytest.mark.req("GT-017")
@@ -117,7 +138,9 @@ def all_conditions(snapshot: Snapshot, judgement: Judgement) -> list[tuple[Cliqu
 
 
 class TestGT019:
-    """`lastTransitionTime` MUST be kept while its status stays the same (GT4)."""
+    """``lastTransitionTime`` of a condition MUST be kept while its status stays the same, and be the snapshot's now,
+    cut to whole seconds, when the status changes.
+    """
 
     @given(worlds(), st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2)))
     @pytest.mark.req("GT-020")
@@ -140,7 +163,9 @@ class TestGT019:
 
 
 class TestGT023:
-    """A PodClique that is being deleted MUST get no verdict, no status, and count as missing."""
+    """A PodClique that is being deleted MUST get no verdict on a breach and no status, and MUST count as missing on
+    every level.
+    """
 
     @given(worlds())
     def test_it_is_as_if_it_were_gone_already(self, world: World) -> None:
@@ -151,7 +176,9 @@ class TestGT023:
 
 
 class TestGT024:
-    """What was not collected MUST be unknown: no status for it, no deletion."""
+    """Where pods, PodCliques or scaling groups that a set has were not collected, its breaches and terminations MUST be
+    ``Unknown`` with reason ``NotCollected``, no status MUST be written for it, and nothing MUST be deleted.
+    """
 
     @given(worlds(), st.sampled_from(["Pod", "PodClique", "PodCliqueScalingGroup"]))
     def test_nothing_is_done_without_a_look(self, world: World, kind: str) -> None:
@@ -167,7 +194,9 @@ class TestGT024:
 
 
 class TestGT031:
-    """A set without a delay MUST keep every replica, while conditions are still computed (GT1)."""
+    """A set without a ``terminationDelay`` greater than zero MUST keep every replica whatever its breaches, while
+    conditions are still computed.
+    """
 
     @given(worlds())
     def test_no_delay_no_deletion(self, world: World) -> None:
@@ -183,7 +212,9 @@ class TestGT031:
 
 
 class TestGT033:
-    """A replica that ends loses exactly its cliques, healthy ones included, and others lose none (GT9)."""
+    """When a standalone clique or a scaling group of a PodCliqueSet replica has been breached for at least its
+    effective delay, the plan MUST delete every PodClique of that replica, healthy ones included.
+    """
 
     @given(worlds())
     @pytest.mark.req("GT-036")
@@ -223,8 +254,73 @@ def all_delays(world: World) -> list[timedelta | None]:
     return [template.termination_delay, *(group.termination_delay for group in template.pod_clique_scaling_groups)]
 
 
+class TestGT037:
+    """For a PodCliqueSet that is being deleted nothing MUST be terminated.
+
+    And that is what is said, with a delay or without.
+    """
+
+    @given(storms(), st.booleans())
+    def test_the_deletion_is_the_reason_at_both_levels(self, world: World, delayed: bool) -> None:
+        template = world.root.spec.template
+        if not delayed:
+            template = template.model_copy(update={"termination_delay": None})
+        spec = world.root.spec.model_copy(update={"template": template})
+        plan = reconcile(replace(world, root=replace(world.root, spec=spec, deleting=True)).snapshot)
+        kept = {one.because[0].rule for one in plan.findings if one.question == "termination" and one.verdict == "Keep"}
+        assert kept <= {Why.SET_BEING_DELETED, Why.GROUP_NOTHING_BREACHED}
+
+
+class TestGT038:
+    """A standalone clique or scaling group that does not exist or is being deleted MUST NOT count as breached; the
+    other constituents MUST be judged as usual.
+
+    A scaling group may be called as a standalone clique is; neither stands for the other.
+    """
+
+    @given(worlds())
+    def test_what_is_missing_does_not_depend_on_names(self, world: World) -> None:
+        plan, other = reconcile(world.snapshot), reconcile(with_namesake(world).snapshot)
+        assert [(one.question, one.verdict) for one in of_set(other)] == [
+            (one.question, one.verdict) for one in of_set(plan)
+        ]
+        assert [rules_of(one) for one in of_set(other)] == [rules_of(one) for one in of_set(plan)]
+
+    @pytest.mark.parametrize("rules", ["design", "field"])
+    @pytest.mark.parametrize("there", ["PodClique", "PodCliqueScalingGroup"])
+    def test_one_of_two_of_a_name_is_missing(self, there: str, rules: str) -> None:
+        group = {"name": "a", "cliqueNames": ["b"], "replicas": 1, "minAvailable": 1}
+        raw = set_raw(clique_raw("a"), clique_raw("b"), groups=(group,), terminationDelay="1m")
+        assert isinstance(admit(raw).verdict, Admit)
+        life = Life(raw)
+        life.settle()
+        seen = life.look()
+        assert seen is not None
+        seen = replace(
+            seen,
+            cliques=tuple(one for one in seen.cliques if (one.ref.name == "llm-0-a") == (there == "PodClique")),
+            groups=seen.groups if there == "PodCliqueScalingGroup" else (),
+        )
+        plan = reconcile(seen, rule_set(rules))
+        assert [one.verdict for one in plan.findings if one.question == "availability"] == ["0/1"]
+
+
+def of_set(plan: Plan) -> list[Finding]:
+    return [
+        one
+        for one in plan.findings
+        if one.subject.kind == "PodCliqueSet" and one.question in {"availability", "termination"}
+    ]
+
+
+def rules_of(finding: Finding) -> list[str]:
+    return [reason.rule.requirement for reason in finding.because]
+
+
 class TestGT050:
-    """A group deletes its own replicas only while the unbreached ones are enough (GT8)."""
+    """While ``replicas`` less the breached replicas is at least ``minAvailable``, the plan MUST delete all PodCliques
+    of each replica of the group that has a due clique.
+    """
 
     @given(worlds())
     @pytest.mark.req("GT-052")
@@ -238,7 +334,9 @@ class TestGT050:
 
 
 class TestGT060:
-    """`wakeAt` MUST be the earliest moment at which a waiting breach becomes due (GT7): one second before, nothing."""
+    """``wakeAt`` MUST be the earliest moment at which a waiting breach becomes due that its level can act on, and
+    absent when there is none.
+    """
 
     @given(worlds())
     def test_not_a_second_too_early(self, world: World) -> None:
@@ -249,7 +347,9 @@ class TestGT060:
 
 
 class TestGT061:
-    """A PodClique without any status MUST start with wasAvailable false (GT10)."""
+    """A PodClique without any status MUST start with ``wasAvailable: false``, so that a terminated replica is not
+    terminated again before it was available.
+    """
 
     @given(worlds())
     def test_recreated_cliques_are_not_terminated(self, world: World) -> None:
@@ -261,7 +361,7 @@ class TestGT061:
 
 
 class TestGT001:
-    """A pod MUST be counted for exactly the clique whose uid its controller owner carries (GT11)."""
+    """A pod MUST be counted for exactly the PodClique whose uid its controller owner reference carries."""
 
     @given(worlds())
     @pytest.mark.req("GT-002")
@@ -283,7 +383,9 @@ class TestGT001:
 
 
 class TestGT056:
-    """A replica beyond the wanted count MUST NOT count for its group or set; its own status is still kept."""
+    """A clique whose replica index is not below the ``replicas`` of its scaling group or set MUST NOT count for that
+    group or set; its own status MUST still be kept.
+    """
 
     @given(worlds())
     @pytest.mark.req("GT-044")
@@ -301,7 +403,9 @@ class TestGT056:
 
 
 class TestGT063:
-    """The cause of an end goes last, and everything it ends goes in one round."""
+    """Of a replica that ends, the clique whose delay ended first, or the breached cliques of the scaling group whose
+    delay ended first, MUST be deleted after all others.
+    """
 
     @given(st.one_of(storms(), worlds()))
     def test_nothing_rests_on_what_goes_before_it(self, world: World) -> None:
@@ -348,7 +452,9 @@ def plan_of(life: Life) -> Plan:
 
 
 class TestGT057:
-    """A group that is short only because somebody scaled it ends nothing (B1)."""
+    """Of a scaling group whose ``replicas`` are below its ``minAvailable`` all replicas MUST count as needed, and no
+    more.
+    """
 
     def test_a_group_scaled_below_its_minimum_ends_nothing_until_it_loses_something(self) -> None:
         raw = set_raw(
@@ -374,8 +480,26 @@ class TestGT057:
         assert {step.target.name for step in ended.steps if is_termination(step)} == {"llm-0-a", "llm-0-pool-0-b"}
 
 
+@pytest.mark.req("GT-045")
+def test_gt057_a_group_scaled_below_its_minimum_does_not_make_its_set_unavailable() -> None:
+    group = {"name": "pool", "cliqueNames": ["b"], "replicas": 2, "minAvailable": 2}
+    life = Life(set_raw(clique_raw("a"), clique_raw("b"), groups=(group,), terminationDelay="1m"))
+    life.settle()
+    assert life.root.status.available == 1
+    life.scale("llm-0-pool", 1)
+    life.settle()
+    assert life.root.status.available == 1
+    pods = life.pods("llm-0-pool-0-b")
+    life.world.put_pod(replace(pods[0], ready=False))
+    life.round()
+    assert life.root.status.available == 0
+
+
 class TestPL015:
-    """A companion MUST NOT be deleted once an object that its deletion rests on has changed."""
+    """A deletion that a breach caused MUST name the breached constituent, and up to eight breached cliques of it where
+    it is a scaling group, with uid and resource version; a deletion that is not of a cause MUST NOT be carried out once
+    one of them has changed.
+    """
 
     @given(st.one_of(storms(), worlds()))
     def test_a_cause_that_changed_saves_its_companions(self, world: World) -> None:
@@ -403,7 +527,9 @@ class TestPL015:
 
 
 class TestGT021:
-    """`PodCliqueScheduled` MUST be True while enough pods are scheduled, and False while they are not (GT-022)."""
+    """``PodCliqueScheduled`` MUST be ``True`` with reason ``SufficientScheduledPods`` while ``scheduledReplicas >=
+    minAvailable``.
+    """
 
     @given(worlds())
     @pytest.mark.req("GT-022")

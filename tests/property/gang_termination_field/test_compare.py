@@ -72,3 +72,48 @@ def test_cl043_the_other_way_round_is_the_opposite(before: Minutes, after: Minut
 @given(course=courses)
 def test_cl043_nothing_parts_from_itself(course: Minutes) -> None:
     assert compare(played(course), played(course)).is_same
+
+
+OTHER: Final = Ref(GROVE, "PodClique", "ml", "llm-0-g-1-b")
+GROUP: Final = Ref(GROVE, "PodCliqueScalingGroup", "ml", "llm-0-g")
+
+
+def rounds_of(*rounds: tuple[int, tuple[Step, ...]]) -> Forecast:
+    """A forecast of some rounds, each with its minute."""
+    found = [Round(1, START, (), (), None)]
+    found += [
+        Round(number, START + timedelta(minutes=minute), steps, (), None)
+        for number, (minute, steps) in enumerate(rounds, start=2)
+    ]
+    return Forecast(root=ROOT, root_uid="r", rules="any", rounds=tuple(found))
+
+
+def whole(clique: Ref) -> Step:
+    return Step(Stage.CAUSE, clique, Delete(Guard("u", "1")), (ENDS,))
+
+
+def part(clique: Ref) -> Step:
+    reason = Why.GROUP_REPLICA_TERMINATED.because(clique, replica=1, group=GROUP.short, cause=clique.short)
+    return Step(Stage.CAUSE, clique, Delete(Guard("u", "1")), (reason,))
+
+
+def test_cl043_who_parted_by_the_first_rules_is_told_so_though_the_second_end_all_together() -> None:
+    before = rounds_of((2, (part(OTHER),)), (9, (whole(CLIQUE),)))
+    after = rounds_of((1, (whole(CLIQUE), whole(OTHER))))
+    told = {one.cliques: one for one in compare(before, after).differences}
+    assert {names: one.before.at for names, one in told.items() if one.before is not None} == {
+        (CLIQUE,): START + timedelta(minutes=9),
+        (OTHER,): START + timedelta(minutes=2),
+    }
+    assert [one.before.subject for one in told.values() if one.before is not None] == [
+        ROOT.at_replica(0),
+        GROUP.at_replica(1),
+    ]
+
+
+def test_cl043_who_joins_a_later_end_is_told_that_one() -> None:
+    before = rounds_of((1, (whole(CLIQUE),)), (5, (whole(CLIQUE), whole(OTHER))))
+    (one,) = compare(before, rounds_of((1, (whole(CLIQUE),)), (5, (whole(CLIQUE),)))).differences
+    assert (one.change, one.cliques) == (Change.SPARED, (OTHER,))
+    assert one.before is not None
+    assert (one.before.at, one.before.times, one.before.cliques) == (START + timedelta(minutes=5), 1, (CLIQUE, OTHER))

@@ -15,12 +15,13 @@ from grove_core.areas.gang_termination.field.rulesets import BY_RELEASE, NEWEST
 from grove_core.areas.gang_termination.field.sightings import look_at
 from grove_core.areas.gang_termination.rulesets import rule_set, rule_sets
 from grove_core.areas.gang_termination.ruling import RuleSet
+from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import SetStatus
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import TERMINATION_IN_PROGRESS
+from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.podcliqueset import podcliqueset_of
@@ -29,9 +30,11 @@ from grove_shell.world.memory import MemoryWorld
 from tests.property.gang_termination_field.oracle import BREACHED, SCHEDULED, verdict_of
 from tests.property.gang_termination_field.worlds import field_worlds
 from tests.property.strategies.worlds import START, World, is_termination
+from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 GENERATIONS: Final = (F3, F2, F1, F0)
+POOL_OF_THREE: Final = {"name": "pool", "cliqueNames": ["a"], "replicas": 3, "minAvailable": 1}
 SPANS: Final = st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2))
 
 
@@ -48,15 +51,22 @@ class TestOracle:
     """The core agrees with a slow, literal transcription of the rules."""
 
     @given(field_worlds())
+    @pytest.mark.req("GF-011")
     @pytest.mark.req("GF-021")
+    @pytest.mark.req("GF-022")
+    @pytest.mark.req("GF-023")
     @pytest.mark.req("GF-024")
     @pytest.mark.req("GF-025")
     @pytest.mark.req("GF-026")
+    @pytest.mark.req("GF-027")
     @pytest.mark.req("GF-028")
     @pytest.mark.req("GF-029")
+    @pytest.mark.req("GF-030")
     @pytest.mark.req("GF-031")
     @pytest.mark.req("GF-032")
+    @pytest.mark.req("GF-033")
     @pytest.mark.req("GF-034")
+    @pytest.mark.req("GF-035")
     @pytest.mark.req("GF-081")
     @pytest.mark.req("GF-083")
     @pytest.mark.req("GF-102")
@@ -90,16 +100,23 @@ class TestOracle:
     @pytest.mark.req("GF-003")
     @pytest.mark.req("GF-040")
     @pytest.mark.req("GF-041")
+    @pytest.mark.req("GF-042")
+    @pytest.mark.req("GF-043")
+    @pytest.mark.req("GF-044")
     @pytest.mark.req("GF-050")
     @pytest.mark.req("GF-051")
     @pytest.mark.req("GF-052")
     @pytest.mark.req("GF-060")
     @pytest.mark.req("GF-061")
+    @pytest.mark.req("GF-062")
+    @pytest.mark.req("GF-063")
     @pytest.mark.req("GF-064")
+    @pytest.mark.req("GF-065")
     @pytest.mark.req("GF-070")
     @pytest.mark.req("GF-071")
     @pytest.mark.req("GF-072")
     @pytest.mark.req("GF-074")
+    @pytest.mark.req("GF-076")
     @pytest.mark.req("GF-085")
     @pytest.mark.req("GF-101")
     def test_deletions_flags_and_the_next_look(self, generation: Generation, world: World) -> None:
@@ -306,3 +323,64 @@ def test_gf113_the_older_name_of_progress(generation: Generation, counts: bool) 
     assert generation.sees_update(newer.status)
     (breach, _) = (look_at(one, (), START, generation).why.code for one in (clique, newer))
     assert (breach == "UpdateInProgress") is counts
+
+
+@pytest.mark.parametrize("generation", GENERATIONS, ids=lambda one: one.name)
+@given(world=field_worlds())
+@pytest.mark.req("GF-023")
+def test_gf022_what_is_said_of_placement_fits_the_verdict(generation: Generation, world: World) -> None:
+    """Of a clique that nobody looked at the stored word is told, and that it is a stored one."""
+    cliques = {clique.ref: clique for clique in world.cliques}
+    words = {"True": "GF-022", "False": "GF-023"}
+    for finding in reconcile(world.snapshot, rules_of(generation)).findings:
+        if finding.question == "scheduled":
+            clique = cliques[finding.subject]
+            stored = "GF-029" if clique.deleting else "GF-021" if clique.status.observed is None else ""
+            assert [one.rule.requirement for one in finding.because] == [stored or words[finding.verdict]]
+
+
+@given(world=field_worlds())
+def test_gf061_nothing_is_left_where_more_is_breached_than_there_is(world: World) -> None:
+    for generation in GENERATIONS:
+        for finding in reconcile(world.snapshot, rules_of(generation)).findings:
+            assert all(int(dict(one.facts).get("left", 0)) >= 0 for one in finding.because)
+
+
+def test_gf061_surplus_members_do_not_make_less_than_nothing() -> None:
+    """Three members are breached of a group that wants one replica."""
+    life = Life(set_raw(clique_raw("a"), groups=(POOL_OF_THREE,), terminationDelay="1h"))
+    life.settle()
+    seen = life.look()
+    assert seen is not None
+    since = seen.now - timedelta(minutes=30)
+    conditions = (
+        Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "InsufficientReadyPods", "", since),
+        Condition(CLIQUE_SCHEDULED, Truth.TRUE, "SufficientScheduledPods", "", since),
+    )
+    going = tuple(
+        replace(one, deleting=True, status=replace(one.status, conditions=conditions)) for one in seen.cliques
+    )
+    (group,) = seen.groups
+    plan = reconcile(replace(seen, cliques=going, groups=(replace(group, replicas=1),)), NEWEST)
+    (because,) = (one.because for one in plan.findings if (one.subject, one.question) == (group.ref, "termination"))
+    assert [one.sentence for one in because] == [
+        "0 of 1 replicas not breached, 1 needed: the group can spare none, the set decides"
+    ]
+
+
+@pytest.mark.parametrize("deleting", [True, False])
+@pytest.mark.parametrize("flagged", [True, False])
+def test_gf051_a_group_that_is_leaving_is_asked_for_its_history_too(*, deleting: bool, flagged: bool) -> None:
+    life = Life(set_raw(clique_raw("a"), clique_raw("b"), groups=(POOL_OF_THREE,), terminationDelay="1h"))
+    life.settle()
+    seen = life.look()
+    assert seen is not None
+    since = seen.now + timedelta(minutes=30)
+    breach = Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "InsufficientReadyPods", "", since)
+    flag = Condition(TERMINATION_IN_PROGRESS, Truth.TRUE, "GangTerminationActive", "", since)
+    (group,) = seen.groups
+    status = replace(group.status, conditions=(breach, flag) if flagged else (breach,))
+    group = replace(group, deleting=deleting, status=status)
+    judgement = judge_field(replace(seen, groups=(group,), now=since), F3, looks=False)
+    (replica,) = judgement.replicas
+    assert [one.ref for one in replica.breaches] == ([] if flagged else [group.ref])

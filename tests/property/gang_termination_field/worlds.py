@@ -13,7 +13,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from tests.property.strategies.tape import Tape
-from tests.property.strategies.worlds import AGES, START, World, world_of
+from tests.property.strategies.worlds import AGES, START, World, busy_worlds, storms, worlds
 
 BEFORE: Final = tuple(timedelta(seconds=seconds) for seconds in (86_400, 0, 4, 5, 6, 60, 305))
 """How long before its oldest condition an object was made."""
@@ -59,6 +59,7 @@ def _pod(pod: Pod, tape: Tape) -> Pod:
 
 
 def field_worlds() -> st.SearchStrategy[World]:
-    """Arbitrary worlds of the existing operator."""
-    tapes = st.tuples(st.binary(max_size=400), st.binary(max_size=120))
-    return tapes.map(lambda data: fielded(world_of(data[0]), Tape(data[1])))
+    """Arbitrary worlds of the existing operator, busy and stormy ones among them."""
+    tapes = st.one_of(st.binary(max_size=120), st.binary(min_size=60, max_size=120))
+    drawn = st.tuples(st.one_of(worlds(), busy_worlds(), storms()), tapes)
+    return drawn.map(lambda pair: fielded(pair[0], Tape(pair[1])))

@@ -27,7 +27,9 @@ CONDITIONS: Final = st.builds(
 
 
 class TestGT019:
-    """A condition's time is kept while its status stays the same, and is now in whole seconds when it changes."""
+    """``lastTransitionTime`` of a condition MUST be kept while its status stays the same, and be the snapshot's now,
+    cut to whole seconds, when the status changes.
+    """
 
     @given(CONDITIONS, MOMENTS)
     def test_the_same_status_keeps_its_time(self, stored: Condition, now: datetime) -> None:

@@ -5,7 +5,7 @@ from typing import Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.refs import Guard, Ref, invented_uid, is_invented
 
 NAMES: Final = st.sampled_from(("a", "b", "llm", "llm-0"))
 REFS: Final = st.builds(Ref, st.just("v1"), NAMES, NAMES, NAMES, st.none() | st.integers(0, 3))
@@ -51,3 +51,16 @@ def test_an_object_comes_before_its_replicas(ref: Ref, replica: int) -> None:
 def test_pl004_a_guard_tells_incarnations_and_states_apart() -> None:
     assert Guard("u1", "7") == Guard("u1", "7")
     assert len({Guard("u1", "7"), Guard("u2", "7"), Guard("u1", "8")}) == 3
+
+
+def test_the_whole_of_a_replica_is_the_object_itself() -> None:
+    ref = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")
+    assert ref.at_replica(3).whole == ref.whole == ref
+
+
+@given(REFS, st.integers(1, 3))
+def test_an_invented_uid_is_known_as_one_and_each_serial_has_its_own(ref: Ref, serial: int) -> None:
+    assert is_invented(invented_uid(ref, serial))
+    assert invented_uid(ref, serial) != invented_uid(ref, serial + 1)
+    assert not is_invented("0b8b4ac1-5f0b-4f2c-9a55-0f7a2b1c3d4e")
+    assert not is_invented("")

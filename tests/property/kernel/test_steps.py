@@ -8,7 +8,18 @@ import pytest
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Delete, DropFinalizer, Outcome, SetStatus, Stage, Step, rest_on_one_cause
+from grove_core.kernel.steps import (
+    Attempt,
+    Delete,
+    DropFinalizer,
+    Outcome,
+    SetStatus,
+    Stage,
+    Step,
+    Toll,
+    rest_on_one_cause,
+    toll_of,
+)
 
 GUARD: Final = Guard("uid", "7")
 ONE: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a")
@@ -51,3 +62,14 @@ def test_pl014_two_deletions_belong_together_if_they_rest_on_one_cause() -> None
     assert not rest_on_one_cause(none, none)
     assert not rest_on_one_cause(DropFinalizer("grove.io/hold", GUARD), first)
     assert not rest_on_one_cause(first, SetStatus(FrozenMap({}), GUARD))
+
+
+@pytest.mark.req("PL-019")
+def test_pl019_what_some_deletions_take_along_is_known_if_it_is_of_each() -> None:
+    def deleting(takes: Toll | None) -> Step:
+        return Step(Stage.CLEANUP, ONE, Delete(GUARD, takes=takes), BECAUSE)
+
+    status = Step(Stage.STATUS, ONE, SetStatus(FrozenMap({}), GUARD), BECAUSE)
+    assert toll_of([]) == toll_of([status]) == Toll()
+    assert toll_of([deleting(Toll(2, 1, 8)), status, deleting(Toll(1, 1, 0))]) == Toll(3, 2, 8)
+    assert toll_of([deleting(Toll(2, 1, 8)), deleting(None)]) is None

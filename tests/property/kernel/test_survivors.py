@@ -105,7 +105,9 @@ def test_a_moment_is_written_in_utc_wherever_the_program_runs() -> None:
 
 
 class TestPL013:
-    """Two areas that write one status say all that either says."""
+    """Of two wants for one object the stronger MUST stand, deletion and release before fields before a status; two of
+    one strength that contradict each other are a broken invariant.
+    """
 
     @staticmethod
     def status(fields: dict[str, Any], *, first: bool = False, other: bool = False) -> Status:

@@ -42,7 +42,9 @@ def held_back(number: int) -> HeldBack:
 
 
 class TestPL013:
-    """The stronger want stands; equally strong ones that contradict each other are a broken invariant."""
+    """Of two wants for one object the stronger MUST stand, deletion and release before fields before a status; two of
+    one strength that contradict each other are a broken invariant.
+    """
 
     @pytest.mark.parametrize(
         ("first", "second"), [(0, 1), (1, 0), (1, 2), (2, 1), (4, 5), (5, 4), (3, 3), (6, 0), (3, 6)]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.admit import admit
 from grove_core.areas.mnnvl.desire import wake_of_fabric, wants_of_fabric
 from grove_core.areas.mnnvl.judge import address_of, fabric_of, judge_fabric
 from grove_core.areas.mnnvl.preflight import objection_to_start
@@ -21,7 +22,8 @@ from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.conditions import REMOVED, Condition, Truth
 from grove_core.kernel.frozen import FrozenMap, thaw
-from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, SetStatus, Stage, Step
 from grove_core.kernel.wants import HeldBack, Present, Status
 from grove_core.plan.forecast import forecast_of
 from grove_core.plan.laws import problems_in
@@ -309,6 +311,18 @@ def test_mn008_the_criteria(choice: str | None, gpus: bool, configuration: Confi
     assert judgement.is_wanted is (rule == "GpusAsked")
 
 
+@pytest.mark.parametrize(("choice", "joins"), [(None, True), ("true", True), ("false", False), ("True", False)])
+@pytest.mark.req("MN-076")
+def test_mn008_admission_and_judgement_read_a_choice_alike(choice: str | None, *, joins: bool) -> None:
+    """Also one that was stored before anybody judged it."""
+    meta = {"annotations": {MNNVL_ENABLED: choice}} if choice is not None else {}
+    one = {"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}
+    raw = set_raw(clique_raw("a", 2, pod_spec=one), meta=meta)
+    warned = [warning.reason.rule.code for warning in admit(raw, raw, None, ON).verdict.warnings]
+    assert ("SharedNode" in warned) is joins
+    assert judge_fabric(told(applied(raw))).is_wanted is joins
+
+
 @pytest.mark.parametrize("enabled", [False, True])
 @pytest.mark.parametrize("served", [Served(), Served(without_domains=True), Served(domains=DomainShape.NVIDIA)])
 def test_mn061_no_operator_where_there_are_no_domains(enabled: bool, served: Served) -> None:
@@ -323,6 +337,11 @@ def test_mn051_a_domain_that_is_too_many_waits_for_pods_that_outlived_their_cliq
     orphans["of others"] = [replace(pod, gang="other-0") for pods in empty.pods_of.values() for pod in pods]
     waiting = wants_of_fabric(replace(empty, cliques=(), pods_of=orphans), judge_fabric(empty))
     assert [type(one) for one in waiting.held_back] == [HeldBack]
+    ended = Attempt(Step(Stage.CLEANUP, Ref("v1", "Pod", "ml", "x"), Delete(Guard("x", "1")), ()), Outcome.DONE)
+    for attempts in ((), (ended,)):  # whatever is remembered of other pods (PL-018)
+        plan = reconcile(replace(empty, cliques=(), gangs=(), pods_of=orphans, attempts=attempts))
+        assert [held.target.name for held in plan.withheld] == ["llm-cd-0"]
+        assert not [step for step in plan.steps if step.target.name == "llm-cd-0"]
     gone = wants_of_fabric(replace(empty, cliques=(), pods_of={}), judge_fabric(empty))
     assert not gone.held_back
     assert [want.target.name for want in gone.wants if not isinstance(want, Status)] == ["llm-cd-0"]

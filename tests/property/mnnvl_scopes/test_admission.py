@@ -9,6 +9,8 @@ from grove_core.admit import admit, neighbours_in
 from grove_core.kernel.admission import Deny, Remark
 from grove_core.resources.configuration import UNTOLD, Configuration, Mnnvl, MnnvlMode
 from tests.property.admission_tables import Table, is_meant
+from tests.property.mnnvl_scopes.test_scopes import GPUS
+from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]
 SCOPED: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
@@ -107,6 +109,63 @@ def test_ms077_a_replica_of_a_group_that_does_not_exist_is_no_user() -> None:
             "spec.template.podCliqueScalingGroups[0].annotations": {ENABLED: "true", SCOPE: "scalingGroupReplica"},
         }
         assert bool(judged(put)[0]) is refused, last
+
+
+@pytest.mark.parametrize(
+    ("clique", "group", "refused"),
+    [
+        ("3", "pool-0", True),
+        ("3", "pool-1", True),
+        ("3", "pool-2", False),
+        ("4", "pool-1", False),
+        ("03", "pool-1", False),
+        ("3", "pool-01", False),
+        ("x-3", "pool-1-x", True),
+        ("x-3", "pool-1", False),
+        ("3", "pool-1-x", False),
+        ("3", "other-1", False),
+    ],
+)
+def test_ms077_a_member_of_one_group_called_like_a_replica_of_another(
+    clique: str, group: str, *, refused: bool
+) -> None:
+    """Whichever replica of its group it is of."""
+    alone = {ENABLED: "true", SCOPE: "clique"}
+    small = {"name": "pool", "cliqueNames": [clique], "replicas": 2, "minAvailable": 1}
+    shared = {ENABLED: "true", SCOPE: "scalingGroupReplica"}
+    large = {"name": group, "cliqueNames": ["w"], "replicas": 4, "minAvailable": 1, "annotations": shared}
+    cliques = (clique_raw(clique, pod_spec=GPUS, annotations=alone), clique_raw("w", pod_spec=GPUS))
+    verdict = admit(set_raw(*cliques, groups=(small, large)), None, None, SCOPED).verdict
+    told = verdict.objections if isinstance(verdict, Deny) else ()
+    assert ["SharedNameTwice" for one in told if "ComputeDomain" in one.reason.sentence] == [
+        "SharedNameTwice"
+    ] * refused
+
+
+def test_ms085_one_claim_has_one_class() -> None:
+    """Whoever is named first; the others are told, each where it is said, and all are looked at."""
+    say = {"metadata.annotations": {ENABLED: "true"}}
+    first, second = "spec.template.cliques[0]", "spec.template.cliques[1]"
+    for one, other, warned in (("good", "odd", second), ("odd", "good", first)):
+        put = {**say, f"{first}.annotations": {CLASS: one}, f"{second}.annotations": {CLASS: other}}
+        _, warnings = judged(put, classes=frozenset({"good"}))
+        told = {(remark.reason.rule.code, remark.path) for remark in warnings}
+        assert ("ClassUnknown", f"{warned}.annotations[{CLASS}]") in told
+        assert [path for code, path in told if code == "ClassesDiffer"] == [f"{second}.annotations[{CLASS}]"]
+    same = {**say, f"{first}.annotations": {CLASS: "good"}, f"{second}.annotations": {CLASS: "good"}}
+    assert not [remark for remark in judged(same)[1] if remark.reason.rule.code == "ClassesDiffer"]
+
+
+def test_ms085_a_group_speaks_for_its_cliques() -> None:
+    group, clique = "spec.template.podCliqueScalingGroups[0]", "spec.template.cliques[2]"
+    put = {
+        "metadata.annotations": {ENABLED: "true"},
+        f"{group}.annotations": {ENABLED: "true", CLASS: "of.group"},
+        f"{clique}.annotations": {CLASS: "of.clique"},
+    }
+    _, warnings = judged(put)
+    paths = [remark.path for remark in warnings if remark.reason.rule.code == "ClassesDiffer"]
+    assert paths == [f"{group}.annotations[{CLASS}]"]
 
 
 def test_ms075_the_objection_says_what_stood_there() -> None:

@@ -16,30 +16,34 @@ from tests.property.workload.sets import clique_raw, set_raw
 Json = dict[str, Any]
 LONGEST: Final = 63
 SCOPES: Final = ("replica", "clique")
-NAMES: Final = ("a", "0", "a-0", "0-a", "pool", "pool-0", "pool-1", "0-pool-1", "w" * 12, "w" * 20)
+NAMES: Final = ("a", "0", "a-0", "0-a", "3", "x-1", "pool", "pool-0", "pool-1", "pool-1-x", "0-pool-1", "w" * 20)
+GROUPS_SAY: Final[tuple[Json, ...]] = ({}, {ENABLED: "true"}, {ENABLED: "true", SCOPE: "scalingGroupReplica"})
+"""What a group that says nothing leaves to its cliques."""
 
 
 @st.composite
 def sets_of_any_names(draw: st.DrawFn) -> Json:
     """Sets whose parts are called like parts of each other, or nearly too long."""
     cliques = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True))
-    members = draw(st.lists(st.sampled_from(cliques), max_size=1))
-    group: Json = {
-        "name": draw(st.sampled_from(NAMES)),
-        "cliqueNames": members,
-        "replicas": draw(st.integers(1, 3)),
-        "minAvailable": 1,
-        "annotations": {ENABLED: "true", SCOPE: draw(st.sampled_from(["replica", "scalingGroupReplica"]))},
-    }
+    groups: list[Json] = [
+        {
+            "name": name,
+            "cliqueNames": [member],
+            "replicas": draw(st.integers(1, 4)),
+            "minAvailable": 1,
+            "annotations": draw(st.sampled_from(GROUPS_SAY)),
+        }
+        for name, member in zip(
+            draw(st.lists(st.sampled_from(NAMES), min_size=2, max_size=2, unique=True)),
+            draw(st.lists(st.sampled_from(cliques), max_size=2, unique=True)),
+            strict=False,
+        )
+    ]
     templates = [
         {**clique_raw(name, pod_spec=GPUS), "annotations": {ENABLED: "true", SCOPE: draw(st.sampled_from(SCOPES))}}
         for name in cliques
     ]
-    if members:
-        for template in templates:
-            if template["name"] in members:
-                del template["annotations"]
-    raw = set_raw(*templates, groups=(group,) if members else (), replicas=draw(st.integers(1, 3)))
+    raw = set_raw(*templates, groups=tuple(groups), replicas=draw(st.integers(1, 3)))
     raw["metadata"]["name"] = draw(st.sampled_from(["a", "llm-0", "s" * 14, "s" * 30]))
     return raw
 

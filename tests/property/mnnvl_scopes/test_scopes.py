@@ -372,7 +372,8 @@ def test_ms045_what_is_made_for_a_set_does_not_block_it() -> None:
 
 
 @pytest.mark.parametrize("missing", SHARED)
-def test_ms030_what_was_not_collected_is_ensured_and_not_missed(missing: str) -> None:
+@pytest.mark.req("MS-030")
+def test_ms056_what_was_not_collected_is_ensured_and_not_missed(missing: str) -> None:
     """A dump without domains or claims says nothing of them: whoever uses one is left alone, a new one is ensured."""
     world, seen = brought_up(one_set())
     assert world.pods

@@ -13,7 +13,7 @@ from grove_core.inquiry import has
 from grove_core.kernel.admission import Amend, Deny
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, thaw
-from grove_core.kernel.steps import Delete, Ensure, Stage
+from grove_core.kernel.steps import Attempt, Delete, Ensure, Outcome, Stage
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
 from grove_core.resources.applied import with_fields
@@ -210,3 +210,44 @@ def test_ms040_a_claim_that_is_not_its_own_is_no_use(said: str) -> None:
     )
     plan = reconcile(replace(seen, cliques=(odd, second)))
     assert not [step for step in plan.steps if isinstance(step.action, Ensure)]
+
+
+@pytest.mark.parametrize("name", ["a", "cd", "mnnvl-claim"])
+def test_ms051_domain_and_claim_stay_together_whatever_the_clique_is_called(name: str) -> None:
+    """A name may end in what is hung on to names."""
+    own = {ENABLED: "true", "grove.io/mnnvl-scope": "clique"}
+    seen = brought_up(set_raw(clique_raw(name, pod_spec=GPUS, annotations=own), replicas=2))[1]
+    fewer = replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1}))
+    uid = seen.root.uid
+    domains = tuple(replace(one, owner_uid=uid, owner_kind="PodCliqueSet", owner_name="llm") for one in seen.domains)
+    claims = [one for one in seen.others if one.ref.kind == "ResourceClaim"]
+    others = tuple(replace(one, owner_uid=uid, owner_kind="PodCliqueSet", owner_name="llm") for one in claims)
+    left = replace(seen, root=fewer, domains=domains, others=others)
+    shared = {f"llm-1-{name}-cd", f"llm-1-{name}-mnnvl-claim"}
+    plan = reconcile(left)
+    assert shared <= {held.target.name for held in plan.withheld}
+    assert not shared & {step.target.name for step in plan.steps}
+
+
+@pytest.mark.req("PL-018")
+@pytest.mark.parametrize("outcome", Outcome)
+def test_ms051_who_was_made_just_now_holds_a_claim_though_no_listing_shows_it(outcome: Outcome) -> None:
+    """Made on an old look, or so one must fear; and the set is scaled in before the next one."""
+    seen = shared(replicas=2)
+    kept = tuple(clique for clique in seen.cliques if clique.replica_index == 0)
+    pods_of = {clique.uid: seen.pods_of[clique.uid] for clique in kept}
+    listed = replace(seen, cliques=kept, gangs=seen.gangs[:1], pods_of=pods_of)
+    made = [step for step in reconcile(listed).steps if step.target.kind == "PodClique"]
+    assert {step.target.name for step in made} == {"llm-1-a", "llm-1-b"}
+    of_set: Json = {"owner_uid": seen.root.uid, "owner_kind": "PodCliqueSet", "owner_name": "llm"}
+    scaled_in = replace(
+        listed,
+        root=replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1})),
+        domains=tuple(replace(one, **of_set) for one in seen.domains),
+        others=tuple(replace(one, **of_set) if one.ref.kind == "ResourceClaim" else one for one in seen.others),
+        attempts=tuple(Attempt(step, outcome) for step in made),
+    )
+    gone = {step.target.name for step in reconcile(scaled_in).steps if isinstance(step.action, Delete)}
+    is_there = outcome in {Outcome.DONE, Outcome.UNREACHABLE}
+    assert ({"llm-1-cd", "llm-1-mnnvl-claim"} <= gone) is not is_there
+    assert bool({"llm-1-cd", "llm-1-mnnvl-claim"} & gone) is not is_there

@@ -98,6 +98,16 @@ def leaving(*finalizers: str) -> Mapping[Ref, Resource | Pod]:
     return {**KNOWN, CLIQUE: stored(CLIQUE, "u-1", finalizers=finalizers, deleting=True)}
 
 
+class Counted(dict[Ref, Resource | Pod]):
+    """Objects that know how often all of them were gone through."""
+
+    times = 0
+
+    def values(self) -> Any:
+        self.times += 1
+        return super().values()
+
+
 class TestLaws:
     """Each breach is told in full: where, what the law asks for, and what the plan has."""
 
@@ -126,6 +136,13 @@ class TestLaws:
     def test_pl011_an_empty_status(self) -> None:
         found = wrong(step(SetStatus(EMPTY, GUARD), Stage.STATUS))
         assert found == [(self.PATH, "a field that differs (PL-011)", "an empty status")]
+
+    def test_pl016_the_owners_of_a_thousand_creations_are_looked_up_and_not_searched_for(self) -> None:
+        names = [f"llm-0-c{number}" for number in range(1000)]
+        steps = [step(Create(manifest(name)), target=replace(CLIQUE, name=name)) for name in names]
+        known = Counted(KNOWN)
+        assert wrong(*sorted(steps, key=lambda one: one.sort_key), known=known) == []
+        assert known.times == 1
 
     @pytest.mark.req("GT-062")
     @pytest.mark.req("WL-001")
@@ -197,9 +214,17 @@ class TestStaleness:
         off = Why.TERMINATION_DISABLED.because(CLIQUE)
         old = replace(step(Delete(GUARD)), because=(missing,))
         new = replace(old, because=(off,))
-        what = "ConstituentMissing of PodClique/llm-0-a: name"
-        assert changes_since([old], [new]) == (Change(CLIQUE, what, "llm-0-b", ""),)
-        assert changes_since([new], [old]) == (Change(CLIQUE, what, "", "llm-0-b"),)
+        gone, come = "ConstituentMissing of PodClique/llm-0-a", "TerminationDisabled of PodClique/llm-0-a"
+        assert changes_since([old], [new]) == (
+            Change(CLIQUE, gone, "a reason", ""),
+            Change(CLIQUE, f"{gone}: name", "llm-0-b", ""),
+            Change(CLIQUE, come, "", "a reason"),
+        )
+        assert changes_since([new], [old]) == (
+            Change(CLIQUE, gone, "", "a reason"),
+            Change(CLIQUE, f"{gone}: name", "", "llm-0-b"),
+            Change(CLIQUE, come, "a reason", ""),
+        )
 
     def test_pl020_a_toll_that_comes_is_told(self) -> None:
         old, new = step(Delete(GUARD)), step(Delete(GUARD, takes=Toll(3, 2, 8)))

@@ -136,7 +136,9 @@ class TestFields:
 
 
 class TestGT018:
-    """An update counts as running from the presence of its progress until that carries ``updateEndedAt``."""
+    """An update MUST count as running from the presence of ``status.updateProgress`` (or its older name
+    ``rollingUpdateProgress``) until that progress carries ``updateEndedAt``.
+    """
 
     @pytest.mark.parametrize("key", ["updateProgress", "rollingUpdateProgress"])
     @pytest.mark.parametrize(

@@ -24,7 +24,9 @@ def amounts(spec: Json) -> dict[str, int]:
 
 
 class TestTP104:
-    """The sum of containers and sidecars, or the most that init containers need before; with the overhead."""
+    """A pod MUST ask for the sum of its containers and sidecars or for the most that its init containers need before,
+    its overhead added, in every resource that it names.
+    """
 
     def test_containers_are_summed_and_limits_are_requests(self) -> None:
         limited = {"resources": {"limits": {"nvidia.com/gpu": "8", "cpu": 4}, "requests": {"cpu": "500m"}}}
@@ -101,7 +103,9 @@ def test_tp106_what_is_not_looked_at_is_named(spec: Json, unseen: tuple[str, ...
 
 
 class TestTP103:
-    """What a node may give away."""
+    """What a node has free MUST be what it may give away less what the pods on it ask for, those of the set itself left
+    out; without pods in the input that is all of it, and is said.
+    """
 
     def test_allocatable_counts_and_else_capacity(self) -> None:
         found = node_of(node(allocatable={"cpu": "4"}, capacity={"cpu": "6", "memory": "1"}))

@@ -192,7 +192,7 @@ class TestDelays:
 
 
 class TestGT103:
-    """A manifest with a field of the wrong type or a missing required field is refused."""
+    """A manifest with a field of the wrong type or a missing required field MUST be refused."""
 
     @pytest.mark.parametrize(
         ("place", "value", "expected", "got"),

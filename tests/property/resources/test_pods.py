@@ -10,7 +10,7 @@ from hypothesis import example, given
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import GATE, POD_INDEX
+from grove_core.resources.keys import GATE, POD_INDEX, SET
 from grove_core.resources.pod import Pod, pod_of
 from tests.property.resources.manifests import (
     SINCE,
@@ -111,7 +111,7 @@ class TestFields:
 
 
 class TestGT001:
-    """A pod is counted for exactly the PodClique whose uid its controller owner reference carries."""
+    """A pod MUST be counted for exactly the PodClique whose uid its controller owner reference carries."""
 
     def test_the_controller_is_the_owner(self) -> None:
         references = [
@@ -136,11 +136,25 @@ class TestGT001:
         references = [owner("uid-one"), owner("uid-plain", controller=False), owner("uid-two")]
         assert paths_of(pod(metadata={"ownerReferences": references})) == ["metadata.ownerReferences[2].controller"]
 
-    @pytest.mark.parametrize("uid", [None, 5, ["uid"]])
+    @pytest.mark.parametrize("uid", ["", None, 5, ["uid"]])
+    @pytest.mark.req("IN-034")
     def test_a_controller_has_a_uid(self, uid: object) -> None:
         assert paths_of(pod(metadata={"ownerReferences": [owner("x") | {"uid": uid}]})) == [
             "metadata.ownerReferences[0].uid"
         ]
+
+
+class TestSet:
+    """Which set a pod is of, by a label of any family (D3)."""
+
+    @pytest.mark.parametrize("key", SET)
+    def test_any_family_of_labels_counts(self, key: str) -> None:
+        assert read(pod(metadata={"labels": {key: "llm"}})).set_name == "llm"
+        assert paths_of(pod(metadata={"labels": {key: 5}})) == [f"metadata.labels.{key}"]
+
+    def test_the_first_that_is_set_counts(self) -> None:
+        assert read(pod(metadata={"labels": {SET[0]: "", SET[1]: "llm", SET[2]: "other"}})).set_name == "llm"
+        assert read(pod()).set_name == ""
 
 
 class TestConditions:

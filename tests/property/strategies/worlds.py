@@ -234,6 +234,11 @@ def worlds() -> st.SearchStrategy[World]:
     return st.binary(max_size=400).map(world_of)
 
 
+def busy_worlds() -> st.SearchStrategy[World]:
+    """Worlds of long tapes: replicas, groups, updates, deletions and ages that short tapes seldom reach."""
+    return st.binary(min_size=150, max_size=400).map(world_of)
+
+
 def stormy(world: World) -> World:
     """The same world with every pod lost, everything once available, and every stored breach as old as it was."""
     conditions = {clique.ref: clique.status.conditions for clique in world.cliques}
@@ -263,7 +268,42 @@ def stormy(world: World) -> World:
 
 def storms() -> st.SearchStrategy[World]:
     """Worlds in which nearly everything is breached, for longer or shorter than its delay."""
-    return worlds().map(stormy)
+    return st.one_of(worlds(), busy_worlds()).map(stormy)
+
+
+def with_namesake(world: World) -> World:
+    """The same world, its first scaling group called as its first standalone clique, as admission allows."""
+    template = world.root.spec.template
+    first = template.pod_clique_scaling_groups[:1]
+    if not first:
+        return world
+    called = template.cliques[0].name
+    one = first[0].model_copy(update={"name": called})
+    groups = (one, *template.pod_clique_scaling_groups[1:])
+    spec = world.root.spec.model_copy(
+        update={"template": template.model_copy(update={"pod_clique_scaling_groups": groups})}
+    )
+
+    def renamed(name: str, replica: int) -> str:
+        before, after = (f"{world.root.ref.name}-{replica}-{short}" for short in (first[0].name, called))
+        return after + name.removeprefix(before) if (name + "-").startswith(before + "-") else name
+
+    def in_place(ref: Ref, replica: int) -> Ref:
+        return replace(ref, name=renamed(ref.name, replica))
+
+    return replace(
+        world,
+        root=replace(world.root, spec=spec),
+        groups=tuple(replace(group, ref=in_place(group.ref, group.replica_index)) for group in world.groups),
+        cliques=tuple(
+            replace(
+                clique,
+                ref=in_place(clique.ref, clique.replica_index),
+                owner_name=renamed(clique.owner_name, clique.replica_index),
+            )
+            for clique in world.cliques
+        ),
+    )
 
 
 def is_termination(step: Step) -> bool:

@@ -208,6 +208,14 @@ def test_tp075_a_scheduler_that_reads_no_gangs_is_told(scheduler: str | None) ->
     assert warnings(a_set()) == set()
 
 
+@pytest.mark.req("GT-100")
+@pytest.mark.req("TP-075")
+def test_wh001_a_template_without_cliques_is_refused_for_that_alone() -> None:
+    raw = a_set()
+    raw["spec"]["template"]["cliques"] = []
+    assert warnings(raw) == set()
+
+
 BROKEN: Final[tuple[Any, ...]] = (
     ("spec.template.topologyConstraint", ("topologyConstraint",), 7),
     (f"{TOP}.pack", ("topologyConstraint", "pack"), "rack"),
@@ -425,3 +433,9 @@ def test_tp005_who_is_asked_alone_and_who_is_asked_among_all_say_the_same(raw: J
     assert users is not None
     used = topology_used_in(raw)
     assert set(users) == ({used} if used else set())
+
+
+def test_tp075_a_set_without_cliques_is_judged_too() -> None:
+    raw = set_raw(topologyConstraint={"packDomain": "zone"})
+    found = admit({"kind": "PodCliqueSet", "apiVersion": "grove.io/v1alpha1", **raw}, configuration=ON).verdict
+    assert isinstance(found, Deny)

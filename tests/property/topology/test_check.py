@@ -8,7 +8,7 @@ import pytest
 from grove_core.areas.topology.rules import Fit, Refuse, Why
 from grove_core.areas.topology.verdicts import Fits
 from grove_core.areas.workload.rules import Why as Workload
-from grove_core.check_topology import Tenant, check_topology, tenant_of
+from grove_core.check_topology import check_topology
 from grove_core.impact_topology import Fate, SetImpact, impact_of
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, freeze
@@ -18,6 +18,7 @@ from grove_core.resources.demand import demand_of
 from grove_core.resources.gpus import GPU
 from grove_core.resources.keys import MNNVL_ENABLED
 from grove_core.resources.node import Node
+from grove_core.resources.tenant import Tenant, tenant_of
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.topology.test_gangs import HOST, LEVELS, RACK, ZONE, constrained, placed, started, told, topology
@@ -83,7 +84,9 @@ def test_tp128_a_topology_that_is_not_in_the_input_may_be_there() -> None:
 
 
 class TestTP129:
-    """Where a set is in no cluster yet and admission would refuse it, its objections are told."""
+    """Where a set is in no cluster yet and admission would refuse what it says of its topology, ``grove topology
+    check`` MUST tell the objections.
+    """
 
     BROADER: Final = {"pack": {"required": "host", "preferred": "host"}}
 
@@ -112,7 +115,9 @@ def test_tp125_configured_levels_count_while_topologies_are_not_known() -> None:
 
 
 class TestTP103:
-    """What a node may give away less what the pods on it ask for, those of the set itself left out."""
+    """What a node has free MUST be what it may give away less what the pods on it ask for, those of the set itself left
+    out; without pods in the input that is all of it, and is said.
+    """
 
     @pytest.mark.parametrize(
         ("owner", "verdict"), [(("ml", "llm"), Fits.FITS), (("ml", "other"), Fits.CANNOT), (("x", "llm"), Fits.CANNOT)]
@@ -219,7 +224,7 @@ def impacts(snapshot: Snapshot, *levels: tuple[str, str], complete: frozenset[Ga
 
 
 class TestTP124:
-    """Which PodGangs would follow, which stay as they are, and which would not be made."""
+    """Of a change MUST be told which PodGangs would follow it, which stay as they are, and which would not be made."""
 
     OTHER: Final = (("zone", ZONE), ("rack", "example.com/other"), ("host", HOST))
 

@@ -240,7 +240,7 @@ def test_tp026_what_is_placed_stays_and_the_set_says_so_until_it_holds_again() -
     assert (condition.status.value, condition.reason) == ("False", "PlacedOtherwise")
     assert "llm-0, llm-0-pool-0" in condition.message
     again = reconcile(told(after, topology(DEFAULT_TOPOLOGY))).steps
-    assert [thaw(step.action.fields) for step in again if step.target.kind == "PodCliqueSet"] == [  # type: ignore[union-attr]
+    assert [thaw(step.action.fields) for step in again if step.target.kind == "PodCliqueSet"] == [  # type: ignore[union-attr]  # a set is only written by statuses here
         {"removedConditions": [TOPOLOGY_IN_SYNC]}
     ]
 

@@ -109,7 +109,7 @@ def test_tp040_every_state_comes_to_rest_in_two_rounds(
     assert rest.levels == (LEVELS if restores else found.levels)
     told = {reason.rule for held_back in plan.withheld for reason in held_back.because}
     assert (Why.DEFAULT_IN_USE in told) is (is_default and on and not leaving and not fits and users == "placed")
-    assert (Why.USERS_STAY in told) is (leaving and users != "none")
+    assert (Why.USERS_STAY in told) is (leaving and should_hold)
     assert not reconcile_topology(moment(rest, users, name=name, on=on)).steps
 
 
@@ -297,3 +297,16 @@ def test_tp062_a_clique_that_lost_its_labels_belongs_to_its_controller(owner: st
         "status": {"scheduledReplicas": 2},
     }
     assert bound_among([podclique_of(raw)]).get(("ml", "llm"), 0) == bound
+
+
+def test_tp122_who_uses_it_is_not_known() -> None:
+    """Neither held nor free, and the finding says so."""
+    plan = reconcile_topology(moment(a_topology("t", held=True), name="t", unknown=("PodCliqueSet",)))
+    assert [finding.verdict for finding in plan.findings] == ["Unknown"]
+
+
+def test_tp053_what_is_let_go_of_is_not_said_to_stay() -> None:
+    leaving = replace(a_topology(DEFAULT_TOPOLOGY, held=True), deleting=True)
+    plan = reconcile_topology(moment(leaving, "placed", on=False))
+    assert len(plan.steps) == 1
+    assert not plan.withheld

@@ -53,7 +53,9 @@ def as_assignment(fitting: Fitting, gang: GangAsk) -> dict[str, list[str]]:
 
 
 class TestTP100:
-    """Fits only with a node for each of its pods, not only with a proof that it cannot, and else undecided."""
+    """A gang MUST be said to fit only with a node for each of its pods, not to fit only with a proof that it cannot,
+    and else to be undecided.
+    """
 
     @given(gangs(), nodes())
     @pytest.mark.req("TP-101")
@@ -131,7 +133,9 @@ def replace_places(fitting: Fitting, gang: GangAsk) -> Fitting:
 
 
 class TestTP115:
-    """More free room never turns a gang that fits into one that cannot; the order of nodes changes nothing."""
+    """More free room MUST never turn a gang that fits into one that cannot, and the order of nodes MUST change
+    nothing.
+    """
 
     @given(gangs(), nodes(), st.integers(0, 4), st.sampled_from(["nvidia.com/gpu", "cpu", "pods"]))
     def test_more_room_is_no_loss(self, gang: GangAsk, ground: list[Node], which: int, resource: str) -> None:
@@ -146,7 +150,7 @@ class TestTP115:
     @given(gangs(), nodes(), st.randoms(use_true_random=False))
     @pytest.mark.req("CL-004")
     def test_order_is_nothing(self, gang: GangAsk, ground: list[Node], chance: object) -> None:
-        shuffled = sorted(ground, key=lambda _: chance.random())  # type: ignore[attr-defined]
+        shuffled = sorted(ground, key=lambda _: chance.random())  # type: ignore[attr-defined]  # Hypothesis has no name for its randoms
         assert fitted(gang, shuffled) == fitted(gang, ground)
 
 

@@ -117,7 +117,7 @@ def test_wl150_the_rest_may_change(place: Place, value: object) -> None:
 
 
 class TestWL156:
-    """The order of cliques stays where they start by it."""
+    """An update that changes the order of the cliques of a set that starts in order or explicitly MUST be refused."""
 
     @staticmethod
     def ordered(kind: str, *names: str) -> dict[str, Any]:

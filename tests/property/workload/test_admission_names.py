@@ -106,7 +106,7 @@ def set_of(name: str, *cliques: Json, groups: tuple[Json, ...] = (), replicas: i
 
 
 class TestWL110:
-    """A standalone clique and its set have at most 45 characters together."""
+    """A standalone clique whose name has, together with the set's, more than 45 characters MUST be refused."""
 
     def test_one_too_many(self) -> None:
         path = "spec.template.cliques[1].name"
@@ -121,7 +121,9 @@ class TestWL110:
 
 
 class TestWL111:
-    """A member, its group and its set have at most 45 characters together."""
+    """A member of a scaling group whose name has, together with those of the group and the set, more than 45 characters
+    MUST be refused.
+    """
 
     def test_one_too_many(self) -> None:
         cliques = (clique_template("a"), clique_template("c" * 10))
@@ -146,7 +148,9 @@ def _with_sharing(part: Json, name: str, scope: str) -> Json:
 
 
 class TestWL112:
-    """Each derived name has at most 63 characters, with the largest index that may come to be."""
+    """A name that makes the name of a derived object, of a host or in a label longer than 63 characters, with the
+    largest index that the manifest's replicas and autoscalers allow, MUST be refused.
+    """
 
     @pytest.mark.parametrize(
         ("bad", "fine", "path", "expected"),
@@ -306,7 +310,7 @@ def test_wl114_two_autoscalers_of_one_name() -> None:
 
 
 class TestWL115:
-    """No standalone clique is called as a clique of a scaling group's replica."""
+    """A standalone clique whose PodClique would be called as one of a scaling group's replica MUST be refused."""
 
     @staticmethod
     def named(clique: str, **group: object) -> Json:
@@ -342,7 +346,7 @@ class TestWL115:
 
 
 class TestWL116:
-    """What was as bad before may still be updated."""
+    """An update MUST NOT be refused by WL-106, WL-109, WL-112 to WL-115 or WL-117 for a name that was as bad before."""
 
     OLD: Final = set_of("p" * 10, clique_template("a.b"), groups=(group_template("g" * 49),), replicas=99)
 

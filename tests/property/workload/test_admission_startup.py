@@ -44,7 +44,7 @@ def test_wl121_whom_a_clique_may_wait_for(
 
 
 class TestWL125:
-    """Cliques that wait for each other are refused, the whole way around named."""
+    """With explicit start-up cliques that wait for each other in a circle MUST be refused."""
 
     def test_two(self) -> None:
         new = waiting({"a": ["b"], "b": ["a"]})

@@ -196,7 +196,7 @@ def test_wl135_a_floor_that_follows_the_replicas_is_not_to_blame() -> None:
 
 
 class TestWL140:
-    """Entries of ``resourceClaimTemplates`` and ``resourceSharing`` have names, each its own."""
+    """An entry of ``resourceClaimTemplates`` without a name MUST be refused."""
 
     def test_no_name(self) -> None:
         place = (*CLAIMS, 1, "name")

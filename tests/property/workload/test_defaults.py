@@ -26,7 +26,9 @@ def clique_with(**spec: object) -> Any:
 
 
 class TestWL190:
-    """Replicas come first, and the threshold from them."""
+    """The ``minAvailable`` that a clique leaves out MUST become its ``replicas``, which are 1 where they are left out
+    too.
+    """
 
     @pytest.mark.parametrize("absent", [{}, {"replicas": None}, {"minAvailable": None}])
     def test_nothing_written_is_one_of_one(self, absent: Json) -> None:
@@ -154,7 +156,7 @@ def patched(document: Any, patch: list[Json]) -> Any:
 
 
 class TestWL197:
-    """The patch turns one into the other."""
+    """The patch between a manifest and what it is with its defaults MUST turn the one into the other."""
 
     @given(MANIFESTS)
     def test_a_manifest_into_its_defaults(self, raw: Json) -> None:

@@ -3,15 +3,23 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
+from grove_core.areas.gang_termination.design import DESIGN
 from grove_core.areas.workload.rules import Why
-from grove_core.kernel.steps import Delete, Outcome
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
 from grove_core.reconcile import let_go, reconcile
-from grove_core.resources.keys import SET_FINALIZER
+from grove_core.resources.keys import GROVE, POD_GANG, SET, SET_FINALIZER, SET_REPLICA
+from grove_core.resources.membership import Seat, User, seat_of, user_of
+from grove_core.resources.pod import pod_of
+from grove_core.resources.topology_use import set_of_clique
+from grove_core.snapshot.cluster import cluster_of
 from grove_shell.controller.act import act
+from grove_shell.controller.rounds import forecasts
 from tests.property.workload.life import Life
-from tests.property.workload.sets import Json, clique_raw, raw_sets, set_raw
+from tests.property.workload.sets import Json, applied, at_rest, clique_raw, raw_sets, set_raw
 
 RAW = set_raw(
     clique_raw("a", 2), clique_raw("b", 1), groups=({"name": "pool", "cliqueNames": ["b"], "replicas": 2},), replicas=2
@@ -38,6 +46,57 @@ def test_wl231_a_set_is_not_gone_while_a_pod_of_it_is_there() -> None:
     life.settle()
     assert not life.world.items
     assert not life.all_pods()
+
+
+@given(raw_sets(), st.integers(min_value=0))
+@settings(max_examples=30)
+@pytest.mark.req("PL-018")
+def test_wl231_pods_that_outlived_their_clique_hold_the_set(raw: Json, which: int) -> None:
+    """Whatever is remembered of other pods, and in whatever is forecast."""
+    rested = at_rest(applied(raw))
+    with_pods = [clique for clique in rested.cliques if rested.pods_of[clique.uid]]
+    assume(with_pods)
+    gone = with_pods[which % len(with_pods)]
+    there = tuple(clique for clique in rested.cliques if clique is not gone)
+    leaving = replace(rested, root=replace(rested.root, deleting=True), cliques=there)
+    ended = tuple(
+        Attempt(Step(Stage.CLEANUP, pod.ref, Delete(pod.guard), ()), Outcome.DONE) for _, pod in leaving.pods()
+    )
+    for attempts in ((), ended):
+        (forecast,) = forecasts((replace(leaving, attempts=attempts),), DESIGN, limit=None, until=None)
+        for round_ in forecast.rounds:
+            assert not [step for step in round_.steps if step.target == leaving.root_ref]
+            assert Why.PARTS_REMAIN in {why.rule for held in round_.withheld for why in held.because}
+
+
+@given(st.dictionaries(st.sampled_from(SET), st.sampled_from(("", "llm"))))
+@pytest.mark.req("WL-233")
+def test_wl001_every_reader_of_labels_names_the_same_set(labels: dict[str, str]) -> None:
+    """The first label that is set counts, whoever asks: what goes, what is left over, what counts for a topology."""
+    name = "llm" if "llm" in labels.values() else ""
+    life = Life(RAW)
+    life.settle()
+    old = life.clique("llm-0-pool-0-b")
+    stray = replace(old, uid="old", owner_uid="gone", labels=FrozenMap({**labels, SET_REPLICA[0]: "0"}), deleting=True)
+    assert set_of_clique(stray) == name
+    assert (seat_of(stray) or Seat("", 0, "", "")).set_name == name
+    assert (user_of(stray.labels) or User("", "", "", "", "")).set_name == name
+    assert pod_of({"metadata": {"name": "x", "labels": labels}}, {}).set_name == name
+    cluster = cluster_of(sets=(life.root,), cliques=(stray,))
+    assert (stray in cluster.snapshot_of(life.root, life.now).cliques) is (name == "llm")
+    life.world.add(replace(stray, ref=replace(stray.ref, name="stray")))
+    assert len(life.world.leftovers()) == (name == "")
+
+
+@pytest.mark.parametrize("key", SET)
+def test_wl231_a_pod_that_names_its_set_by_any_family_of_labels_holds_it(key: str) -> None:
+    rested = at_rest(applied(RAW))
+    labels = {POD_GANG: "llm-0", key: "llm"}
+    owner = {"apiVersion": GROVE, "kind": "PodClique", "name": "llm-0-a", "uid": "gone", "controller": True}
+    pod = pod_of({"metadata": {"name": "x", "namespace": "ml", "labels": labels, "ownerReferences": [owner]}}, {})
+    leaving = replace(rested.root, deleting=True)
+    plan = reconcile(replace(rested, root=leaving, groups=(), cliques=(), gangs=(), pods_of={"gone": (pod,)}))
+    assert {held.because[0].rule for held in plan.withheld} == {Why.PARTS_REMAIN}
 
 
 @given(raw_sets())

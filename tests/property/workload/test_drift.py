@@ -1,16 +1,18 @@
 """What the template may change besides pods, and what statuses tell others."""
 
+import json
 from dataclasses import replace
 from typing import Final
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import FrozenMap, Json, freeze
-from grove_core.kernel.steps import Apply
+from grove_core.kernel.frozen import FrozenMap, Json, freeze, frozen, thaw
+from grove_core.kernel.steps import Apply, Create, SetStatus
 from grove_core.reconcile import reconcile
-from grove_core.resources.overlay import differing, overlaid, quantity_of, replacing
+from grove_core.resources.overlay import changed_texts, differing, overlaid, quantity_of, replacing
 from grove_core.resources.owned import Owned, owned_of
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
@@ -18,8 +20,9 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import AutoScaling, HeadlessService
 from tests.property.resources.manifests import any_json
 from tests.property.workload.life import Life
-from tests.property.workload.sets import clique_raw, set_raw
+from tests.property.workload.sets import applied, at_rest, clique_raw, rounds_of, set_raw
 
+VERSIONS: Final = st.sampled_from(("1", "1.1", "1.10", "1000", "1k", "x"))
 RAW: Final = set_raw(
     clique_raw("a", 2, autoScalingConfig={"minReplicas": 2, "maxReplicas": 4}),
     clique_raw("b", 1),
@@ -194,7 +197,41 @@ def _has_null(value: Json) -> bool:
 )
 def test_wl025_a_quantity_is_compared_by_value(left: Json, right: Json, same: bool) -> None:
     assert (quantity_of(left) is not None and quantity_of(left) == quantity_of(right)) is same
-    assert bool(differing(FrozenMap({"q": left}), FrozenMap({"q": right}))) is not same
+    for where in ({"limits": {"q": left}}, {"metrics": [{"target": {"averageValue": left}}]}, {"value": left}):
+        there = json.loads(json.dumps(where).replace(json.dumps(left), json.dumps(right)))
+        assert bool(differing(frozen(where), frozen(there))) is not same
+
+
+@given(
+    st.dictionaries(st.sampled_from(("limits", "version", "value")), VERSIONS),
+    st.dictionaries(st.just("version"), VERSIONS),
+)
+@pytest.mark.req("WL-026")
+def test_wl025_a_text_that_reads_as_a_quantity_is_a_text(wanted: dict[str, str], stored: dict[str, str]) -> None:
+    """Version 1.10 is another one than 1.1, in labels and wherever no quantity stands."""
+    texts, there = FrozenMap(wanted), FrozenMap(stored)
+    assert overlaid(there, changed_texts(texts, there)) == FrozenMap({**stored, **wanted})
+    named = {key: text for key, text in wanted.items() if key == "version"}
+    metric = frozen({"metrics": [{"selector": {"matchLabels": named}}], "tag": wanted.get("version", "")})
+    before = frozen({"metrics": [{"selector": {"matchLabels": stored}}], "tag": stored.get("version", "")})
+    same = all(stored.get(key) == text for key, text in named.items())
+    assert ("metrics" not in differing(metric, before)) is same
+    assert ("tag" not in differing(metric, before)) is (stored.get("version", "") == wanted.get("version", ""))
+
+
+@pytest.mark.req("WL-025")
+def test_wl026_a_version_is_mirrored_letter_by_letter() -> None:
+    life = rested()
+    for version in ("1.1", "1.10", "1.2"):
+        life.world.put(replace(life.root, labels=FrozenMap({"version": version})))
+        template = life.root.spec.template
+        (pool,) = template.pod_clique_scaling_groups
+        groups = (pool.model_copy(update={"annotations": {"version": version}}),)
+        life.edit(template=template.model_copy(update={"pod_clique_scaling_groups": groups}))
+        life.settle()
+        assert life.group("llm-0-pool").annotations["version"] == version
+        gangs = [item for item in life.world.items.values() if isinstance(item, PodGang)]
+        assert {gang.labels["version"] for gang in gangs} == {version}
 
 
 def test_an_owned_object_that_does_not_read_is_refused() -> None:
@@ -226,3 +263,46 @@ def test_wl010_without_a_look_at_the_pods_nothing_that_depends_on_them_is_planne
     blind = replace(seen, complete=seen.complete - {"Pod"}, pods_of={}, attempts=())
     targets = {step.target.kind for step in reconcile(blind).steps}
     assert not targets & {"Pod", "PodGang"}
+
+
+HELM: Final = {"app.kubernetes.io/managed-by": "Helm", "app.kubernetes.io/part-of": "shop", "team": "x"}
+
+
+@pytest.mark.req("WL-031")
+def test_wl026_what_grove_says_of_a_gang_stands_over_what_a_chart_says_of_its_set() -> None:
+    """Every chart writes ``managed-by`` on what it installs; also a gang that was written over is put right."""
+    raw = set_raw(clique_raw("a"), meta={"name": "llm", "namespace": "ml", "labels": HELM})
+    written = [step for _, plan in rounds_of(applied(raw)) for step in plan.steps if step.target.kind == "PodGang"]
+    assert [type(step.action) for step in written if not isinstance(step.action, SetStatus)] == [Create]
+    seen = at_rest(applied(raw))
+    (gang,) = seen.gangs
+    assert [gang.labels[key] for key in HELM] == ["grove-operator", "llm", "x"]
+    over = replace(seen, gangs=(replace(gang, labels=FrozenMap({**gang.labels, **HELM})),))
+    (step,) = (step for step in reconcile(over).steps if isinstance(step.action, Apply))
+    assert isinstance(step.action, Apply)
+    own = {"app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": "llm"}
+    assert thaw(step.action.fields) == {"metadata": {"labels": own}}
+
+
+SERVERS: Final = [
+    {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}
+]
+
+
+def test_wl025_metrics_that_the_template_has_no_more_go() -> None:
+    scaled = {"minReplicas": 1, "maxReplicas": 3, "metrics": [{"type": "External"}]}
+    life = Life(set_raw(clique_raw("a", autoScalingConfig=scaled)))
+    life.settle()
+    (clique,) = life.root.spec.template.cliques
+    spec = clique.spec.model_copy(update={"auto_scaling_config": AutoScaling(min_replicas=1, max_replicas=3)})
+    life.edit(
+        template=life.root.spec.template.model_copy(update={"cliques": (clique.model_copy(update={"spec": spec}),)})
+    )
+    life.settle()
+    assert thaw(life.clique("llm-0-a").auto_scaling) == {"minReplicas": 1, "maxReplicas": 3}
+    (autoscaler,) = owned(life, "HorizontalPodAutoscaler")
+    assert not autoscaler.spec.get("metrics")
+    life.world.put(replace(autoscaler, spec=FrozenMap({**autoscaler.spec, "metrics": freeze(SERVERS)})))
+    seen = life.look()
+    assert seen is not None
+    assert not reconcile(replace(seen, attempts=())).steps

@@ -439,3 +439,41 @@ def test_wl077_the_account_and_the_role_come_before_what_names_them() -> None:
     steps = {step.target.kind: step.stage for step in reconcile(applied(set_raw(clique_raw("a")))).steps}
     assert steps["ServiceAccount"] is steps["Role"] is Stage.FOUNDATION
     assert steps["Secret"] is steps["RoleBinding"] is Stage.WORKLOAD
+
+
+@pytest.mark.parametrize(
+    ("raw", "made"),
+    [
+        (set_raw(clique_raw("a", 2), clique_raw("a", 3)), ["llm-0-a"]),
+        (
+            set_raw(*map(clique_raw, "abc"), groups=tuple({"name": "g", "cliqueNames": [name]} for name in "ab")),
+            ["llm-0-b", "llm-0-c", "llm-0-g-0-a"],
+        ),
+        (
+            set_raw(*map(clique_raw, "ab"), groups=({"name": "g", "cliqueNames": ["a", "a"]},)),
+            ["llm-0-b", "llm-0-g-0-a"],
+        ),
+    ],
+)
+@pytest.mark.req("PL-001")
+def test_wl022_the_first_of_a_name_in_the_template_counts(raw: Json, made: list[str]) -> None:
+    """Such a set is refused (GT-099), but one that is stored may not have been asked; it comes to rest, and is told."""
+    *_, (seen, plan) = rounds_of(applied(raw))
+    assert sorted({clique.ref.name for clique in seen.cliques} | {"llm-0-b"} & set(made)) == made
+    assert [clique.replicas for clique in seen.cliques if clique.ref.name == "llm-0-a"] in ([], [2])
+    (word,) = (one for one in plan.withheld if one.target.kind == "PodCliqueSet")
+    assert [why.rule for why in word.because] == [Why.NAME_WANTED_TWICE]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        set_raw(replicas=1_500_000),
+        set_raw(clique_raw("a"), groups=({"name": "g", "cliqueNames": ["ghost"], "replicas": 1_500_000},)),
+        set_raw(clique_raw("a", -1), groups=({"name": "g", "cliqueNames": ["a"], "replicas": 1_500_000},)),
+        set_raw(clique_raw("a"), groups=({"name": "g", "cliqueNames": ["a"], "minAvailable": 1_500_000},)),
+    ],
+    ids=["replicas of nothing", "of a group of nobody", "of fewer than no pods", "only waited for"],
+)
+def test_wl024_what_is_walked_is_counted(raw: Json) -> None:
+    assert size_of(applied(raw)) > MOST

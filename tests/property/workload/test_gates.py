@@ -131,3 +131,15 @@ def test_wl095_pods_that_are_going_hold_no_place_for_their_gang() -> None:
         return replace(pod, scheduled=base, gated=not base, held=not base, deleting=base)
 
     assert verdicts(with_pods(gated(), leave))["llm-0-pool-1-b"] == ("Hold", Why.BASE_GANG_NOT_PLACED)
+
+
+@pytest.mark.req("WL-095")
+@pytest.mark.parametrize("is_placed", [False, True])
+def test_wl094_a_label_that_was_taken_away_opens_no_gate(*, is_placed: bool) -> None:
+    """Which gang a pod waits for is told by its place; only where that is not known by the label."""
+    seen = at_rest(applied(RAW))
+    held = with_pods(seen, lambda name, pod: replace(pod, scheduled=is_placed and name in BASE, gated=True, held=True))
+    bare = replace(held, cliques=tuple(replace(clique, base_gang="") for clique in held.cliques))
+    assert opened(bare) == opened(held) == (BASE | {"llm-0-pool-1-b"} if is_placed else BASE)
+    lost = replace(held, cliques=tuple(replace(clique, replica_index=-1) for clique in held.cliques))
+    assert opened(lost) >= BASE

@@ -92,7 +92,10 @@ COLLISIONS: Final[list[tuple[Json, Json, list[tuple[str, str]]]]] = [
 
 
 class TestWL117:
-    """Sets do not share names."""
+    """A set MUST be refused if an object it consists of, with any index that the manifest's replicas and autoscalers
+    allow, would have the kind and name of an object of another set of its namespace, be that one planned or there
+    already.
+    """
 
     @pytest.mark.parametrize(("one", "another", "found"), COLLISIONS)
     def test_both_are_told_of_the_other_and_the_object(
@@ -124,9 +127,9 @@ class TestWL117:
         one = COLLISIONS[0][0]
         assert shared(one, held) == [facts("PodClique", "a-0-1-x", "a-0")]
         assert not shared(one, {**held, "kind": "ConfigMap"})
-        held["metadata"]["labels"] = {"grove.io/podcliqueset": "a"}  # type: ignore[index]
+        held["metadata"]["labels"] = {"grove.io/podcliqueset": "a"}  # type: ignore[index]  # a manifest of our own
         assert not shared(one, held)
-        held["metadata"]["labels"] = {}  # type: ignore[index]
+        held["metadata"]["labels"] = {}  # type: ignore[index]  # a manifest of our own
         assert not shared(one, held)
 
     @pytest.mark.req("WL-116")

@@ -143,7 +143,7 @@ def test_wl213_what_the_template_dropped_is_dropped_and_what_grove_wrote_stays()
     assert thaw(found.annotations) == {"grove.io/compute-domain-rct": "x"}
     assert "team" not in found.labels
     assert found.labels["grove.io/podgang"] == "llm-0"
-    assert all("team" not in life.world.manifests[pod.ref]["metadata"]["labels"] for pod in life.pods("llm-0-a"))  # type: ignore[index, call-overload, operator]
+    assert all("team" not in life.world.manifests[pod.ref]["metadata"]["labels"] for pod in life.pods("llm-0-a"))  # type: ignore[index, call-overload, operator]  # a manifest of our own
 
 
 TYPED: Final[tuple[tuple[dict[str, Any], dict[str, Any]], ...]] = (
@@ -154,11 +154,26 @@ TYPED: Final[tuple[tuple[dict[str, Any], dict[str, Any]], ...]] = (
     ({"ports": [{"containerPort": 80}]}, {"ports": [{"containerPort": 80, "protocol": "TCP"}]}),
     ({"securityContext": {}, "args": [], "workingDir": ""}, {}),
     ({"env": [{"name": "A", "value": ""}]}, {"env": [{"name": "A"}]}),
+    (
+        {"readinessProbe": {"tcpSocket": {"port": 80}, "initialDelaySeconds": 0}},
+        {"readinessProbe": {"tcpSocket": {"port": 80}}},
+    ),
+    ({"volumeMounts": [{"name": "v", "readOnly": False}]}, {"volumeMounts": [{"name": "v"}]}),
+    ({"hostNetwork": False, "stdin": False, "tty": False}, {}),
+    ({"volumes": [{"emptyDir": {"sizeLimit": "1024Mi"}}]}, {"volumes": [{"emptyDir": {"sizeLimit": "1Gi"}}]}),
+    (
+        {"env": [{"valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}}]},
+        {"env": [{"valueFrom": {"resourceFieldRef": {"resource": "limits.cpu", "divisor": "0"}}}]},
+    ),
 )
 OTHER: Final[tuple[tuple[dict[str, Any], dict[str, Any]], ...]] = (
     ({"resources": {"limits": {"nvidia.com/gpu": 1}}}, {"resources": {"limits": {"nvidia.com/gpu": 2}}}),
     ({"ports": [{"containerPort": 80, "protocol": "UDP"}]}, {"ports": [{"containerPort": 80}]}),
     ({"args": ["a"]}, {}),
+    ({"securityContext": {"allowPrivilegeEscalation": False}}, {}),
+    ({"terminationGracePeriodSeconds": 0}, {}),
+    ({"readinessProbe": {"initialDelaySeconds": 5}}, {"readinessProbe": {}}),
+    ({"volumes": [{"emptyDir": {"sizeLimit": "1Gi"}}]}, {"volumes": [{"emptyDir": {"sizeLimit": "2Gi"}}]}),
 )
 
 
@@ -192,3 +207,25 @@ def test_wl043_a_label_of_the_template_that_the_clique_lacks_is_a_difference() -
     clique = life.clique("llm-0-a")
     life.world.put(replace(clique, labels=FrozenMap({**clique.labels, "team": "another"})))
     assert is_rolled(life)
+
+
+@pytest.mark.req("WL-211")
+def test_wl043_cliques_that_have_lost_their_hash_are_not_alike() -> None:
+    """In the middle of an update each is what it holds; one that holds the old template does not get the new hash."""
+    life = Life(set_raw(clique_raw("a", pod_spec={"containers": [CONTAINER]}), replicas=2))
+    life.settle()
+    life.on_delete()
+    life.settle()
+    life.new_image("v2")
+    new = freeze({"containers": [{"name": "main", "image": "v2"}]})
+    for name, spec in (("llm-0-a", new), ("llm-1-a", life.clique("llm-1-a").pod_spec)):
+        clique = life.clique(name)
+        labels = {key: text for key, text in clique.labels.items() if key != "grove.io/pod-template-hash"}
+        life.world.put(replace(clique, labels=FrozenMap(labels), template_hash="", pod_spec=spec))  # type: ignore[arg-type]  # a frozen map
+    seen = life.look()
+    assert seen is not None
+    steps = (step for step in reconcile(seen).steps if step.target.kind == "PodClique")
+    assert {step.target.name: step.because[0].rule.code for step in steps} == {
+        "llm-0-a": "HashMissing",
+        "llm-1-a": "OnDelete",
+    }

@@ -3,12 +3,15 @@
 from dataclasses import replace
 
 from grove_core.areas.workload.rules import Why
-from grove_core.areas.workload.starting import START_QUESTION
+from grove_core.areas.workload.starting import START_QUESTION, findings_of_start
 from grove_core.kernel.reasons import Reason
 from grove_core.reconcile import reconcile
-from grove_core.resources.podclique import PodClique
+from grove_core.resources.pod import pod_of
+from grove_core.resources.podclique import PodClique, podclique_of
+from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.life import Life
-from tests.property.workload.sets import clique_raw, set_raw
+from tests.property.workload.sets import NOW, Json, clique_raw, set_raw
 
 
 def waits(parents: dict[str, tuple[str, ...]], ready: str = "") -> dict[str, tuple[Reason, ...]]:
@@ -59,3 +62,19 @@ def test_wl089_a_circle_is_named() -> None:
 
 def test_wl099_a_parent_that_nobody_made_is_named() -> None:
     assert [why.rule for why in waits({"a": ("ghost",)})["a"]] == [Why.PARENT_IS_MISSING]
+
+
+def test_wl098_a_chain_may_be_longer_than_the_stack_of_calls() -> None:
+    cliques = [podclique_of(a_clique(number)) for number in range(1200)]
+    pod = replace(pod_of({"metadata": {"name": "p", "namespace": "ml", "uid": "p"}}, {}), scheduled=True)
+    root = podcliqueset_of({"kind": "PodCliqueSet", **set_raw(clique_raw("a"))})
+    seen = Snapshot(root=root, cliques=tuple(cliques), pods_of={cliques[-1].uid: (pod,)}, now=NOW)
+    (finding,) = findings_of_start(seen)
+    assert len(finding.because) == len(cliques) - 1
+
+
+def a_clique(number: int) -> Json:
+    """One that starts after the one before it."""
+    meta: Json = {"name": f"c{number}", "namespace": "ml", "uid": f"c{number}", "resourceVersion": "1"}
+    meta["labels"] = {"grove.io/podcliqueset-replica-index": "0"}
+    return {"metadata": meta, "spec": {"replicas": 1, "startsAfter": [f"c{number - 1}"] if number else []}}

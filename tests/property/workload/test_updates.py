@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Final
 
+import pytest
+
 from grove_core.areas.workload.rolling_clique import roll_clique
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
@@ -67,6 +69,7 @@ def test_wl215_a_clique_with_a_spare_pod_gives_one_at_a_time() -> None:
     assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
 
 
+@pytest.mark.req("WL-226")
 def test_wl217_a_version_that_does_not_come_up_stops_at_its_first_pod() -> None:
     life = rested(SPARE)
     life.new_image("v2")
@@ -141,6 +144,7 @@ def test_wl224_nothing_goes_before_the_statuses_say_so() -> None:
         life.kubelet()
 
 
+@pytest.mark.req("WL-221", "WL-227")
 def test_wl219_a_group_with_a_spare_replica_rolls_the_lowest_index_first() -> None:
     life = rested(set_raw(clique_raw("a", 2), groups=(GROUP,)))
     before = [life.clique(f"llm-0-pool-{index}-a").uid for index in (0, 1)]
@@ -149,7 +153,7 @@ def test_wl219_a_group_with_a_spare_replica_rolls_the_lowest_index_first() -> No
     ended = [step.target.name for plan in plans for step in plan.steps if step.because[0].rule is Why.OUTDATED_REPLICA]
     assert ended == ["llm-0-pool-0-a", "llm-0-pool-1-a"]
     assert all(life.clique(f"llm-0-pool-{index}-a").uid not in before for index in (0, 1))
-    assert {Why.GROUP_UPDATE_WAITS} <= set().union(*map(held, plans))
+    assert {Why.GROUP_UPDATE_WAITS, Why.REPLICA_NOT_AVAILABLE} <= set().union(*map(held, plans))
     assert life.group("llm-0-pool").status.updated == 2
 
 

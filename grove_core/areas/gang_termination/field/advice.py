@@ -1,6 +1,6 @@
 """Where the existing operator's rules will hurt: what `explain` and `validate` warn of (GF-120 to GF-123)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -24,7 +24,7 @@ from grove_core.resources.topology_use import is_in_vain
 from grove_core.snapshot.snapshot import Snapshot
 
 RISK: Final = "risk"
-REBOOT: Final = timedelta(minutes=10)
+_REBOOT: Final = timedelta(minutes=10)
 """What a node with eight GPUs needs from its loss until its pods are ready again, and more where models are large."""
 _UNPLACED: Final = "Unschedulable"
 
@@ -36,7 +36,7 @@ def cautions_to(subject: Ref, spec: SetSpec, default: timedelta) -> tuple[Cautio
         default: the delay that a set gets which says none (GF-001).
     """
     delay = spec.template.delay or default
-    if delay >= REBOOT:
+    if delay >= _REBOOT:
         return ()
     return (Caution(f"{TEMPLATE}.terminationDelay", shown(short_duration(delay)), _too_short(subject, delay)),)
 
@@ -46,7 +46,7 @@ def risks_in(snapshot: Snapshot, judgement: FieldJudgement, generation: Generati
     root, now, template = snapshot.root.ref, snapshot.now, snapshot.root.spec.template
     delay = template.delay if not judgement.unknown else None
     of_root: list[Reason] = []
-    if delay is not None and delay < REBOOT:
+    if delay is not None and delay < _REBOOT:
         of_root.append(_too_short(root, delay))
     if is_in_vain(template):
         of_root.append(Why.CONSTRAINT_IN_VAIN.because(root))
@@ -62,17 +62,17 @@ def risks_in(snapshot: Snapshot, judgement: FieldJudgement, generation: Generati
             facts = {"since": format_time(started), "delay": short_duration(delay)}
             yield Finding(item.ref, RISK, "Warn", (Why.UPDATE_SUSPENDS_FOR_LONG.because(item.ref, **facts),))
     for found in judgement.groups:
-        if found.candidate(delay, generation) and _lacks_room(snapshot, found):
+        if found.candidate(delay) and _lacks_room(snapshot, found):
             because = Why.ENDS_AGAIN_WITHOUT_ROOM.because(found.group.ref, delay=short_duration(delay))
             yield Finding(found.group.ref, RISK, "Warn", (because,))
 
 
 def _too_short(subject: Ref, delay: timedelta) -> Reason:
-    facts = {"delay": short_duration(delay), "reboot": short_duration(REBOOT)}
+    facts = {"delay": short_duration(delay), "reboot": short_duration(_REBOOT)}
     return Why.DELAY_SHORTER_THAN_A_REBOOT.because(subject, **facts)
 
 
-def _started(progress: FrozenMap | Mapping[str, object]) -> datetime | None:
+def _started(progress: FrozenMap) -> datetime | None:
     text = progress.get("updateStartedAt")
     return parse_time(text) if isinstance(text, str) else None
 

@@ -45,12 +45,6 @@ F2: Final = Generation(name="F2", breached_below=1)
 F3: Final = Generation(name="F3", breached_below=0, asks_for_history=True, counts_whole=True)
 
 _BY_GENERATION: Final = ((F0, range(1, 2)), (F1, range(2, 9)), (F2, range(9, 12)))
-RELEASES: Final[Mapping[str, Generation]] = MappingProxyType(
-    dict(
-        (
-            *((f"v0.1.0-alpha.{number}", found) for found, numbers in _BY_GENERATION for number in numbers),
-            ("v0.1.0-alpha.12-rc1", F3),
-        )
-    )
-)
+_NUMBERED: Final = tuple((f"v0.1.0-alpha.{number}", found) for found, numbers in _BY_GENERATION for number in numbers)
+RELEASES: Final[Mapping[str, Generation]] = MappingProxyType(dict((*_NUMBERED, ("v0.1.0-alpha.12-rc1", F3))))
 """Oldest first; the last one is what ``field`` means."""

@@ -3,30 +3,37 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.deadline import deadline
+from grove_core.areas.gang_termination.clocks import fate_by, fate_of_whole
 from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.sightings import UPDATING, Sighting, is_history
-from grove_core.areas.gang_termination.verdicts import Breach, Delegate, GroupFate, Keep, Suspend, Terminate, Wait
+from grove_core.areas.gang_termination.verdicts import Breach, Delegate, GroupFate, Keep, Suspend
 from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
 from grove_core.kernel.reasons import Fact, Reason
+from grove_core.kernel.times import format_time
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.names import member_clique_name
 from grove_core.resources.scaling_group import ScalingGroup
 
-_BREACHES: Final = frozenset(
-    {Why.INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS, Why.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE}
-)
-
-_OF_PLACEMENT: Final = frozenset(
+_OF_PLACEMENT: Final = "Scheduled replicas ({scheduled}) below MinAvailable ({needed})"
+_MESSAGES: Final = MappingProxyType(
     {
-        Why.GROUP_SCHEDULING_SUPPRESSED,
-        Why.GROUP_NOTHING_SCHEDULED,
-        Why.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE,
+        Why.GROUP_UPDATE_IN_PROGRESS: UPDATING,
+        Why.GROUP_SCHEDULING_SUPPRESSED: _OF_PLACEMENT,
+        Why.GROUP_NOTHING_SCHEDULED: _OF_PLACEMENT,
+        Why.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE: _OF_PLACEMENT,
+        Why.INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS: (
+            "PCSG replicas not in breach ({left}) below MinAvailable ({needed})"
+        ),
+        Why.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS: (
+            "PCSG replicas not in breach ({left}) meets MinAvailable ({needed})"
+        ),
     }
 )
+"""What that operator writes into the condition of a group, for the same purpose as for a clique."""
 
 
 class GroupSighting(NamedTuple):
@@ -38,6 +45,7 @@ class GroupSighting(NamedTuple):
         unbreached: its whole replicas without a breached member (GF-032).
         breach: its condition; None where it has none.
         why: the rule behind ``breach``.
+        guard: why its set does not act on its breach (GF-041, GF-051); None where it may, and where it has none.
         flag: its condition that its replica of the set was ended (GF-051, GF-075), as it is stored.
         acting: replica index -> the breaches of its cliques that may be acted on (GF-050), sorted by index.
         fate: for the group as a whole.
@@ -55,6 +63,7 @@ class GroupSighting(NamedTuple):
     acting: Mapping[int, Sequence[Breach]]
     fate: GroupFate
     fates: Mapping[int, GroupFate]
+    guard: Why | None = None
 
     @property
     def breached(self) -> bool:
@@ -63,8 +72,8 @@ class GroupSighting(NamedTuple):
 
     @property
     def left(self) -> int:
-        """Replicas that no breach may be acted on (GF-061)."""
-        return self.group.replicas - len(self.acting)
+        """Replicas that no breach may be acted on (GF-061); members beyond the wanted replicas have breaches too."""
+        return max(self.group.replicas - len(self.acting), 0)
 
     @property
     def is_flagged(self) -> bool:
@@ -72,16 +81,18 @@ class GroupSighting(NamedTuple):
         return self.flag is not None and self.flag.status is Truth.TRUE
 
     @property
-    def was_healthy(self) -> bool:
-        """Whether it ever was without a breach, as far as times tell (GF-041)."""
-        breach = self.breach
-        return breach is not None and (breach.status is Truth.FALSE or is_history(breach, self.group.created_at))
+    def because_of_guard(self) -> tuple[Reason, ...]:
+        """Why its set does not act on its breach; nothing where it may."""
+        if self.guard is None:
+            return ()
+        ref = self.group.ref
+        since = {} if self.flag is None else {"since": format_time(self.flag.last_transition_time)}
+        facts = {"name": ref.name, **since}
+        return (self.guard.because(ref, **{name: facts[name] for name in self.guard.clause.facts}),)
 
-    def candidate(self, delay: timedelta, generation: Generation) -> Breach | None:
+    def candidate(self, delay: timedelta) -> Breach | None:
         """Its breach, if its set may act on it (GF-051)."""
-        if self.breach is None or not self.breached:
-            return None
-        if generation.asks_for_history and (self.is_flagged or not self.was_healthy):
+        if self.breach is None or not self.breached or self.guard is not None:
             return None
         return Breach(self.group.ref, self.breach.last_transition_time, delay)
 
@@ -128,11 +139,21 @@ def look_at_group(
         fate=Keep(),
         fates={},
     )
-    if group.deleting:
-        return seen
-    if looks:
+    if looks and not group.deleting:
         seen = _with_status(seen, proper, now, generation)
-    return _with_fates(seen, delay, now, generation)
+    if generation.asks_for_history:
+        seen = seen._replace(guard=_guard_of(seen))
+    return seen if group.deleting else _with_fates(seen, delay, now, generation)
+
+
+def _guard_of(seen: GroupSighting) -> Why | None:
+    """What keeps the set from acting on the group's breach (GF-041, GF-051)."""
+    breach = seen.breach
+    if breach is None or not seen.breached:
+        return None
+    if seen.is_flagged:
+        return Why.ALREADY_TERMINATED
+    return None if is_history(breach, seen.group.created_at) else Why.NEVER_HEALTHY
 
 
 def _proper(group: ScalingGroup, members: Iterable[Sighting]) -> Mapping[int, list[Sighting]]:
@@ -159,56 +180,40 @@ def _with_status(
         counted = seen.members if generation.counts_surplus else [one for found in proper.values() for one in found]
         breached = {one.clique.group_replica_index for one in counted if one.breached}
         seen = seen._replace(unbreached=seen.scheduled - len(breached))
-    why = _breach_of(seen, generation)
-    truth = Truth.TRUE if why in _BREACHES else Truth.FALSE
-    if why is Why.GROUP_UPDATE_IN_PROGRESS:
-        truth, message = Truth.UNKNOWN, UPDATING
-    elif why in _OF_PLACEMENT:
-        message = f"Scheduled replicas ({seen.scheduled}) below MinAvailable ({group.min_available})"
-    else:
-        relation = "below" if truth is Truth.TRUE else "meets"
-        message = f"PCSG replicas not in breach ({seen.unbreached}) {relation} MinAvailable ({group.min_available})"
+    truth, why = _breach_of(seen, generation)
+    message = _MESSAGES[why].format(scheduled=seen.scheduled, left=seen.unbreached, needed=group.min_available)
     since = transition_time(seen.breach, truth, now)
     return seen._replace(breach=Condition(MIN_AVAILABLE_BREACHED, truth, why.code, message, since), why=why)
 
 
-def _breach_of(seen: GroupSighting, generation: Generation) -> Why:
+def _breach_of(seen: GroupSighting, generation: Generation) -> tuple[Truth, Why]:
+    """The first row that speaks (GF-033 to GF-035, GF-103, GF-104, GF-108)."""
     group, least = seen.group, generation.breached_below
     if generation.sees_update(group.status):
-        return Why.GROUP_UPDATE_IN_PROGRESS
+        return Truth.UNKNOWN, Why.GROUP_UPDATE_IN_PROGRESS
     if not generation.counts_whole and seen.scheduled < group.min_available:
         if least is None:
-            return Why.GROUP_SCHEDULING_SUPPRESSED
-        enough = seen.scheduled >= least
-        return Why.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE if enough else Why.GROUP_NOTHING_SCHEDULED
+            return Truth.FALSE, Why.GROUP_SCHEDULING_SUPPRESSED
+        if seen.scheduled < least:
+            return Truth.FALSE, Why.GROUP_NOTHING_SCHEDULED
+        return Truth.TRUE, Why.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE
     if seen.unbreached < group.min_available:
-        return Why.INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
-    return Why.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
+        return Truth.TRUE, Why.INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
+    return Truth.FALSE, Why.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
 
 
 def _with_fates(seen: GroupSighting, delay: timedelta, now: datetime, generation: Generation) -> GroupSighting:
     """What becomes of each replica with a breach to act on (GF-060 to GF-066)."""
     acting: defaultdict[int, list[Breach]] = defaultdict(list)
     for one in seen.members:
-        if breach := one.candidate(delay, generation):
+        if breach := one.candidate(delay):
             acting[one.clique.group_replica_index].append(breach)
     if not acting:
         return seen
     ordered = dict(sorted(acting.items()))
-    fates: dict[int, GroupFate] = {}
-    for index, breaches in ordered.items():
-        first = min(deadline(breach.since, delay) for breach in breaches)
-        fates[index] = Terminate() if first <= now else Wait(first)
+    fates: dict[int, GroupFate] = {index: fate_by(breaches, now) for index, breaches in ordered.items()}
     if generation.sees_update(seen.group.status):
         fates = dict.fromkeys(ordered, Suspend())
     elif seen.group.replicas - len(ordered) < seen.group.min_available:
         fates = dict.fromkeys(ordered, Delegate())
-    return seen._replace(acting=ordered, fates=fates, fate=_fate_of_whole(list(fates.values())))
-
-
-def _fate_of_whole(fates: Sequence[GroupFate]) -> GroupFate:
-    """End something if any replica ends; else wait for the first; else what holds for all."""
-    if Terminate() in fates:
-        return Terminate()
-    waits = [fate for fate in fates if isinstance(fate, Wait)]
-    return min(waits, key=lambda wait: wait.until) if waits else fates[0]
+    return seen._replace(acting=ordered, fates=fates, fate=fate_of_whole(fates.values()))

@@ -5,20 +5,20 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
 
+from grove_core.areas.gang_termination.clocks import fate_by
 from grove_core.areas.gang_termination.coverage import not_collected
-from grove_core.areas.gang_termination.deadline import deadline
 from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.group import GroupSighting, look_at_group
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.sightings import Sighting, as_stored, look_at
-from grove_core.areas.gang_termination.verdicts import Breach, Ending, Keep, ReplicaFate, Terminate, Wait, ending_among
+from grove_core.areas.gang_termination.verdicts import Breach, Ending, Keep, ReplicaFate, ending_among
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.keys import COMPONENT, GROUP, MANAGED_BY, OPERATOR, SET
 from grove_core.resources.names import standalone_clique_name
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
-MEMBER: Final = "pcsg-podclique"
+_MEMBER: Final = "pcsg-podclique"
 _KEEP: Final = Keep()
 
 
@@ -64,30 +64,32 @@ def judge_field(snapshot: Snapshot, generation: Generation, *, looks: bool = Tru
     unknown = not_collected(snapshot, Why.NOT_COLLECTED)
     if unknown:
         return FieldJudgement(unknown=unknown)
-    delay = root.spec.template.delay
+    delay = root.shape.delay
     if delay is None:
         return FieldJudgement(unknown=(Why.DELAY_MISSING.because(root.ref),))
     cliques = tuple(
-        look_at(clique, snapshot.pods_of.get(clique.uid, ()), now, generation) if looks else as_stored(clique)
+        look_at(clique, snapshot.pods_of.get(clique.uid, ()), now, generation)
+        if looks
+        else as_stored(clique, generation)
         for clique in snapshot.cliques
     )
     members: defaultdict[str, list[Sighting]] = defaultdict(list)
     for seen in cliques:
-        if seen.clique.owner_kind == GROUP_KIND and is_labelled(seen.clique, root.ref.name):
+        if seen.clique.owner_kind == GROUP_KIND and _is_labelled(seen.clique, root.ref.name):
             members[seen.clique.owner_uid].append(seen)
     groups = tuple(
         look_at_group(group, members[group.uid], delay, now, generation, looks=looks) for group in snapshot.groups
     )
-    return FieldJudgement(cliques, groups, _replicas(snapshot, cliques, groups, delay, generation))
+    return FieldJudgement(cliques, groups, _replicas(snapshot, cliques, groups, delay))
 
 
-def is_labelled(clique: PodClique, set_name: str) -> bool:
+def _is_labelled(clique: PodClique, set_name: str) -> bool:
     """Whether its labels say that it is a member of its scaling group (GF-030)."""
     labels = clique.labels
     return (labels.get(MANAGED_BY), labels.get(SET[0]), labels.get(COMPONENT), labels.get(GROUP[0])) == (
         OPERATOR,
         set_name,
-        MEMBER,
+        _MEMBER,
         clique.owner_name,
     )
 
@@ -97,7 +99,6 @@ def _replicas(
     cliques: Sequence[Sighting],
     groups: Sequence[GroupSighting],
     delay: timedelta,
-    generation: Generation,
 ) -> tuple[ReplicaSighting, ...]:
     alone = {seen.clique.ref.name: seen for seen in cliques if seen.clique.owner_kind != GROUP_KIND}
     grouped: defaultdict[int, list[GroupSighting]] = defaultdict(list)
@@ -105,7 +106,7 @@ def _replicas(
         grouped[found.group.replica_index].append(found)
     there = {seen.clique.replica_index for seen in cliques} | grouped.keys()
     return tuple(
-        _replica(snapshot, index, alone, grouped.get(index, ()), delay, generation)
+        _replica(snapshot, index, alone, grouped.get(index, ()), delay)
         for index in sorted(there)
         if 0 <= index < snapshot.root.spec.replicas
     )
@@ -117,7 +118,6 @@ def _replica(
     alone: Mapping[str, Sighting],
     groups: Sequence[GroupSighting],
     delay: timedelta,
-    generation: Generation,
 ) -> ReplicaSighting:
     """Judge one replica by its standalone cliques and its groups, never by the members of these."""
     root = snapshot.root
@@ -125,11 +125,8 @@ def _replica(
     absent = tuple(name for name in names if name not in alone)
     cliques = [alone[name] for name in names if name in alone]
     constituents: list[Sighting | GroupSighting] = [*groups, *cliques]
-    found = () if absent else [breach for one in constituents if (breach := one.candidate(delay, generation))]
-    fate: ReplicaFate = _KEEP
-    if found and not root.deleting:
-        first = min(deadline(breach.since, delay) for breach in found)
-        fate = Terminate() if first <= snapshot.now else Wait(first)
+    found = () if absent else [breach for one in constituents if (breach := one.candidate(delay))]
+    fate = fate_by(found, snapshot.now) if found and not root.deleting else _KEEP
     return ReplicaSighting(index, fate, found, absent, cliques, groups)
 
 

@@ -4,6 +4,7 @@ Codes that the design has too mean the same there: whoever reads plans need not 
 """
 
 from enum import unique
+from typing import Final
 
 from grove_core.kernel.reasons import Clause, Rule
 
@@ -116,3 +117,18 @@ class Why(Rule):
     ENDS_AGAIN_WITHOUT_ROOM = Clause(
         "GF-122", "its pods have no place; ended, it is ended again every {delay} for as long as that stays so"
     )
+
+
+LACKING: Final = frozenset(
+    {
+        Why.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE,
+        Why.INSUFFICIENT_READY_PODS,
+        Why.SCHEDULING_SUPPRESSED,
+        Why.NOTHING_SCHEDULED,
+    }
+)
+"""Said only of a clique with too few pods, a breach or not; an update is told before anybody counts (GF-024)."""
+NOTHING_KNOWN: Final = frozenset({Why.NOT_COLLECTED, Why.DELAY_MISSING})
+"""Why nothing can be said of a set."""
+INCOMPLETE: Final = frozenset({Why.STANDALONE_MISSING})
+"""Said of a replica of which something is missing."""

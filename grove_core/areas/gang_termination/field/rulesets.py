@@ -22,10 +22,10 @@ def _ruling_of(generation: Generation) -> Callable[[Snapshot], Ruling]:
         return Ruling(
             desired=wants_of_field(snapshot, judgement, generation),
             findings=(
-                *findings_of_field(snapshot, judgement, stored, generation),
+                *findings_of_field(snapshot, judgement, stored),
                 *risks_in(snapshot, judgement, generation),
             ),
-            wake_at=wake_of_field(snapshot, judgement),
+            wake_at=wake_of_field(judgement),
             ending=ending_of(judgement),
         )
 
@@ -39,7 +39,6 @@ BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
     }
 )
 NEWEST: Final = BY_RELEASE[list(RELEASES)[-1]]
-BY_NAME: Final[Mapping[str, RuleSet]] = MappingProxyType(
-    dict(((FIELD, NEWEST), *((rules.name, rules) for rules in BY_RELEASE.values())))
-)
+_NAMED: Final = tuple((rules.name, rules) for rules in BY_RELEASE.values())
+BY_NAME: Final[Mapping[str, RuleSet]] = MappingProxyType(dict(((FIELD, NEWEST), *_NAMED)))
 """By what a user calls it; ``field`` alone is the newest release, and a plan names it with its release."""

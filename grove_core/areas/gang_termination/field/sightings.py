@@ -15,7 +15,7 @@ from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 
-GRACE: Final = timedelta(seconds=5)
+_GRACE: Final = timedelta(seconds=5)
 """A condition that turned within so much of its object's creation is no history (GF-040, GF-041)."""
 
 UPDATING: Final = "Update is in progress"
@@ -49,7 +49,8 @@ class Sighting(NamedTuple):
         counts: of its pods; of one that is being deleted as they are stored.
         left: scheduled pods less those that crashed or run without being ready, which may be negative (GF-026).
         breach, placed: its conditions; None where it has none (GF-021).
-        why: the rule behind ``breach``.
+        guard: why its breach is not acted on (GF-040, GF-050); None where it may be, and where it has none.
+        why, why_placed: the rules behind ``breach`` and ``placed``; where nobody looked both say so.
     """
 
     clique: PodClique
@@ -58,6 +59,8 @@ class Sighting(NamedTuple):
     breach: Condition | None
     placed: Condition | None
     why: Why
+    why_placed: Why
+    guard: Why | None = None
 
     @property
     def breached(self) -> bool:
@@ -80,9 +83,9 @@ class Sighting(NamedTuple):
         return self.counts.scheduled >= self.clique.min_available
 
     @property
-    def why_placed(self) -> Why:
-        """The rule by which it is (not) scheduled, by its pods (GF-022, GF-023)."""
-        return Why.SUFFICIENT_SCHEDULED_PODS if self.has_enough_scheduled else Why.INSUFFICIENT_SCHEDULED_PODS
+    def because(self) -> tuple[Reason, ...]:
+        """Why its conditions are as they are; once where one rule stands behind both."""
+        return tuple(dict.fromkeys((self.reason, self.reason_of(self.why_placed))))
 
     def reason_of(self, why: Why) -> Reason:
         """A rule applied to it."""
@@ -94,23 +97,22 @@ class Sighting(NamedTuple):
         left = max(self.left, 0)  # pods that crashed without being scheduled make it less than none (GF-026)
         return {"scheduled": self.counts.scheduled, "needed": self.clique.min_available, "left": left}
 
-    def candidate(self, delay: timedelta, generation: Generation) -> Breach | None:
+    def candidate(self, delay: timedelta) -> Breach | None:
         """Its breach, if it may be acted on (GF-050)."""
-        if self.breach is None or not self.breached or (generation.asks_for_history and not self.was_scheduled):
+        if self.breach is None or not self.breached or self.guard is not None:
             return None
         return Breach(self.clique.ref, self.breach.last_transition_time, delay)
 
     @property
-    def was_scheduled(self) -> bool:
-        """Whether it ever was scheduled, as far as times tell (GF-040)."""
-        if self.placed is None:
-            return False
-        return self.is_scheduled or is_history(self.placed, self.clique.created_at)
+    def because_of_guard(self) -> tuple[Reason, ...]:
+        """Why its breach is not acted on; nothing where it may be."""
+        ref = self.clique.ref
+        return () if self.guard is None else (self.guard.because(ref, name=ref.name),)
 
 
 def is_history(condition: Condition, created_at: datetime | None) -> bool:
     """Whether a condition turned late enough to tell of a time before; also of an object whose age nobody knows."""
-    return created_at is None or condition.last_transition_time - created_at > GRACE
+    return created_at is None or condition.last_transition_time - created_at > _GRACE
 
 
 def look_at(clique: PodClique, pods: Iterable[Pod], now: datetime, generation: Generation) -> Sighting:
@@ -122,52 +124,72 @@ def look_at(clique: PodClique, pods: Iterable[Pod], now: datetime, generation: G
         now: the snapshot's clock.
         generation: whose rules.
     """
+    return _guarded(_seen(clique, pods, now, generation), generation)
+
+
+def _seen(clique: PodClique, pods: Iterable[Pod], now: datetime, generation: Generation) -> Sighting:
     if clique.deleting:
-        return as_stored(clique)
+        return _stored(clique)
     pods = tuple(pods)
     counts = count_pods(pods, clique.target_hash)
     left = counts.scheduled - sum(pod.crashed or pod.unready for pod in pods)
     if clique.status.observed is None:
-        return as_stored(clique)._replace(counts=counts, left=left)
-    why = _breach_of(clique, counts.scheduled, left, generation)
-    truth = Truth.TRUE if why in _BREACHES else Truth.UNKNOWN if why is Why.UPDATE_IN_PROGRESS else Truth.FALSE
-    seen = Sighting(clique, counts, left, None, None, why)
-    placed = Truth.TRUE if seen.has_enough_scheduled else Truth.FALSE
+        return _stored(clique)._replace(counts=counts, left=left)
+    truth, why = _breach_of(clique, counts.scheduled, left, generation)
+    placed, why_placed = _placement_of(clique, counts.scheduled)
+    seen = Sighting(clique, counts, left, None, None, why, why_placed)
     return seen._replace(
         breach=_condition(MIN_AVAILABLE_BREACHED, truth, why, seen, now),
-        placed=_condition(CLIQUE_SCHEDULED, placed, seen.why_placed, seen, now),
+        placed=_condition(CLIQUE_SCHEDULED, placed, why_placed, seen, now),
     )
 
 
-def as_stored(clique: PodClique) -> Sighting:
+def as_stored(clique: PodClique, generation: Generation) -> Sighting:
     """A clique as its stored status has it: until somebody looks again, that is what is decided on (GF-084)."""
+    return _guarded(_stored(clique), generation)
+
+
+def _guarded(seen: Sighting, generation: Generation) -> Sighting:
+    """With the guard of its breach: one that never was scheduled, as far as times tell, starts (GF-040)."""
+    if not seen.breached or not generation.asks_for_history:
+        return seen
+    placed = seen.placed
+    was_scheduled = placed is not None and (seen.is_scheduled or is_history(placed, seen.clique.created_at))
+    return seen if was_scheduled else seen._replace(guard=Why.NEVER_SCHEDULED)
+
+
+def _stored(clique: PodClique) -> Sighting:
     stored = clique.status
     counts = Counts(
         stored.replicas or 0, stored.ready or 0, stored.scheduled or 0, stored.gated or 0, stored.updated or 0
     )
-    return Sighting(
-        clique,
-        counts,
-        counts.scheduled,
-        condition_of(stored.conditions, MIN_AVAILABLE_BREACHED),
-        condition_of(stored.conditions, CLIQUE_SCHEDULED),
-        Why.CLIQUE_BEING_DELETED if clique.deleting else Why.NOT_OBSERVED,
-    )
+    why = Why.CLIQUE_BEING_DELETED if clique.deleting else Why.NOT_OBSERVED
+    breach = condition_of(stored.conditions, MIN_AVAILABLE_BREACHED)
+    placed = condition_of(stored.conditions, CLIQUE_SCHEDULED)
+    return Sighting(clique, counts, counts.scheduled, breach, placed, why, why)
 
 
-_BREACHES: Final = frozenset({Why.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE, Why.INSUFFICIENT_READY_PODS})
-
-
-def _breach_of(clique: PodClique, scheduled: int, left: int, generation: Generation) -> Why:
+def _breach_of(clique: PodClique, scheduled: int, left: int, generation: Generation) -> tuple[Truth, Why]:
     """The first row that speaks (GF-024 to GF-027, GF-102, GF-107)."""
     needed, least = clique.min_available, generation.breached_below
     if generation.sees_update(clique.status):
-        return Why.UPDATE_IN_PROGRESS
+        return Truth.UNKNOWN, Why.UPDATE_IN_PROGRESS
     if scheduled < needed:
         if least is None:
-            return Why.SCHEDULING_SUPPRESSED
-        return Why.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE if scheduled >= least else Why.NOTHING_SCHEDULED
-    return Why.INSUFFICIENT_READY_PODS if left < needed else Why.SUFFICIENT_READY_PODS
+            return Truth.FALSE, Why.SCHEDULING_SUPPRESSED
+        if scheduled < least:
+            return Truth.FALSE, Why.NOTHING_SCHEDULED
+        return Truth.TRUE, Why.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE
+    if left < needed:
+        return Truth.TRUE, Why.INSUFFICIENT_READY_PODS
+    return Truth.FALSE, Why.SUFFICIENT_READY_PODS
+
+
+def _placement_of(clique: PodClique, scheduled: int) -> tuple[Truth, Why]:
+    """Whether it is scheduled, by its pods (GF-022, GF-023)."""
+    if scheduled >= clique.min_available:
+        return Truth.TRUE, Why.SUFFICIENT_SCHEDULED_PODS
+    return Truth.FALSE, Why.INSUFFICIENT_SCHEDULED_PODS
 
 
 def _condition(type_: str, truth: Truth, why: Why, seen: Sighting, now: datetime) -> Condition:

@@ -9,7 +9,7 @@ from grove_core.areas.gang_termination.field.judge import FieldJudgement, Replic
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.sightings import Sighting
 from grove_core.areas.gang_termination.status import status_if_other
-from grove_core.areas.gang_termination.verdicts import Terminate
+from grove_core.areas.gang_termination.verdicts import Availability, Terminate
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import Json
 from grove_core.kernel.reasons import Reason
@@ -32,17 +32,15 @@ def statuses_of(snapshot: Snapshot, judgement: FieldJudgement, generation: Gener
         if not seen.clique.deleting:
             yield from _clique_status(seen)
     ended = {replica.number for replica in judgement.replicas if isinstance(replica.fate, Terminate)}
-    flags = generation.asks_for_history
     for group in judgement.groups:
         if not group.group.deleting:
-            is_ended = group.group.replica_index in ended
-            yield from _group_status(group, snapshot, flag=is_ended and flags, unflag=flags and not is_ended)
+            ends = group.group.replica_index in ended if generation.asks_for_history else None
+            yield from _group_status(group, snapshot, ends=ends)
     root = snapshot.root
     if root.uid and not root.deleting:
-        because = availability_of(root, judgement)
-        facts = dict(because.facts)
-        wanted: dict[str, Json] = {"replicas": facts["replicas"], "availableReplicas": facts["available"]}
-        yield from status_if_other(root, root.status, wanted, (), (because,))
+        availability = availability_of(root, judgement)
+        because = because_of_availability(root, availability)
+        yield from status_if_other(root, root.status, availability.fields, (), because)
 
 
 def _clique_status(seen: Sighting) -> Iterator[Status]:
@@ -55,12 +53,15 @@ def _clique_status(seen: Sighting) -> Iterator[Status]:
         "updatedReplicas": counts.updated,
     }
     conditions = tuple(condition for condition in (seen.breach, seen.placed) if condition is not None)
-    yield from status_if_other(
-        seen.clique, seen.clique.status, wanted, conditions, (seen.reason, seen.reason_of(seen.why_placed))
-    )
+    yield from status_if_other(seen.clique, seen.clique.status, wanted, conditions, seen.because)
 
 
-def _group_status(seen: GroupSighting, snapshot: Snapshot, *, flag: bool, unflag: bool) -> Iterator[Status]:
+def _group_status(seen: GroupSighting, snapshot: Snapshot, *, ends: bool | None) -> Iterator[Status]:
+    """The status of a group.
+
+    Args:
+        ends: whether its replica of the set ends; None where the rules know no flags.
+    """
     group, index = seen.group, seen.group.replica_index
     wanted: dict[str, Json] = {
         "replicas": group.replicas,
@@ -69,22 +70,26 @@ def _group_status(seen: GroupSighting, snapshot: Snapshot, *, flag: bool, unflag
     }
     conditions = [seen.breach] if seen.breach is not None else []
     because, removed = [seen.reason], tuple[str, ...]()
-    if flag and not seen.is_flagged:
+    if ends and not seen.is_flagged:
         now = whole_seconds(snapshot.now)
         message = _ACTIVE.format(index)
         conditions.append(
             Condition(TERMINATION_IN_PROGRESS, Truth.TRUE, Why.GANG_TERMINATION_ACTIVE.code, message, now)
         )
         because.append(Why.GANG_TERMINATION_ACTIVE.because(group.ref, replica=index))
-    elif unflag and seen.flag is not None and seen.breach is not None and seen.breach.status is Truth.FALSE:
+    elif ends is False and seen.flag is not None and seen.breach is not None and seen.breach.status is Truth.FALSE:
         removed = (TERMINATION_IN_PROGRESS,)
     yield from status_if_other(group, group.status, wanted, tuple(conditions), tuple(because), removed)
 
 
-def availability_of(root: PodCliqueSet, judgement: FieldJudgement) -> Reason:
-    """How many replicas of the set are available, as the reason for saying so (GF-037)."""
-    available = sum(_is_available(root, replica) for replica in judgement.replicas)
-    return Why.AVAILABLE_REPLICAS.because(root.ref, available=available, replicas=root.spec.replicas)
+def availability_of(root: PodCliqueSet, judgement: FieldJudgement) -> Availability:
+    """How many replicas of the set are available (GF-037)."""
+    return Availability(sum(_is_available(root, replica) for replica in judgement.replicas), root.spec.replicas)
+
+
+def because_of_availability(root: PodCliqueSet, found: Availability) -> tuple[Reason, ...]:
+    """Why so many replicas of the set are told to be available."""
+    return (Why.AVAILABLE_REPLICAS.because(root.ref, **found._asdict()),)
 
 
 def _is_available(root: PodCliqueSet, replica: ReplicaSighting) -> bool:

@@ -1,13 +1,15 @@
-"""Which topologies there are, who uses them, and what is held because of it, on one page (TP-121, TP-122)."""
+"""Which topologies there are, who uses them, and what is held because of it (TP-121, TP-122)."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, unique
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
-from grove_core.areas.topology.keeping import wants_of_topologies
+from grove_core.areas.topology.keeping import hold_of, wants_of_topologies
 from grove_core.areas.topology.moment import TopologyMoment, moments_of
 from grove_core.areas.topology.rules import Refuse, Why
+from grove_core.areas.topology.verdicts import Hold
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, Levels, nearest, topology_ref
 from grove_core.resources.keys import TOPOLOGY_FINALIZER
@@ -137,14 +139,13 @@ def _surveyed(moment: TopologyMoment, found: ClusterTopology, users: tuple[Liste
     )
 
 
+_STATES: Final = MappingProxyType({Hold.HELD: State.HELD, Hold.FREE: State.FREE, Hold.UNKNOWN: State.UNKNOWN})
+
+
 def _state_of(moment: TopologyMoment, found: ClusterTopology) -> State:
     if found.deleting:
         return State.LEAVING
-    if moment.is_let_go:
-        return State.FREE
-    if moment.users:
-        return State.HELD
-    return State.FREE if moment.knows_users else State.UNKNOWN
+    return _STATES[hold_of(moment)]
 
 
 def _unguarded(moment: TopologyMoment, found: ClusterTopology) -> Reason | None:

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import TextIO
 
-from grove_shell.reading.faults import printable
-
 Span = tuple[str, str]
 
 
@@ -29,22 +27,49 @@ class Page:
         return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in self.lines)
 
 
-def show(page: Page, stream: TextIO | None = None) -> None:
-    """Print a page: with colours only on a terminal, and not where NO_COLOR is set (CL-006)."""
-    out = stream or sys.stdout
-    if out is None:  # started with its standard output closed
+def printable(text: str) -> str:
+    """One line that any terminal can show: what is not printable is escaped, escape sequences among it."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def show(page: Page) -> None:
+    """Print a page: with colours only on a terminal and not where NO_COLOR is set, or where FORCE_COLOR is (CL-006)."""
+    show_on(page, sys.stdout)
+
+
+def complain(said: Page | Exception | str) -> None:
+    """Say what is wrong on standard error; nowhere at all where the process was started without (CL-001).
+
+    Words may hold what a file or a server put into them, so nothing of them reaches a terminal raw (IN-005).
+    """
+    page = said if isinstance(said, Page) else Page()
+    for line in () if isinstance(said, Page) else str(said).removesuffix("\n").split("\n"):
+        page.add(line)
+    show_on(page, sys.stderr)
+
+
+def is_watched() -> bool:
+    """Whether somebody sees on a terminal what is written to standard error."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def show_on(page: Page, out: TextIO | None) -> None:
+    """The same on a stream; None where the process was started with it closed."""
+    if out is None:
         return
     if not (out.isatty() and not os.environ.get("NO_COLOR")) and not os.environ.get("FORCE_COLOR"):
-        write(page.text, out)
+        _write(page.text, out)
         return
     from rich.console import Console  # noqa: PLC0415 - costs 44 ms, and only terminals need it
-    from rich.text import Text  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415 - as above
 
     drawn = StringIO()
     console = Console(file=drawn, soft_wrap=True, highlight=False, force_terminal=True)
     for line in page.lines:
         console.print(Text.assemble(*line))
-    write(drawn.getvalue(), out)
+    _write(drawn.getvalue(), out)
 
 
 def warn(sentences: Iterable[str]) -> None:
@@ -52,12 +77,15 @@ def warn(sentences: Iterable[str]) -> None:
     page = Page()
     for sentence in sentences:
         page.add(("warning: ", "bold yellow"), sentence)
-    show(page, sys.stderr)
+    complain(page)
 
 
-def write(text: str, stream: TextIO | None = None) -> None:
-    """Write and flush. A reader who has seen enough (``| head``) is no error."""
-    out = stream or sys.stdout
+def write(text: str) -> None:
+    """Write to standard output and flush. A reader who has seen enough (``| head``) is no error."""
+    _write(text, sys.stdout)
+
+
+def _write(text: str, out: TextIO | None) -> None:
     if out is None:
         return
     try:

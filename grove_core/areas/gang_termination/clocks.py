@@ -1,0 +1,91 @@
+"""The clocks of breaches: when one is due, what follows from several, and when to look again."""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from grove_core.areas.gang_termination.verdicts import Breach, GroupFate, ReplicaFate, Terminate, Wait
+from grove_core.kernel.durations import short_duration
+from grove_core.kernel.reasons import Reason, Rule
+from grove_core.kernel.times import format_time
+
+_END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
+
+
+def deadline(since: datetime, delay: timedelta) -> datetime:
+    """The moment from which a breach is due.
+
+    GT-032. Source: Gang Termination Design Doc, "Timing and Wait Calculation". Total: a deadline beyond the calendar
+    is the end of it.
+
+    Args:
+        since: last transition of the breach condition; may lie after now.
+        delay: effective termination delay, > 0.
+    """
+    return since + delay if delay <= _END_OF_TIME - since else _END_OF_TIME
+
+
+def first_of(breaches: Iterable[Breach]) -> Breach:
+    """The breach whose delay ends first; by name among equals. Where something ends, it is due (GT-063)."""
+    return min(breaches, key=lambda breach: (deadline(breach.since, breach.delay), breach.ref.sort_key))
+
+
+def fate_by(breaches: Iterable[Breach], now: datetime) -> Terminate | Wait:
+    """What follows from breaches that may be acted on, at least one: one that is due is enough."""
+    first = min(deadline(breach.since, breach.delay) for breach in breaches)
+    return Terminate() if first <= now else Wait(first)
+
+
+def fate_of_whole(fates: Collection[GroupFate]) -> GroupFate:
+    """End something if any replica ends; else wait for the first; else what holds for all."""
+    if Terminate() in fates:
+        return Terminate()
+    waits = [fate for fate in fates if isinstance(fate, Wait)]
+    return min(waits, key=lambda wait: wait.until) if waits else next(iter(fates))
+
+
+def clocks_of(breaches: Sequence[Breach], words: tuple[Rule, Rule], now: datetime) -> tuple[Reason, ...]:
+    """The clocks that have run out, else all that run.
+
+    Args:
+        words: the rules that say that a clock has run out, and that it runs.
+    """
+    due = [breach for breach in breaches if deadline(breach.since, breach.delay) <= now]
+    why = words[0] if due else words[1]
+    return tuple(timing_reason(why, breach) for breach in due or breaches)
+
+
+def timing_reason(why: Rule, breach: Breach) -> Reason:
+    """A reason about a clock that runs or has run out; its facts are absolute."""
+    subject, since, delay = breach
+    return why.because(
+        subject,
+        since=format_time(since),
+        delay=short_duration(delay),
+        until=format_time(deadline(since, delay)),
+    )
+
+
+def wake_among(
+    replicas: Iterable[tuple[int, ReplicaFate]], groups: Iterable[tuple[int, Collection[GroupFate]]]
+) -> datetime | None:
+    """The earliest moment at which time alone changes the answer (GT-060, GF-085); None where nothing waits.
+
+    A replica that is ended now has nothing left to wait for, nor have the groups in it; a replica of a group waits also
+    beside others that end now.
+
+    Args:
+        replicas: of the set, by index.
+        groups: the replica of the set that a group is of -> the fates of its replicas.
+    """
+    waits: list[datetime] = []
+    ending: set[int] = set()
+    for index, fate in replicas:
+        if isinstance(fate, Wait):
+            waits.append(fate.until)
+        elif isinstance(fate, Terminate):
+            ending.add(index)
+    for index, fates in groups:
+        if fates and index not in ending:
+            waits.extend(fate.until for fate in fates if isinstance(fate, Wait))
+    return min(waits, default=None)

@@ -1,0 +1,22 @@
+"""Whether a set is to have ComputeDomains, as far as it has a say in it (MN-002, MN-003, MN-008)."""
+
+from collections.abc import Mapping
+
+from grove_core.resources.gpus import asks_for_gpus
+from grove_core.resources.keys import MNNVL_ENABLED
+from grove_core.resources.template import SetTemplate
+
+
+def opts_out(annotations: Mapping[str, object]) -> bool:
+    """Whether the set does not consent; what is neither "true" nor "false" was admitted before the feature."""
+    return annotations.get(MNNVL_ENABLED, "true") != "true"
+
+
+def asking(template: SetTemplate) -> tuple[str, ...]:
+    """The cliques that ask for GPUs, in the order of the template."""
+    return tuple(clique.name for clique in template.cliques if asks_for_gpus(clique.spec.pod_spec))
+
+
+def wants_domains(annotations: Mapping[str, object], template: SetTemplate) -> bool:
+    """Whether it would have them where MNNVL is on in mode `operator`."""
+    return not opts_out(annotations) and bool(asking(template))

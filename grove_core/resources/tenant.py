@@ -1,0 +1,58 @@
+"""Pods as they take room on nodes, whoever they are of."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.resources.demand import REQUIRED, Amounts, amounts_of
+from grove_core.resources.fields import Fields
+from grove_core.resources.keys import SET
+from grove_core.resources.meta import read_label
+
+_ENDED: Final = ("Succeeded", "Failed")
+
+
+class Tenant(NamedTuple):
+    """A pod on a node.
+
+    Attributes:
+        owner: namespace and name of the set it is of; the name is empty for a pod of none.
+        shuns: namespaces of which it keeps some pods away; an empty one for all.
+    """
+
+    node: str
+    owner: tuple[str, str]
+    amounts: Amounts
+    shuns: tuple[str, ...] = ()
+
+
+def tenant_of(raw: Mapping[str, Any]) -> Tenant | None:
+    """A pod as it takes room on a node; None for one that takes none.
+
+    Raises:
+        MalformedObject: with every problem of what it asks for.
+    """
+    problems: list[Problem] = []
+    pod = Fields(raw, "", problems)
+    node = pod.part("spec").text("nodeName")
+    if not node or pod.part("status").text("phase") in _ENDED:
+        return None
+    meta = pod.part("metadata")
+    name = read_label(meta.part("labels"), *SET)
+    namespace, spec = meta.text("namespace") or "default", pod.part("spec")
+    shuns = tuple(sorted(_shunned(spec.part("affinity"), namespace))) if "affinity" in spec else ()
+    tenant = Tenant(node, (namespace, name), amounts_of(spec), shuns)
+    if problems:
+        raise MalformedObject(tuple(problems))
+    return tenant
+
+
+def _shunned(affinity: Fields, namespace: str) -> Iterator[str]:
+    """Namespaces that a pod's required anti-affinity is about; which of their pods it means is not looked at."""
+    for term in affinity.part("podAntiAffinity").parts(REQUIRED):
+        named = term.texts("namespaces")
+        yield from named
+        if "namespaceSelector" in term:
+            yield ""
+        elif not named:
+            yield namespace

@@ -1,0 +1,51 @@
+"""A decision says what was asked, what was decided, and what was not chosen: the last is why one reads it."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+DECISIONS: Final = sorted((Path(__file__).parents[2] / "specs" / "decisions").glob("*.md"))
+PARTS: Final = ("Question", "Decision", "Rejected")
+
+
+def faults_of(text: str) -> list[str]:
+    """What a decision lacks: a title, one of its parts, an answer to it, or their order."""
+    parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
+    bodies = dict(zip(parts[1::2], parts[2::2], strict=True))
+    faults = [f"no '## {name}' with words" for name in PARTS if not bodies.get(name, "").strip()]
+    if not re.match(r"# (?:\d+\.|\d{4}) \S", text):
+        faults.append("no title with its number")
+    if not faults and [name for name in bodies if name in PARTS] != list(PARTS):
+        faults.append("its parts in another order")
+    return faults
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.name[:4])
+def test_a_decision_has_its_parts(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert faults_of(text) == []
+    assert re.match(r"# 0*(\d+)", text)[1] == str(int(path.name[:4]))  # type: ignore[index]  # there is a title
+
+
+def test_numbers_are_used_once_and_none_is_left_out() -> None:
+    assert [int(path.name[:4]) for path in DECISIONS] == list(range(1, len(DECISIONS) + 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("# 1. So\n\n## Question\n\nWhy?\n\n## Decision\n\nSo.\n\n## Rejected\n\n- Not so.\n", []),
+        (
+            "# So\n\n## Question\n\nWhy?\n\n## Decision\n\n## Rejected\n\n- No.\n",
+            ["no '## Decision' with words", "no title with its number"],
+        ),
+        (
+            "# 1. So\n\n## Decision\n\nSo.\n\n## Question\n\nWhy?\n\n## Rejected\n\n- No.\n",
+            ["its parts in another order"],
+        ),
+    ],
+)
+def test_what_is_missing_is_told(text: str, faults: list[str]) -> None:
+    assert faults_of(text) == faults

@@ -1,0 +1,58 @@
+"""When the controller looks at a domain again, and when it does not any more (DC-128, DC-131)."""
+
+import asyncio
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from grove_shell.client.api import Answer
+from grove_shell.domain_controller.rounds import DomainRounds
+from grove_shell.domain_controller.shelf import DomainShelf
+from tests.domain_controller.test_shelf import domain
+
+SOON = timedelta(milliseconds=20)
+
+
+class Server:
+    """Refuses every write, and counts how often pods are listed."""
+
+    def __init__(self, shelf: DomainShelf, *, deletes: bool) -> None:
+        self.lists = self.writes = 0
+        self._shelf = shelf
+        self._deletes = deletes
+
+    async def request(self, method: str, _path: str, **_asked: Any) -> Answer:
+        await asyncio.sleep(0)
+        if method == "GET":
+            self.lists += 1
+            return Answer(200, json.dumps({"metadata": {"resourceVersion": "200"}, "items": []}).encode())
+        self.writes += 1
+        if self._deletes:  # the news of its end are quicker than the answer
+            self._shelf.drop("ComputeDomain", domain(150))
+        return Answer(409, b'{"message": "the object has been modified"}')
+
+
+async def run_for(seconds: float, *, deletes: bool) -> Server:
+    shelf = DomainShelf()
+    server = Server(shelf, deletes=deletes)
+    now = lambda: datetime.now(UTC)  # noqa: E731 - a clock
+    rounds = DomainRounds(server, shelf, lambda *_: None, now, cleanup=SOON)  # type: ignore[arg-type]  # a stand-in
+    shelf.replace("Pod", [], "190")
+    shelf.put("ComputeDomain", domain(104))
+    task = asyncio.create_task(rounds.run())
+    await asyncio.sleep(seconds)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    return server
+
+
+def test_dc131_nobody_asks_for_pods_of_a_domain_that_is_gone() -> None:
+    server = asyncio.run(run_for(0.3, deletes=True))
+    assert server.writes == 1
+    assert server.lists == 0
+
+
+def test_dc128_what_is_refused_is_looked_at_again_and_not_at_once() -> None:
+    server = asyncio.run(run_for(0.3, deletes=False))
+    assert server.writes >= 2
+    assert 1 <= server.lists <= 15

@@ -1,0 +1,70 @@
+"""The command line in this process, and what it promises whatever it is given (CL-001, IN-005)."""
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from typing import Any, Final, NamedTuple
+
+from grove_shell import exits
+from grove_shell.cli.main import run
+
+NOW: Final = "2026-11-20T09:00:00Z"
+CODES: Final = frozenset({exits.DONE, exits.ERROR, exits.CHANGES, exits.FAIL_ON, exits.STALE, exits.USAGE})
+_WORDS: Final = {exits.DONE: "done", exits.ERROR: "refused", exits.FAIL_ON: "fail-on", exits.USAGE: "usage"}
+
+
+class Broken(AssertionError):
+    """A promise was broken; the message says which."""
+
+
+class Said(NamedTuple):
+    """What a command left."""
+
+    code: int
+    out: str
+    err: str
+
+
+def said(*words: str) -> Said:
+    """Run a command; whatever it raises is raised."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = run(words, "grove")
+    return Said(code, out.getvalue(), err.getvalue())
+
+
+def kept(*words: str) -> str:
+    """Run a command and hold it to its promises; the outcome in a word.
+
+    Raises:
+        Broken: with the promise.
+    """
+    told = said(*words)
+    for problem in problems_of(told, structured="json" in words):
+        raise Broken(problem)
+    return _WORDS.get(told.code, str(told.code))
+
+
+def problems_of(told: Said, *, structured: bool) -> Iterator[str]:
+    """Every promise that was not kept."""
+    if told.code not in CODES:
+        yield f"exit code {told.code}"
+    if told.code and not (told.out + told.err).strip():
+        yield f"exit code {told.code}, and not a word"
+    if "Traceback" in told.out + told.err:
+        yield "a traceback was printed"
+    pages = told.err if structured else told.err + told.out
+    for line in pages.split("\n"):
+        if not line.isprintable():
+            yield f"not printable: {line!r}"
+    if structured and told.out:
+        try:
+            json.loads(told.out, parse_constant=_refuse)
+            told.out.encode()
+        except ValueError as fault:
+            yield f"no JSON on standard output: {fault}"
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"the number {constant}")

@@ -1,0 +1,139 @@
+"""Where code, tests and golden cases cite a rule: in the members of an enum, in names and marks, in saved plans.
+
+Rules for this file: as for ``tracing``, which gathers what is read here.
+"""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+_IN_NAME: Final = re.compile(r"(?:test_)?(?P<prefix>[a-z]{2})(?P<number>\d{3})(?:_|$)")
+_IN_CLASS: Final = re.compile(r"Test(?P<prefix>[A-Z]{2})(?P<number>\d{3})(?![0-9])")
+_IN_PLAN: Final = re.compile(r"""\brequirement["']?:\s*["']?(?P<id>[A-Z]{2}-\d{3})\b""")
+_MENTION: Final = re.compile(r"\b[A-Z]{2}-\d{3}\b")
+
+
+@dataclass(frozen=True, order=True)
+class Citation:
+    """A place that claims to follow a rule.
+
+    Attributes:
+        code: the reason code of a member of ``rules.py``.
+    """
+
+    id: str
+    place: str
+    name: str
+    code: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.name} cites {self.id}"
+
+
+def members_in(source: str, file: str) -> list[Citation]:
+    """Members of rule enums: ``NAME = Clause("XX-000", ...)`` in a class body."""
+    found = []
+    for owner in ast.walk(ast.parse(source)):
+        for statement in owner.body if isinstance(owner, ast.ClassDef) else ():
+            match statement:
+                case ast.Assign(
+                    targets=[ast.Name(id=name)],
+                    value=ast.Call(func=ast.Name(id="Clause") | ast.Attribute(attr="Clause")) as clause,
+                ) if requirement := _requirement_of(clause):
+                    code = _code_of(clause) or "".join(word.capitalize() for word in name.split("_"))
+                    found.append(Citation(requirement, f"{file}:{statement.lineno}", name, code))
+    return found
+
+
+def _code_of(clause: ast.Call) -> str:
+    given = (keyword.value for keyword in clause.keywords if keyword.arg == "code")
+    return next((str(value.value) for value in given if isinstance(value, ast.Constant)), "")
+
+
+def _requirement_of(clause: ast.Call) -> str:
+    given = [*clause.args[:1], *(keyword.value for keyword in clause.keywords if keyword.arg == "requirement")]
+    return next((str(value.value) for value in given if isinstance(value, ast.Constant)), "")
+
+
+def cited_in(source: str, file: str) -> list[Citation]:
+    """Tests by the rules that their name, their class or a ``req`` mark cites; one citation for a test and a rule."""
+    tree = ast.parse(source)
+    whole_file = {
+        requirement
+        for statement in tree.body
+        if isinstance(statement, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == "pytestmark" for target in statement.targets)
+        for requirement in _marks_in([statement.value])
+    }
+    return sorted(_tests_of(tree.body, file, "", whole_file))
+
+
+def _tests_of(body: list[ast.stmt], file: str, owner: str, inherited: set[str]) -> Iterator[Citation]:
+    for node in body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if name.startswith("test"):
+                for requirement in inherited | named_by(name) | _marks_in(node.decorator_list):
+                    yield Citation(requirement, f"{file}:{node.lineno}", f"{owner}{name}")
+            case ast.ClassDef(name=name):
+                cited = _cited_by(_IN_CLASS.match(name)) | _marks_in(node.decorator_list)
+                yield from _tests_of(node.body, file, f"{owner}{name}.", inherited | cited)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(attr="TestCase")):
+                for requirement in inherited | _cited_by(_IN_CLASS.match(name)):
+                    yield Citation(requirement, f"{file}:{node.lineno}", f"{owner}{name}")
+
+
+def named_by(name: str) -> set[str]:
+    """The rule that the name of a test or of a golden case begins with."""
+    return _cited_by(_IN_NAME.match(name))
+
+
+def claims_in(source: str, file: str) -> list[tuple[Citation, str]]:
+    """Classes ``TestXX000`` with the first paragraph of their docstring, on one line; empty where they have none."""
+    return [
+        (Citation(requirement, f"{file}:{node.lineno}", node.name), " ".join(told.split("\n\n")[0].split()))
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ClassDef)
+        for requirement in _cited_by(_IN_CLASS.match(node.name))
+        for told in [ast.get_docstring(node) or ""]
+    ]
+
+
+def _cited_by(match: re.Match[str] | None) -> set[str]:
+    return {f"{match['prefix'].upper()}-{match['number']}"} if match else set()
+
+
+def _marks_in(nodes: Iterable[ast.expr]) -> set[str]:
+    """Arguments of every ``pytest.mark.req(...)`` in these expressions."""
+    return {
+        str(argument.value) if isinstance(argument, ast.Constant) else ast.unparse(argument)
+        for outer in nodes
+        for node in ast.walk(outer)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "req"
+        for argument in node.args
+    }
+
+
+def shown_in(plan: str) -> set[str]:
+    """The rules whose reasons a saved plan shows."""
+    return {match["id"] for match in _IN_PLAN.finditer(plan)}
+
+
+def promises_in(text: str, file: str) -> list[tuple[str, str]]:
+    """Place and words of each sentence that a spec file has under "## Guarantees"."""
+    before, found, rest = text.partition("\n## Guarantees\n")
+    if not found:
+        return [(file, "")]
+    place = f"{file}:{len(before.splitlines()) + 2}"
+    return [(place, " ".join(one.split())) for one in re.split(r"(?<=\.)\s+", rest.partition("\n## ")[0].strip())]
+
+
+def mentions_in(source: str, file: str, prefixes: frozenset[str]) -> list[Citation]:
+    """Numbers in comments, docstrings and messages, of areas that have a spec."""
+    return [
+        Citation(number, f"{file}:{line_number}", "a line")
+        for line_number, line in enumerate(source.splitlines(), start=1)
+        for number in _MENTION.findall(line)
+        if number[:2] in prefixes
+    ]

@@ -1,0 +1,112 @@
+"""The rules as a spec file states them: heading, quote and list, and what is wrong with the way they are written.
+
+Rules for this file: as for ``tracing``, which gathers what is read here; problems are collected and never raised.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+KINDS: Final = frozenset({"decision", "invariant", "admission", "progress", "naming", "assumption"})
+EXCUSES: Final = ("open", "waived", "by construction", "retired")
+
+_HEADING: Final = re.compile(r"### (?P<id>[A-Z]{2}-\d{3}) — (?P<title>\S.*)")
+_LIKE_A_RULE: Final = re.compile(r"#+\s*[A-Za-z]{2}-?\d")
+_ITEM: Final = re.compile(r"- (?P<key>[a-z][a-z ]*):(?P<value>.*)")
+_ID: Final = re.compile(r"[A-Z]{2}-\d{3}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentence:
+    """One rule as a spec file states it.
+
+    Attributes:
+        id: its number, e.g. ``GT-033``.
+        title: the words after the dash.
+        text: the quote, on one line.
+        items: the list below it, by key; values are on one line.
+        place: file and line.
+    """
+
+    id: str
+    title: str
+    text: str
+    items: Mapping[str, str]
+    place: str
+
+    @property
+    def kind(self) -> str:
+        return self.items.get("kind", "")
+
+    @property
+    def is_retired(self) -> bool:
+        return "retired" in self.items
+
+    @property
+    def excuse(self) -> str:
+        """Why there is no test, as the spec says it; empty where it says nothing."""
+        return next((f"{key}: {self.items[key]}" for key in EXCUSES if self.items.get(key)), "")
+
+    @property
+    def digest(self) -> str:
+        """Eight digits that change when a word of the sentence does, and not when a line is wrapped differently."""
+        return hashlib.sha256(" ".join(self.text.split()).encode()).hexdigest()[:8]
+
+
+def sentences_in(text: str, file: str) -> tuple[list[Sentence], list[str]]:
+    """All rules of one spec file, and what is wrong with the way they are written."""
+    found: list[Sentence] = []
+    problems: list[str] = []
+    lines = text.splitlines()
+    starts = [number for number, line in enumerate(lines) if line.startswith("#")] + [len(lines)]
+    for start, end in pairwise(starts):
+        place = f"{file}:{start + 1}"
+        heading = _HEADING.fullmatch(lines[start].rstrip())
+        if heading is None:
+            if _LIKE_A_RULE.match(lines[start]):
+                problems.append(f"{place}: write a rule's heading as '### XX-000 — Title', not {lines[start]!r}")
+            continue
+        quote, items, faults = _body_of(lines[start + 1 : end])
+        sentence = Sentence(id=heading["id"], title=heading["title"], text=quote, items=items, place=place)
+        found.append(sentence)
+        problems.extend(f"{place}: {sentence.id} {fault}" for fault in (*faults, *_faults_of(sentence)))
+    return found, problems
+
+
+def _body_of(lines: list[str]) -> tuple[str, dict[str, str], list[str]]:
+    """Quote, items and faults of the lines below a heading."""
+    quote: list[str] = []
+    items: dict[str, str] = {}
+    faults: list[str] = []
+    last = ""
+    for line in lines:
+        item = _ITEM.fullmatch(line.rstrip())
+        if line.startswith(">"):
+            quote.append(line[1:].strip())
+        elif item is not None:
+            last = item["key"]
+            if last in items:
+                faults.append(f"says '{last}' twice")
+            items[last] = item["value"].strip()
+        elif last and line.startswith("  ") and line.strip():
+            items[last] = f"{items[last]} {line.strip()}".strip()
+        else:
+            last = ""
+    return " ".join(quote), items, faults
+
+
+def _faults_of(sentence: Sentence) -> Iterator[str]:
+    if not sentence.text:
+        yield "has no sentence in a quote block"
+    if sentence.kind not in KINDS:
+        yield f"is of kind '{sentence.kind}', which is none of {', '.join(sorted(KINDS))}"
+    elif sentence.kind != "assumption" and "MUST" not in sentence.text:
+        yield "obliges nobody: its sentence has no MUST"
+    for key in EXCUSES:
+        if key in sentence.items and not sentence.items[key]:
+            yield f"says '{key}' without saying why"
+    if sentence.is_retired and not re.fullmatch(rf"by {_ID.pattern}", sentence.items["retired"]):
+        yield "must say which rule took its place: '- retired: by XX-000'"

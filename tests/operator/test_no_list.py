@@ -1,0 +1,147 @@
+"""A server, or a proxy before it, that answers 200 with something that is no list and no event."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from aiohttp import web
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.resources.configuration import Served
+from grove_shell.cli.main import run
+from grove_shell.client.api import Api
+from grove_shell.client.connection import NoAccess
+from grove_shell.client.greeting import greet
+from grove_shell.client.kinds import KINDS
+from grove_shell.client.lists import NotListed, is_list, pages_of
+from grove_shell.client.offers import offered
+from grove_shell.client.reflector import Reflector
+from grove_shell.world.shelves import Shelves
+from tests.operator.answering import asked
+from tests.operator.listing import ListingServer
+from tests.property.workload.sets import clique_raw, set_raw
+
+SET: Final = set_raw(
+    clique_raw("worker"), meta={"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
+)
+LOGIN: Final = "<html>please log in</html>\n"
+NO_LISTS: Final = (LOGIN, "", "{}", "[]", "null", '"items"', '{"items": 5}', '{"items": [1]}', '{"items": [{}]}')
+
+
+def a_list(*items: Any) -> str:
+    return json.dumps({"metadata": {"resourceVersion": "1"}, "items": items})
+
+
+class Saying:
+    """Lists and watches are answered with these texts, whatever they are asked for; the last list stays."""
+
+    def __init__(self, *lists: str, watch: str = "") -> None:
+        self.lists = list(lists)
+        self.watch = watch
+        self.watches = 0
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if "watch" in request.query:
+            self.watches += 1
+            return web.Response(text=self.watch)
+        return web.Response(text=self.lists.pop(0) if len(self.lists) > 1 else self.lists[0])
+
+
+def ask(server: Saying, question: Callable[[Api], Awaitable[Any]]) -> Any:
+    async def scenario() -> Any:
+        async with asked(server.answer) as api:
+            return await question(api)
+
+    return asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("text", NO_LISTS)
+def test_op065_no_list_is_no_empty_list(text: str) -> None:
+    async def listed(api: Api) -> None:
+        async for page in pages_of(api, KINDS["PodCliqueSet"]):
+            raise AssertionError(page)
+
+    with pytest.raises(NotListed, match="PodCliqueSet: what came is no list") as told:
+        ask(Saying(text), listed)
+    assert told.value.passing
+    assert not told.value.absent
+
+
+ANYTHING: Final = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.just("metadata"), inner),
+)
+
+
+@given(st.lists(st.text(min_size=1)), st.lists(ANYTHING, min_size=1), st.randoms(use_true_random=False))
+def test_op065_one_item_that_is_no_object_makes_it_no_list(names: list[str], others: list[Any], chance: Any) -> None:
+    """Nothing drawn has a name in its metadata; and null is how Go writes an empty list."""
+    items: list[Any] = [{"metadata": {"name": name}} for name in names]
+    assert is_list({"items": items})
+    assert is_list({"items": None})
+    assert not any(is_list(one) for one in others)
+    mixed = items + others
+    chance.shuffle(mixed)
+    assert not is_list({"items": mixed})
+
+
+@pytest.mark.parametrize("watch", [LOGIN, "[]\n", '{"type": "ADDED"}\n', '{"type": "ADDED", "object": {}}\n', "5\n"])
+@pytest.mark.req("OP-009")
+def test_op065_the_copy_stays_and_the_server_is_asked_again(watch: str) -> None:
+    """What is known was listed once; then every list and every watch is answered by somebody else."""
+    server, shelves, told = Saying(a_list(SET), LOGIN, watch=watch), Shelves(), list[str]()
+
+    async def follow(api: Api) -> bool:
+        following = asyncio.create_task(
+            Reflector(api, KINDS["PodCliqueSet"], shelves, told=lambda _kind, words: told.append(words)).run()
+        )
+        await asyncio.sleep(0.6)
+        died = following.done()
+        following.cancel()
+        await asyncio.wait([following])
+        return died
+
+    assert not ask(server, follow)
+    assert (shelves.homes(), dict(shelves.lost)) == ([("ml", "llama")], {})
+    assert server.watches >= 2
+    assert [words.partition(":")[0] for words in told] == ["what came is no event"]
+
+
+def test_op065_what_was_never_listed_is_not_known_to_be_nothing() -> None:
+    shelves = Shelves()
+
+    async def follow(api: Api) -> bool:
+        reflector = Reflector(api, KINDS["PodCliqueSet"], shelves)
+        following = asyncio.create_task(reflector.run())
+        await asyncio.sleep(0.3)
+        following.cancel()
+        await asyncio.wait([following])
+        return reflector.synced.is_set()
+
+    assert not ask(Saying(LOGIN), follow)
+
+
+@pytest.mark.parametrize("text", NO_LISTS)
+def test_op065_what_names_no_kinds_does_not_say_that_one_is_missing(text: str) -> None:
+    assert ask(Saying(text), offered) == Served()
+
+
+def test_op065_who_greets_says_what_came() -> None:
+    with pytest.raises(NoAccess, match=r"please log in.*is there a proxy on the way"):
+        ask(Saying(LOGIN), greet)
+
+
+@pytest.mark.req("OP-044")
+def test_op065_a_plan_of_a_login_page_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    class Proxy(ListingServer):
+        async def _answer(self, request: web.Request) -> web.Response:
+            self.asked.append(request.path)
+            return web.Response(text=LOGIN)
+
+    with Proxy([]) as server:
+        assert run(["plan", "--live", "--kubeconfig", str(server.kubeconfig(tmp_path))], "grove") == 1
+    assert "what came is no list: <html>please log in</html>; is there a proxy" in capsys.readouterr().err

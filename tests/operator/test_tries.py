@@ -1,0 +1,97 @@
+"""The queue and its writes on a server that really listens: what does not work is tried again, later each time."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from itertools import pairwise
+from typing import Any, Final
+
+import pytest
+from aiohttp import web
+
+from grove_core.resources.keys import CLIQUE_FINALIZER, SET_FINALIZER
+from grove_shell.controller.deciding import decided
+from grove_shell.operator.acting import ClusterActing
+from grove_shell.operator.rounds import Rounds
+from grove_shell.world.shelves import Shelves
+from grove_shell.world.writes import Writes
+from tests.operator.answering import asked
+from tests.property.resources.manifests import clique, owner
+from tests.property.workload.sets import clique_raw, set_raw
+
+Json = dict[str, Any]
+CLIQUES: Final = "/podcliques"
+
+
+def refusal(status: int, reason: str) -> web.Response:
+    words = {"kind": "Status", "status": "Failure", "code": status, "reason": reason, "message": reason}
+    return web.json_response(words, status=status)
+
+
+def tried(
+    answer: Callable[[web.Request], Awaitable[web.Response]],
+    kind: str,
+    raw: Json,
+    until: Callable[[Shelves], bool],
+    *,
+    busy: bool = False,
+) -> None:
+    """Look after what a copy begins with until something holds; where it is busy it is looked at all the time."""
+
+    async def scenario() -> None:
+        async with asked(answer) as api:
+            shelves = Shelves()
+            rounds = Rounds(shelves=shelves, acting=ClusterActing(api, shelves, Writes(api, shelves)), decide=decided)
+            shelves.changed = rounds.wake
+            rounds.may.set()
+            shelves.put(kind, raw)
+            async with asyncio.timeout(20):
+                while not until(shelves):
+                    await asyncio.sleep(0.05)
+                    if busy:
+                        rounds.wake(("ml", "llama"))
+            await rounds.close()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("refused", [(500, "InternalError"), (503, "ServiceUnavailable"), (403, "Forbidden")], ids=str)
+@pytest.mark.req("WL-233")
+def test_op067_the_server_is_asked_again_to_let_go(refused: tuple[int, str]) -> None:
+    """A clique of a set that is gone; twice the server would not drop its finalizer, and nothing else happens there."""
+    raw = clique("llama-0-a", owned_by=owner("gone", kind="PodCliqueSet", name="llama"))
+    leaving = {"deletionTimestamp": "2026-11-20T09:00:00Z", "finalizers": [CLIQUE_FINALIZER]}
+    raw["metadata"] |= {"namespace": "ml", "uid": "a", "resourceVersion": "7", **leaving}
+    times: list[float] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        assert (request.method, request.path.rpartition("/")[2]) == ("PATCH", "llama-0-a")
+        times.append(time.monotonic())
+        assert (await request.json())["metadata"]["finalizers"] == []
+        if len(times) < 3:
+            return refusal(*refused)
+        return web.json_response({"kind": "Status", "status": "Success", "details": {"uid": "a"}})
+
+    tried(answer, "PodClique", raw, lambda shelves: not shelves.holds(("ml", "llama")))
+    pauses = [later - sooner for sooner, later in pairwise(times)]
+    assert len(pauses) == 2
+    assert 0.19 < pauses[0] < pauses[1]
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_op023_a_quota_is_asked_later_each_time_however_busy_the_set_is(busy: bool) -> None:
+    """All else is made at each look, for nobody tells the copy of it."""
+    raw = set_raw(clique_raw("first"))
+    raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
+    raw["metadata"]["finalizers"] = [SET_FINALIZER]
+    times: list[float] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        if request.method == "POST" and request.path.endswith(CLIQUES):
+            times.append(time.monotonic())
+            return refusal(403, "exceeded quota")
+        return web.json_response({})
+
+    tried(answer, "PodCliqueSet", raw, lambda _shelves: len(times) == 5, busy=busy)
+    pauses = [later - sooner for sooner, later in pairwise(times)]
+    assert all(later > 1.3 * sooner for sooner, later in pairwise(pauses)), pauses

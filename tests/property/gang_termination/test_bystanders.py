@@ -1,0 +1,71 @@
+"""What is no part of a breach changes no verdict: a set on its way out, a missing part, a rollout of the set."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.design import judge_by_design
+from grove_core.areas.gang_termination.verdicts import Judgement, Terminate
+from grove_core.kernel.refs import Ref
+from grove_core.reconcile import reconcile
+from tests.property.strategies.worlds import World, busy_worlds, is_termination, storms
+
+WORLDS = st.one_of(storms(), busy_worlds())
+
+
+def breached(judgement: Judgement) -> dict[int, set[Ref]]:
+    """Replica of the set -> its breached constituents."""
+    return {replica.index: {breach.ref for breach in replica.breaches} for replica in judgement.replicas}
+
+
+class TestGT037:
+    """For a PodCliqueSet that is being deleted nothing MUST be terminated."""
+
+    @given(WORLDS)
+    def test_nothing_ends_at_any_level(self, world: World) -> None:
+        leaving = replace(world, root=replace(world.root, deleting=True)).snapshot
+        judgement = judge_by_design(leaving)
+        fates = [replica.fate for replica in judgement.replicas]
+        assert Terminate() not in [
+            *fates,
+            *(fate for group in judgement.groups for fate in group.replica_fates.values()),
+        ]
+        assert not [step for step in reconcile(leaving).steps if is_termination(step)]
+
+
+class TestGT038:
+    """A standalone clique or scaling group that does not exist or is being deleted MUST NOT count as breached; the
+    other constituents MUST be judged as usual.
+    """
+
+    @given(WORLDS, st.integers(min_value=0))
+    def test_without_one_of_them_the_others_are_as_they_were(self, world: World, which: int) -> None:
+        alone = [clique for clique in world.cliques if clique.group_replica_index < 0]
+        parts = [*alone, *world.groups]
+        if not parts:
+            return
+        lost = parts[which % len(parts)]
+        left = replace(
+            world,
+            cliques=tuple(clique for clique in world.cliques if clique is not lost),
+            groups=tuple(group for group in world.groups if group is not lost),
+        )
+        with_it, without = breached(judge_by_design(world.snapshot)), breached(judge_by_design(left.snapshot))
+        assert without.keys() <= with_it.keys()
+        for index, refs in with_it.items():
+            assert without.get(index, set()) == refs - {lost.ref}
+
+
+class TestGT039:
+    """The update progress of the PodCliqueSet MUST NOT change any verdict on a breach or on a termination."""
+
+    @given(WORLDS)
+    def test_verdicts_are_the_same_while_the_set_is_updated(self, world: World) -> None:
+        updated = replace(world.root, status=replace(world.root.status, updating=True))
+        before, after = judge_by_design(world.snapshot), judge_by_design(replace(world, root=updated).snapshot)
+        assert [judged.breach for judged in before.cliques] == [judged.breach for judged in after.cliques]
+        assert [(group.breach, group.replica_fates) for group in before.groups] == [
+            (group.breach, group.replica_fates) for group in after.groups
+        ]
+        assert [replica.fate for replica in before.replicas] == [replica.fate for replica in after.replicas]

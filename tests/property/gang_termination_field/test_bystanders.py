@@ -1,0 +1,135 @@
+"""What the existing operator does not look at changes nothing of what it decides."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.field.generations import F3
+from grove_core.areas.gang_termination.field.judge import judge_field
+from grove_core.areas.gang_termination.field.rulesets import NEWEST
+from grove_core.areas.gang_termination.verdicts import Keep, Terminate
+from grove_core.reconcile import reconcile
+from tests.property.gang_termination_field.worlds import field_worlds, fielded
+from tests.property.strategies.tape import Tape
+from tests.property.strategies.worlds import START, World, is_termination, storms
+
+
+def with_template(world: World, **changes: Any) -> World:
+    template = world.root.spec.template.model_copy(update=changes)
+    return replace(world, root=replace(world.root, spec=world.root.spec.model_copy(update={"template": template})))
+
+
+def as_if_once_healthy(world: World) -> World:
+    """As the existing operator leaves a world, every object of it older than its conditions: each breach counts."""
+    left = fielded(world, Tape(b""))
+    made = START - timedelta(days=30)
+    return replace(
+        left,
+        cliques=tuple(replace(one, created_at=made, deleting=False) for one in left.cliques),
+        groups=tuple(replace(one, created_at=made, deleting=False) for one in left.groups),
+    )
+
+
+class TestGF004:
+    """``minAvailable`` and ``replicas`` of a scaling group and ``minAvailable`` of a PodClique MUST be read from these
+    objects, the number of replicas of the set from the set.
+    """
+
+    @given(field_worlds())
+    def test_what_the_template_says_of_thresholds_is_not_read(self, world: World) -> None:
+        template = world.root.spec.template
+        cliques = [
+            one.model_copy(update={"spec": one.spec.model_copy(update={"replicas": 9, "min_available": 9})})
+            for one in template.cliques
+        ]
+        groups = [
+            one.model_copy(update={"replicas": 9, "min_available": 9}) for one in template.pod_clique_scaling_groups
+        ]
+        other = with_template(world, cliques=tuple(cliques), pod_clique_scaling_groups=tuple(groups))
+        before, after = judge_field(world.snapshot, F3), judge_field(other.snapshot, F3)
+        assert [replica.fate for replica in before.replicas] == [replica.fate for replica in after.replicas]
+        assert [group.fates for group in before.groups] == [group.fates for group in after.groups]
+
+    @given(field_worlds())
+    def test_replicas_beyond_those_of_the_set_are_not_judged(self, world: World) -> None:
+        fewer = replace(world, root=replace(world.root, spec=world.root.spec.model_copy(update={"replicas": 1})))
+        assert {replica.number for replica in judge_field(fewer.snapshot, F3).replicas} <= {0}
+
+
+class TestGF009:
+    """If PodCliques, pods, or where there are groups scaling groups were not collected, a set MUST be judged
+    ``Unknown``, and nothing be ended.
+    """
+
+    @given(field_worlds(), st.sampled_from(["Pod", "PodClique", "PodCliqueScalingGroup"]))
+    def test_nothing_is_done_without_a_look(self, world: World, kind: str) -> None:
+        snapshot = replace(world.snapshot, not_collected=frozenset({kind}))
+        plan = reconcile(snapshot, NEWEST)
+        if kind == "PodCliqueScalingGroup" and not world.root.spec.template.pod_clique_scaling_groups:
+            return
+        assert not [step for step in plan.steps if is_termination(step)]
+        assert {finding.verdict for finding in plan.findings if finding.question == "termination"} == {"Unknown"}
+
+
+class TestGF010:
+    """A pod MUST be counted for the PodClique whose uid its controller owner reference carries, whatever its labels and
+    name say.
+    """
+
+    @given(field_worlds())
+    def test_names_and_labels_are_nothing(self, world: World) -> None:
+        renamed = tuple(
+            replace(pod, name=f"other-{number}", gang="other", set_name="other", index=-1)
+            for number, pod in enumerate(world.pods)
+        )
+        counts = [seen.counts for seen in judge_field(world.snapshot, F3).cliques]
+        assert [seen.counts for seen in judge_field(replace(world, pods=renamed).snapshot, F3).cliques] == counts
+        for seen in judge_field(world.snapshot, F3).cliques:
+            if not seen.clique.deleting:
+                own = [pod for pod in world.pods if pod.owner_uid == seen.clique.uid]
+                assert seen.counts.ready == sum(pod.ready for pod in own)
+
+
+class TestGF066:
+    """While its update runs a scaling group MUST end none of its replicas."""
+
+    @given(storms().map(as_if_once_healthy))
+    def test_whatever_is_breached(self, world: World) -> None:
+        groups = tuple(replace(group, status=replace(group.status, updating=True)) for group in world.groups)
+        for group in judge_field(replace(world, groups=groups).snapshot, F3).groups:
+            assert Terminate() not in group.fates.values()
+
+
+class TestGF067:
+    """A scaling group without candidates among its members MUST do nothing."""
+
+    @given(field_worlds())
+    def test_members_that_are_well_are_no_candidates(self, world: World) -> None:
+        pods = tuple(
+            replace(pod, scheduled=True, ready=True, crashed=False, unready=False, deleting=False) for pod in world.pods
+        )
+        cliques = tuple(
+            replace(one, deleting=False, status=replace(one.status, conditions=(), updating=False))
+            for one in world.cliques
+        )
+        for group in judge_field(replace(world, pods=pods, cliques=cliques).snapshot, F3).groups:
+            assert (group.fates, group.fate) == ({}, Keep())
+
+
+class TestGF077:
+    """While the set is being deleted none of its replicas MUST be ended at this level; a rollout of the set suspends
+    nothing.
+    """
+
+    @given(field_worlds(), st.sampled_from(["deleting", "updating"]))
+    @pytest.mark.req("GF-069")
+    def test_fates_of_replicas(self, world: World, how: str) -> None:
+        status = replace(world.root.status, updating=how == "updating")
+        root = replace(world.root, deleting=how == "deleting", status=status)
+        for replica in judge_field(replace(world, root=root).snapshot, F3).replicas:
+            due = any(breach.since + breach.delay <= world.now for breach in replica.breaches)
+            assert (replica.fate == Terminate()) == (due and how == "updating")

@@ -1,0 +1,69 @@
+"""Who shares is told; a claim leads to its domain, stays through updates, and comes to nobody who was let in bare."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from grove_core.areas.mnnvl_scopes.rules import Why
+from grove_core.kernel.frozen import thaw
+from grove_core.reconcile import reconcile
+from grove_core.resources.membership import joined_claim
+from grove_core.resources.podcliqueset import PodCliqueSet
+from tests.property.mnnvl_scopes.test_scopes import CLASS, ENABLED, GPUS, brought_up, settled
+from tests.property.workload.life import with_image
+from tests.property.workload.sets import clique_raw, set_raw
+
+Json = dict[str, Any]
+OF_OURS = "a.example.com"
+
+
+def mixed(**annotations: str) -> Json:
+    """A clique that shares, and one that does not."""
+    return set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true", **annotations}), clique_raw("b"))
+
+
+@pytest.mark.req("MS-004")
+def test_ms006_the_cliques_that_share_are_named() -> None:
+    plan = reconcile(brought_up(mixed())[1])
+    (told,) = [why for found in plan.findings for why in found.because if why.rule is Why.CLIQUES_OPT_IN]
+    assert dict(told.facts)["cliques"] == "a"
+    joined = {found.subject.name for found in plan.findings for why in found.because if why.rule is Why.OPTED_IN}
+    assert "llm-0-a" in joined
+    assert "llm-0-b" not in joined
+
+
+@pytest.mark.parametrize(("annotations", "wanted"), [({}, "compute-domain.nvidia.com"), ({CLASS: OF_OURS}, OF_OURS)])
+def test_ms023_the_claim_asks_for_one_device_of_its_domain(annotations: dict[str, str], wanted: str) -> None:
+    world, seen = brought_up(mixed(**annotations))
+    (domain,) = seen.domains
+    (claim,) = [thaw(raw) for ref, raw in world.manifests.items() if ref.kind == "ResourceClaim"]
+    (request,) = claim["spec"]["devices"]["requests"]
+    asked = request.get("exactly", request)
+    assert (asked["deviceClassName"], asked.get("count", 1)) == (wanted, 1)
+    assert domain.ref.name in asked["selectors"][0]["cel"]["expression"]
+
+
+def test_ms034_another_template_keeps_claim_and_annotations() -> None:
+    world, seen = brought_up(mixed())
+    before = next(clique for clique in seen.cliques if clique.ref.name == "llm-0-a")
+    root = world.items[seen.root.ref]
+    assert isinstance(root, PodCliqueSet)
+    world.put(replace(root, spec=with_image(root.spec, "v2", ()), generation=(root.generation or 0) + 1))
+    after = next(clique for clique in settled(world, root.ref).cliques if clique.ref.name == "llm-0-a")
+    assert after.template_hash != before.template_hash
+    assert joined_claim(after.pod_spec) == joined_claim(before.pod_spec)
+    assert joined_claim(after.pod_spec) is not None
+    assert after.annotations == before.annotations
+
+
+def test_ms061_who_was_let_in_without_is_told_and_left_alone() -> None:
+    _, seen = brought_up(mixed())
+    plain = next(clique for clique in seen.cliques if clique.ref.name == "llm-0-b").pod_spec
+    bare = tuple(replace(one, pod_spec=plain) if one.ref.name == "llm-0-a" else one for one in seen.cliques)
+    plan = reconcile(replace(seen, cliques=bare))
+    verdicts = {
+        found.subject.name: found.verdict for found in plan.findings if found.because[0].rule is Why.LET_IN_WITHOUT
+    }
+    assert verdicts == {"llm-0-a": "LetInWithout"}
+    assert "mnnvl" not in str([step.action for step in plan.steps if step.target.name == "llm-0-a"])

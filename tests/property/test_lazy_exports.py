@@ -1,0 +1,43 @@
+"""A name of the public list is loaded when it is asked for, and is the same whoever asked before."""
+
+import subprocess
+import sys
+from typing import Final
+
+import pytest
+
+import grove_core
+from grove_core.reconcile import reconcile
+
+ORDERS: Final = (
+    "from grove_core import reconcile",
+    "import grove_core.reconcile; from grove_core import reconcile",
+    "from grove_core.reconcile import let_go; import grove_core; reconcile = grove_core.reconcile",
+    "import grove_core.reconcile as reconcile",
+    "from grove_core import *",
+)
+
+
+def run(program: str) -> str:
+    return subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_reconcile_is_the_function_whoever_was_first(order: str) -> None:
+    assert run(f"{order}; print(reconcile.__name__, type(reconcile).__name__)") == "reconcile function"
+
+
+def test_a_word_of_the_core_does_not_load_all_of_it() -> None:
+    loaded = run("import grove_core.resources.keys, sys; print(*sorted(sys.modules))").split()
+    assert "pydantic" not in loaded
+    assert "grove_core.reconcile" not in loaded
+    assert run("import grove_core; print(grove_core.VERSION, *dir(grove_core))")
+
+
+def test_it_is_the_same_whoever_asks() -> None:
+    assert grove_core.__getattr__("reconcile") is grove_core.reconcile is reconcile
+
+
+def test_a_name_that_is_not_exported_is_not_there() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'decide'"):
+        _ = grove_core.decide

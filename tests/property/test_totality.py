@@ -1,0 +1,41 @@
+"""Admission answers whatever it is shown: objects of no known shape among others are read past, or refused."""
+
+from typing import Any
+
+import pytest
+
+from grove_core.admit import neighbours_in
+from grove_core.admit_podclique import admit_podclique
+from grove_core.areas.mnnvl_scopes.entry import Surroundings
+from grove_core.kernel.admission import Amend
+from grove_core.resources.configuration import UNASKED, Configuration, Mnnvl, MnnvlMode
+from grove_core.resources.keys import MNNVL_ENABLED, SET, SET_REPLICA
+from grove_core.resources.podcliqueset import podcliqueset_of
+from tests.property.workload.sets import clique_raw, set_raw
+
+
+@pytest.mark.req("WL-117")
+@pytest.mark.parametrize("kind", [["Service"], {"Service": 1}, None, 7])
+def test_wl117_a_kind_that_is_no_text_names_nothing(kind: Any) -> None:
+    assert neighbours_in([{"kind": kind, "metadata": {"name": "x"}}]) == neighbours_in([])
+
+
+@pytest.mark.req("MS-004")
+@pytest.mark.parametrize("spec", [{}, {"podSpec": None}, None])
+def test_ms004_a_clique_without_a_spec_joins_all_the_same(spec: Any) -> None:
+    owner = podcliqueset_of(set_raw(clique_raw("a"), meta={"uid": "u"}))
+    raw = {
+        "metadata": {
+            "name": "llm-0-a",
+            "namespace": "ml",
+            "labels": {SET[0]: "llm", SET_REPLICA[0]: "0"},
+            "annotations": {MNNVL_ENABLED: "true"},
+            "ownerReferences": [{"controller": True, "kind": "PodCliqueSet", "name": "llm", "uid": "u"}],
+        },
+        "spec": spec,
+    }
+    told = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+    around = Surroundings(configuration=told, served=UNASKED, owner=owner, domains={}, claims={})
+    verdict = admit_podclique(raw, around).verdict
+    assert isinstance(verdict, Amend)
+    assert verdict.patch

@@ -1,0 +1,79 @@
+"""Work that grows with what a set consists of, and not with its square; counted in calls, not in seconds."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from types import FrameType, ModuleType
+from typing import Final
+
+import pytest
+
+from grove_core.areas.workload import births, lagging
+from grove_core.reconcile import reconcile
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.workload.life import Life
+from tests.property.workload.sets import Json, applied, at_rest, clique_raw, rounds_of, set_raw
+
+FEW: Final = 40
+
+
+def calls_of(module: ModuleType, work: Callable[[], object]) -> int:
+    """How often a function or a generator of a module was entered."""
+    found = 0
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal found
+        found += event == "call" and frame.f_code.co_filename == module.__file__
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return found
+
+
+def in_the_middle_of_an_update(count: int) -> Snapshot:
+    """Each replica but the first waits."""
+    life = Life(set_raw(clique_raw("a"), replicas=count))
+    life.settle()
+    life.new_image("v2")
+    life.round()
+    life.round()
+    seen = life.look()
+    assert seen is not None
+    return replace(seen, attempts=())
+
+
+def with_the_gang_there(count: int) -> Snapshot:
+    """Of so many cliques all pods are to be made, as their gang refers to them."""
+    raw = set_raw(*(clique_raw(f"c{number}") for number in range(count)))
+    looks = (seen for seen, _ in rounds_of(applied(raw)))
+    return next(seen for seen in looks if seen.gangs and not any(seen.pods_of.values()))
+
+
+def with_scaled_gangs(count: int) -> Snapshot:
+    """As many replicas of a group wait for their pods as are in the base gang, where all are there."""
+    group: Json = {"name": "g", "cliqueNames": ["a"], "replicas": 2 * count, "minAvailable": count}
+    seen = at_rest(applied(set_raw(clique_raw("a"), groups=(group,))))
+    base = {clique.uid for clique in seen.cliques if not clique.base_gang}
+    return replace(seen, pods_of={uid: pods for uid, pods in seen.pods_of.items() if uid in base})
+
+
+@pytest.mark.parametrize(
+    ("moment", "module"),
+    [
+        (in_the_middle_of_an_update, lagging),
+        (with_the_gang_there, births),
+        (with_scaled_gangs, births),
+    ],
+)
+@pytest.mark.req("WL-024")
+def test_wl024_three_times_as_much_is_three_times_the_work(
+    moment: Callable[[int], Snapshot], module: ModuleType
+) -> None:
+    few, many = moment(FEW), moment(3 * FEW)
+    once = calls_of(module, lambda: reconcile(few))
+    assert once > FEW
+    assert calls_of(module, lambda: reconcile(many)) < 4 * once

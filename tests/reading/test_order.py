@@ -1,0 +1,167 @@
+"""What is said of an input is a function of what is in it: no order of its objects tells more than another."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.snapshot.cluster import Cluster
+from grove_shell.reading.collected import Collected
+from grove_shell.reading.loaded import Loaded
+from grove_shell.reading.objects import load
+from grove_shell.reading.sources import items_of
+
+Json = dict[str, Any]
+EXAMPLE: Final = Path(__file__).parents[2] / "examples/degraded.yaml"
+OBJECTS: Final = tuple(
+    item.value
+    for item in items_of(str(EXAMPLE), [], BytesIO())
+    if item.value["metadata"]["name"].startswith(("phi", "qwen"))
+)
+"""Two sets, each with a group, and all that is theirs."""
+
+
+def read(items: Sequence[Json]) -> Loaded:
+    return load((), BytesIO(), live=Collected(origin="", items=tuple(items)))
+
+
+def content_of(found: Loaded) -> Cluster:
+    """The cluster; pods are in no order (PL-006), so they are given one."""
+    pods = {uid: sorted(pods, key=lambda pod: pod.name) for uid, pods in found.cluster.pods_of.items()}
+    return replace(found.cluster, pods_of=pods)
+
+
+def orphan(item: Json, number: int) -> list[Json]:
+    """Of an owner that nobody has."""
+    owners = [{**owner, "uid": f"gone-{number}"} for owner in item["metadata"].get("ownerReferences", [])]
+    return [{**item, "metadata": {**item["metadata"], "ownerReferences": owners}}]
+
+
+def foundling(item: Json, _number: int) -> list[Json]:
+    """Of nobody."""
+    return [{**item, "metadata": {**item["metadata"], "ownerReferences": []}}]
+
+
+def broken(item: Json, _number: int) -> list[Json]:
+    """That does not read."""
+    return [{**item, "spec": 5}]
+
+
+def lost(_item: Json, _number: int) -> list[Json]:
+    """That was not collected."""
+    return []
+
+
+def twin(item: Json, number: int) -> list[Json]:
+    """Beside another of its name, which is not it."""
+    return [item, {**item, "metadata": {**item["metadata"], "uid": f"twin-{number}"}}]
+
+
+def later(item: Json, _number: int) -> list[Json]:
+    """Beside itself as it was at another moment, and once more as it is."""
+    return [item, {**item, "metadata": {**item["metadata"], "resourceVersion": "later"}}, item]
+
+
+def again(item: Json, _number: int) -> list[Json]:
+    """Twice."""
+    return [item, item]
+
+
+def thief(item: Json, _number: int) -> list[Json]:
+    """With the uid of somebody else."""
+    return [{**item, "metadata": {**item["metadata"], "uid": "of several"}}]
+
+
+def undated(item: Json, _number: int) -> list[Json]:
+    """With the uid of somebody else, and no version that could be deleted."""
+    return [{**item, "metadata": {**item["metadata"], "uid": "of several", "resourceVersion": ""}}]
+
+
+CHANGES: Final = (orphan, foundling, broken, lost, twin, later, again, thief, undated)
+
+
+def beside(kind: str, version: str, name: str, **more: object) -> Json:
+    """Something that sets have besides Grove's own kinds."""
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": "ml", **more}}
+
+
+def fabric() -> list[Json]:
+    """Two of everything that an operator has besides, each two different."""
+    found = []
+    for number, channel in enumerate(("resourceClaimTemplate", "resourceClaimTemplateName")):
+        about = {"uid": f"uid-{number}", "resourceVersion": "1"}
+        properties: Json = {"spec": {"properties": {"channel": {"properties": {channel: {}}}}}}
+        schema = {"schema": {"openAPIV3Schema": {"properties": properties}}}
+        claims = {"managed": {"app.kubernetes.io/managed-by": "grove-operator"}, "anybody": {}}
+        offers = {"offers": {"computeDomains": ("nvidia", "design")[number]}}
+        found += [
+            *(beside("ResourceClaim", "resource.k8s.io/v1", key, labels=claims[key], **about) for key in claims),
+            {**beside("ComputeDomain", "resource.nvidia.com/v1beta1", "d", **about), "spec": {"numNodes": number}},
+            {**beside("ResourceClaimTemplate", "resource.k8s.io/v1", "t"), "spec": {"of": number}},
+            {
+                **beside("CustomResourceDefinition", "v1", "computedomains.resource.nvidia.com", uid=f"{number}"),
+                "spec": {"versions": [schema]},
+            },
+            {**beside("Snapshot", "snapshot.grove.io/v1", "s"), "takenAt": "2026-11-20T09:00:00Z", **offers},
+        ]
+    return found
+
+
+FABRIC: Final = tuple(fabric())
+
+
+@st.composite
+def inputs(draw: st.DrawFn) -> list[Json]:
+    """The objects of the example, some of them changed."""
+    items = []
+    for number, item in enumerate(OBJECTS):
+        change = draw(st.sampled_from((None, None, None, None, *CHANGES)))
+        items += [item] if change is None else change(item, number)
+    return items + draw(st.lists(st.sampled_from(FABRIC), max_size=6))
+
+
+@given(inputs(), st.data())
+@pytest.mark.req("IN-032")
+@pytest.mark.req("IN-033")
+@pytest.mark.req("IN-036")
+def test_cl004_the_order_of_objects_tells_nothing(items: list[Json], data: st.DataObject) -> None:
+    first, second = read(items), read(data.draw(st.permutations(items)))
+    assert second.faults == first.faults
+    assert content_of(second) == content_of(first)
+    assert (second.strays, second.ignored) == (first.strays, first.ignored)
+
+
+def test_in033_each_orphan_is_reported() -> None:
+    """Two cliques of groups that are not there: that the first was found says nothing of the second."""
+    cliques = [item for item in OBJECTS if item["metadata"]["name"].startswith("phi-0-pool-") and item["kind"] != "Pod"]
+    rest = [item for item in OBJECTS if item not in cliques]
+    orphans = [one for number, item in enumerate(cliques) for one in orphan(item, number)]
+    names = {item["metadata"]["name"] for item in cliques}
+    for several in (orphans, orphans[::-1]):
+        found = read([*rest, *several])
+        assert len(orphans) == len(found.faults) > 1
+        assert not names & {one.ref.name for some in found.cluster.cliques_of.values() for one in some}
+
+
+@pytest.mark.parametrize(
+    "kind", ["ResourceClaim", "ComputeDomain", "ResourceClaimTemplate", "CustomResourceDefinition"]
+)
+def test_in032_two_of_a_name_that_differ_are_reported_and_neither_counts(kind: str) -> None:
+    first, *more = (item for item in FABRIC if item["kind"] == kind)
+    second = next(item for item in more if item["metadata"]["name"] == first["metadata"]["name"])
+    found = read([first, second])
+    assert [(fault.path, fault.got) for fault in found.faults] == [("metadata.name", "a second one that differs")]
+    assert (found.cluster.domains, found.cluster.claims, found.cluster.served.domains) == ({}, {}, None)
+    assert read([first, first]).faults == ()
+
+
+def test_in061_captures_that_contradict_each_other_are_reported() -> None:
+    first, second = (item for item in FABRIC if item["kind"] == "Snapshot")
+    (fault,) = read([first, second, first]).faults
+    assert fault.path == "offers"
+    assert read([first, first]).faults == ()

@@ -1,0 +1,35 @@
+"""Sets of one name in several namespaces: each is its own, in the world and in what is promised of it."""
+
+from grove_shell.simulator.events import Event
+from grove_shell.simulator.scenario import Scenario
+from grove_shell.simulator.simulation import Options, Simulation
+from grove_shell.simulator.user_events import ApplySet
+from tests.simulation.sets import clique_raw, scenario_of, set_raw
+
+MANIFEST = set_raw(clique_raw("a", 2, 2), clique_raw("b", 1, 1))
+DEV, PROD = (
+    {**MANIFEST, "metadata": {**MANIFEST["metadata"], "namespace": namespace}} for namespace in ("dev", "prod")
+)
+
+
+def two_of_a_name(*, later: bool) -> Scenario:
+    scenario = scenario_of(MANIFEST)
+    events = (Event(at=5_000, apply_set=ApplySet(manifest=PROD)),) if later else ()
+    told = {"sets": (DEV,) if later else (DEV, PROD), "events": events}
+    return scenario.model_copy(update={"spec": scenario.spec.model_copy(update=told)})
+
+
+def test_sm093_two_sets_of_one_name_are_two() -> None:
+    for later in (False, True):
+        simulation = Simulation(two_of_a_name(later=later), Options(check=True))
+        run = simulation.run()
+        assert run.violation is None
+        assert [(one.namespace, one.name, one.pods, one.ready) for one in run.standings] == [
+            ("dev", "llm-0-a", 2, 2),
+            ("dev", "llm-0-b", 1, 1),
+            ("prod", "llm-0-a", 2, 2),
+            ("prod", "llm-0-b", 1, 1),
+        ]
+        world = simulation.cluster.world
+        uids = [item.uid for item in world.items.values()] + [pod.uid for found in world.pods.values() for pod in found]
+        assert len(set(uids)) == len(uids) > 20
