@@ -50,6 +50,12 @@ def complain(said: Page | Exception | str) -> None:
     show_on(page, sys.stderr)
 
 
+def draw_over(text: str) -> None:
+    """Put words where the last ones stand on the terminal of standard error; nothing wipes them away."""
+    sys.stderr.write("\r\033[K" + printable(text))
+    sys.stderr.flush()
+
+
 def is_watched() -> bool:
     """Whether somebody sees on a terminal what is written to standard error."""
     return sys.stderr is not None and sys.stderr.isatty()

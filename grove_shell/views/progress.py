@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from grove_shell.page import complain, is_watched
+from grove_shell.page import draw_over, is_watched
 
 _PATIENCE: Final = 0.7
 _EVERY: Final = 500
@@ -17,15 +17,17 @@ def counting(doing: str, what: str) -> Iterator[Callable[[Any], None] | None]:
     if not is_watched():
         yield None
         return
-    seen, start = 0, time.monotonic()
+    seen, start, drawn = 0, time.monotonic(), False
 
     def count(_item: object) -> None:
-        nonlocal seen
+        nonlocal seen, drawn
         seen += 1
         if seen % _EVERY == 0 and time.monotonic() - start > _PATIENCE:
-            complain(f"\r{doing}: {seen:,} {what}")
+            draw_over(f"{doing}: {seen:,} {what}")
+            drawn = True
 
     try:
         yield count
     finally:
-        complain("\r\033[K")
+        if drawn:
+            draw_over("")

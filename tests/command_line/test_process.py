@@ -5,6 +5,7 @@ import os
 import pty
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -35,12 +36,12 @@ def grove(*words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]
     return subprocess.run([*GROVE, *words], input=stdin, capture_output=True, cwd=ROOT, check=False, timeout=120)
 
 
-def on_a_terminal(*words: str, **environment: str) -> bytes:
-    """What the command prints when standard output is a terminal."""
+def on_a_terminal(*words: str, program: Sequence[str] = GROVE, **environment: str) -> bytes:
+    """What the command prints when both streams are a terminal, where nobody but the test asks for colours or none."""
     outer, inner = pty.openpty()
-    with subprocess.Popen(
-        [*GROVE, *words], stdout=inner, stderr=inner, cwd=ROOT, env={**os.environ, "TERM": "xterm", **environment}
-    ) as process:
+    told = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR"}}
+    told |= {"TERM": "xterm", **environment}
+    with subprocess.Popen([*program, *words], stdout=inner, stderr=inner, cwd=ROOT, env=told) as process:
         os.close(inner)
         said = b""
         while True:
@@ -70,7 +71,27 @@ def test_cl005_what_cannot_be_written_is_named() -> None:
 def test_cl006_colours_only_on_a_terminal() -> None:
     assert b"\x1b[" not in grove("plan", "-f", str(DEGRADED), *NOW).stdout
     assert b"\x1b[" in on_a_terminal("plan", "-f", str(DEGRADED), *NOW)
-    assert b"\x1b[" not in on_a_terminal("plan", "-f", str(DEGRADED), *NOW, NO_COLOR="1").replace(b"\x1b[K", b"")
+    assert b"\x1b[" not in on_a_terminal("plan", "-f", str(DEGRADED), *NOW, NO_COLOR="1")
+
+
+def test_cl006_a_terminal_without_colours_shows_what_a_pipe_gets() -> None:
+    said = on_a_terminal("plan", "-f", str(DEGRADED), *NOW, NO_COLOR="1")
+    assert said.replace(b"\r\n", b"\n") == grove("plan", "-f", str(DEGRADED), *NOW).stdout
+
+
+def test_cl001_long_work_is_counted_on_one_line_and_leaves_nothing_on_the_terminal() -> None:
+    code = """
+import time
+from grove_shell.views.progress import counting
+for patience in (0, 0.8):
+    with counting("reading", "objects") as count:
+        time.sleep(patience)
+        for _ in range(1000):
+            count(None)
+print("the page")
+"""
+    said = on_a_terminal(program=[sys.executable, "-c", code])
+    assert said == b"\r\x1b[Kreading: 500 objects\r\x1b[Kreading: 1,000 objects\r\x1b[Kthe page\r\n"
 
 
 @pytest.mark.parametrize(("variable", "styled"), [("FORCE_COLOR", True), ("NO_COLOR", False)])
