@@ -16,6 +16,7 @@ from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import complain, show, warn, write
 from grove_shell.views.compare_page import Compared, compare_page
 from grove_shell.views.structured import as_text
+from grove_shell.views.words import failed_on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +63,11 @@ def _exit_code(situation: Situation, options: CompareOptions, found: Sequence[Co
     changes = {difference.change.value.lower() for one in found for difference in one.differences}
     if situation.faults:
         return ERROR
-    unknown = any(one.unknown for one in found)
-    if options.fail_on and (unknown or changes & set(options.fail_on)):
+    unknown = {"unknown"} if any(one.unknown for one in found) else set()
+    if options.fail_on and (met := changes & set(options.fail_on) | unknown):
+        complain(failed_on(met))
         return FAIL_ON
-    if unknown:
-        changes.add("unknown")
+    changes |= unknown
     return CHANGES if options.detailed_exitcode and changes else DONE
 
 

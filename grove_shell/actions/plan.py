@@ -19,6 +19,7 @@ from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import complain, show, warn, write
 from grove_shell.views.plan_page import Surroundings, plan_page
 from grove_shell.views.structured import as_text
+from grove_shell.views.words import failed_on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +135,8 @@ def moment_after(now: datetime, span: timedelta | None) -> datetime | None:
 def _exit_code(situation: Situation, options: PlanOptions, told: Sequence[Forecast]) -> int:
     if situation.faults:
         return ERROR
-    if options.fail_on and set(options.fail_on) & classes_in(told):
+    if options.fail_on and (met := set(options.fail_on) & classes_in(told)):
+        complain(failed_on(met))
         return FAIL_ON
     if options.detailed_exitcode and any(forecast.rounds[0].steps for forecast in told):
         return CHANGES

@@ -29,8 +29,8 @@ from grove_shell.manifests.likeness import slip_in
 from grove_shell.manifests.strictness import strictly
 from grove_shell.page import Page, complain, show, write
 from grove_shell.reading.faults import Fault
+from grove_shell.reading.found import API_GROUPS
 from grove_shell.reading.items import fault_in, named
-from grove_shell.reading.objects import API_GROUPS
 from grove_shell.reading.sources import Item, items_of, label_of, standard_input
 from grove_shell.views.faults import REST_JUDGED, faults_page
 from grove_shell.views.structured import as_text

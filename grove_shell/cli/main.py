@@ -86,13 +86,21 @@ def _tell(fault: click.ClickException) -> None:
         fault.show()
 
 
+def _with_hint_at_files(fault: click.UsageError) -> click.UsageError:
+    """Many first write ``grove validate pcs.yaml`` (CL-048)."""
+    takes_files = fault.ctx is not None and any(param.name == "filenames" for param in fault.ctx.command.params)
+    if takes_files and "unexpected extra argument" in fault.message:
+        return click.UsageError(f"{fault.message}; files are given with -f FILE", fault.ctx)
+    return fault
+
+
 def run(arguments: Sequence[str], name: str) -> int:
     """Run one command and return its exit code; click's own usage errors become 64 (CL-001)."""
     try:
         with collector_off() if _SHORT & {*arguments[:1]} else nullcontext():
             code = grove.main(list(arguments), prog_name=name, standalone_mode=False)
     except click.exceptions.UsageError as fault:
-        _tell(fault)
+        _tell(_with_hint_at_files(fault))
         return USAGE
     except OSError as fault:
         _give_up_on_output()

@@ -9,11 +9,12 @@ from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, shap
 from grove_core.resources.configuration import DomainShape, Served
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import CLAIM_VERSIONS, NVIDIA
-from grove_shell.reading.manifests import text_of
+from grove_shell.reading.items import meta_text
 
 _GROUP: Final = NVIDIA.partition("/")[0]
 DEFINITION: Final = f"computedomains.{_GROUP}"
 DEFINITION_KIND: Final = "CustomResourceDefinition"
+TEMPLATE_KIND: Final = "ResourceClaimTemplate"
 
 
 @dataclass(slots=True)
@@ -46,7 +47,7 @@ class Fabric:
 def template_in(raw: Mapping[str, Any]) -> tuple[tuple[str, str], FrozenMap | None]:
     """Namespace and name of a template, and its spec; what has none is no template."""
     spec = raw.get("spec")
-    key = text_of(raw, "namespace") or "default", text_of(raw, "name")
+    key = meta_text(raw, "namespace") or "default", meta_text(raw, "name")
     return key, FrozenMap.over(spec) if isinstance(spec, Mapping) else None
 
 

@@ -1,6 +1,6 @@
 """What the readers hand on, how big it may be, and when a document is a list of objects."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from grove_core.resources.fields import shown
@@ -54,6 +54,13 @@ def named(value: object, index: int = -1) -> str:
             if isinstance(name, str) and name:
                 return f"{kind} {namespace}/{name}" if isinstance(namespace, str) and namespace else f"{kind} {name}"
     return f"items[{index}]" if index >= 0 else ""
+
+
+def meta_text(raw: Mapping[str, Any], key: str) -> str:
+    """A text of the metadata; empty where there is none."""
+    meta = raw.get("metadata")
+    found = meta.get(key) if isinstance(meta, Mapping) else None
+    return found if isinstance(found, str) else ""
 
 
 def is_list(root: dict[str, Any]) -> bool:

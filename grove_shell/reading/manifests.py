@@ -3,18 +3,19 @@
 Dumps of clusters have none of these, so what judges them is imported only where there is one.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
-from grove_shell.reading.sources import Item
+from grove_shell.reading.items import Item, meta_text
 
 if TYPE_CHECKING:
     from grove_core.areas.topology.admit import Around
     from grove_core.areas.workload.neighbours import Neighbours
+    from grove_shell.reading.found import Found
 
 Note = Callable[[Item, str, str, str], None]
 
@@ -33,13 +34,34 @@ class Beside(NamedTuple):
     around: "Around"
 
 
+def one_of_each(manifests: Iterable[Item], found: "Found") -> dict[tuple[str, str], Item]:
+    """By namespace and name of the set; several that differ are a fault each, and none of them counts (IN-032).
+
+    A manifest without a namespace is of the one set of its name that the cluster has, if there is one (IN-041).
+    """
+    torn = found.torn_of("PodCliqueSet")
+    every: dict[tuple[str, str], list[Item]] = {}
+    for item in manifests:
+        name, namespace = meta_text(item.value, "name"), meta_text(item.value, "namespace")
+        alike_named = [key for key in found.running.keys() | torn if key[1] == name and namespace in {"", key[0]}]
+        key = alike_named[0] if len(alike_named) == 1 else (namespace or "default", name)
+        alike = every.setdefault(key, [])
+        if all(item.value != other.value for other in alike):
+            alike.append(item)
+    for items in every.values():
+        for item in items if len(items) > 1 else ():
+            found.note(item, "metadata.name", "one manifest of this name", f"{len(items)} that differ")
+            found.miss("PodCliqueSet", item.value)
+    return {key: items[0] for key, items in every.items() if len(items) == 1 and key not in torn}
+
+
 def neighbours_among(
     manifests: Collection[Mapping[str, Any]], running: Mapping[tuple[str, str], Mapping[str, Any]]
 ) -> "Neighbours":
     """The names that sets of an input use: manifests, and those of a cluster that none of them replaces (WL-117)."""
     from grove_core.admit import neighbours_in  # noqa: PLC0415 - see above
 
-    replaced = {(text_of(raw, "namespace"), text_of(raw, "name")) for raw in manifests}
+    replaced = {(meta_text(raw, "namespace"), meta_text(raw, "name")) for raw in manifests}
     kept = (raw for (namespace, name), raw in running.items() if not {(namespace, name), ("", name)} & replaced)
     return neighbours_in((*manifests, *kept))
 
@@ -126,13 +148,6 @@ def edited(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueSet:
         generation=None if running.generation is None else running.generation + 1,
         resource_version=f"{running.resource_version}+1",
     )
-
-
-def text_of(raw: Mapping[str, Any], key: str) -> str:
-    """A text of the metadata; empty where there is none."""
-    meta = raw.get("metadata")
-    found = meta.get(key) if isinstance(meta, Mapping) else None
-    return found if isinstance(found, str) else ""
 
 
 def _expected_by(sentence: str) -> str:

@@ -14,8 +14,7 @@ from grove_core.resources.cluster_topology import (
 from grove_core.resources.keys import GROVE
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.topology_use import bound_among
-from grove_shell.reading.items import Item
-from grove_shell.reading.manifests import text_of
+from grove_shell.reading.items import Item, meta_text
 
 if TYPE_CHECKING:
     from grove_core.areas.topology.admit import Around
@@ -28,7 +27,7 @@ def is_topology(raw: Mapping[str, Any]) -> bool:
     kind, version = raw.get("kind"), raw.get("apiVersion")
     if kind not in TOPOLOGY_KINDS or not isinstance(version, str) or version.partition("/")[0] != _GROUP:
         return False
-    return version == GROVE or text_of(raw, "uid") != ""
+    return version == GROVE or meta_text(raw, "uid") != ""
 
 
 def around(topologies: Mapping[str, ClusterTopology] | None, cliques: Iterable[PodClique] | None) -> "Around":

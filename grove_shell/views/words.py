@@ -1,5 +1,6 @@
 """Times, spans and numbers as people read them, seen from one moment."""
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from grove_core.kernel.durations import short_duration
@@ -48,3 +49,8 @@ def listed(names: list[str], limit: int | None) -> str:
     if limit is None or len(names) <= limit:
         return ", ".join(names)
     return f"{', '.join(names[:limit])} and {len(names) - limit:,} more"
+
+
+def failed_on(met: Collection[str]) -> str:
+    """What a check tells that failed (CL-047)."""
+    return f"failed by --fail-on: there is {', '.join(sorted(met))}"

@@ -104,6 +104,21 @@ def test_cl002_fail_on_looks_at_every_round(capsys: pytest.CaptureFixture[str]) 
     assert "THEN" in capsys.readouterr().out
 
 
+def test_cl047_a_failed_check_says_what_it_met(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [*PLAN, "qwen", "--fail-on", "delete", "--fail-on", "change", "--fail-on", "unknown"]
+    assert run([*words, "--until", "6h"], "grove") == 3
+    assert capsys.readouterr().err == "failed by --fail-on: there is change, delete\n"
+    assert run([*PLAN, "gemma", "--fail-on", "terminate"], "grove") == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("command", ["validate", "snapshot", "simulate"])
+def test_cl048_where_files_belong(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([command, "pcs.yaml", "more.yaml"], "grove") == 64
+    hinted = "; files are given with -f FILE" in capsys.readouterr().err
+    assert hinted == (command == "validate")
+
+
 @pytest.mark.parametrize("output", ["human", "json", "yaml"])
 def test_cl004_the_order_of_files_does_not_matter(output: str, capsys: pytest.CaptureFixture[str]) -> None:
     said = []
