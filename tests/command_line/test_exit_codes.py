@@ -67,7 +67,7 @@ def test_cl001_exit_codes(words: list[str], code: int, capsys: pytest.CaptureFix
     assert run(words, "grove") == code
     said = capsys.readouterr()
     assert "Traceback" not in said.err
-    assert bool(said.err) == (code in {1, 64} and "refused" not in " ".join(words))
+    assert bool(said.err) == (code in {1, 3, 64} and "refused" not in " ".join(words))
 
 
 @pytest.mark.parametrize(
