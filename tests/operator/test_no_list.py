@@ -23,6 +23,7 @@ from grove_shell.client.reflector import Reflector
 from grove_shell.world.shelves import Shelves
 from tests.operator.answering import asked
 from tests.operator.listing import ListingServer
+from tests.property.rarely import RARELY
 from tests.property.workload.sets import clique_raw, set_raw
 
 SET: Final = set_raw(
@@ -77,6 +78,7 @@ ANYTHING: Final = st.recursive(
 )
 
 
+@RARELY
 @given(st.lists(st.text(min_size=1)), st.lists(ANYTHING, min_size=1), st.randoms(use_true_random=False))
 def test_op065_one_item_that_is_no_object_makes_it_no_list(names: list[str], others: list[Any], chance: Any) -> None:
     """Nothing drawn has a name in its metadata; and null is how Go writes an empty list."""

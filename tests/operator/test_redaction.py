@@ -23,6 +23,7 @@ from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of
 from grove_shell.world.redaction import Redaction
 from grove_shell.world.shelves import Shelves
+from tests.property.rarely import RARELY
 from tests.property.workload.sets import NOW
 
 Json = dict[str, Any]
@@ -174,6 +175,7 @@ TEXTS: Final = st.dictionaries(KEYS, st.sampled_from(("", "one", "two")), max_si
 CAPTURED: Final = [[item.value for item in items_of(str(path), [], BytesIO())] for path in SNAPSHOTS]
 
 
+@RARELY
 @given(st.sampled_from(CAPTURED), st.lists(TEXTS, min_size=1, max_size=4), st.integers(0, 999))
 def test_op051_annotations_that_agree_or_not_do_so_in_a_capture(
     items: list[Json], texts: list[Json], seed: int

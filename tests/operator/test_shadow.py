@@ -14,6 +14,7 @@ from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.look import Look
 from grove_shell.operator.shadow import Score, Shadow
+from tests.property.rarely import RARELY
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -145,6 +146,7 @@ class TestScore:
         assert scored(seen, later(fewer, 5, *EVERYTHING)) == {}
 
 
+@RARELY
 @given(st.lists(st.sampled_from(["round", "kubelet", "both"]), max_size=40), st.integers(2, 3), st.booleans())
 def test_op038_an_update_is_no_end(course: list[str], replicas: int, in_group: bool) -> None:
     """Who watches sees pods come up and what the other one made of it at once, as often as not."""

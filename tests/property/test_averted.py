@@ -26,6 +26,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
 from grove_shell.controller.rounds import run_to_rest
 from grove_shell.world.memory import MemoryWorld
+from tests.property.rarely import RARELY
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -83,6 +84,7 @@ CLIQUES: Final = ("0-a", "0-b", "0-pool-0-c", "0-pool-1-c", "1-a", "1-pool-0-c",
 some: Final = st.sets(st.sampled_from(CLIQUES), max_size=3)
 
 
+@RARELY
 @given(some, some, st.sampled_from([rules.name for rules in RULES]))
 @pytest.mark.req("PL-025")
 def test_pl025_what_is_averted_does_not_come(lost: set[str], changed: set[str], name: str) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap
@@ -16,6 +16,7 @@ from grove_core.snapshot.expectations import refused_so_far, unseen, with_own_wr
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
 from grove_shell.world.memory import MemoryWorld
+from tests.property.rarely import RARELY
 from tests.property.strategies.tape import Tape
 from tests.property.workload.life import Life, Violated
 from tests.property.workload.sets import NOW, Json, applied, at_rest, clique_raw, raw_sets, set_raw
@@ -137,8 +138,8 @@ def test_pl018_a_pod_made_for_a_clique_that_is_gone_belongs_to_nobody() -> None:
     assert with_own_writes(gone).pods_of == gone.pods_of
 
 
+@RARELY
 @given(raw_sets(), st.integers(0, 9), st.sampled_from(["edited", "deleted", "neither"]))
-@settings(max_examples=30)
 def test_pl018_no_write_is_made_twice_while_the_listing_lags(raw: Json, rounds: int, what: str) -> None:
     """From any moment on: what was accepted is not tried again on the state that is listed, whatever kind of write."""
     life = Life(raw, lingering=True)

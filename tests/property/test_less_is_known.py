@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.workload.rules import Why
@@ -30,6 +30,7 @@ from tests.property.mnnvl.test_fabric import GPUS
 from tests.property.mnnvl.test_fabric import ON as BY_REPLICA
 from tests.property.mnnvl_scopes.test_scopes import SCOPED as BY_ANNOTATION
 from tests.property.mnnvl_scopes.test_scopes import annotated_sets
+from tests.property.rarely import RARELY
 from tests.property.topology.test_gangs import ON as BY_TOPOLOGY
 from tests.property.topology.test_gangs import topology
 from tests.property.workload.life import Life
@@ -48,7 +49,6 @@ GROUPED: Final = set_raw(clique_raw("a"), groups=({"name": "pool", "cliqueNames"
 HERE: Final = Path(__file__).parent.parent / "golden" / "workload"
 DUMPS: Final = sorted(path.parent for path in HERE.glob("wl2*/given.yaml"))
 READ: Final = INFERRED | {"PodGang"}  # kinds whose status is read
-RARELY: Final = settings(max_examples=max(10, settings().max_examples // 5))  # each example is a whole life
 
 
 class Gap:

@@ -15,11 +15,13 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from grove_core.kernel.steps import Outcome
 from tests.property.gang_termination.mutants import MUTANTS
+from tests.property.rarely import RARELY
 from tests.property.simulator import CLIQUES, DELAY, GROUP, PODS, Simulation, Violated, play
 
 WORLDS_TO_KILL = 2000
 
 
+@RARELY
 @given(st.binary(min_size=20, max_size=200))
 @pytest.mark.req("PL-002")
 @pytest.mark.req("PL-010")

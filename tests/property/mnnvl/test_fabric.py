@@ -41,6 +41,7 @@ from grove_core.resources.domain_condition import Failure, failure_in
 from grove_core.resources.keys import DOMAIN_TEMPLATE, DOMAINS_READY, GROVE, MNNVL_CLAIM, MNNVL_ENABLED
 from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
+from tests.property.rarely import RARELY
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, raw_sets, rounds_of, set_raw
 
 Json = dict[str, Any]
@@ -247,6 +248,7 @@ def test_mn012_a_failure_is_told_before_anything_is_made_without_a_domain() -> N
     assert all(told_at < stage for stage in made_at)
 
 
+@RARELY
 @given(raw_sets(), st.integers(0, 3), st.sampled_from(list(DomainShape)))
 @pytest.mark.req("MN-004")
 @pytest.mark.req("MN-005")

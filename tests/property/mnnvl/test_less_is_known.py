@@ -22,6 +22,7 @@ from grove_core.snapshot.cluster import cluster_of, with_domains
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl.test_fabric import GPUS, ON
 from tests.property.mnnvl_scopes.test_scopes import SCOPED, annotated_sets
+from tests.property.rarely import RARELY
 from tests.property.workload.life import Life
 
 Json = dict[str, Any]
@@ -97,6 +98,7 @@ def changed(life: Life, how: str, configuration: Configuration) -> None:
             life.world.delete(ref)
 
 
+@RARELY
 @given(st.data(), asking_sets(), st.sampled_from(sorted(MODES)), st.booleans())
 @pytest.mark.req("MN-017")
 @pytest.mark.req("MN-054")

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, Final, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit_podclique import admit_podclique, admit_podgang
@@ -35,6 +35,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
 from grove_shell.world.memory import MemoryWorld
+from tests.property.rarely import RARELY
 from tests.property.workload.sets import NOW, ROUNDS, applied, clique_raw, raw_sets, rounds_of, set_raw
 from tests.webhooks.reviews import patched
 
@@ -47,9 +48,6 @@ GPUS: Final[Json] = {"containers": [{"name": "main", "resources": {"limits": {"n
 
 def told(snapshot: Snapshot, configuration: Configuration = SCOPED) -> Snapshot:
     return replace(snapshot, configuration=configuration)
-
-
-RARELY: Final = settings(max_examples=max(10, settings().max_examples // 5))  # each example is a whole life
 
 
 @st.composite

@@ -34,6 +34,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.rounds import as_applied, forecasts
 from grove_shell.world.memory import MemoryWorld
+from tests.property.rarely import RARELY
 from tests.property.resources.manifests import almost, outcome
 from tests.property.workload.life import Life
 from tests.property.workload.sets import (
@@ -138,6 +139,7 @@ def test_pl016_every_plan_on_the_way_is_legal(raw: Json) -> None:
         assert problems_in(plan, seen) == ()
 
 
+@RARELY
 @given(raw=raw_sets())
 @pytest.mark.parametrize("crime", ["taken", "stranger", "homeless"])
 def test_pl016_an_illegal_creation_is_seen(raw: Json, crime: str) -> None:
@@ -150,6 +152,7 @@ def test_pl016_an_illegal_creation_is_seen(raw: Json, crime: str) -> None:
     assert problems_in(replace(plan, steps=(step,)), seen)
 
 
+@RARELY
 @given(raw_sets(), st.booleans())
 def test_pl009_plans_that_create_survive_json(raw: Json, decisions: bool) -> None:
     told = next(forecasts((applied(raw),), DESIGN, limit=None, until=None))
@@ -159,6 +162,7 @@ def test_pl009_plans_that_create_survive_json(raw: Json, decisions: bool) -> Non
     assert document_from_json(written) == document
 
 
+@RARELY
 @given(raw_sets())
 def test_pl017_what_was_created_is_not_created_again(raw: Json) -> None:
     for seen, plan in rounds_of(applied(raw)):
@@ -169,6 +173,7 @@ def test_pl017_what_was_created_is_not_created_again(raw: Json) -> None:
         assert all(base_gang_of(step) for step in again), "only these waited for others, and these are there now"
 
 
+@RARELY
 @given(raw_sets())
 def test_pl010_a_restart_between_any_two_writes_is_survived(raw: Json) -> None:
     start = applied(raw)
@@ -186,6 +191,7 @@ def test_pl010_a_restart_between_any_two_writes_is_survived(raw: Json) -> None:
     assert {pod.name for _, pod in seen.pods()} == {pod.name for _, pod in whole.pods()}
 
 
+@RARELY
 @given(raw_sets())
 @pytest.mark.req("WL-031", "WL-033")
 def test_wl030_every_object_has_its_owner_finalizer_and_labels(raw: Json) -> None:
@@ -227,6 +233,7 @@ def test_wl023_a_gang_refers_to_its_pods() -> None:
     assert of_kind(raw, "PodGang")["llm-0"]["spec"]["priorityClassName"] == "high"
 
 
+@RARELY
 @given(raw_sets())
 @pytest.mark.req("WL-081", "WL-085", "WL-088")
 def test_wl080_pods_are_born_gated_where_they_must_wait_with_names_of_their_own(raw: Json) -> None:
@@ -312,6 +319,7 @@ SCALED: Final = set_raw(
 )
 
 
+@RARELY
 @given(raw_sets())
 def test_wl071_pods_of_a_base_gang_are_made_before_those_that_wait_for_it(raw: Json) -> None:
     for seen, plan in rounds_of(applied(raw)):

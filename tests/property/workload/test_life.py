@@ -6,13 +6,14 @@ from datetime import timedelta
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.steps import Create, Delete
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
+from tests.property.rarely import RARELY
 from tests.property.strategies.tape import Tape
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
@@ -110,8 +111,8 @@ def play(data: bytes) -> Life:
     return life
 
 
+@RARELY
 @given(st.binary(max_size=60))
-@settings(max_examples=150)
 @pytest.mark.req("WL-215")
 @pytest.mark.req("WL-219")
 @pytest.mark.req("WL-224")
