@@ -23,7 +23,7 @@ TRACE: Final = "tests/golden/test_trace.py"
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "virtualenv"
 nox.options.reuse_venv = "yes"
-nox.options.sessions = ["lint", "types", "cluster", "tests"]
+nox.options.sessions = ["lint", "types", "tests"]
 
 
 def prepare(session: nox.Session, *extras: str) -> None:
@@ -49,6 +49,11 @@ def run_pytest(session: nox.Session, *args: str, profile: str = "ci") -> None:
     """Run pytest on all processors, with a Hypothesis profile that the environment may overrule."""
     profile = os.environ.get("HYPOTHESIS_PROFILE") or profile
     run(session, "pytest", "-n", "auto", *args, *session.posargs, env={"HYPOTHESIS_PROFILE": profile})
+
+
+def build_control_plane(session: nox.Session) -> None:
+    """Build its programs; where nothing can be fetched it says why, and the tests that need them are skipped."""
+    run(session, "tests.cluster", "build", success_codes=[0, UNAVAILABLE])
 
 
 @nox.session
@@ -118,7 +123,7 @@ def fuzz(session: nox.Session) -> None:
 def cluster(session: nox.Session) -> None:
     """What only a real API server can show: its programs are built if need be, and run one cluster after the other."""
     prepare(session, "test")
-    run(session, "tests.cluster", "build", success_codes=[0, UNAVAILABLE])  # it says why, and the tests are skipped
+    build_control_plane(session)
     run_pytest(session, "-n", "0", "--cluster", "tests/cluster")
 
 
@@ -145,7 +150,8 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Everything pytest knows but ``cluster``, with the branch coverage of the core."""
+    """Everything pytest knows, with the branch coverage of the core; clusters run beside all else, in one process."""
     prepare(session, "test")
-    run_pytest(session, "--cov", "--ignore=tests/cluster")
+    build_control_plane(session)
+    run_pytest(session, "--dist", "loadgroup", "--cluster", "--cov")
     logging.getLogger("nox").setLevel(logging.WARNING)  # of nox only failures are told after this line

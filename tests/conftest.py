@@ -42,7 +42,6 @@ WHOLE_LIVES: Final = frozenset(
         "test_pl017_what_was_created_is_not_created_again",
         "test_pl018_kinds_that_lag_for_many_rounds_make_two_of_nothing",
         "test_wl117_found_is_what_the_planner_would_make_twice",
-        "test_wl117_the_work_does_not_grow_with_replicas_or_pairs",
     }
 )
 """Laws that play very many rounds and reach nothing that others do not."""

@@ -53,4 +53,4 @@ def listed(names: list[str], limit: int | None) -> str:
 
 def failed_on(met: Collection[str]) -> str:
     """What a check tells that failed (CL-047)."""
-    return f"failed by --fail-on: there is {', '.join(sorted(met))}"
+    return f"failed by --fail-on: {', '.join(sorted(met))}"

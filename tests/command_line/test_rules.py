@@ -229,7 +229,7 @@ class TestCompare:
         spoken(capsys, *words, "--detailed-exitcode", code=2)
         spoken(capsys, *words, "--fail-on", "ends", code=3)
         assert run([*words, "--fail-on", "ends"], "grove") == 3
-        assert capsys.readouterr().err.endswith("failed by --fail-on: there is unknown\n")
+        assert capsys.readouterr().err.endswith("failed by --fail-on: unknown\n")
 
     def test_bad_input(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         (tmp_path / "broken.yaml").write_text("kind: [", encoding="utf-8")
