@@ -153,5 +153,6 @@ def tests(session: nox.Session) -> None:
     """Everything pytest knows, with the branch coverage of the core; clusters run beside all else, in one process."""
     prepare(session, "test")
     build_control_plane(session)
-    run_pytest(session, "--dist", "loadgroup", "--cluster", "--cov")
+    beside = str((os.cpu_count() or 1) + 1)  # the process with the clusters waits more than it works
+    run_pytest(session, "-n", beside, "--dist", "loadgroup", "--cluster", "--cov")
     logging.getLogger("nox").setLevel(logging.WARNING)  # of nox only failures are told after this line
