@@ -136,9 +136,9 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def mutants(session: nox.Session) -> None:
-    """Does some test fail where a line says something else? Of the kernel, or of the parts that are named."""
+    """Does some test fail where a line says something else? A tenth of all mutants, or what is asked for."""
     prepare(session, "test", "mutants")
-    run(session, "tests.mutation", *(session.posargs or ["grove_core/kernel"]))
+    run(session, "tests.mutation", *(session.posargs or ["--share", "10", "-j", str(os.cpu_count() or 1)]))
 
 
 @nox.session
@@ -154,5 +154,5 @@ def tests(session: nox.Session) -> None:
     prepare(session, "test")
     build_control_plane(session)
     beside = str((os.cpu_count() or 1) + 1)  # the process with the clusters waits more than it works
-    run_pytest(session, "-n", beside, "--dist", "loadgroup", "--cluster", "--cov")
+    run_pytest(session, "-n", beside, "--cluster", "--cov")
     logging.getLogger("nox").setLevel(logging.WARNING)  # of nox only failures are told after this line

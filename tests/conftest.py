@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadScopeScheduling
 
 # A slow or busy machine is no fault of a law, so no profile limits the time of an example.
 _ANY_SPEED = (HealthCheck.too_slow,)
@@ -85,6 +86,19 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         handle.inner_test = test
         if tried > COUNTED_EXAMPLES:
             counting.resume()
+
+
+class ClustersTogether(LoadScopeScheduling):  # type: ignore[misc]  # xdist says no types
+    """One process runs all clusters, which share control planes and wait more than they work; others do the rest."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "clusters" if nodeid.startswith("tests/cluster/") else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
+    """Where clusters run too; else xdist decides."""
+    return ClustersTogether(config, log) if config.getoption("--cluster") else None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -30,17 +30,6 @@ QUIET: Final = (ETCD, APISERVER, CONTROLLERS)
 NEEDS: Final = {"api_server": STORE, "control_plane": EVERYTHING, "gang_plane": EVERYTHING, "quiet_plane": QUIET}
 
 
-HERE: Final = Path(__file__).parent
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """One process runs all of them (``--dist loadgroup``): they share control planes, and wait more than they work."""
-    if config.pluginmanager.hasplugin("xdist"):
-        for item in items:
-            if item.path.is_relative_to(HERE):
-                item.add_marker(pytest.mark.xdist_group("cluster"))
-
-
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what cannot run here. Said in this one place, it becomes one line of the summary."""
     asked = set(getattr(item, "fixturenames", ()))
