@@ -12,7 +12,7 @@ from typing import Final
 from grove_core.areas.gang_termination.endings import ended_by, ends_named_in
 from grove_core.areas.gang_termination.field import rules as field
 from grove_core.areas.gang_termination.findings import AVAILABILITY, BREACH, TERMINATION
-from grove_core.areas.gang_termination.rules import INCOMPLETE, LACKING, NOTHING_KNOWN, Why
+from grove_core.areas.gang_termination.rules import LACKING, NOTHING_KNOWN, UNWELL, Why
 from grove_core.areas.gang_termination.verdicts import DELEGATES, ENDS, KEEPS, SUSPENDS, WAITS
 from grove_core.areas.workload import rules as workload
 from grove_core.kernel.conditions import Truth
@@ -31,7 +31,7 @@ _GATES: Final = frozenset(
 )
 _LACKING: Final = LACKING | field.LACKING
 _NOTHING_KNOWN: Final = NOTHING_KNOWN | field.NOTHING_KNOWN
-_INCOMPLETE: Final = INCOMPLETE | field.INCOMPLETE
+_UNWELL: Final = UNWELL | field.UNWELL
 
 
 @unique
@@ -84,7 +84,8 @@ class Entry:
         deletes: the cliques that go with it, for one that ends.
         toll: what these take along; None where nobody knows.
         degraded: for one that is kept, the cliques that have too few ready pods all the same, and why that is no end.
-        incomplete: whether a standalone clique or a scaling group of it is missing (GT-038).
+        unwell: whether it is kept although a standalone clique or a scaling group of it is missing (GT-038), or where
+            the stored statuses would end it (GF-084).
     """
 
     tone: Tone
@@ -93,7 +94,7 @@ class Entry:
     deletes: tuple[Ref, ...] = ()
     toll: Toll | None = None
     degraded: tuple[Cause, ...] = ()
-    incomplete: bool = False
+    unwell: bool = False
 
     @property
     def until(self) -> datetime | None:
@@ -121,7 +122,7 @@ class Story:
         """Whether everything is kept, is there, and has the pods it needs."""
         if self.available < self.replicas:
             return False
-        return not any(entry.tone is not Tone.KEEPS or entry.degraded or entry.incomplete for entry in self.entries)
+        return not any(entry.tone is not Tone.KEEPS or entry.degraded or entry.unwell for entry in self.entries)
 
     def having(self, tone: Tone) -> tuple[Entry, ...]:
         """The entries of one tone."""
@@ -202,10 +203,14 @@ def _degraded(root: Ref, lacking: Iterable[Finding], fates: Mapping[Ref, Finding
 
 
 def _is_told(finding: Finding) -> bool:
-    """Replicas of the set always; scaling groups only where they act or wait themselves."""
+    """Replicas of the set always; of scaling groups those that end or wait by themselves, or are not well."""
     if finding.subject.kind == "PodCliqueSet":
         return True
-    return finding.subject.replica is not None and finding.verdict in {ENDS, WAITS}
+    return finding.subject.replica is not None and (finding.verdict in {ENDS, WAITS} or _is_unwell(finding))
+
+
+def _is_unwell(fate: Finding) -> bool:
+    return any(reason.rule in _UNWELL for reason in fate.because)
 
 
 def _entry(fate: Finding, breaches: Mapping[Ref, Finding], deletes: Sequence[Step], refused: AbstractSet[Ref]) -> Entry:
@@ -213,14 +218,13 @@ def _entry(fate: Finding, breaches: Mapping[Ref, Finding], deletes: Sequence[Ste
     tone = TONES.get(fate.verdict, Tone.UNKNOWN)  # a saved plan may come from rules that know other fates
     if tone is Tone.ENDS and not deletes and fate.subject in refused:
         tone = Tone.HELD
-    incomplete = any(reason.rule in _INCOMPLETE for reason in fate.because)
     return Entry(
         tone,
         fate.subject,
         tuple(_causes(fate.because, breaches)),
         tuple(step.target for step in deletes),
         toll_of(deletes),
-        incomplete=incomplete,
+        unwell=_is_unwell(fate),
     )
 
 

@@ -62,14 +62,14 @@ def control_plane(api_server: ControlPlane) -> ControlPlane:
     return api_server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def gang_plane(programs: dict[str, Path]) -> Iterator[ControlPlane]:
     """A second one beside it, whose scheduler places gangs as a whole."""
     with ControlPlane(programs, gang_scheduling=True) as plane:
         yield plane
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def quiet_plane(programs: dict[str, Path]) -> Iterator[ControlPlane]:
     """Another one with Grove's definitions and a garbage collector, where nobody else writes to anything."""
     with ControlPlane(programs, parts=QUIET) as plane:

@@ -28,6 +28,7 @@ RAW = set_raw(
 )
 
 
+@RARELY
 @given(st.binary(max_size=40))
 @pytest.mark.req("PL-017")
 def test_pl018_kinds_that_lag_for_many_rounds_make_two_of_nothing(data: bytes) -> None:

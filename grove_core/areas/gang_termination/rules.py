@@ -63,8 +63,8 @@ LACKING: Final = frozenset(
 """Said only of a clique with too few ready pods, a breach or not."""
 NOTHING_KNOWN: Final = frozenset({Why.NOT_COLLECTED})
 """Why nothing can be said of a set."""
-INCOMPLETE: Final = frozenset({Why.CONSTITUENT_MISSING})
-"""Said of a replica of which something is missing."""
+UNWELL: Final = frozenset({Why.CONSTITUENT_MISSING})
+"""Said of a replica that is kept, and is not well: something of it is missing."""
 
 
 @unique

@@ -14,6 +14,7 @@ from grove_core.areas.gang_termination.verdicts import (
     KEEPS,
     Delegate,
     GroupFate,
+    Keep,
     ReplicaFate,
     Suspend,
     Terminate,
@@ -44,9 +45,9 @@ def findings_of_field(snapshot: Snapshot, judgement: FieldJudgement, stored: Fie
     for seen in judgement.cliques:
         yield Finding(seen.clique.ref, BREACH, _word(seen.breach), (seen.reason, *seen.because_of_guard))
         yield Finding(seen.clique.ref, SCHEDULED, _word(seen.placed), (seen.reason_of(seen.why_placed),))
-    told = {(found.group.ref, index): fate for found in stored.groups for index, fate in found.fates.items()}
+    told = {found.group.ref: found.fates for found in stored.groups}
     for found in judgement.groups:
-        yield from _of_group(found, told, now)
+        yield from _of_group(found, told[found.group.ref], now)
     fates = {replica.number: replica.fate for replica in stored.replicas}
     for replica in judgement.replicas:
         subject = root.at_replica(replica.number)
@@ -62,7 +63,7 @@ def _word(condition: Condition | None) -> str:
     return "Absent" if condition is None else condition.status.value
 
 
-def _of_group(found: GroupSighting, stored: Mapping[tuple[Ref, int], GroupFate], now: datetime) -> Iterator[Finding]:
+def _of_group(found: GroupSighting, stored: Mapping[int, GroupFate], now: datetime) -> Iterator[Finding]:
     ref = found.group.ref
     breached = (one.reason for one in found.members if one.breached)
     yield Finding(ref, BREACH, _word(found.breach), (found.reason, *found.because_of_guard, *breached))
@@ -75,18 +76,19 @@ def _of_group(found: GroupSighting, stored: Mapping[tuple[Ref, int], GroupFate],
         )
     )
     yield Finding(ref, TERMINATION, word_of(found.fate), own or (Why.GROUP_NOTHING_BREACHED.because(ref),))
-    for index, fate in found.fates.items():
-        because = (
-            *_because_of_part(found, index, now),
-            *_differs(ref.at_replica(index), fate, stored.get((ref, index))),
-        )
-        yield Finding(ref.at_replica(index), TERMINATION, word_of(fate), because)
+    due_by_stored = (index for index, fate in stored.items() if isinstance(fate, Terminate))
+    for index in sorted({*found.fates, *due_by_stored}):
+        subject, fate = ref.at_replica(index), found.fates.get(index, Keep())
+        because = (*_because_of_part(found, index, now), *_differs(subject, fate, stored.get(index)))
+        yield Finding(subject, TERMINATION, word_of(fate), because)
 
 
 def _because_of_part(found: GroupSighting, index: int, now: datetime) -> tuple[Reason, ...]:
     """Why a replica of a group is ended, waited for, or left alone."""
     ref = found.group.ref
-    match found.fates[index]:
+    match found.fates.get(index, Keep()):
+        case Keep():
+            return (Why.GROUP_NOTHING_BREACHED.because(ref),)
         case Suspend():
             return (Why.SUSPENDED_BY_UPDATE.because(ref),)
         case Delegate():

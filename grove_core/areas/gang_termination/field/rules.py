@@ -130,5 +130,5 @@ LACKING: Final = frozenset(
 """Said only of a clique with too few pods, a breach or not; an update is told before anybody counts (GF-024)."""
 NOTHING_KNOWN: Final = frozenset({Why.NOT_COLLECTED, Why.DELAY_MISSING})
 """Why nothing can be said of a set."""
-INCOMPLETE: Final = frozenset({Why.STANDALONE_MISSING})
-"""Said of a replica of which something is missing."""
+UNWELL: Final = frozenset({Why.STANDALONE_MISSING, Why.STORED_STATUS_DIFFERS})
+"""Said of a replica that is kept, and is not well: something of it is missing, or a timer may end it all the same."""

@@ -1,0 +1,135 @@
+"""Updates as the existing operator reads them: what they suspend, and what is told of the statuses that it stored."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.field.advice import RISK
+from grove_core.areas.gang_termination.field.generations import F0, F1, F2, F3, Generation
+from grove_core.areas.gang_termination.field.judge import judge_field
+from grove_core.areas.gang_termination.findings import TERMINATION
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.times import format_time
+from grove_core.reconcile import reconcile
+from grove_core.resources.podclique import podclique_of
+from grove_core.resources.scaling_group import scaling_group_of
+from tests.property.gang_termination_field.oracle import BREACHED, look_at_clique, look_at_group
+from tests.property.gang_termination_field.oracle import Verdict as Told
+from tests.property.gang_termination_field.test_laws import ends, rules_of
+from tests.property.gang_termination_field.worlds import field_worlds
+from tests.property.strategies.worlds import World
+
+LONG_AGO = st.integers(1, 10**8).map(lambda seconds: timedelta(seconds=seconds))
+BY_GENERATION = pytest.mark.parametrize("generation", [F3, F2, F1, F0], ids=lambda one: one.name)
+
+
+def since(world: World, started: timedelta, ended: timedelta | None = None) -> World:
+    """The same world, where an update of every clique and group started so long ago, and ended so long after that."""
+    begin = world.now - started
+    progress = {"updateStartedAt": format_time(begin)}
+    if ended is not None:
+        progress["updateEndedAt"] = format_time(begin + ended)
+    status = {"updateProgress": progress, "observedGeneration": 1}
+    meta = {"name": "x", "uid": "x", "labels": {"grove.io/podcliqueset-replica-index": "0"}}
+    clique = podclique_of({"metadata": meta, "status": status}).status
+    group = scaling_group_of({"metadata": meta, "status": status}).status
+
+    told: dict[str, Any] = {
+        "updating": clique.updating,
+        "old_spelling": clique.old_spelling,
+        "progress": clique.progress,
+    }
+    assert told == {"updating": group.updating, "old_spelling": group.old_spelling, "progress": group.progress}
+    return replace(
+        world,
+        cliques=tuple(replace(one, status=replace(one.status, **told)) for one in world.cliques),
+        groups=tuple(replace(one, status=replace(one.status, **told)) for one in world.groups),
+    )
+
+
+def reasons_in(world: World, generation: Generation, question: str) -> list[tuple[str, Reason]]:
+    findings = reconcile(world.snapshot, rules_of(generation)).findings
+    return [(one.subject.short, why) for one in findings if one.question == question for why in one.because]
+
+
+@BY_GENERATION
+@given(field_worlds(), LONG_AGO)
+def test_gf080_an_update_that_never_ends_suspends_for_ever(
+    generation: Generation, world: World, started: timedelta
+) -> None:
+    judgement = judge_field(since(world, started).snapshot, generation)
+    for seen in judgement.cliques:
+        if not seen.clique.deleting and seen.clique.status.observed is not None:
+            assert seen.why.code == "UpdateInProgress"
+            assert not seen.breached
+    for found in judgement.groups:
+        if not found.group.deleting:
+            assert found.reason.rule.code == "UpdateInProgress"
+            assert {type(fate).__name__ for fate in found.fates.values()} <= {"Suspend"}
+
+
+@BY_GENERATION
+@given(field_worlds(), LONG_AGO, st.one_of(st.just(timedelta(0)), LONG_AGO))
+def test_gf082_what_ended_suspends_nothing(
+    generation: Generation, world: World, started: timedelta, ended: timedelta
+) -> None:
+    """With its start, as on deletion, or later: each object is judged as if it had never been updated."""
+    world = since(world, started, ended)
+    plain, told = since(world, started, timedelta(0)), Told()
+    for clique in world.cliques:
+        look_at_clique(plain, clique, generation.name, told)
+    for group in world.groups:
+        look_at_group(plain, group, generation.name, told)
+    assert "UpdateInProgress" not in told.reasons.values()
+    judgement = judge_field(world.snapshot, generation)
+    for ref, breach in (
+        *((one.clique.ref, one.breach) for one in judgement.cliques),
+        *((one.group.ref, one.breach) for one in judgement.groups),
+    ):
+        expected = told.conditions[ref.name].get(BREACHED)
+        assert (breach and breach.status.value) == (expected and expected.status)
+
+
+@BY_GENERATION
+@given(field_worlds(), st.booleans())
+def test_gf084_where_a_timer_would_decide_otherwise_it_is_told(
+    generation: Generation, world: World, settled: bool
+) -> None:
+    """Of exactly the replicas that one of both ends and the other does not."""
+    if settled:
+        world = replace(world, pods=tuple(replace(pod, ready=True, scheduled=True) for pod in world.pods))
+
+    def ended(*, looks: bool) -> set[str]:
+        judgement = judge_field(world.snapshot, generation, looks=looks)
+        of_groups = {
+            found.group.ref.at_replica(index).short
+            for found in judgement.groups
+            for index, fate in found.fates.items()
+            if ends(fate)
+        }
+        root = world.root.ref
+        return of_groups | {root.at_replica(one.number).short for one in judgement.replicas if ends(one.fate)}
+
+    told = {subject for subject, why in reasons_in(world, generation, TERMINATION) if why.rule.requirement == "GF-084"}
+    event(f"told of {min(len(told), 3)}")
+    assert told == ended(looks=True) ^ ended(looks=False)
+
+
+@BY_GENERATION
+@given(field_worlds(), LONG_AGO, st.booleans())
+def test_gf121_an_update_that_outlasts_the_delay_is_warned_of(
+    generation: Generation, world: World, started: timedelta, is_over: bool
+) -> None:
+    world = since(world, started, timedelta(0) if is_over else None)
+    told = [(subject, why) for subject, why in reasons_in(world, generation, RISK) if why.rule.requirement == "GF-121"]
+    delay = world.root.spec.template.termination_delay
+    begun = world.now - started
+    stuck = delay is not None and not is_over and world.now - begun > delay
+    assert sorted(subject for subject, _ in told) == sorted(
+        one.ref.short for one in (*world.cliques, *world.groups) if stuck
+    )
+    assert all(dict(why.facts)["since"] == format_time(begun) for _, why in told)

@@ -1,0 +1,63 @@
+"""Gangs of which something cannot be made: who waits for it is told, and what it is (WL-074)."""
+
+from collections import defaultdict
+from dataclasses import replace
+
+from hypothesis import assume, event, given
+from hypothesis import strategies as st
+
+from grove_core.areas.workload.rules import Why
+from grove_core.kernel.steps import Create
+from tests.property.rarely import RARELY
+from tests.property.workload.sets import Json, applied, raw_sets, rounds_of
+from tests.property.workload.test_expansion import Expected
+
+
+def gangs_of(raw: Json) -> dict[str, dict[str, str]]:
+    """Of each gang its cliques, each with the scaling group that would own it or with nothing; off the documents."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    template = raw["spec"]["template"]
+    grouped = {name for group in template["podCliqueScalingGroups"] for name in group["cliqueNames"]}
+    for replica in range(raw["spec"]["replicas"]):
+        base = f"llm-{replica}"
+        for clique in template["cliques"]:
+            if clique["name"] not in grouped:
+                found[base][f"{base}-{clique['name']}"] = ""
+        for group in template["podCliqueScalingGroups"]:
+            name = f"{base}-{group['name']}"
+            for index in range(group["replicas"]):
+                beyond = index - group["minAvailable"]
+                for short in group["cliqueNames"]:
+                    found[base if beyond < 0 else f"{name}-{beyond}"][f"{name}-{index}-{short}"] = name
+    return found
+
+
+@RARELY
+@given(raw_sets(), st.integers(0, 1000))
+def test_wl074_whoever_waits_for_what_cannot_be_made_is_told(raw: Json, which: int) -> None:
+    """Somebody else has the name of one clique, or of one scaling group."""
+    kinds = ("PodClique", "PodCliqueScalingGroup")
+    names = sorted((kind, name) for kind, name in Expected(raw).names if kind in kinds)
+    assume(names)
+    kind, taken = names[which % len(names)]
+    event(kind)
+    lacking = {
+        gang: cliques for gang, cliques in gangs_of(raw).items() if taken in cliques or taken in cliques.values()
+    }
+    start = replace(applied(raw), strangers={(kind, "ml", taken): "nobody"})
+    rounds = list(rounds_of(start))
+    steps = (step for _, plan in rounds for step in plan.steps if isinstance(step.action, Create))
+    made = {(step.target.kind, step.target.name) for step in steps}
+    assert made.isdisjoint(("PodGang", gang) for gang in lacking)
+    _, plan = rounds[-1]
+    told = {
+        (one.target.kind, one.target.name): dict(why.facts)["missing"]
+        for one in plan.withheld
+        for why in one.because
+        if why.rule is Why.GANG_LACKS_CLIQUE
+    }
+    there = {clique for cliques in lacking.values() for clique in cliques} & {
+        name for kind, name in made if kind == "PodClique"
+    }
+    assert told.keys() == {("PodGang", gang) for gang in lacking} | {("PodClique", clique) for clique in there}
+    assert set(told.values()) <= {f"{kind}/{taken}"}
