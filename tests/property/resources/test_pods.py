@@ -136,6 +136,12 @@ class TestGT001:
         references = [owner("uid-one"), owner("uid-plain", controller=False), owner("uid-two")]
         assert paths_of(pod(metadata={"ownerReferences": references})) == ["metadata.ownerReferences[2].controller"]
 
+    @pytest.mark.parametrize("controls", ["true", 1, ["yes"]])
+    def test_who_controls_is_said_with_true_or_false(self, controls: object) -> None:
+        reference = {**owner("uid-clique"), "controller": controls}
+        with pytest.raises(MalformedObject, match="controller"):
+            read(pod(metadata={"ownerReferences": [reference]}))
+
     @pytest.mark.parametrize("uid", ["", None, 5, ["uid"]])
     @pytest.mark.req("IN-034")
     def test_a_controller_has_a_uid(self, uid: object) -> None:
