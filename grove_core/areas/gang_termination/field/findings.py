@@ -72,21 +72,21 @@ def _of_group(found: GroupSighting, stored: Mapping[int, GroupFate], now: dateti
             reason
             for index, fate in found.fates.items()
             if type(fate) is type(found.fate)
-            for reason in _because_of_part(found, index, now)
+            for reason in _because_of_part(found, index, fate, now)
         )
     )
     yield Finding(ref, TERMINATION, word_of(found.fate), own or (Why.GROUP_NOTHING_BREACHED.because(ref),))
     due_by_stored = (index for index, fate in stored.items() if isinstance(fate, Terminate))
     for index in sorted({*found.fates, *due_by_stored}):
         subject, fate = ref.at_replica(index), found.fates.get(index, Keep())
-        because = (*_because_of_part(found, index, now), *_differs(subject, fate, stored.get(index)))
+        because = (*_because_of_part(found, index, fate, now), *_differs(subject, fate, stored.get(index)))
         yield Finding(subject, TERMINATION, word_of(fate), because)
 
 
-def _because_of_part(found: GroupSighting, index: int, now: datetime) -> tuple[Reason, ...]:
+def _because_of_part(found: GroupSighting, index: int, fate: GroupFate, now: datetime) -> tuple[Reason, ...]:
     """Why a replica of a group is ended, waited for, or left alone."""
     ref = found.group.ref
-    match found.fates.get(index, Keep()):
+    match fate:
         case Keep():
             return (Why.GROUP_NOTHING_BREACHED.because(ref),)
         case Suspend():
