@@ -36,24 +36,11 @@ COUNTED: Final = frozenset(
 )
 
 
-WHOLE_LIVES: Final = frozenset(
-    {
-        "test_pl009_plans_that_create_survive_json",
-        "test_pl010_a_restart_between_any_two_writes_is_survived",
-        "test_pl017_what_was_created_is_not_created_again",
-        "test_pl018_kinds_that_lag_for_many_rounds_make_two_of_nothing",
-        "test_wl117_found_is_what_the_planner_would_make_twice",
-    }
-)
-"""Laws that play very many rounds and reach nothing that others do not."""
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Laws and stories have to reach every line of the core; all else runs three times as fast where nobody counts."""
     here = Path(__file__).parent
     for item in items:
-        name = getattr(item, "originalname", item.name)
-        if name in WHOLE_LIVES or not COUNTED.intersection(item.path.relative_to(here).parts[:1]):
+        if not COUNTED.intersection(item.path.relative_to(here).parts[:1]):
             item.add_marker(pytest.mark.no_cover)
 
 
