@@ -1,11 +1,12 @@
 """What people do with topologies, drawn for a scenario that has some."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from random import Random
 from typing import Any, Final
 
 from grove_shell.settings.topology import LevelSettings, TopologySettings
 from grove_shell.simulator.cast import Cast
+from grove_shell.simulator.dice import Draw, span_up_to
 from grove_shell.simulator.events import Event
 from grove_shell.simulator.fault_events import HoldForeign, Reconfigure
 from grove_shell.simulator.scenario import API_VERSION
@@ -56,7 +57,7 @@ def _delete_topology(dice: Random, cast: Cast, at: int) -> list[Event]:
     if dice.random() < 0.5:  # noqa: PLR2004 - a coin
         return [gone]
     again = ApplyTopology(manifest=topology_raw(name, dice.choice(HIERARCHIES)))
-    return [gone, Event(at=at + dice.randrange(SECOND, 2 * MINUTE, 500), apply_topology=again)]
+    return [gone, Event(at=at + span_up_to(dice, 2 * MINUTE), apply_topology=again)]
 
 
 def _name_topology(dice: Random, cast: Cast, at: int) -> list[Event]:
@@ -102,7 +103,7 @@ def _named_in(cast: Cast) -> list[str]:
     return [manifest["spec"]["template"].get("clusterTopologyName", cast.topologies[-1]) for manifest in cast.sets]
 
 
-TOPOLOGY_DRAWS: Final[Mapping[str, Callable[[Random, Cast, int], list[Event]]]] = {
+TOPOLOGY_DRAWS: Final[Mapping[str, Draw]] = {
     "apply_topology": _apply_topology,
     "delete_topology": _delete_topology,
     "name_topology": _name_topology,

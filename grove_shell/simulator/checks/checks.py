@@ -14,11 +14,13 @@ from grove_shell.simulator.checks.admitted import Admitted
 from grove_shell.simulator.checks.base import Check, Manifest, Truth
 from grove_shell.simulator.checks.channels import Channels, look_at_rest
 from grove_shell.simulator.checks.domains import Domains
+from grove_shell.simulator.checks.gangs import Gangs
+from grove_shell.simulator.checks.keeping import Keeping
 from grove_shell.simulator.checks.pods import CountOfPods, Deletions, Gates
+from grove_shell.simulator.checks.references import References
 from grove_shell.simulator.checks.rest import NothingLeft, Whole
 from grove_shell.simulator.checks.sharing import Sharing
 from grove_shell.simulator.checks.termination import Terminations
-from grove_shell.simulator.checks.topologies import Gangs, Keeping, References
 from grove_shell.simulator.checks.writes import Writes
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.history import Actor
