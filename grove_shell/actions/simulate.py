@@ -11,12 +11,12 @@ from grove_core.areas.gang_termination.design import DESIGN
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_shell.exits import DONE, ERROR, FAIL_ON
 from grove_shell.page import Page, complain, show, write
-from grove_shell.simulator.directory import strangers_in
 from grove_shell.simulator.draws import with_drawn_events
 from grove_shell.simulator.reading import Read, read_scenario
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.shrink import MOST_RUNS, shrunk
 from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.strangers import strangers_in
 from grove_shell.views.faults import NOTHING_PLAYED, faults_page
 from grove_shell.views.run_document import run_as_json, worlds_as_json
 from grove_shell.views.structured import as_text

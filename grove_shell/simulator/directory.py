@@ -1,15 +1,8 @@
-"""Who there can be at a moment of a scenario, by name; names in events are looked up before a run (SM-006).
-
-Only what no run could bring about counts as unknown. A clique that was scaled away, or a pod that is gone, is found out
-about when the event happens (SM-007).
-"""
+"""Who there can be at a moment of a scenario, by name."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
-
-from pydantic.alias_generators import to_camel
 
 from grove_core.admit import admit
 from grove_core.areas.workload.defaults import with_defaults
@@ -30,156 +23,25 @@ from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.template import SetTemplate
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.simulator.events import Event
-from grove_shell.simulator.fault_events import EditStatus, ForeignDomain, GateForeign, HoldForeign, RemoveLabels
 from grove_shell.simulator.likeness import closest
-from grove_shell.simulator.scenario import Expectation, Scenario
 from grove_shell.simulator.shared_names import memberships_of
-from grove_shell.simulator.spans import span_text
 from grove_shell.simulator.user_events import (
     ApplySet,
     ApplyTopology,
     Autoscale,
-    ClaimAt,
-    DomainAt,
-    Named,
-    NodeAt,
     NodePool,
-    PodAt,
     Scale,
-    TopologyAt,
 )
 
-_AUTOSCALER: Final = "HorizontalPodAutoscaler"
-_NODE: Final = "node"
-_TEMPLATE: Final = "clique"
+AUTOSCALER: Final = "HorizontalPodAutoscaler"
+NODE: Final = "node"
+CLIQUE_TEMPLATE: Final = "clique"
 _KINDS: Final = frozenset(
     {"PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", DOMAIN_KIND, CLAIM_KIND, TOPOLOGY_KIND}
 )
 
 _OPEN: Final = Configuration(topology=TopologyAware(enabled=True))
 """Which topologies may be named is not known beforehand; nobody is refused for the one that a manifest names."""
-_EXPECTED_OF: Final = {
-    "failed_domains": "PodCliqueSet",
-    "in_sync": "PodCliqueSet",
-    "stands_on": "PodClique",
-    "topologies": "PodGang",
-    "held": TOPOLOGY_KIND,
-    "levels": TOPOLOGY_KIND,
-}
-"""Fields of an expectation that say something of objects of one kind."""
-
-
-MOST: Final = 200_000
-"""Objects that sets may come to have, for each is known by its name before anything is played."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stranger:
-    """A name that nobody can have by then.
-
-    Attributes:
-        path: of the field with the name.
-        expected: who might have been meant, the closest name first.
-    """
-
-    path: str
-    expected: str
-    got: str
-
-
-def strangers_in(scenario: Scenario, dump: Cluster | None = None) -> list[Stranger]:
-    """Every name in a scenario that nobody can have by then (SM-006).
-
-    Args:
-        scenario: its sets are admitted.
-        dump: what it starts from, where it names one.
-    """
-    spec = scenario.spec
-    known = Directory(spec.sets, spec.nodes, dump, spec.topologies)
-    return strangers_among(known, dict(enumerate(spec.events)), dict(enumerate(spec.expect)), spec.kubelet.cliques)
-
-
-def _unknown_to(known: "Directory", place: int, event: Event) -> Iterator[Stranger]:
-    for path, kind, name in _named_by(event):
-        if not known.has(kind, name):
-            meant = f"a {kind} that can be there at {span_text(event.at)}; {known.like(kind, name)}"
-            yield Stranger(f"spec.events[{place}].{path}", meant, f'"{name}"')
-
-
-def _too_many(path: str, known: "Directory") -> Stranger:
-    return Stranger(path, f"sets that come to have at most {MOST:,} objects", f"{known.size:,}")
-
-
-def strangers_among(
-    known: "Directory", events: Mapping[int, Event], expected: Mapping[int, Expectation], paces: Iterable[str]
-) -> list[Stranger]:
-    """The same of parts of a scenario.
-
-    Args:
-        known: who is there at the start; learns of what the events may bring about.
-        events: by place in their list; those of one moment happen in this order.
-        expected: by place in their list; they may name whoever can be there at any moment.
-        paces: short names of cliques for which a kubelet has a pace of its own.
-    """
-    found: list[Stranger] = []
-    if known.size > MOST:
-        return [_too_many("spec.sets", known)]
-    for place, event in sorted(events.items(), key=lambda pair: (pair[1].at, pair[0])):
-        found.extend(_unknown_to(known, place, event))
-        known.take(event)
-        if known.size > MOST:
-            return [*found, _too_many(f"spec.events[{place}]", known)]
-    for place, expectation in expected.items():
-        for path, kind, name in _expected_by(expectation):
-            if known.knows_of(kind) and not known.has(kind, name):
-                meant = f"a {kind} that can ever be there; {known.like(kind, name)}"
-                found.append(Stranger(f"spec.expect[{place}].{path}", meant, f'"{name}"'))
-    for name in paces:
-        if not known.has(_TEMPLATE, name):
-            meant = f"a clique of some set's template; {known.like(_TEMPLATE, name)}"
-            found.append(Stranger(f"spec.kubelet.cliques.{name}", meant, f'"{name}"'))
-    return found
-
-
-def _named_by(event: Event) -> Iterator[tuple[str, str, str]]:
-    """Field path, kind and name of everybody that an event names."""
-    deed, field = event.deed, event.written
-    match deed:
-        case Scale() | HoldForeign():
-            yield f"{field}.name", deed.kind, deed.name
-        case Autoscale(name=name):
-            yield f"{field}.name", _AUTOSCALER, name
-        case Named(name=name):
-            yield f"{field}.name", "PodCliqueSet", name
-        case DomainAt(name=name) | ForeignDomain(name=name):
-            yield f"{field}.name", DOMAIN_KIND, name
-        case ClaimAt(name=name):
-            yield f"{field}.name", CLAIM_KIND, name
-        case TopologyAt(name=name):
-            yield f"{field}.name", TOPOLOGY_KIND, name
-        case PodAt() | GateForeign() | EditStatus() | RemoveLabels():
-            yield f"{field}.clique", "PodClique", deed.clique
-        case NodeAt(of=PodAt(clique=name)):
-            yield f"{field}.of.clique", "PodClique", name
-        case NodeAt(node=name):
-            yield f"{field}.node", _NODE, name
-        case _:
-            return
-
-
-def _expected_by(expectation: Expectation) -> Iterator[tuple[str, str, str]]:
-    """Field path, kind and name of everybody that an expectation names."""
-    for field in ("pods", "scheduled", "ready", "gated", "joined", "images"):
-        value = getattr(expectation, field)
-        for name in value if isinstance(value, Mapping) else ():
-            yield f"{field}.{name}", "PodClique", name
-    for field, kind in _EXPECTED_OF.items():
-        for name in getattr(expectation, field):
-            yield f"{to_camel(field)}.{name}", kind, name
-    for field in ("exists", "gone"):
-        for place, whole in enumerate(getattr(expectation, field)):
-            kind, _, name = whole.partition("/")
-            yield f"{field}[{place}]", kind, name
 
 
 class Directory:
@@ -254,7 +116,7 @@ class Directory:
         return closest(name, found) or f"there is no {kind}"
 
     def _add_pool(self, pool: NodePool) -> None:
-        self._add(_NODE, pool.names)
+        self._add(NODE, pool.names)
 
     def _add_root(self, root: PodCliqueSet) -> None:
         self._roots[f"{root.ref.namespace}/{root.ref.name}"].append(root)
@@ -267,14 +129,14 @@ class Directory:
         for item in (item for found in parts for item in found):
             self._add(item.ref.kind, [f"{item.ref.namespace}/{item.ref.name}"])
         for owned in (item for found in dump.others_of.values() for item in found):
-            if owned.ref.kind == _AUTOSCALER:
-                self._add(_AUTOSCALER, [f"{owned.ref.namespace}/{owned.ref.name}"])
+            if owned.ref.kind == AUTOSCALER:
+                self._add(AUTOSCALER, [f"{owned.ref.namespace}/{owned.ref.name}"])
         for kind, held in ((DOMAIN_KIND, dump.domains), (CLAIM_KIND, dump.claims)):
             self._add(kind, [f"{namespace}/{name}" for namespace, name in held])
         self._add(TOPOLOGY_KIND, dump.topologies)
         for group in (group for found in dump.groups_of.values() for group in found):
             self._ask("PodCliqueScalingGroup", group.ref.name, group.replicas)
-        self._add(_NODE, sorted({pod.node for pods in dump.pods_of.values() for pod in pods if pod.node}))
+        self._add(NODE, sorted({pod.node for pods in dump.pods_of.values() for pod in pods if pod.node}))
 
     def _add(self, kind: str, names: Iterable[str]) -> None:
         self._stored[kind].update(names)
@@ -302,7 +164,7 @@ class Directory:
         """Kind and name of what a set may have become, in any of the forms that it had; an update spares one more."""
         most = max(self._asked.get(("PodCliqueSet", name), 0), *(root.spec.replicas for root in roots))
         for root in roots:
-            yield from ((_TEMPLATE, clique.name) for clique in root.spec.template.cliques)
+            yield from ((CLIQUE_TEMPLATE, clique.name) for clique in root.spec.template.cliques)
             for replica in range(most):
                 yield "PodGang", replica_name(name, replica)
                 yield DOMAIN_KIND, domain_name(name, replica)
@@ -320,14 +182,14 @@ class Directory:
             whole = standalone_clique_name(name, replica, clique.name)
             yield "PodClique", whole
             if clique.spec.auto_scaling_config is not None:
-                yield _AUTOSCALER, whole
+                yield AUTOSCALER, whole
         for group in template.pod_clique_scaling_groups:
             owner = scaling_group_name(name, replica, group.name)
             yield "PodCliqueScalingGroup", owner
             least = group.min_available if group.min_available is not None else 1
             asked = self._asked.get(("PodCliqueScalingGroup", owner), 0)
             if group.scale_config is not None:
-                yield _AUTOSCALER, owner
+                yield AUTOSCALER, owner
                 asked = max(asked, group.scale_config.min_replicas or 0)
             for index in range(max(group.replicas, asked) + spare):
                 yield from (("PodClique", member_clique_name(owner, index, short)) for short in group.clique_names)

@@ -24,11 +24,12 @@ from grove_shell.reading.faults import Fault
 from grove_shell.reading.sources import Item, items_of, standard_input
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.settings.topology import TopologySettings
-from grove_shell.simulator.directory import Directory, strangers_among
+from grove_shell.simulator.directory import Directory
 from grove_shell.simulator.events import Event
 from grove_shell.simulator.fields import WRITTEN, Model
 from grove_shell.simulator.problems import expected_of, got_of
 from grove_shell.simulator.scenario import Expectation, Scenario
+from grove_shell.simulator.strangers import strangers_among
 from grove_shell.simulator.user_events import NodePool
 
 _SET_KINDS: Final = ("PodCliqueSet",)

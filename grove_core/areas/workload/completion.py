@@ -5,13 +5,14 @@ from grove_core.areas.mnnvl.verdicts import Fabric
 from grove_core.areas.topology.verdicts import Placing
 from grove_core.areas.workload.blueprint import MOST, blueprint_of, size_of
 from grove_core.areas.workload.desire import Completion
-from grove_core.areas.workload.expansion import Midst, wants_of_expansion
+from grove_core.areas.workload.expansion import wants_of_expansion
 from grove_core.areas.workload.lagging import findings_of_update
 from grove_core.areas.workload.rollout import judge_rollout
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
 from grove_core.areas.workload.status import statuses_of
 from grove_core.areas.workload.surplus import wants_of_surplus
+from grove_core.areas.workload.walk import Midst
 from grove_core.kernel.wants import Desired, HeldBack
 from grove_core.snapshot.snapshot import Snapshot
 
