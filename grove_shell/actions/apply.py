@@ -36,7 +36,8 @@ from grove_shell.reading.faults import Fault
 from grove_shell.reading.objects import load
 from grove_shell.views.words import plural
 from grove_shell.world.confirming import Confirming
-from grove_shell.world.shelves import Shelves, Sight
+from grove_shell.world.shelves import Shelves
+from grove_shell.world.sights import Sight
 from grove_shell.world.writes import Writes
 
 Deciding: TypeAlias = Callable[[Sight, RuleSet], Plan]

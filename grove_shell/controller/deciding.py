@@ -6,7 +6,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.world.shelves import Sight
+from grove_shell.world.sights import Sight
 
 
 def decided(seen: Sight, rules: RuleSet = DESIGN) -> Plan:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
 from grove_shell.world.homes import Home
-from grove_shell.world.shelves import Sight
+from grove_shell.world.sights import Sight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

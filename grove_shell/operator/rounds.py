@@ -22,7 +22,8 @@ from grove_shell.controller.act_at_once import act_at_once
 from grove_shell.controller.look import Following, Look
 from grove_shell.operator.pace import Due, Pace
 from grove_shell.world.homes import Home
-from grove_shell.world.shelves import Shelves, Sight
+from grove_shell.world.shelves import Shelves
+from grove_shell.world.sights import Sight
 
 _SHARE: Final = 4  # a set that took so long to think about rests so many times as long
 _SHORTEST_REST: Final = 0.02

@@ -11,7 +11,7 @@ from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.fields import Kind
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.world.holdings import Holdings
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
@@ -42,7 +42,7 @@ class Informers:
     def relist(self, back: int) -> None:
         """Forget everything and list what there was so long ago."""
         self.version += 1
-        self.view = MemoryWorld(())
+        self.view = Holdings()
         self.view.complete = EVERY_KIND | {TOPOLOGY_KIND}
         self._queues: defaultdict[str, deque[Change]] = defaultdict(deque)
         self._read = 0

@@ -4,21 +4,14 @@ An answer to a write of our own is taken in like an event of the watch, so what 
 older event that comes after it changes nothing (PL-018).
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final
 
-from grove_core.areas.topology.moment import USE_IS_SEEN_BY, TopologyMoment
+from grove_core.areas.topology.moment import USE_IS_SEEN_BY
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TOPOLOGY_KINDS
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
-from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import CLAIM_KIND, OWNED_KINDS, Owned, owned_of
 from grove_core.resources.ownership import controller_in
@@ -27,24 +20,18 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.podgang import podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
-from grove_core.resources.topology_use import User
-from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.world.buried import Buried, number_of
-from grove_shell.world.homes import Home, home_in, is_topology_home
+from grove_shell.world.buried import number_of
+from grove_shell.world.homes import Home
 from grove_shell.world.house import Address, House, Stored
+from grove_shell.world.sights import SET_KIND, TEMPLATE_KIND, Sights, Where
 from grove_shell.world.template_users import TemplateUsers
 from grove_shell.world.topology_shelf import TopologyShelf
 
-Sight: TypeAlias = Snapshot | TopologyMoment
-"""What one root can see."""
-
-TEMPLATE_KIND: Final = "ResourceClaimTemplate"
-_SET_KIND: Final = "PodCliqueSet"
 _FEWEST_SHARED: Final = 8_192
 _SHARED_EACH: Final = 4  # strings of one object that others may have as well
 _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any], dict[str, str]], Stored]]] = MappingProxyType(
     {
-        _SET_KIND: podcliqueset_of,
+        SET_KIND: podcliqueset_of,
         GROUP_KIND: scaling_group_of,
         "PodClique": podclique_of,
         "PodGang": podgang_of,
@@ -55,43 +42,20 @@ _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any], dict[str, str]], S
 )
 
 
-class _Where(NamedTuple):
-    """Where an object is kept, and in which version; ``shelf`` is the uid of a pod's clique."""
-
-    home: Home
-    uid: str
-    version: int
-    shelf: str = ""
-
-
-class Shelves:
+class Shelves(Sights):
     """A copy of the cluster; mutable, and of one event loop.
 
     Attributes:
         changed: called with the set that a change concerns.
-        configuration, served: what every look is taken with.
-        topologies: which are in no set.
     """
 
     def __init__(self, changed: Callable[[Home], None] = lambda _home: None) -> None:
         """Begin empty."""
+        super().__init__(TopologyShelf(self._tell))
         self.changed = changed
-        self.configuration = Configuration()
-        self.served = Served()
-        self.topologies = TopologyShelf(self._tell)
-        self._houses: dict[Home, House] = {}
-        self._places: defaultdict[str, dict[Address, _Where]] = defaultdict(dict)
-        self._home_of_owner: dict[str, Home] = {}
-        self._gone = Buried()
-        self._lost: dict[str, str] = {}
-        self._templates: dict[tuple[str, str], FrozenMap] = {}  # of everybody, for any set may name them
         self._template_users = TemplateUsers()
-        self._domains: dict[tuple[str, str], ComputeDomain] = {}  # of everybody: a name may be taken
-        self._claims: dict[tuple[str, str], Owned] = {}
         self._shared: dict[str, str] = {}
         self._most_shared = _FEWEST_SHARED
-
-    # what happens to objects
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """Everything there is of a kind as of a version; what is not among it is gone, unless it is newer (RS9)."""
@@ -134,7 +98,7 @@ class Shelves:
             self._leave(address, before)
             if before.home != home:
                 self._tell_of(address, before.home)
-        self._places[kind][address] = _Where(home, uid, version, shelf)
+        self._places[kind][address] = Where(home, uid, version, shelf)
         house = self._houses.setdefault(home, House())
         try:
             self._file(house, home, address, _PROJECTIONS[kind](raw, self._shared))
@@ -172,120 +136,6 @@ class Shelves:
         self._doubt(kind)
         for home in list(self._houses):
             self._tell(home)
-
-    # what is asked
-
-    def is_buried(self, uid: object) -> bool:
-        """Whether an object of this uid went, as far as was heard, and did not come back to sight."""
-        return uid in self._gone
-
-    def homes(self) -> list[Home]:
-        """Every set there is, sorted."""
-        return sorted(home for home, house in self._houses.items() if house.root is not None)
-
-    def leftovers(self, home: Home) -> list[ScalingGroup | PodClique]:
-        """What a set that is gone left behind and is being deleted; a set that cannot be read is not gone (WL-233)."""
-        house = self._houses.get(home)
-        if _SET_KIND in self._lost or house is None or house.root is not None:
-            return []
-        if any(kind == _SET_KIND for kind, _, _ in house.broken):
-            return []
-        return sorted(house.leaving, key=lambda part: part.ref.sort_key)
-
-    def find(self, ref: Ref) -> Stored | None:
-        """One object by its address."""
-        if ref.kind in TOPOLOGY_KINDS:
-            return self.topologies.find(ref)
-        address = (ref.kind, ref.namespace, ref.name)
-        where = self._places[ref.kind].get(address)
-        if where is None:
-            return None
-        house = self._houses[where.home]
-        if ref.kind == "Pod":
-            return house.pods.get(where.shelf, {}).get(ref.name)
-        return house.root if ref.kind == _SET_KIND else house.items.get(address)
-
-    def holds(self, home: Home) -> bool:
-        """Whether there is anything of a set, be it only what it left behind; or of a topology."""
-        return home in self._houses or (is_topology_home(home) and self._has_topology(home[1]))
-
-    def of(self, home: Home, kind: str) -> list[Ref]:
-        """The objects of a kind that belong to a set."""
-        house = self._houses.get(home)
-        return [] if house is None else house.refs(kind)
-
-    def home_of(self, ref: Ref) -> Home | None:
-        """The set that an object belongs to; None if it is not known."""
-        where = self._places[ref.kind].get((ref.kind, ref.namespace, ref.name))
-        return None if where is None else where.home
-
-    def home_in(self, kind: str, raw: Mapping[str, Any]) -> Home | None:
-        """The set that an object belongs to, known or not."""
-        if kind == TEMPLATE_KIND:  # of no set, and of interest to whoever names it
-            return (str(raw["metadata"].get("namespace") or "default"), "")
-        return home_in(kind, raw, self._home_of_owner)
-
-    @property
-    def lost(self) -> Mapping[str, str]:
-        """Kinds of which nothing is known, and why."""
-        return MappingProxyType(self._lost)
-
-    def broken(self) -> dict[str, str]:
-        """What could not be read: its kind and name, and what is wrong with it."""
-        return {
-            f"{kind} {namespace}/{name}": words
-            for house in self._houses.values()
-            for (kind, namespace, name), words in house.broken.items()
-        }
-
-    def sight(self, home: Home, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Sight | None:
-        """What a set or a topology can see; None if it is gone."""
-        if is_topology_home(home):
-            return self._observe_topology(home[1], now, attempts)
-        return self.observe(home, now, attempts)
-
-    def observe(self, home: Home, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
-        """What a set can see; None if it is gone. Linear in what belongs to it."""
-        house = self._houses.get(home)
-        if house is None or house.root is None:
-            return None
-        unknown = frozenset(self._lost) | {kind for kind, _, _ in house.broken}
-        whole = EVERY_KIND | {TOPOLOGY_KIND} if self.topologies.knows_that_of(home) else EVERY_KIND
-        return replace(
-            house.seen(house.root, now, attempts),
-            named_domains=self._domains,
-            named_claims=self._claims,
-            configuration=self.configuration,
-            served=self.served,
-            not_collected=unknown,
-            complete=whole - unknown,
-            claim_templates=self._templates,
-            topologies=self.topologies.by_name,
-        )
-
-    # within
-
-    def _has_topology(self, name: str) -> bool:
-        """Whether there is such a topology, or the operator is to make it."""
-        is_default = name == DEFAULT_TOPOLOGY and self.configuration.topology.enabled
-        is_to_be = is_default and self.topologies.knows(name)
-        return is_to_be or name in self.topologies.by_name
-
-    def _observe_topology(self, name: str, now: datetime, attempts: tuple[Attempt, ...]) -> TopologyMoment | None:
-        """Linear in the sets there are and in what belongs to those that use it."""
-        if not self._has_topology(name):
-            return None
-        broken = {kind for house in self._houses.values() for kind, _, _ in house.broken}
-        return TopologyMoment(
-            name=name,
-            topology=self.topologies.by_name.get(name),
-            users=tuple(User(*home, self._houses[home].bound) for home in sorted(self.topologies.users(name))),
-            told=self.configuration.topology,
-            now=now,
-            unknown=tuple(sorted(USE_IS_SEEN_BY & (self._lost.keys() | broken))),
-            attempts=attempts,
-            shadowed=self.topologies.shadowed(name),
-        )
 
     def _doubt(self, kind: str) -> None:
         """What is known of a kind has become more or less; of which kinds that matters is TP-042."""
@@ -332,7 +182,7 @@ class Shelves:
             if isinstance(item, ScalingGroup | PodClique):
                 self._home_of_owner[item.uid] = home
 
-    def _take_out(self, address: Address, where: _Where) -> None:
+    def _take_out(self, address: Address, where: Where) -> None:
         house = self._houses[where.home]
         kind, _, name = address
         if house.broken.pop(address, None) is not None:
@@ -343,7 +193,7 @@ class Shelves:
             self._claims.pop(address[1:], None)
         if kind == TEMPLATE_KIND:
             self._templates.pop(address[1:], None)
-        if kind == _SET_KIND:
+        if kind == SET_KIND:
             house.root = None
             self.topologies.note(where.home, None)
             self._template_users.note(where.home, None)
@@ -360,7 +210,7 @@ class Shelves:
         self._leave(address, where)
         self._tell_of(address, where.home)
 
-    def _leave(self, address: Address, where: _Where) -> None:
+    def _leave(self, address: Address, where: Where) -> None:
         """Out of its house, and the house goes where nobody is left in it."""
         self._take_out(address, where)
         if self._houses[where.home].is_empty:

@@ -125,7 +125,7 @@ class StopsAtOnce(Lingering):
 class KeepsEndedPods(Lingering):
     """A pod that has ended waits for its kubelet."""
 
-    def _delete_pod(self, pod: Pod) -> None:
+    def delete_pod(self, pod: Pod) -> None:
         if pod.node and not pod.deleting:
             self.put_pod(replace(pod, deleting=True))
         elif not pod.node:

@@ -18,7 +18,7 @@ from grove_shell.actions.apply import ApplyOptions, apply
 from grove_shell.cli.main import run
 from grove_shell.client.kinds import KINDS
 from grove_shell.controller.deciding import decided
-from grove_shell.world.shelves import Sight
+from grove_shell.world.sights import Sight
 from tests.operator.listing import ListingServer
 
 Json = dict[str, Any]

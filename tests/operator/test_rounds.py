@@ -28,7 +28,8 @@ from grove_shell.operator.pace import Pace
 from grove_shell.operator.rounds import Rounds
 from grove_shell.operator.telemetry import Telemetry
 from grove_shell.world.homes import Home
-from grove_shell.world.shelves import Shelves, Sight
+from grove_shell.world.shelves import Shelves
+from grove_shell.world.sights import Sight
 from tests.property.resources.manifests import clique, owner
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 

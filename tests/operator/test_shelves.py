@@ -15,7 +15,8 @@ from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.world.homes import Home
-from grove_shell.world.shelves import TEMPLATE_KIND, Shelves
+from grove_shell.world.shelves import Shelves
+from grove_shell.world.sights import TEMPLATE_KIND
 from tests.property.resources.manifests import clique, meta, owner
 from tests.property.workload.sets import NOW, clique_raw, set_raw
 

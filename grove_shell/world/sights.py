@@ -1,0 +1,173 @@
+"""What is known of a cluster, by the set it belongs to, and what a set or a topology sees of it at a moment."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from grove_core.areas.topology.moment import USE_IS_SEEN_BY, TopologyMoment
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TOPOLOGY_KINDS
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.configuration import Configuration, Served
+from grove_core.resources.owned import Owned
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.topology_use import User
+from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
+from grove_shell.world.buried import Buried
+from grove_shell.world.homes import Home, home_in, is_topology_home
+from grove_shell.world.house import Address, House, Stored
+from grove_shell.world.topology_shelf import TopologyShelf
+
+Sight: TypeAlias = Snapshot | TopologyMoment
+"""What one root can see."""
+
+TEMPLATE_KIND: Final = "ResourceClaimTemplate"
+SET_KIND: Final = "PodCliqueSet"
+
+
+class Where(NamedTuple):
+    """Where an object is kept, and in which version; ``shelf`` is the uid of a pod's clique."""
+
+    home: Home
+    uid: str
+    version: int
+    shelf: str = ""
+
+
+class Sights:
+    """Who is where; filled by whoever hears of changes.
+
+    Attributes:
+        configuration, served: what every look is taken with.
+        topologies: which are in no set.
+    """
+
+    def __init__(self, topologies: TopologyShelf) -> None:
+        """Begin empty."""
+        self.configuration = Configuration()
+        self.served = Served()
+        self.topologies = topologies
+        self._houses: dict[Home, House] = {}
+        self._places: defaultdict[str, dict[Address, Where]] = defaultdict(dict)
+        self._home_of_owner: dict[str, Home] = {}
+        self._gone = Buried()
+        self._lost: dict[str, str] = {}
+        self._templates: dict[tuple[str, str], FrozenMap] = {}  # of everybody, for any set may name them
+        self._domains: dict[tuple[str, str], ComputeDomain] = {}  # of everybody: a name may be taken
+        self._claims: dict[tuple[str, str], Owned] = {}
+
+    def is_buried(self, uid: object) -> bool:
+        """Whether an object of this uid went, as far as was heard, and did not come back to sight."""
+        return uid in self._gone
+
+    def homes(self) -> list[Home]:
+        """Every set there is, sorted."""
+        return sorted(home for home, house in self._houses.items() if house.root is not None)
+
+    def leftovers(self, home: Home) -> list[ScalingGroup | PodClique]:
+        """What a set that is gone left behind and is being deleted; a set that cannot be read is not gone (WL-233)."""
+        house = self._houses.get(home)
+        if SET_KIND in self._lost or house is None or house.root is not None:
+            return []
+        if any(kind == SET_KIND for kind, _, _ in house.broken):
+            return []
+        return sorted(house.leaving, key=lambda part: part.ref.sort_key)
+
+    def find(self, ref: Ref) -> Stored | None:
+        """One object by its address."""
+        if ref.kind in TOPOLOGY_KINDS:
+            return self.topologies.find(ref)
+        address = (ref.kind, ref.namespace, ref.name)
+        where = self._places[ref.kind].get(address)
+        if where is None:
+            return None
+        house = self._houses[where.home]
+        if ref.kind == "Pod":
+            return house.pods.get(where.shelf, {}).get(ref.name)
+        return house.root if ref.kind == SET_KIND else house.items.get(address)
+
+    def holds(self, home: Home) -> bool:
+        """Whether there is anything of a set, be it only what it left behind; or of a topology."""
+        return home in self._houses or (is_topology_home(home) and self._has_topology(home[1]))
+
+    def of(self, home: Home, kind: str) -> list[Ref]:
+        """The objects of a kind that belong to a set."""
+        house = self._houses.get(home)
+        return [] if house is None else house.refs(kind)
+
+    def home_of(self, ref: Ref) -> Home | None:
+        """The set that an object belongs to; None if it is not known."""
+        where = self._places[ref.kind].get((ref.kind, ref.namespace, ref.name))
+        return None if where is None else where.home
+
+    def home_in(self, kind: str, raw: Mapping[str, Any]) -> Home | None:
+        """The set that an object belongs to, known or not."""
+        if kind == TEMPLATE_KIND:  # of no set, and of interest to whoever names it
+            return (str(raw["metadata"].get("namespace") or "default"), "")
+        return home_in(kind, raw, self._home_of_owner)
+
+    @property
+    def lost(self) -> Mapping[str, str]:
+        """Kinds of which nothing is known, and why."""
+        return MappingProxyType(self._lost)
+
+    def broken(self) -> dict[str, str]:
+        """What could not be read: its kind and name, and what is wrong with it."""
+        return {
+            f"{kind} {namespace}/{name}": words
+            for house in self._houses.values()
+            for (kind, namespace, name), words in house.broken.items()
+        }
+
+    def sight(self, home: Home, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Sight | None:
+        """What a set or a topology can see; None if it is gone."""
+        if is_topology_home(home):
+            return self._observe_topology(home[1], now, attempts)
+        return self.observe(home, now, attempts)
+
+    def observe(self, home: Home, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
+        """What a set can see; None if it is gone. Linear in what belongs to it."""
+        house = self._houses.get(home)
+        if house is None or house.root is None:
+            return None
+        unknown = frozenset(self._lost) | {kind for kind, _, _ in house.broken}
+        whole = EVERY_KIND | {TOPOLOGY_KIND} if self.topologies.knows_that_of(home) else EVERY_KIND
+        return replace(
+            house.seen(house.root, now, attempts),
+            named_domains=self._domains,
+            named_claims=self._claims,
+            configuration=self.configuration,
+            served=self.served,
+            not_collected=unknown,
+            complete=whole - unknown,
+            claim_templates=self._templates,
+            topologies=self.topologies.by_name,
+        )
+
+    def _has_topology(self, name: str) -> bool:
+        """Whether there is such a topology, or the operator is to make it."""
+        is_default = name == DEFAULT_TOPOLOGY and self.configuration.topology.enabled
+        is_to_be = is_default and self.topologies.knows(name)
+        return is_to_be or name in self.topologies.by_name
+
+    def _observe_topology(self, name: str, now: datetime, attempts: tuple[Attempt, ...]) -> TopologyMoment | None:
+        """Linear in the sets there are and in what belongs to those that use it."""
+        if not self._has_topology(name):
+            return None
+        broken = {kind for house in self._houses.values() for kind, _, _ in house.broken}
+        return TopologyMoment(
+            name=name,
+            topology=self.topologies.by_name.get(name),
+            users=tuple(User(*home, self._houses[home].bound) for home in sorted(self.topologies.users(name))),
+            told=self.configuration.topology,
+            now=now,
+            unknown=tuple(sorted(USE_IS_SEEN_BY & (self._lost.keys() | broken))),
+            attempts=attempts,
+            shadowed=self.topologies.shadowed(name),
+        )
