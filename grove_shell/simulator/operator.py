@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Iterable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from grove_core.areas.mnnvl.preflight import objection_to_start
 from grove_core.areas.topology.moment import TopologyMoment
@@ -23,12 +23,14 @@ from grove_shell.controller.act import acting
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.fault_events import CrashOperator
+from grove_shell.simulator.following import Following
 from grove_shell.simulator.history import Actor
 from grove_shell.simulator.informers import Informers
 from grove_shell.simulator.recollection import Recollection
 from grove_shell.simulator.scenario import OperatorSpec
-from grove_shell.simulator.spans import MINUTE, SECOND, millis_until, moment_of
+from grove_shell.simulator.spans import SECOND, millis_until, moment_of
 from grove_shell.simulator.topologies import Sight, kept_in, moment_in
+from grove_shell.simulator.turns import PATIENCE, Heard, Turns
 from grove_shell.simulator.violation import Violated, Violation
 from grove_shell.simulator.wire import Crash, Wire
 
@@ -37,29 +39,7 @@ Keep: TypeAlias = Callable[[TopologyMoment], Plan]
 Preflight: TypeAlias = Callable[[Configuration, Served], Reason | None]
 _Work: TypeAlias = Generator[int, None, None]
 
-_PATIENCE: Final = SECOND
-_LONGEST_PATIENCE: Final = MINUTE
 _BACK_OFF: Final = 10 * SECOND
-
-
-class Following(Protocol):
-    """Who follows what an operator does: the storyteller, and the checks."""
-
-    def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
-        """A process began, or ended before its first look because of an objection."""
-        ...
-
-    def planned(self, actor: Actor, seen: Sight, plan: Plan) -> None:
-        """A plan was made, and will be tried now."""
-        ...
-
-    def wrote(self, actor: Actor, seen: Sight, attempt: Attempt) -> None:
-        """A step was tried."""
-        ...
-
-    def crashed(self, actor: Actor, writes: int) -> None:
-        """The process ended, after so many writes of its last round."""
-        ...
 
 
 class Operator:
@@ -99,10 +79,9 @@ class Operator:
         self.rounds = 0
         self.memory = Recollection()
         self.retired = False
-        self._settled: dict[Ref, tuple[int, int, int | None]] = {}
         self._doom: CrashOperator | None = None
         self._doom_left = 0
-        self._patience: dict[Ref, tuple[int, int]] = {}  # how long to wait after a failure, and until when now
+        self._turns = Turns(self.wake)
         self._due: int | None = None
         self._not_before = 0
         self._down_until = 0
@@ -160,8 +139,7 @@ class Operator:
             return
         self._doom_left -= 1
         self.memory.clear()
-        self._patience.clear()
-        self._settled.clear()
+        self._turns.clear()
         self.wire.crash_at = None
         self._busy, self._missed = None, False  # what is on its way to the server arrives all the same
         self._down_until = self.cluster.agenda.now + fault.down
@@ -229,7 +207,7 @@ class Operator:
             yield from self._round(root)
         answers = yield from self._try(let_go(self.informers.view.leftovers()), None)
         if any(answer.outcome is not Outcome.DONE for answer in answers):
-            self.wake(self.cluster.agenda.now + _PATIENCE)
+            self.wake(self.cluster.agenda.now + PATIENCE)
 
     def _try(self, steps: Iterable[Step], seen: Sight | None) -> Generator[int, None, tuple[Attempt, ...]]:
         """Try steps, each when the one before is answered; those of no root's plan are followed by nobody."""
@@ -268,7 +246,7 @@ class Operator:
     def _round(self, root: Ref) -> _Work:
         now = self.cluster.agenda.now
         clock = moment_of(self.start, now + self.clock_off)
-        if self._would_say_the_same(root):
+        if self._turns.would_say_the_same(root, self._heard(), now):
             return
         seen = self._sight(root, clock)
         if seen is None:
@@ -300,36 +278,17 @@ class Operator:
         attempts = self.memory.of(root, listed, self.informers)
         return replace(listed, attempts=attempts) if attempts else listed
 
-    def _would_say_the_same(self, root: Ref) -> bool:
-        """Whether nothing arrived since a look that had nothing to do, and time alone changes nothing yet (PL-008)."""
-        version, off, wake_at = self._settled.get(root, (-1, 0, None))
-        if version != self.informers.version or off != self.clock_off:
-            return False
-        if wake_at is None or self.cluster.agenda.now < wake_at:
-            if wake_at is not None:
-                self.wake(wake_at)
-            return True
-        return False
-
     def _wake_after(self, root: Ref, plan: Plan, seen: Sight, answers: tuple[Attempt, ...]) -> None:
         """Look again when time alone may change something, and when what failed may be tried again."""
         now = self.cluster.agenda.now
         wake_at = None if plan.wake_at is None else millis_until(self.start, plan.wake_at) - self.clock_off
-        if wake_at is not None:
-            self.wake(wake_at)
-        self._settled.pop(root, None)
-        if not plan.steps and not seen.attempts:
-            self._settled[root] = (self.informers.version, self.clock_off, wake_at)
+        self._turns.looked(root, self._heard(), wake_at, is_idle=not plan.steps and not seen.attempts)
         failed = any(answer.outcome is not Outcome.DONE for answer in answers)
         waits = any(attempt.outcome is not Outcome.DONE for attempt in seen.attempts)
-        if failed or waits:
-            if failed:
-                patience, _ = self._patience.get(root, (_PATIENCE // 2, 0))
-                patience = min(patience * 2, _LONGEST_PATIENCE)
-                self._patience[root] = (patience, now + patience)
-            self.wake(self._patience[root][1])
-        else:
-            self._patience.pop(root, None)
+        self._turns.tried(root, now, failed=failed, waits=waits)
+
+    def _heard(self) -> Heard:
+        return Heard(self.informers.version, self.clock_off)
 
     def _check(self, plan: Plan, seen: Sight) -> None:
         """As whoever applies plans should, before the first write: is it legal for what the operator knows?"""

@@ -26,13 +26,14 @@ from grove_shell.simulator.driver import Driver
 from grove_shell.simulator.events import Event
 from grove_shell.simulator.expectations import Judge, Miss
 from grove_shell.simulator.fabric_faults import FabricFaults
+from grove_shell.simulator.following import Following
 from grove_shell.simulator.history import History, NoEffect, What
 from grove_shell.simulator.kubelet import Kubelet
 from grove_shell.simulator.late_admission import LateAround
 from grove_shell.simulator.mischief import Mischief
 from grove_shell.simulator.node_controller import NodeController
 from grove_shell.simulator.nodes import Node, nodes_of
-from grove_shell.simulator.operator import Decide, Following, Keep, Operator, Preflight
+from grove_shell.simulator.operator import Decide, Keep, Operator, Preflight
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.scheduler import Scheduler
 from grove_shell.simulator.spans import MINUTE, moment_of

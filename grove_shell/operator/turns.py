@@ -1,0 +1,112 @@
+"""When a set or a topology is looked at again: after a rest, at a moment of its plan, after what failed."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from random import uniform
+from typing import Final
+
+from grove_core.kernel.steps import Attempt, Outcome
+from grove_core.snapshot.expectations import refused_so_far
+from grove_shell.operator.pace import Pace
+
+_SHARE: Final = 4  # a set that took so long to think about rests so many times as long
+_SHORTEST_REST: Final = 0.02
+_FIRST_PATIENCE: Final = 0.25
+_LONGEST_PATIENCE: Final = 60.0
+_LONGEST_SLEEP: Final = 3600.0
+
+
+@dataclass(slots=True)
+class Turn:
+    """One set or topology in the queue; moments are of the loop's clock.
+
+    Attributes:
+        wake: asks for a look.
+        dirty: something changed since its last look.
+        rest_until: no look before, so that a burst of changes is one look.
+        refused: what the server would not have lately (PL-012), and until when that stands.
+        again: the next look is the one that follows a refusal at once (OP-028).
+        pace: which steps of a plan are tried now.
+    """
+
+    wake: Callable[[], None]
+    dirty: bool = False
+    task: asyncio.Task[None] | None = None
+    timer: asyncio.TimerHandle | None = None
+    rest_until: float = 0.0
+    patience: float = _FIRST_PATIENCE
+    refused: tuple[Attempt, ...] = ()
+    refused_until: float = 0.0
+    again: bool = False
+    pace: Pace = field(default_factory=Pace)
+
+    def rest(self, seconds: float = 0.0) -> None:
+        """No look for a while, the longer the longer the last one was thought about."""
+        self.rest_until = _now() + max(seconds * _SHARE, _SHORTEST_REST)
+
+    def stands(self, *, again: bool) -> tuple[Attempt, ...]:
+        """What was refused; when it had its time it is tried again if anybody still wants it."""
+        if not again and _now() >= self.refused_until:
+            self.refused = ()
+        return self.refused
+
+    def went_well(self) -> None:
+        """Patience begins anew, but not while a refusal stands: other writes of its set say nothing of it (OP-023)."""
+        if not self.refused:
+            self.patience = _FIRST_PATIENCE
+
+    def remember(self, attempts: Iterable[Attempt], *, again: bool) -> None:
+        """Refusals stand until their time is over; what failed is tried again, later each time.
+
+        What is refused may be a reason to go another way (WL-088), which nothing else may be there to wake the set
+        for; so one look follows at once, and what that one meets waits for the time that is set already (OP-028).
+        """
+        answers = tuple(attempts)
+        self.refused = refused_so_far(self.refused, answers)
+        self.pace.take(answers)
+        if all(answer.outcome is Outcome.DONE for answer in answers):
+            self.went_well()
+            return
+        if again:
+            return
+        self.retry()
+        if any(answer.outcome is Outcome.REFUSED for answer in answers):
+            self.again = True
+            self.wake()
+
+    def retry(self) -> None:
+        """Look again after a while, which is longer each time."""
+        pause = self.patience * uniform(0.8, 1.0)  # noqa: S311 - no secret
+        self.patience = min(self.patience * 2, _LONGEST_PATIENCE)
+        self.refused_until = _now() + pause
+        self.look_in(pause)
+
+    def look_at(self, moment: datetime | None) -> None:
+        """Look again when time alone may change something (PL-008)."""
+        if moment is not None:
+            self.look_in((moment - datetime.now(UTC)).total_seconds())
+
+    def look_for_refused(self, *, again: bool) -> None:
+        """An earlier look may have taken the place of the one that tries again what was refused (OP-026)."""
+        left = self.refused_until - _now()
+        if again or (self.refused and left > 0):
+            self.look_in(max(left, _SHORTEST_REST))
+
+    def look_in(self, seconds: float) -> None:
+        """The earlier of two looks counts; the later one follows from the plan of the first."""
+        when = _now() + min(max(seconds, 0.0), _LONGEST_SLEEP)
+        if self.timer is not None and not self.timer.cancelled() and _now() < self.timer.when() <= when:
+            return
+        self.stop()
+        self.timer = asyncio.get_running_loop().call_at(when, self.wake)
+
+    def stop(self) -> None:
+        """No look that was planned takes place."""
+        if self.timer is not None:
+            self.timer.cancel()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
