@@ -115,17 +115,27 @@ def _made(place: Path) -> Iterator[tuple[Mapping[str, str], Iterable[str]]]:
 def _judge(names: Sequence[str], options: argparse.Namespace) -> None:
     """Let the plugin judge; where nobody knows which tests enter what, it finds that out first."""
     hashes = {name: of[function_of(name)] for of, made in _made(WORK) for name in made}
-    told = WORK / "asked.json"
-    paths = {"reach": str(WORK / "reach.json"), "verdicts": str(WORK / "verdicts.jsonl")}
+    told, reach = WORK / "asked.json", WORK / f"reach-{_digest()}.json"
+    for older in set(WORK.glob("reach*.json")) - {reach}:
+        older.unlink()
+    paths = {"reach": str(reach), "verdicts": str(WORK / "verdicts.jsonl")}
     asked = {**paths, "names": [[name, hashes[name]] for name in names]}
     told.write_text(json.dumps({**asked, "jobs": options.jobs, "seconds": options.seconds}), encoding="utf-8")
     plugins = ("-p", "tests.mutation.profile", "-p", "tests.mutation.judge")
     quiet = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:benchmark", "-m", "not no_cover")
     environment = {ASKED: str(told), "HYPOTHESIS_PROFILE": NAME}
-    rounds = [] if (WORK / "reach.json").is_file() else ["which tests enter which function"]
+    rounds = [] if reach.is_file() else ["which tests enter which function"]
     for doing in [*rounds, f"{len(names)} mutants"] if names else []:
         _say(f"{doing}: verdicts go to {WORK / 'verdicts.jsonl'}")
         _python("pytest", *quiet, *plugins, *TESTS, cwd=WORK / "mutants", environment=environment)
+
+
+def _digest() -> str:
+    """Of all code and tests: which tests enter what may be something else as soon as any of them changes."""
+    whole = hashlib.sha256()
+    for path in sorted(path for path in _files(ROOT) if path.suffix == ".py"):
+        whole.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
+    return whole.hexdigest()[:16]
 
 
 def _is_asked(name: str, parts: Iterable[str], share: int) -> bool:
