@@ -12,10 +12,10 @@ import os
 import resource
 import sys
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -38,36 +38,86 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     asked = json.loads(Path(os.environ[ASKED]).read_text(encoding="utf-8"))
     kept = Path(asked["reach"])
     if kept.is_file():
-        _judge_all(session.items, asked, json.loads(kept.read_text(encoding="utf-8")))
+        _Court(session.items, asked, json.loads(kept.read_text(encoding="utf-8"))).judge_all(Path(asked["verdicts"]))
     else:
         kept.write_text(json.dumps(_reach_of(session.items)), encoding="utf-8")
     return True
 
 
-def _judge_all(items: Sequence[pytest.Item], asked: Mapping[str, Any], reach: Reach) -> None:
-    known = {item.nodeid: item for item in items}
-    running: dict[int, tuple[str, str]] = {}
-    with Path(asked["verdicts"]).open("a", encoding="utf-8", buffering=1) as out:
+class _Court:
+    """Forks that judge, and the verdicts they come to.
 
-        def reap() -> None:
-            pid, status = os.waitpid(-1, 0)
-            name, of = running.pop(pid)
-            verdict = _EXITS.get(os.waitstatus_to_exitcode(status), TIMEOUT)
-            out.write(json.dumps([name, verdict, of]) + "\n")
+    A test kills only where it passes without a mutant, in a fork like that of the mutant: one that does not is told of
+    and asked no more, and whoever it killed is put to the others.
+    """
 
-        for name, of in asked["names"]:
-            near = [(seconds, known[test]) for seconds, test in reach.get(function_of(name), ()) if test in known]
-            if not near:
-                out.write(json.dumps([name, NO_TESTS, of]) + "\n")
-                continue
-            if len(running) == asked["jobs"]:
-                reap()
+    def __init__(self, items: Sequence[pytest.Item], asked: Mapping[str, Any], reach: Reach) -> None:
+        self._known = {item.nodeid: item for item in items}
+        self._reach = reach
+        self._jobs, self._seconds = asked["jobs"], asked["seconds"]
+        self._due = deque((name, of) for name, of in asked["names"])
+        self._running: dict[int, tuple[str, str, Sequence[tuple[float, pytest.Item]], int]] = {}
+        self._sound: dict[str, bool] = {}
+
+    def judge_all(self, verdicts: Path) -> None:
+        """Every mutant that was asked for."""
+        with verdicts.open("a", encoding="utf-8", buffering=1) as out:
+            while self._due or self._running:
+                while self._due and len(self._running) < self._jobs:
+                    name, of = self._due.popleft()
+                    near = self._near(name)
+                    if near:
+                        self._try(name, of, near)
+                    else:
+                        out.write(json.dumps([name, NO_TESTS, of]) + "\n")
+                if self._running:
+                    found = self._reap()
+                    if found is not None:
+                        out.write(json.dumps(found) + "\n")
+
+    def _near(self, name: str) -> Sequence[tuple[float, pytest.Item]]:
+        """The tests that a mutant is held against, with their seconds."""
+        near = self._reach.get(function_of(name), ())
+        sound = [
+            (cost, self._known[test]) for cost, test in near if test in self._known and self._sound.get(test, True)
+        ]
+        return list(_within(sound, self._seconds))
+
+    def _try(self, name: str, of: str, near: Sequence[tuple[float, pytest.Item]]) -> None:
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            _put_to(name, near, writing)
+        os.close(writing)
+        self._running[pid] = name, of, near, reading
+
+    def _reap(self) -> tuple[str, str, str] | None:
+        """A verdict; none where the test that killed fails anyway."""
+        pid, status = os.waitpid(-1, 0)
+        name, of, near, reading = self._running.pop(pid)
+        with os.fdopen(reading) as told:
+            place = told.read()
+        verdict = _EXITS.get(os.waitstatus_to_exitcode(status), TIMEOUT)
+        if verdict == KILLED and not self._passes(near[int(place)]):
+            self._due.append((name, of))
+            return None
+        return name, verdict, of
+
+    def _passes(self, near: tuple[float, pytest.Item]) -> bool:
+        """Whether a test passes in a fork without a mutant."""
+        test = near[1].nodeid
+        if test not in self._sound:
+            reading, writing = os.pipe()
             pid = os.fork()
             if pid == 0:
-                os._exit(_judge(name, near, asked["seconds"]))
-            running[pid] = name, of
-        while running:
-            reap()
+                _put_to("", [near], writing)
+            os.close(writing)
+            os.close(reading)
+            _, status = os.waitpid(pid, 0)
+            self._sound[test] = os.waitstatus_to_exitcode(status) == 0
+            if not self._sound[test]:
+                sys.stderr.write(f"left out, for it fails in a fork without a mutant: {test}\n")
+        return self._sound[test]
 
 
 def function_of(mutant: str) -> str:
@@ -75,31 +125,31 @@ def function_of(mutant: str) -> str:
     return mutant.rpartition("__mutmut_")[0]
 
 
-def _judge(name: str, near: Sequence[tuple[float, pytest.Item]], seconds: float) -> int:
-    """In a fork: 1 as soon as a test fails, 0 if none does; ended by the system where it takes far too long."""
+def _put_to(name: str, near: Sequence[tuple[float, pytest.Item]], writing: int) -> NoReturn:
+    """In a fork: ends with 1 as soon as a test fails, and says which; with 0 if none does; else by the system."""
     trampoline.get_mutant_under_test = lambda: name
     os.environ["MUTANT_UNDER_TEST"] = name
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, 1)
     os.dup2(devnull, 2)
     spent = resource.getrusage(resource.RUSAGE_SELF)
-    so_far = spent.ru_utime + spent.ru_stime
-    chosen = list(_within(near, seconds))
-    limit = int(so_far + _SETUP_S + 5 * sum(one for one, _ in near[: len(chosen)]))
+    limit = int(spent.ru_utime + spent.ru_stime + _SETUP_S + 5 * sum(cost for cost, _ in near))
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-    for item, following in zip(chosen, [*chosen[1:], None], strict=True):
+    items = [item for _, item in near]
+    for place, (item, following) in enumerate(zip(items, [*items[1:], None], strict=True)):
         if any(report.failed for report in runtestprotocol(item, log=False, nextitem=following)):
-            return 1
-    return 0
+            os.write(writing, str(place).encode())
+            os._exit(1)
+    os._exit(0)
 
 
-def _within(near: Sequence[tuple[float, pytest.Item]], seconds: float) -> Iterator[pytest.Item]:
+def _within(near: Sequence[tuple[float, pytest.Item]], seconds: float) -> Iterator[tuple[float, pytest.Item]]:
     spent = 0.0
     for cost, item in near:
         if spent and spent + cost > seconds:
             return
         spent += cost
-        yield item
+        yield cost, item
 
 
 def _reach_of(items: Sequence[pytest.Item]) -> Reach:
