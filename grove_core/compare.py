@@ -12,7 +12,7 @@ from enum import Enum, unique
 from typing import TypeAlias
 
 from grove_core.areas.gang_termination.endings import ended_by
-from grove_core.areas.gang_termination.findings import BREACH, HEALTHY, TERMINATION
+from grove_core.areas.gang_termination.questions import BREACH, HEALTHY, TERMINATION
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref

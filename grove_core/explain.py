@@ -11,7 +11,7 @@ from typing import Final
 
 from grove_core.areas.gang_termination.endings import ended_by, ends_named_in
 from grove_core.areas.gang_termination.field import rules as field
-from grove_core.areas.gang_termination.findings import AVAILABILITY, BREACH, TERMINATION
+from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, TERMINATION
 from grove_core.areas.gang_termination.rules import LACKING, NOTHING_KNOWN, UNWELL, Why
 from grove_core.areas.gang_termination.verdicts import DELEGATES, ENDS, KEEPS, SUSPENDS, WAITS
 from grove_core.areas.workload import rules as workload

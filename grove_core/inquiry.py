@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from grove_core.areas.gang_termination.findings import BREACH, HEALTHY, TERMINATION
+from grove_core.areas.gang_termination.questions import BREACH, HEALTHY, TERMINATION
 from grove_core.areas.gang_termination.verdicts import DELEGATES, ENDS
 from grove_core.areas.mnnvl.desire import QUESTION as FABRIC
 from grove_core.areas.mnnvl.judge import address_of

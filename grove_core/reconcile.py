@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.mnnvl.desire import findings_of_fabric, wake_of_fabric, wants_of_fabric
 from grove_core.areas.mnnvl.judge import fabric_of, judge_fabric

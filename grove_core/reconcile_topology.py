@@ -1,6 +1,6 @@
 """The controller of one ClusterTopology on one page: what it can see goes in, a plan comes out."""
 
-from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.topology.keeping import wants_of_topologies
 from grove_core.areas.topology.moment import TopologyMoment
 from grove_core.plan.difference import difference

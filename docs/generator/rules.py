@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, TypedDict
 
 from docs.generator.markdown import prose, slug, table
-from grove_core.areas.gang_termination.judge import BREACH_TABLE
+from grove_core.areas.gang_termination.design.clique import BREACH_TABLE
 from grove_shell import catalogue
 
 _SPECS: Final = Path(__file__).parents[2] / "specs"

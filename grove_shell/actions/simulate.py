@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from time import monotonic
 
-from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_shell.exits import DONE, ERROR, FAIL_ON
 from grove_shell.page import Page, complain, show, write

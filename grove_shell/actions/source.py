@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.configuration import Configuration

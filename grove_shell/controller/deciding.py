@@ -1,6 +1,6 @@
 """The plan of one root, whichever it is."""
 
-from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile

@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from grove_core.areas.gang_termination.design import DESIGN
-from grove_core.areas.gang_termination.findings import averted_between
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
+from grove_core.areas.gang_termination.questions import averted_between
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.plan.forecast import Forecast, forecast_of, round_of

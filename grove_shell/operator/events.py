@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.areas.gang_termination.findings import TERMINATION
+from grove_core.areas.gang_termination.questions import TERMINATION
 from grove_core.areas.gang_termination.verdicts import ENDS, WAITS
 from grove_core.areas.mnnvl.rules import Why as Fabric
 from grove_core.areas.workload.rules import Why as Workload

@@ -7,7 +7,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
-from grove_core.areas.gang_termination.findings import BREACH, TERMINATION
+from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import Wait
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.mnnvl.preflight import objection_to_start
 from grove_core.kernel.errors import BrokenInvariant

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from grove_core.areas.gang_termination.findings import TERMINATION
+from grove_core.areas.gang_termination.questions import TERMINATION
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.conditions import Condition

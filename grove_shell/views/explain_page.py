@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from grove_core.areas.gang_termination.findings import HEALTHY
+from grove_core.areas.gang_termination.questions import HEALTHY
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import ENDS
 from grove_core.document.document import action_name

@@ -11,7 +11,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.endings import ended_by
-from grove_core.areas.gang_termination.findings import BREACH, TERMINATION, averted_between
+from grove_core.areas.gang_termination.questions import BREACH, TERMINATION, averted_between
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json

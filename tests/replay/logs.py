@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile

@@ -1,1 +1,5 @@
-"""Gang termination (GT): when a degraded gang is ended, and when it is not. Read specs/gang_termination.md first."""
+"""Gang termination: when a degraded gang is ended, and when it is not.
+
+What all rules share is here; what the design decides (GT) is in `design`, what the existing operator decides (GF) in
+`field`. Read specs/gang_termination.md first.
+"""

@@ -6,7 +6,7 @@ Most runs judge by the design, and start faster without a look at the others (P1
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.ruling import RuleSet
 
 

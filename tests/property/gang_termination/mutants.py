@@ -9,7 +9,8 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.design import judge_by_design, ruling_by
+from grove_core.areas.gang_termination.design.judge import judge_by_design
+from grove_core.areas.gang_termination.design.ruleset import ruling_by
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.gang_termination.verdicts import Judgement
 from grove_core.resources.podclique import PodClique

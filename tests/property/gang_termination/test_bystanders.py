@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.design import judge_by_design
+from grove_core.areas.gang_termination.design.judge import judge_by_design
 from grove_core.areas.gang_termination.verdicts import Judgement, Terminate
 from grove_core.kernel.refs import Ref
 from grove_core.reconcile import reconcile

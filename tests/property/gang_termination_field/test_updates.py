@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from grove_core.areas.gang_termination.field.advice import RISK
 from grove_core.areas.gang_termination.field.generations import F0, F1, F2, F3, Generation
 from grove_core.areas.gang_termination.field.judge import judge_field
-from grove_core.areas.gang_termination.findings import TERMINATION
+from grove_core.areas.gang_termination.questions import TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.times import format_time
 from grove_core.reconcile import reconcile

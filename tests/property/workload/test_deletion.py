@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.design import DESIGN
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.workload.blueprint import MOST, size_of
 from grove_core.areas.workload.rules import Why
 from grove_core.document.document import Document

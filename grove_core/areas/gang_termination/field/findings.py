@@ -9,7 +9,7 @@ from grove_core.areas.gang_termination.field.judge import FieldJudgement, Replic
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.sightings import Sighting
 from grove_core.areas.gang_termination.field.status import availability_of, because_of_availability
-from grove_core.areas.gang_termination.findings import AVAILABILITY, BREACH, SCHEDULED, TERMINATION
+from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, SCHEDULED, TERMINATION
 from grove_core.areas.gang_termination.verdicts import (
     KEEPS,
     Delegate,

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.rules import Why
-from grove_core.areas.gang_termination.status import Counts, count_pods
+from grove_core.areas.gang_termination.statuses import Counts, count_pods
 from grove_core.areas.gang_termination.verdicts import Breach
 from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
 from grove_core.kernel.reasons import Fact, Reason

@@ -8,7 +8,7 @@ from grove_core.areas.gang_termination.field.group import GroupSighting
 from grove_core.areas.gang_termination.field.judge import FieldJudgement, ReplicaSighting
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.sightings import Sighting
-from grove_core.areas.gang_termination.status import status_if_other
+from grove_core.areas.gang_termination.statuses import status_if_other
 from grove_core.areas.gang_termination.verdicts import Availability, Terminate
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import Json

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from grove_core.areas.gang_termination.clocks import first_of, wake_among
+from grove_core.areas.gang_termination.design.status import statuses_of
+from grove_core.areas.gang_termination.design.tally import Tally
 from grove_core.areas.gang_termination.endings import absents_of, end_by
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.status import Tally, statuses_of
 from grove_core.areas.gang_termination.verdicts import Judgement, Terminate
 from grove_core.kernel.wants import Absent, Desired, HeldBack
 from grove_core.resources.podcliqueset import PodCliqueSet

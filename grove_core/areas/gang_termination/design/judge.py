@@ -1,20 +1,16 @@
-"""The rule set of the Gang Termination Design Doc: judge a set, and say what follows."""
+"""A set as the design sees it: each clique, each group, then each replica of the set."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final, overload
+from typing import overload
 
 from grove_core.areas.gang_termination.coverage import not_collected
-from grove_core.areas.gang_termination.desire import wake_of_termination, wants_of_termination
-from grove_core.areas.gang_termination.findings import findings_of_termination
-from grove_core.areas.gang_termination.group import judge_group
-from grove_core.areas.gang_termination.judge import judge_clique
-from grove_core.areas.gang_termination.replica import judge_replicas
+from grove_core.areas.gang_termination.design.clique import judge_clique
+from grove_core.areas.gang_termination.design.group import judge_group
+from grove_core.areas.gang_termination.design.replica import judge_replicas
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.ruling import RuleSet, Ruling
-from grove_core.areas.gang_termination.status import tally_of
-from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement, ending_of
+from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
@@ -97,23 +93,3 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
         groups=groups,
         replicas=judge_replicas(root, wanted, lacking.values(), groups, now),
     )
-
-
-def ruling_by(judge: Callable[[Snapshot], Judgement]) -> Callable[[Snapshot], Ruling]:
-    """Rules that judge as the design does, or nearly so, as a function to what follows."""
-
-    def rule(snapshot: Snapshot) -> Ruling:
-        judged = judge(snapshot)
-        judgement = judged._replace(cliques=tuple(judged.cliques))
-        tally = tally_of(snapshot, judgement)
-        return Ruling(
-            desired=wants_of_termination(snapshot, judgement, tally),
-            findings=tuple(findings_of_termination(snapshot, judgement, tally)),
-            wake_at=wake_of_termination(judgement),
-            ending=ending_of(judgement),
-        )
-
-    return rule
-
-
-DESIGN: Final = RuleSet("design", ruling_by(judge_by_design))

@@ -1,42 +1,23 @@
-"""Which statuses should stand: counts, availability, conditions; written only where they differ (PL-011).
-
-Nothing here steers a termination: the verdicts are there already, and what is counted beyond them is for readers.
-"""
+"""Counts and availability of a judged set, for statuses and findings alike; nothing here steers a termination."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from grove_core.areas.gang_termination.group import because_of_breach
-from grove_core.areas.gang_termination.replica import missing_of
+from grove_core.areas.gang_termination.design.replica import missing_of
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.verdicts import Availability, CliqueJudgement, GroupJudgement, Judgement
-from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
+from grove_core.areas.gang_termination.statuses import Counts, count_pods
+from grove_core.areas.gang_termination.verdicts import Availability, Judgement
+from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Status
-from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
-from grove_core.resources.meta import Resource
 from grove_core.resources.names import member_clique_name, scaling_group_name, standalone_clique_name
-from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import StoredStatus, status_change
 from grove_core.snapshot.snapshot import Snapshot
-
-
-class Counts(NamedTuple):
-    """Pods of one clique: GT-002 to GT-006."""
-
-    replicas: int
-    ready: int
-    scheduled: int
-    gated: int
-    updated: int
 
 
 class Usable(NamedTuple):
@@ -44,23 +25,6 @@ class Usable(NamedTuple):
 
     scheduled: int
     available: int
-
-
-def count_pods(pods: Iterable[Pod], target_hash: str) -> Counts:
-    """Count the pods of one clique (GT-002 to GT-006). Linear; the order of the pods does not matter."""
-    replicas = ready = scheduled = gated = updated = 0
-    for pod in pods:
-        if pod.ready:
-            ready += 1
-        if pod.scheduled:
-            scheduled += 1
-        elif pod.gated:
-            gated += 1
-        if not pod.deleting:
-            replicas += 1
-        if pod.template_hash == target_hash:
-            updated += 1
-    return Counts(replicas, ready, scheduled, gated, updated)
 
 
 def counts_of(snapshot: Snapshot, judgement: Judgement) -> Mapping[Ref, Counts]:
@@ -77,17 +41,6 @@ def placement_of(clique: PodClique, counts: Counts) -> Decision[Truth]:
     why = Why.SUFFICIENT_SCHEDULED_PODS if placed else Why.INSUFFICIENT_SCHEDULED_PODS
     reason = why.because(clique.ref, scheduled=counts.scheduled, needed=clique.min_available)
     return Decision(Truth.TRUE if placed else Truth.FALSE, (reason,))
-
-
-def conditions_of(judged: CliqueJudgement, placement: Decision[Truth], snapshot: Snapshot) -> tuple[Condition, ...]:
-    """The two conditions that a judged clique should carry (GT-011 to GT-022)."""
-    (placed,) = placement.because
-    stored = condition_of(judged.clique.status.conditions, CLIQUE_SCHEDULED)
-    since = transition_time(stored, placement.verdict, snapshot.now)
-    return (
-        Condition(MIN_AVAILABLE_BREACHED, judged.breach, judged.why.code, judged.reason.sentence, judged.since),
-        Condition(CLIQUE_SCHEDULED, placement.verdict, placed.rule.code, placed.sentence, since),
-    )
 
 
 def usable_replicas(group: ScalingGroup, members: Sequence[PodClique], counts: Mapping[Ref, Counts]) -> Usable:
@@ -178,59 +131,3 @@ def usable_groups(judgement: Judgement, counts: Mapping[Ref, Counts]) -> Mapping
         judged.group.ref.name: usable_replicas(judged.group, members[judged.group.uid], counts)
         for judged in judgement.groups
     }
-
-
-def statuses_of(snapshot: Snapshot, judgement: Judgement, tally: Tally) -> Iterator[Status]:
-    """A want for every status that differs from what should stand."""
-    for judged in judgement.cliques:
-        yield from _clique_status(judged, tally, snapshot)
-    for group in judgement.groups:
-        yield from _group_status(group, tally.usable[group.group.ref.name])
-    root = snapshot.root
-    if root.uid and not root.deleting:
-        because = because_of_availability(root, tally.availability)
-        yield from status_if_other(root, root.status, tally.availability.fields, (), because)
-
-
-def _clique_status(judged: CliqueJudgement, tally: Tally, snapshot: Snapshot) -> Iterator[Status]:
-    counts, placement = tally.counts[judged.clique.ref], tally.placements[judged.clique.ref]
-    wanted: dict[str, Json] = {
-        "replicas": counts.replicas,
-        "readyReplicas": counts.ready,
-        "scheduledReplicas": counts.scheduled,
-        "scheduleGatedReplicas": counts.gated,
-        "updatedReplicas": counts.updated,
-    }
-    if judged.was_available is not None:
-        wanted["wasAvailable"] = judged.was_available
-    conditions = conditions_of(judged, placement, snapshot)
-    because = (judged.reason, *placement.because)
-    yield from status_if_other(judged.clique, judged.clique.status, wanted, conditions, because)
-
-
-def _group_status(judged: GroupJudgement, usable: Usable) -> Iterator[Status]:
-    wanted: dict[str, Json] = {
-        "replicas": judged.group.replicas,
-        "scheduledReplicas": usable.scheduled,
-        "availableReplicas": usable.available,
-    }
-    because = because_of_breach(judged)
-    first = because[0]
-    condition = Condition(MIN_AVAILABLE_BREACHED, judged.breach, first.rule.code, first.sentence, judged.since)
-    yield from status_if_other(judged.group, judged.group.status, wanted, (condition,), because)
-
-
-def status_if_other(
-    resource: Resource,
-    stored: StoredStatus,
-    wanted: Mapping[str, Json],
-    conditions: tuple[Condition, ...],
-    because: tuple[Reason, ...],
-    removed: tuple[str, ...] = (),
-) -> Iterator[Status]:
-    """A want where a status differs from the stored one, or has conditions to be taken away."""
-    fields = status_change(stored, wanted, conditions)
-    if removed:
-        fields = FrozenMap({**fields, REMOVED: removed})
-    if fields:
-        yield Status(resource.ref, resource.guard, fields, because)

@@ -1,0 +1,32 @@
+"""The rule set of the Gang Termination Design Doc: from a judgement to what follows."""
+
+from collections.abc import Callable
+from typing import Final
+
+from grove_core.areas.gang_termination.design.desire import wake_of_termination, wants_of_termination
+from grove_core.areas.gang_termination.design.findings import findings_of_termination
+from grove_core.areas.gang_termination.design.judge import judge_by_design
+from grove_core.areas.gang_termination.design.tally import tally_of
+from grove_core.areas.gang_termination.ruling import RuleSet, Ruling
+from grove_core.areas.gang_termination.verdicts import Judgement, ending_of
+from grove_core.snapshot.snapshot import Snapshot
+
+
+def ruling_by(judge: Callable[[Snapshot], Judgement]) -> Callable[[Snapshot], Ruling]:
+    """Rules that judge as the design does, or nearly so, as a function to what follows."""
+
+    def rule(snapshot: Snapshot) -> Ruling:
+        judged = judge(snapshot)
+        judgement = judged._replace(cliques=tuple(judged.cliques))
+        tally = tally_of(snapshot, judgement)
+        return Ruling(
+            desired=wants_of_termination(snapshot, judgement, tally),
+            findings=tuple(findings_of_termination(snapshot, judgement, tally)),
+            wake_at=wake_of_termination(judgement),
+            ending=ending_of(judgement),
+        )
+
+    return rule
+
+
+DESIGN: Final = RuleSet("design", ruling_by(judge_by_design))

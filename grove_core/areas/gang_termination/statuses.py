@@ -1,0 +1,55 @@
+"""What both rule sets tell in statuses: pods by what they are, and whatever differs from what is stored (PL-011)."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from grove_core.kernel.conditions import REMOVED, Condition
+from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.wants import Status
+from grove_core.resources.meta import Resource
+from grove_core.resources.pod import Pod
+from grove_core.resources.statuses import StoredStatus, status_change
+
+
+class Counts(NamedTuple):
+    """Pods of one clique: GT-002 to GT-006."""
+
+    replicas: int
+    ready: int
+    scheduled: int
+    gated: int
+    updated: int
+
+
+def count_pods(pods: Iterable[Pod], target_hash: str) -> Counts:
+    """Count the pods of one clique (GT-002 to GT-006). Linear; the order of the pods does not matter."""
+    replicas = ready = scheduled = gated = updated = 0
+    for pod in pods:
+        if pod.ready:
+            ready += 1
+        if pod.scheduled:
+            scheduled += 1
+        elif pod.gated:
+            gated += 1
+        if not pod.deleting:
+            replicas += 1
+        if pod.template_hash == target_hash:
+            updated += 1
+    return Counts(replicas, ready, scheduled, gated, updated)
+
+
+def status_if_other(
+    resource: Resource,
+    stored: StoredStatus,
+    wanted: Mapping[str, Json],
+    conditions: tuple[Condition, ...],
+    because: tuple[Reason, ...],
+    removed: tuple[str, ...] = (),
+) -> Iterator[Status]:
+    """A want where a status differs from the stored one, or has conditions to be taken away."""
+    fields = status_change(stored, wanted, conditions)
+    if removed:
+        fields = FrozenMap({**fields, REMOVED: removed})
+    if fields:
+        yield Status(resource.ref, resource.guard, fields, because)
