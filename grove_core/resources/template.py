@@ -3,31 +3,19 @@
 Rule for this file: shapes only. Whether a sound value is allowed is the business of admission.
 """
 
-import re
-from collections.abc import Mapping
 from datetime import timedelta
-from types import MappingProxyType
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
     StrictBool,
-    StrictInt,
     StrictStr,
     ValidationError,
     WithJsonSchema,
 )
-from pydantic import model_validator as validator
-from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
 
-from grove_core.kernel.durations import parse_duration
 from grove_core.kernel.errors import Problem
-from grove_core.kernel.frozen import FrozenMap, freeze
-from grove_core.resources.fields import shown
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.template_types import Count, GoDuration, Opaque, Part, Texts, problem_of
 
 ANY_ORDER: Final = "CliqueStartupTypeAnyOrder"
 IN_ORDER: Final = "CliqueStartupTypeInOrder"
@@ -40,86 +28,13 @@ ROLLING_RECREATE: Final = "RollingRecreate"
 ON_DELETE: Final = "OnDelete"
 UPDATE_STRATEGIES: Final = (ROLLING_RECREATE, ON_DELETE)
 
-_INT32: Final = 2**31 - 1
-_EXPECTED: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "bool_type": "true or false",
-        "int_type": "an integer",
-        "string_type": "a string",
-        "missing": "a value",
-        "tuple_type": "a list",
-        "model_type": "an object",
-        "model_attributes_type": "an object",
-        "less_than_equal": "an integer of at most 2147483647",
-        "greater_than_equal": "an integer of at least -2147483648",
-    }
-)
-_SIGNED: Final = re.compile(r"-[0-9.a-zµμ]+")
-
-
-def _duration(value: object) -> object:
-    if isinstance(value, timedelta):
-        return value
-    span = parse_duration(value) if isinstance(value, str) else None
-    if span is None and isinstance(value, str) and _SIGNED.fullmatch(value):
-        span = parse_duration(value[1:])
-        span = None if span is None else -span
-    if span is None:
-        raise PydanticCustomError("duration", 'a duration such as "4h" or "1h30m"')
-    return span
-
-
-def _object(value: object) -> object:
-    if not isinstance(value, Mapping):
-        raise PydanticCustomError("object", "an object")
-    return freeze(value)
-
-
-def _texts(value: object) -> object:
-    if not isinstance(value, Mapping) or any(not isinstance(text, str) for text in value.values()):
-        raise PydanticCustomError("texts", "an object whose values are strings")
-    return FrozenMap(value)
-
-
-# The schema beside each type is what a custom resource definition says of it (MF-001).
-GoDuration = Annotated[timedelta, BeforeValidator(_duration), WithJsonSchema({"type": "string"})]
-Count = Annotated[StrictInt, Field(ge=-_INT32 - 1, le=_INT32), WithJsonSchema({"type": "integer", "format": "int32"})]
-Opaque = Annotated[
-    FrozenMap,
-    BeforeValidator(_object),
-    WithJsonSchema({"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
-]
-Texts = Annotated[
-    FrozenMap,
-    BeforeValidator(_texts),
-    WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}}),
-]
 StartupType = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(STARTUP_TYPES)})]
 Scope = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(SCOPES)})]
 UpdateType = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(UPDATE_STRATEGIES)})]
 _NOTHING: Final = FrozenMap({})
 
 
-class _Resource(BaseModel):
-    """Base of the parts of what people write: frozen, camelCase, unknown fields ignored, null the same as absent."""
-
-    # Built when the first set is read, once and as one: a class at a time takes three times as long to start.
-    model_config = ConfigDict(
-        frozen=True,
-        extra="ignore",
-        alias_generator=to_camel,
-        populate_by_name=True,
-        arbitrary_types_allowed=True,
-        defer_build=True,
-    )
-
-    @validator(mode="before")
-    @classmethod
-    def _null_is_absent(cls, value: object) -> object:
-        return {key: item for key, item in value.items() if item is not None} if isinstance(value, Mapping) else value
-
-
-class AutoScaling(_Resource):
+class AutoScaling(Part):
     """``autoScalingConfig`` of a clique, ``scaleConfig`` of a scaling group; ``metrics`` as the HPA takes them."""
 
     min_replicas: Count | None = None
@@ -132,14 +47,14 @@ def most_replicas(replicas: int, scaling: AutoScaling | None) -> int:
     return max(1, replicas, scaling.max_replicas if scaling is not None else 1)
 
 
-class SharingFilter(_Resource):
+class SharingFilter(Part):
     """Who takes part in a shared claim."""
 
     child_clique_names: tuple[StrictStr, ...] = ()
     child_scaling_group_names: tuple[StrictStr, ...] = ()
 
 
-class ResourceSharing(_Resource):
+class ResourceSharing(Part):
     """One entry of ``resourceSharing``: a claim template, and how many claims are made of it."""
 
     name: StrictStr
@@ -153,14 +68,14 @@ class ResourceSharing(_Resource):
         return chosen is None or clique in chosen.child_clique_names or group in chosen.child_scaling_group_names
 
 
-class ClaimTemplate(_Resource):
+class ClaimTemplate(Part):
     """One entry of ``resourceClaimTemplates``."""
 
     name: StrictStr
     template_spec: Opaque
 
 
-class CliqueSpec(_Resource):
+class CliqueSpec(Part):
     """``cliques[].spec``; counts as written, thresholds still unjudged."""
 
     role_name: StrictStr = ""
@@ -171,14 +86,14 @@ class CliqueSpec(_Resource):
     auto_scaling_config: AutoScaling | None = None
 
 
-class PackConstraint(_Resource):
+class PackConstraint(Part):
     """``pack`` of a topology constraint: domains that pods must share, and that they should."""
 
     required: StrictStr = ""
     preferred: StrictStr = ""
 
 
-class TopologyConstraint(_Resource):
+class TopologyConstraint(Part):
     """``topologyConstraint`` of a set, a scaling group or a clique.
 
     Attributes:
@@ -196,7 +111,7 @@ class TopologyConstraint(_Resource):
         return self.pack.required or self.pack_domain, self.pack.preferred
 
 
-class CliqueTemplate(_Resource):
+class CliqueTemplate(Part):
     """One clique of the template."""
 
     name: StrictStr
@@ -212,7 +127,7 @@ class CliqueTemplate(_Resource):
         return self.spec.replicas if self.spec.min_available is None else self.spec.min_available
 
 
-class _Delayed(_Resource):
+class _Delayed(Part):
     """Something with a ``terminationDelay``."""
 
     termination_delay: GoDuration | None = None
@@ -237,7 +152,7 @@ class GroupTemplate(_Delayed):
     topology_constraint: TopologyConstraint | None = None
 
 
-class HeadlessService(_Resource):
+class HeadlessService(Part):
     """``headlessServiceConfig``."""
 
     publish_not_ready_addresses: StrictBool = True
@@ -257,13 +172,13 @@ class SetTemplate(_Delayed):
     pod_clique_scaling_groups: tuple[GroupTemplate, ...] = ()
 
 
-class UpdateStrategy(_Resource):
+class UpdateStrategy(Part):
     """``spec.updateStrategy``."""
 
     type: UpdateType = ROLLING_RECREATE
 
 
-class SetSpec(_Resource):
+class SetSpec(Part):
     """``spec`` of a PodCliqueSet."""
 
     replicas: Count = 0
@@ -282,13 +197,4 @@ def read_spec(raw: object) -> tuple[SetSpec | None, tuple[Problem, ...]]:
     try:
         return SetSpec.model_validate(raw, by_name=False), ()
     except ValidationError as fault:
-        return None, tuple(_problem_of(error) for error in fault.errors(include_url=False))
-
-
-def _problem_of(error: Any) -> Problem:  # noqa: ANN401 - pydantic's ErrorDetails
-    path = "spec"
-    for part in error["loc"]:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}"
-    kind = str(error["type"])
-    got = "nothing" if kind == "missing" else shown(error["input"])
-    return Problem(path=path, expected=_EXPECTED.get(kind, str(error["msg"])), got=got)
+        return None, tuple(problem_of(error) for error in fault.errors(include_url=False))
