@@ -7,10 +7,10 @@ are about:
   become), ``admit_pods`` and ``admit_template`` (pod specs, and the template as a whole), ``admit_sharing`` (claims),
   ``admit_change`` (updates); ``startup`` is the order of starting as it may be written, ``neighbours`` what other
   sets are called, ``defaults`` what a manifest means where it says nothing.
-- What a set consists of: ``blueprint`` (a tree of names and places), ``expansion`` (from it to wishes),
-  ``completion`` (the whole of it while the set is wanted), ``scene`` (a snapshot by name), ``ordering`` (who starts
-  after whom, by full names). Manifests: ``manifests`` (what all have), ``cliques``, ``pods``, ``environment``,
-  ``access``, ``claims``, ``scalers``.
+- What a set consists of: ``blueprint`` (a tree of names and places), ``walk`` (over all of it), ``expansion`` (from
+  what was met to wishes), ``completion`` (the whole of it while the set is wanted), ``scene`` (a snapshot by name),
+  ``ordering`` (who starts after whom, by full names). Manifests: ``manifests`` (what all have), ``cliques``, ``pods``,
+  ``environment``, ``access``, ``claims``, ``scalers``.
 - Gangs and gates: ``gangs`` (who is placed as one), ``placing`` (where), ``gates`` (when a pod may be placed),
   ``starting`` (why placed pods do not start).
 - Pods of a clique: ``crew`` (places that are free, pods that are too many), ``births`` (which are made now).
