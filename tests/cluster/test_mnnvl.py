@@ -24,8 +24,8 @@ from tests.cluster.nvidia.devices import DRIVER
 from tests.cluster.nvidia.driver import TEMPLATES, Driver
 from tests.cluster.operators import Operator, grove
 from tests.cluster.plane import ControlPlane
+from tests.cluster.predicting import done, predicted
 from tests.cluster.scenes import Scene, clique, group, light
-from tests.cluster.test_operator_plan import done, predicted
 
 
 @pytest.fixture

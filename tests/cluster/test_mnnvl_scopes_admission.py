@@ -10,6 +10,8 @@ import pytest
 from grove_shell.client.access import of_shared
 from tests.cluster.api import APPLY, ApiError, Json, wait_until
 from tests.cluster.fabrics import domains, runs, users
+from tests.cluster.nvidia_claims import claim_of
+from tests.cluster.nvidia_domains import domain
 from tests.cluster.operators import Operator
 from tests.cluster.scenes import Scene, clique, light
 from tests.cluster.sharing import (
@@ -28,8 +30,6 @@ from tests.cluster.sharing import (
     see_one_each,
     shares,
 )
-from tests.cluster.test_nvidia import domain
-from tests.cluster.test_nvidia_design import claim_of
 
 MANY: Final = 20
 OF_THE_CERTIFICATE: Final = {

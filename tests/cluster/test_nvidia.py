@@ -9,23 +9,16 @@ from tests.cluster.api import APPLY, Api, ApiError, Json, wait_until
 from tests.cluster.nvidia.definitions import CLIQUES, DOMAINS, GROUP, limit_domains
 from tests.cluster.nvidia.devices import CHANNEL_CLASS, DOMAIN_LABEL, DRIVER, FINALIZER, TARGET_LABEL
 from tests.cluster.nvidia.driver import TEMPLATES, Driver
+from tests.cluster.nvidia_domains import VERSION, domain
 from tests.cluster.operators import Operator
 from tests.cluster.plane import ControlPlane
 from tests.cluster.scenes import Scene, clique, condition, is_ready
 
-VERSION: Final = f"{GROUP}/v1beta1"
 UNCHECKED: Final = (
     "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; "
     "correct the existing errors to complete validation"
 )
 IMMUTABLE: Final = "spec: Invalid value: A computeDomain.spec is immutable"
-
-
-def domain(name: str, spec: Json | None = None, **metadata: Any) -> Json:
-    """A ComputeDomain; of the released shape if no other is given."""
-    shaped = {"numNodes": 0, "channel": {"resourceClaimTemplate": {"name": f"{name}-rct"}}}
-    told = {"name": name, **metadata}
-    return {"apiVersion": VERSION, "kind": "ComputeDomain", "metadata": told, "spec": spec or shaped}
 
 
 def pod(name: str, on: str, template: str) -> Json:

@@ -7,8 +7,9 @@ import pytest
 
 from tests.cluster.api import Api, ApiError, Json, wait_until
 from tests.cluster.nvidia.definitions import DOMAINS, GROUP, compute_domain_clique, designed, install, installed, remove
-from tests.cluster.nvidia.devices import DOMAIN_LABEL, DRIVER, SHARED_CLASS, device_classes
+from tests.cluster.nvidia.devices import DOMAIN_LABEL, DRIVER, device_classes
 from tests.cluster.nvidia.driver import TEMPLATES, Driver
+from tests.cluster.nvidia_claims import claim_of
 from tests.cluster.plane import ControlPlane
 from tests.cluster.scenes import condition, is_ready
 
@@ -19,15 +20,6 @@ RESERVATIONS: Final = 256
 
 def domain(name: str, version: str, spec: Json) -> Json:
     return {"apiVersion": f"{GROUP}/{version}", "kind": "ComputeDomain", "metadata": {"name": name}, "spec": spec}
-
-
-def claim_of(name: str, *, flat: bool = False) -> Json:
-    """A claim to a domain of the design; ``flat`` as it was written before ``resource.k8s.io/v1``."""
-    selectors = [{"cel": {"expression": f'device.attributes["{DRIVER}"].name == "{name}"'}}]
-    wanted = {"deviceClassName": SHARED_CLASS, "selectors": selectors}
-    request = {"name": "mnnvl", **(wanted if flat else {"exactly": wanted})}
-    spec = {"devices": {"requests": [request]}}
-    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": name}, "spec": spec}
 
 
 def pod(name: str, on: str, **claim: str) -> Json:

@@ -14,7 +14,7 @@ from grove_shell.converge.model.costs import SHIPPED, shipped_costs
 from grove_shell.converge.run_file import read_runs
 from grove_shell.converge.runs import Run
 from grove_shell.views.structured import as_text
-from tests.command_line.test_process import GROVE, ROOT, grove
+from tests.command_line.process import GROVE, ROOT, grove
 
 SMALL: Final = ("converge", "--nodes", "2,4", "--seeds", "2", "-j", "1")
 

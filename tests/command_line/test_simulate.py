@@ -14,7 +14,7 @@ import pytest
 
 from grove_shell.simulator.events import Event
 from grove_shell.views.structured import as_text
-from tests.command_line.test_process import GROVE, ROOT, grove, on_a_terminal
+from tests.command_line.process import GROVE, ROOT, grove, on_a_terminal
 from tests.simulation.sets import clique_raw, scenario_of, set_raw
 
 EXAMPLE: Final = "examples/scenarios/gang-scheduling.yaml"

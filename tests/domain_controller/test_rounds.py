@@ -8,7 +8,7 @@ from typing import Any
 from grove_shell.client.api import Answer
 from grove_shell.domain_controller.rounds import DomainRounds
 from grove_shell.domain_controller.shelf import DomainShelf
-from tests.domain_controller.test_shelf import domain
+from tests.domain_controller.domains import domain
 
 SOON = timedelta(milliseconds=20)
 

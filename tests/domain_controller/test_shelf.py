@@ -10,32 +10,13 @@ from hypothesis import strategies as st
 from grove_core.kernel.steps import Apply
 from grove_core.reconcile_domain import reconcile_domain
 from grove_shell.domain_controller.shelf import DomainShelf
+from tests.domain_controller.domains import Json, domain, raw
 
-Json = dict[str, Any]
-NVIDIA: Final = "resource.nvidia.com/v1beta1"
-LABEL: Final = "resource.nvidia.com/computeDomain"
 NOW: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
-
-
-def raw(kind: str, name: str, version: int, *, uid: str = "", **more: Any) -> Json:
-    labels = {LABEL: "u1", f"{LABEL}.cliqueID": "c"}
-    metadata = {"name": name, "namespace": "ml", "uid": uid or f"uid of {name}", "labels": labels}
-    api_version = "v1" if kind == "Pod" else NVIDIA
-    return {
-        "apiVersion": api_version,
-        "kind": kind,
-        "metadata": {**metadata, "resourceVersion": str(version)},
-        **more,
-    }
 
 
 def pod(version: int, **more: Any) -> Json:
     return raw("Pod", "p", version, spec={"nodeName": "n1"}, status={"podIP": "10.0.0.1"}, **more)
-
-
-def domain(version: int) -> Json:
-    entry = {"name": "n1", "ipAddress": "10.0.0.1", "cliqueID": "c", "index": 0, "status": "Ready"}
-    return raw("ComputeDomain", "d", version, uid="u1", spec={"numNodes": 1}, status={"nodes": [entry]})
 
 
 def clique(version: int) -> Json:

@@ -22,8 +22,8 @@ import pytest
 import yaml
 
 from grove_shell.cli.main import run
+from tests.kubectl_yaml import Json, items_in
 
-Json = dict[str, Any]
 HERE: Final = Path(__file__).parent
 CASES: Final = sorted(path.parent for path in HERE.glob("*/*/case.yaml"))
 ENDED: Final = "Terminate"
@@ -49,6 +49,11 @@ def telling(*keys: str) -> pytest.MarkDecorator:
     """The cases that expect something of these."""
     cases = [case for case in CASES if any(key in read(case / "case.yaml")["expect"] for key in keys)]
     return pytest.mark.parametrize("folder", cases, indirect=True, ids=name_of)
+
+
+def given(folder: Path) -> list[Json]:
+    """The objects that a case begins with."""
+    return items_in(folder / "given.yaml")
 
 
 def arguments(case: Json) -> list[str]:
@@ -245,19 +250,6 @@ def holds(found: Any, wanted: Any) -> bool:
         same = isinstance(found, list) and len(found) == len(wanted)
         return same and all(holds(one, other) for one, other in zip(found, wanted, strict=True))
     return type(found) is type(wanted) and bool(found == wanted)
-
-
-def given(folder: Path) -> list[Json]:
-    class Kubectl(yaml.CSafeLoader):
-        """Times stay text."""
-
-    Kubectl.yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith("timestamp")]
-        for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
-    }
-    loaded = yaml.load((folder / "given.yaml").read_text(encoding="utf-8"), Loader=Kubectl)  # noqa: S506 - a safe one
-    items: list[Json] = loaded["items"]
-    return items
 
 
 def after(stored: Json, written: Json) -> Json:

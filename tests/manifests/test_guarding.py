@@ -14,7 +14,7 @@ from grove_shell.cli.main import run
 from grove_shell.client.registered import GUARDING, LEAVING, PATHS, TOPOLOGIES
 from grove_shell.manifests.installation import Installation
 from grove_shell.settings.webhooks import settings_of
-from tests.manifests.test_joining import registered
+from tests.manifests.registrations import registered
 
 Json = dict[str, Any]
 LEVELS: Final = ({"domain": "zone", "key": "z"}, {"domain": "host", "key": "h"})

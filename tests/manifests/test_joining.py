@@ -15,22 +15,9 @@ from grove_shell.client.registered import DEFAULTING, GUARDING, PATHS, VALIDATIO
 from grove_shell.manifests.installation import Installation
 from grove_shell.settings.operator import settings_of as operator_settings
 from grove_shell.settings.webhooks import settings_of as webhook_settings
+from tests.manifests.registrations import entries, registered
 
-Json = dict[str, Any]
 SCOPED: Final = {"mnnvl": {"enabled": True, "mode": "annotations"}}
-
-
-def registered(objects: list[Json]) -> dict[str, Json]:
-    """The webhooks that are called for anything, by name."""
-    return {name: webhook for name, webhook in entries(objects).items() if "rules" in webhook}
-
-
-def entries(objects: list[Json]) -> dict[str, Json]:
-    """Every webhook that is printed, by name."""
-    kinds = {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}
-    return {webhook["name"]: webhook for one in objects if one["kind"] in kinds for webhook in one["webhooks"]}
-
-
 EVERY_MODE: Final = tuple(
     Installation(mnnvl=mnnvl, topology=topology)
     for mnnvl in (Mnnvl(), Mnnvl(enabled=True), Mnnvl(True, MnnvlMode.ANNOTATIONS))

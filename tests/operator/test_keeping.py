@@ -16,7 +16,7 @@ from grove_shell.operator.serving import Serving
 from grove_shell.operator.standing import Standing
 from grove_shell.operator.telemetry import Telemetry
 from grove_shell.world.homes import home_of_topology
-from tests.property.topology.test_keeping import a_topology, moment
+from tests.property.topology.moments import a_topology, moment
 
 NOTE: Final = "ClusterTopology/grove-topology: its levels stay as they are while pods are placed by them: ml/llm"
 

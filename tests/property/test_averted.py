@@ -1,9 +1,7 @@
 """What the first look waits to end, and its own steps avert (PL-025)."""
 
-from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime, timedelta
-from functools import cache
+from datetime import datetime
 from typing import Final
 
 import pytest
@@ -23,12 +21,10 @@ from grove_core.kernel.times import parse_time
 from grove_core.plan.forecast import Forecast
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.act import act
 from grove_shell.controller.rounds import run_to_rest
 from grove_shell.world.memory import MemoryWorld
+from tests.property.broken import broken_set
 from tests.property.rarely import RARELY
-from tests.property.workload.life import Life
-from tests.property.workload.sets import clique_raw, set_raw
 
 RULES: Final = (rule_set("design"), rule_set("field"))
 
@@ -43,41 +39,6 @@ def deadline_of(forecast: Forecast, subject: Ref) -> datetime:
     assert fate.verdict == "Wait"
     moments = (parse_time(str(dict(reason.facts)["until"])) for reason in fate.because if "until" in dict(reason.facts))
     return min(moment for moment in moments if moment is not None)
-
-
-POOL: Final = {"name": "pool", "cliqueNames": ["c"], "replicas": 2, "minAvailable": 1}
-SET: Final = set_raw(
-    clique_raw("a", 2), clique_raw("b", 1), clique_raw("c", 1), groups=(POOL,), replicas=2, terminationDelay="1h"
-)
-
-
-@cache
-def at_rest() -> Snapshot:
-    """The set with everything ready, made once."""
-    life = Life(SET)
-    life.settle()
-    seen = life.look()
-    assert seen is not None
-    return replace(seen, attempts=())
-
-
-def broken_set(lost: Iterable[str], changed: Iterable[str], *, name: str = "design") -> Snapshot:
-    """A set whose delay runs because cliques lost all ready pods; others have another image since a moment ago."""
-    life = Life(SET, now=at_rest().now)
-    life.world = MemoryWorld((at_rest(),))
-    life.now += timedelta(minutes=1)
-    for pod in life.all_pods():
-        if any(pod.name.startswith(f"llm-{short}-") for short in lost):
-            life.world.put_pod(replace(pod, ready=False, crashed=True))
-    for _ in range(4):
-        seen = life.look()
-        assert seen is not None
-        life.attempts = act(life.world, reconcile(seen, rule_set(name)).steps)
-    if templates := sorted({short[-1] for short in changed}):
-        life.new_image("another", *templates)
-    seen = life.look()
-    assert seen is not None
-    return replace(seen, attempts=())
 
 
 CLIQUES: Final = ("0-a", "0-b", "0-pool-0-c", "0-pool-1-c", "1-a", "1-pool-0-c", "1-pool-1-c")

@@ -25,14 +25,14 @@ from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import cluster_of, with_domains
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.world.shelves import Shelves
-from tests.golden.test_golden import given as given_of
-from tests.property.mnnvl.test_fabric import GPUS
-from tests.property.mnnvl.test_fabric import ON as BY_REPLICA
-from tests.property.mnnvl_scopes.test_scopes import SCOPED as BY_ANNOTATION
-from tests.property.mnnvl_scopes.test_scopes import annotated_sets
+from tests.kubectl_yaml import items_in
+from tests.property.mnnvl.gpus import GPUS
+from tests.property.mnnvl.gpus import ON as BY_REPLICA
+from tests.property.mnnvl_scopes.worlds import SCOPED as BY_ANNOTATION
+from tests.property.mnnvl_scopes.worlds import annotated_sets
 from tests.property.rarely import RARELY
-from tests.property.topology.test_gangs import ON as BY_TOPOLOGY
-from tests.property.topology.test_gangs import topology
+from tests.property.topology.gangs import ON as BY_TOPOLOGY
+from tests.property.topology.gangs import topology
 from tests.property.workload.life import Life
 from tests.property.workload.sets import Json, applied, clique_raw, set_raw
 
@@ -196,7 +196,7 @@ def test_wl028_whoever_sees_less_takes_nothing_away(data: st.DataObject, raw: Js
 @pytest.mark.parametrize("case", DUMPS, ids=lambda case: case.name)
 def test_wl028_one_object_that_does_not_read_takes_nothing_away(case: Path) -> None:
     """As the operator's copy sees it: each object of what kubectl printed in turn, with a status nobody can read."""
-    items = given_of(case)
+    items = items_in(case / "given.yaml")
     now = datetime.fromisoformat(yaml.safe_load((case / "case.yaml").read_text(encoding="utf-8"))["now"])
     (root,) = (item["metadata"] for item in items if item["kind"] == "PodCliqueSet")
     home = (root["namespace"], root["name"])

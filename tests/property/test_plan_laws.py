@@ -38,9 +38,9 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.cluster import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.world.memory import MemoryWorld
+from tests.property.ending import ENDING
 from tests.property.strategies.worlds import START, World, is_termination, world_of, worlds
 
-ENDING = b"\xe1\xb4\xeb-]XM\x1bZL\xb9\x82\x18\xfc\xebW= \xed\xb3~"  # a tape of a world in which something ends
 ROUNDS_TO_REST = 6  # delete; release; what the group and the set look like then; and twice as many to be sure
 
 

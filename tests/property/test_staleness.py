@@ -12,8 +12,8 @@ from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, SetStatus, Stage, Step, Toll
 from grove_core.plan.staleness import changes_since
 from grove_core.reconcile import reconcile
+from tests.property.ending import ENDING
 from tests.property.strategies.worlds import World, is_termination, world_of, worlds
-from tests.property.test_plan_laws import ENDING
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
 

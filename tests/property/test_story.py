@@ -13,7 +13,7 @@ from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.plan.forecast import forecast_of
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.test_averted import broken_set
+from tests.property.broken import broken_set
 
 FIELD = rule_set("field")
 

@@ -2,58 +2,31 @@
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Attempt, Outcome
-from grove_core.plan.plan import Plan
-from grove_core.resources.configuration import Configuration
+from grove_core.kernel.steps import Outcome
 from grove_core.resources.pod import Pod
-from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.changes import Change
 from grove_shell.simulator.cluster import is_live
 from grove_shell.simulator.draws import with_drawn_events
 from grove_shell.simulator.events import Event
 from grove_shell.simulator.fields import WRITTEN
-from grove_shell.simulator.history import Actor, What
+from grove_shell.simulator.history import What
 from grove_shell.simulator.lanes import lanes_of
 from grove_shell.simulator.reading import read_scenario
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.simulation import CALM_AFTER, Options, Run, Simulation
 from grove_shell.simulator.spans import MINUTE, SECOND
-from grove_shell.simulator.topologies import Sight
 from grove_shell.views.run_document import run_as_json
 from grove_shell.views.structured import as_text
 from grove_shell.views.timeline import timeline_page
-from tests.simulation.sets import clique_raw, random_scenario, scenario_of, set_raw
+from tests.simulation.sets import clique_raw, random_scenario, set_raw
+from tests.simulation.watching import Json, changes_of_pods, run, scenario, told, watched
 from tests.simulation.worlds import world
 
-Json = dict[str, Any]
 IN_ORDER = "CliqueStartupTypeInOrder"
-
-
-def scenario(*events: Json, manifest: Json | None = None, nodes: int = 3, **spec: Any) -> Scenario:
-    raw = scenario_of(manifest or set_raw(clique_raw("a", 2, 2)), nodes=nodes, gpus=1).as_json
-    raw["spec"] |= {"events": list(events), **spec}
-    return Scenario.model_validate(raw, context=WRITTEN)
-
-
-def run(*events: Json, check: bool = True, **more: Any) -> Run:
-    found = Simulation(scenario(*events, **more), Options(check=check)).run()
-    assert found.violation is None, found.violation
-    return found
-
-
-def told(found: Run, what: What) -> list[tuple[int, str]]:
-    return [(happening.at, happening.detail) for happening in found.history.happenings if happening.what is what]
-
-
-def changes_of_pods(found: Run) -> list[Change]:
-    return [change for change in found.log if change.kind == "Pod"]
 
 
 @given(st.integers(0, 10**6))
@@ -256,33 +229,6 @@ def test_sm007_an_event_on_a_pod_without_a_node() -> None:
     assert "has no node yet" in told(found, What.NO_EFFECT)[0][1]
     lost = run({"at": "30s", "loseNode": {"of": {"clique": "llm-0-a"}}}, nodes=1)
     assert "has no node" in told(lost, What.NO_EFFECT)[0][1]
-
-
-class Watching:
-    """Notes which versions of the pods a plan was made on, and when."""
-
-    def __init__(self) -> None:
-        self.seen: list[tuple[Snapshot, Plan]] = []
-        self.answers: list[Attempt] = []
-
-    def planned(self, _actor: Actor, seen: Sight, plan: Plan) -> None:
-        if isinstance(seen, Snapshot):
-            self.seen.append((seen, plan))
-
-    def wrote(self, _actor: Actor, _seen: Sight, attempt: Attempt) -> None:
-        self.answers.append(attempt)
-
-    def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
-        pass
-
-    def crashed(self, actor: Actor, writes: int) -> None:
-        pass
-
-
-def watched(*events: Json, **more: Any) -> tuple[Watching, Run]:
-    eyes = Watching()
-    found = Simulation(scenario(*events, **more), Options(followers=(eyes,))).run()
-    return eyes, found
 
 
 @pytest.mark.parametrize("watch", [0, 200, 3000])

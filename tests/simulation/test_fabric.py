@@ -18,9 +18,9 @@ from grove_shell.simulator.simulation import Options, Run, Simulation
 from grove_shell.simulator.spans import SECOND
 from grove_shell.simulator.violation import Violated
 from grove_shell.views.timeline import timeline_page
+from tests.simulation.scenario_text import faults, read
 from tests.simulation.sets import clique_raw, scenario_of, set_raw
-from tests.simulation.test_actors import Watching, told
-from tests.simulation.test_reading import faults, read
+from tests.simulation.watching import Watching, told
 
 Json = dict[str, Any]
 ON: Json = {"mnnvl": {"enabled": True}}

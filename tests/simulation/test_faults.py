@@ -11,7 +11,7 @@ from grove_shell.simulator.history import Actor, What
 from grove_shell.simulator.simulation import Options, Simulation
 from grove_shell.simulator.spans import SECOND
 from tests.simulation.sets import clique_raw, set_raw
-from tests.simulation.test_actors import Watching, changes_of_pods, run, scenario, told, watched
+from tests.simulation.watching import Watching, changes_of_pods, run, scenario, told, watched
 
 Json = dict[str, Any]
 

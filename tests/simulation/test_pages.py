@@ -15,7 +15,7 @@ from grove_shell.views.run_document import run_as_json, worlds_as_json
 from grove_shell.views.timeline import timeline_page
 from tests.simulation.mutants import terminates_at_once
 from tests.simulation.sets import clique_raw, set_raw
-from tests.simulation.test_actors import run, scenario, told
+from tests.simulation.watching import run, scenario, told
 
 Json = dict[str, Any]
 POD = Ref("v1", "Pod", "ml", "llm-0-a-x")

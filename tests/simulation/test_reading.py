@@ -7,25 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_shell.simulator.reading import Read, read_scenario
+from grove_shell.simulator.reading import read_scenario
 from grove_shell.simulator.simulation import Options, Simulation
 from grove_shell.views.structured import as_text
+from tests.simulation.scenario_text import HEAD, Json, faults, read
 from tests.simulation.sets import clique_raw, scenario_of, set_raw
 from tests.simulation.worlds import world
-
-Json = dict[str, Any]
-HEAD: Json = {"apiVersion": "grove.io/v1alpha1", "kind": "Scenario", "metadata": {"name": "x"}}
-
-
-def read(path: Path, spec: Json, **more: Any) -> Read:
-    file = path / "scenario.yaml"
-    file.write_text(as_text({**HEAD, **more, "spec": spec}, "yaml"), encoding="utf-8")
-    return read_scenario(str(file))
-
-
-def faults(found: Read) -> dict[str, tuple[str, str]]:
-    assert found.scenario is None
-    return {fault.path: (fault.expected, fault.got) for fault in found.faults}
 
 
 def test_sm001_all_faults_at_once_with_their_places(tmp_path: Path) -> None:

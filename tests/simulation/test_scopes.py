@@ -23,9 +23,9 @@ from grove_shell.simulator.spans import SECOND
 from grove_shell.simulator.violation import Violated
 from tests.simulation.fabric_mutants import changed
 from tests.simulation.mutants import created
+from tests.simulation.scenario_text import faults, read
 from tests.simulation.sets import clique_raw, scenario_of, set_raw
-from tests.simulation.test_actors import Watching
-from tests.simulation.test_reading import faults, read
+from tests.simulation.watching import Watching
 
 Json = dict[str, Any]
 ON: Json = {"mnnvl": {"enabled": True, "mode": "annotations"}}

@@ -1,6 +1,5 @@
 """A crash before or after any write leads to the same end; by default of five recorded scenarios."""
 
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -15,15 +14,8 @@ from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.simulation import Options
 from grove_shell.simulator.sweep import crash_sweep
 from tests.simulation.sets import clique_raw, scenario_of, set_raw
+from tests.simulation.swept import RECORDED
 
-RECORDED: Final = Path(__file__).parent.parent / "golden" / "simulation"
-USUAL: Final = (
-    "a_domain_deleted_by_hand",
-    "gang_scheduling",
-    "it_moves_to_another_topology",
-    "scaled_gangs",
-    "who_shares_waits_for_the_quota",
-)
 EDITED: Final = frozenset({"burst_of_edits", "a_gang_loses_a_pod_at_the_gate"})  # users act while the operator is away
 
 

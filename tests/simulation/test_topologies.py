@@ -21,8 +21,8 @@ from grove_shell.simulator.simulation import Options, Run, Simulation
 from grove_shell.simulator.spans import SECOND
 from grove_shell.simulator.violation import Violated
 from grove_shell.views.timeline import timeline_page
+from tests.simulation.scenario_text import faults, read
 from tests.simulation.sets import clique_raw, scenario_of, set_raw
-from tests.simulation.test_reading import faults, read
 
 Json = dict[str, Any]
 RACK, HOST = "example.com/rack", "kubernetes.io/hostname"

@@ -25,8 +25,8 @@ from grove_shell.webhooks.copies import copies_for
 from grove_shell.webhooks.serving import Reviews
 from grove_shell.webhooks.telemetry import Telemetry
 from grove_shell.webhooks.tls import Shown
-from tests.property.topology.test_admission import raw_topology
-from tests.property.topology.test_gangs import ON
+from tests.property.topology.admitting import raw_topology
+from tests.property.topology.gangs import ON
 from tests.webhooks.objects import ObjectServer
 from tests.webhooks.reviews import Json, review
 

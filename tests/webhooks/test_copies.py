@@ -12,8 +12,8 @@ from grove_core.resources.configuration import UNASKED
 from grove_core.resources.podclique import podclique_of
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.webhooks.copies import copies_for
-from tests.property.topology.test_admission import a_set
-from tests.property.topology.test_gangs import ON
+from tests.property.topology.admitting import a_set
+from tests.property.topology.gangs import ON
 from tests.webhooks.placing import clique
 from tests.webhooks.reviews import Json
 

@@ -9,8 +9,8 @@ from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.podclique import podclique_of
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.client.registered import LEAVING, TOPOLOGIES, VALIDATION
-from tests.property.topology.test_admission import a_set, raw_topology
-from tests.property.topology.test_gangs import ON
+from tests.property.topology.admitting import a_set, raw_topology
+from tests.property.topology.gangs import ON
 from tests.webhooks.placing import FLAT, P5, THERE, Caller, causes, clique, numbers, played, said_by, topology_review
 from tests.webhooks.reviews import Json, review
 

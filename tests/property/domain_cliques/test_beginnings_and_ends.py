@@ -11,7 +11,7 @@ from grove_core.areas.domain_cliques.judge import decide
 from grove_core.areas.domain_cliques.protocols import Protocol, Setup
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.verdicts import Done, ListPods, Remove, Wait
-from tests.property.domain_cliques.test_rules import NOW, clique, domain, entry, looking, planned, pod, status_in
+from tests.property.domain_cliques.made import NOW, clique, domain, entry, looking, planned, pod, status_in
 
 SOON = NOW + timedelta(seconds=5)
 WORDS = st.sampled_from(["Ready", "NotReady", ""])

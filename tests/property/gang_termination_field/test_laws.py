@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from grove_core.areas.gang_termination.field.advice import RISK, cautions_to
 from grove_core.areas.gang_termination.field.generations import F0, F1, F2, F3, RELEASES, Generation
 from grove_core.areas.gang_termination.field.judge import judge_field
-from grove_core.areas.gang_termination.field.rulesets import BY_RELEASE, NEWEST
+from grove_core.areas.gang_termination.field.rulesets import NEWEST
 from grove_core.areas.gang_termination.field.sightings import look_at
 from grove_core.areas.gang_termination.rulesets import rule_set, rule_sets
 from grove_core.areas.gang_termination.ruling import RuleSet
@@ -27,6 +27,7 @@ from grove_core.resources.podclique import podclique_of
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_shell.controller.act import act
 from grove_shell.world.memory import MemoryWorld
+from tests.property.gang_termination_field.endings import ends, rules_of
 from tests.property.gang_termination_field.oracle import BREACHED, SCHEDULED, verdict_of
 from tests.property.gang_termination_field.worlds import field_worlds
 from tests.property.strategies.worlds import START, World, is_termination
@@ -36,10 +37,6 @@ from tests.property.workload.sets import applied, clique_raw, set_raw
 GENERATIONS: Final = (F3, F2, F1, F0)
 POOL_OF_THREE: Final = {"name": "pool", "cliqueNames": ["a"], "replicas": 3, "minAvailable": 1}
 SPANS: Final = st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2))
-
-
-def rules_of(generation: Generation) -> RuleSet:
-    return next(BY_RELEASE[release] for release, found in RELEASES.items() if found is generation)
 
 
 def ended(plan: Plan) -> set[str]:
@@ -170,10 +167,6 @@ class TestOracle:
         due = {replica.number for replica in judge_field(now.snapshot, generation).replicas if ends(replica.fate)}
         then = {replica.number for replica in judge_field(later.snapshot, generation).replicas if ends(replica.fate)}
         assert due <= then
-
-
-def ends(fate: object) -> bool:
-    return type(fate).__name__ == "Terminate"
 
 
 def flags_with(action: object) -> bool:

@@ -17,9 +17,9 @@ from grove_core.kernel.times import format_time
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.scaling_group import scaling_group_of
+from tests.property.gang_termination_field.endings import ends, rules_of
 from tests.property.gang_termination_field.oracle import BREACHED, look_at_clique, look_at_group
 from tests.property.gang_termination_field.oracle import Verdict as Told
-from tests.property.gang_termination_field.test_laws import ends, rules_of
 from tests.property.gang_termination_field.worlds import field_worlds
 from tests.property.strategies.worlds import World
 

@@ -41,12 +41,10 @@ from grove_core.resources.domain_condition import Failure, failure_in
 from grove_core.resources.keys import DOMAIN_TEMPLATE, DOMAINS_READY, GROVE, MNNVL_CLAIM, MNNVL_ENABLED
 from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
+from tests.property.mnnvl.gpus import GPUS, ON, Json
 from tests.property.rarely import RARELY
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, raw_sets, rounds_of, set_raw
 
-Json = dict[str, Any]
-ON: Final = Configuration(Mnnvl(enabled=True))
-GPUS: Final[Json] = {"limits": {"nvidia.com/gpu": 8}}
 LATE: Final = timedelta(seconds=61)
 SOON: Final = timedelta(seconds=59)
 

@@ -9,14 +9,12 @@ from grove_core.admit import admit, neighbours_in
 from grove_core.kernel.admission import Deny, Remark
 from grove_core.resources.configuration import UNTOLD, Configuration, Mnnvl, MnnvlMode
 from tests.property.admission_tables import Table, is_meant
-from tests.property.mnnvl_scopes.test_scopes import GPUS
+from tests.property.mnnvl_scopes.worlds import GPUS
 from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]
 SCOPED: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
 ENABLED, SCOPE, CLASS = "grove.io/mnnvl-enabled", "grove.io/mnnvl-scope", "grove.io/mnnvl-device-class"
-
-
 TABLE: Final = Table(Path(__file__).parent / "cases.yaml")
 CASES: Final = TABLE.cases
 

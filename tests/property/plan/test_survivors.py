@@ -39,8 +39,8 @@ from grove_core.plan.toll import Tolls
 from grove_core.resources.keys import GROVE
 from grove_core.resources.meta import Resource
 from grove_core.resources.pod import Pod, pod_of
+from tests.property.ending import ENDING
 from tests.property.strategies.worlds import world_of
-from tests.property.test_plan_laws import ENDING
 
 GUARD: Final = Guard("u-1", "7")
 SET: Final = Ref(GROVE, "PodCliqueSet", "ml", "llm")

@@ -22,10 +22,9 @@ from grove_core.resources.cluster_topology import (
     TOPOLOGY_KIND,
     ClusterTopology,
     Level,
-    cluster_topology_of,
     preferred_of,
 )
-from grove_core.resources.configuration import UNTOLD, Configuration, TopologyAware
+from grove_core.resources.configuration import UNTOLD
 from grove_core.resources.keys import TOPOLOGY_IN_SYNC, TOPOLOGY_NAME
 from grove_core.resources.placement import NOWHERE, Pack, Together
 from grove_core.resources.podgang import PodGang, podgang_of
@@ -33,50 +32,8 @@ from grove_core.resources.template import SetTemplate
 from grove_core.resources.topology_use import use_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.world.memory import MemoryWorld
-from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
-
-Json = dict[str, Any]
-ZONE, RACK, HOST = "topology.kubernetes.io/zone", "example.com/rack", "kubernetes.io/hostname"
-LEVELS: Final = (Level("zone", ZONE), Level("rack", RACK), Level("host", HOST))
-ON: Final = Configuration(topology=TopologyAware(enabled=True, levels=LEVELS))
-
-
-def topology(name: str, *levels: tuple[str, str], kind: str = TOPOLOGY_KIND, **meta: Any) -> ClusterTopology:
-    raw = {
-        "kind": kind,
-        "metadata": {"name": name, "uid": f"{kind} {name}", "resourceVersion": "7", **meta},
-        "spec": {"levels": [{"domain": domain, "key": key} for domain, key in levels or LEVELS]},
-    }
-    return cluster_topology_of(raw)
-
-
-def told(snapshot: Snapshot, *known: ClusterTopology, configuration: Configuration = ON) -> Snapshot:
-    seen = snapshot.complete | {TOPOLOGY_KIND}
-    return replace(snapshot, configuration=configuration, topologies=preferred_of(known), complete=seen)
-
-
-def constrained(**template: Any) -> Json:
-    """A set with a constraint at each of the three levels, a base gang and a scaled one."""
-    clique = clique_raw("a")
-    clique["topologyConstraint"] = {"packDomain": "host"}
-    return set_raw(
-        clique,
-        clique_raw("b"),
-        groups=({"name": "pool", "cliqueNames": ["b"], "replicas": 2, "topologyConstraint": {"packDomain": "rack"}},),
-        **{"topologyConstraint": {"pack": {"required": "zone", "preferred": "rack"}}, **template},
-    )
-
-
-def started(*known: ClusterTopology, configuration: Configuration = ON, **template: Any) -> Snapshot:
-    """A set with all its gangs, no pod of which is placed."""
-    return at_rest(told(applied(constrained(**template)), *known, configuration=configuration))
-
-
-def placed(snapshot: Snapshot) -> Snapshot:
-    """The same once a pod is bound."""
-    uid = snapshot.cliques[0].uid
-    first, *rest = snapshot.pods_of[uid]
-    return replace(snapshot, pods_of={**snapshot.pods_of, uid: [replace(first, node="n"), *rest]})
+from tests.property.topology.gangs import HOST, LEVELS, ON, RACK, ZONE, constrained, placed, started, told, topology
+from tests.property.workload.sets import NOW, applied, at_rest
 
 
 def gangs_of(snapshot: Snapshot) -> dict[str, PodGang]:

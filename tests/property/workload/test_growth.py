@@ -1,9 +1,8 @@
 """Work that grows with what a set consists of, and not with its square; counted in calls, not in seconds."""
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Final
 
 import pytest
@@ -11,27 +10,11 @@ import pytest
 from grove_core.areas.workload import births, lagging
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
+from tests.property.workload.calls import calls_of
 from tests.property.workload.life import Life
 from tests.property.workload.sets import Json, applied, at_rest, clique_raw, rounds_of, set_raw
 
 FEW: Final = 40
-
-
-def calls_of(module: ModuleType, work: Callable[[], object]) -> int:
-    """How often a function or a generator of a module was entered."""
-    found = 0
-
-    def note(frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal found
-        found += event == "call" and frame.f_code.co_filename == module.__file__
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-    return found
 
 
 def in_the_middle_of_an_update(count: int) -> Snapshot:

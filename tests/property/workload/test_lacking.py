@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.steps import Create
 from tests.property.rarely import RARELY
+from tests.property.workload.expected import Expected
 from tests.property.workload.sets import Json, applied, raw_sets, rounds_of
-from tests.property.workload.test_expansion import Expected
 
 
 def gangs_of(raw: Json) -> dict[str, dict[str, str]]:

@@ -13,8 +13,8 @@ from grove_core.kernel.admission import Deny
 from grove_core.kernel.reasons import Fact
 from tests.property.rarely import RARELY
 from tests.property.resources.manifests import Json
+from tests.property.workload.calls import calls_of
 from tests.property.workload.sets import manifests_of
-from tests.property.workload.test_growth import calls_of
 
 KINDS: Final = (
     "HorizontalPodAutoscaler",

@@ -1,0 +1,14 @@
+"""Objects as a server shows them to a copy."""
+
+from typing import Any, Final
+
+from grove_core.resources.keys import GROVE
+from tests.property.workload.sets import clique_raw, set_raw
+
+Json = dict[str, Any]
+NAMESPACE: Final = "ml"
+
+
+def a_set(name: str, uid: str) -> Json:
+    raw = set_raw(clique_raw("a", 2), meta={"name": name, "uid": uid})
+    return {"apiVersion": GROVE, "kind": "PodCliqueSet", **raw}

@@ -1,0 +1,92 @@
+"""Claim templates in a copy of a cluster: of nobody, and of interest to whoever names them."""
+
+from typing import Any
+
+import pytest
+
+from grove_core.kernel.frozen import thaw
+from grove_core.resources.keys import CLAIMS
+from grove_shell.world.homes import Home
+from grove_shell.world.shelves import Shelves
+from grove_shell.world.sights import TEMPLATE_KIND
+from tests.operator.shelved import NAMESPACE, Json, a_set
+from tests.property.workload.sets import NOW
+
+
+def a_template(version: str, request: str, *, name: str = "t", namespace: str = NAMESPACE) -> Json:
+    spec = {"spec": {"devices": {"requests": [{"name": request}]}}}
+    meta = {"namespace": namespace, "name": name, "uid": f"uid of {name}", "resourceVersion": version}
+    return {"apiVersion": CLAIMS, "kind": TEMPLATE_KIND, "metadata": meta, "spec": spec}
+
+
+def sharing(name: str, *templates: tuple[str, str]) -> Json:
+    """A set that names these templates, by namespace and name."""
+    entries = [{"name": template, "namespace": where, "scope": "AllReplicas"} for where, template in templates]
+    raw = a_set(name, f"uid-{name}")
+    raw["metadata"]["resourceVersion"] = "1"
+    raw["spec"]["template"]["resourceSharing"] = entries
+    return raw
+
+
+def shown(shelves: Shelves) -> set[tuple[str, str]]:
+    """The templates that the set sees, each with the name of its request."""
+    seen = shelves.observe((NAMESPACE, "llm"), NOW)
+    assert seen is not None
+    specs: dict[str, Any] = {name: thaw(spec) for (_, name), spec in seen.claim_templates.items()}
+    return {(name, spec["spec"]["devices"]["requests"][0]["name"]) for name, spec in specs.items()}
+
+
+@pytest.mark.req("WL-021")
+def test_op001_a_claim_template_wakes_who_names_it_and_nobody_else() -> None:
+    woken: list[Home] = []
+    shelves = Shelves()
+    for raw in (sharing("llm", (NAMESPACE, "t"), ("far", "x")), sharing("chat", (NAMESPACE, "u"))):
+        shelves.put("PodCliqueSet", raw)
+    shelves.changed = woken.append
+    for event, expected in (
+        (a_template("5", "a"), [(NAMESPACE, "llm")]),
+        (a_template("6", "b"), [(NAMESPACE, "llm")]),
+        (a_template("6", "b"), []),
+        (a_template("7", "b", name="u"), [(NAMESPACE, "chat")]),
+        (a_template("8", "b", name="x"), []),
+        (a_template("9", "b", name="x", namespace="far"), [(NAMESPACE, "llm")]),
+    ):
+        woken.clear()
+        shelves.put(TEMPLATE_KIND, event)
+        assert woken == expected
+    woken.clear()
+    shelves.drop(TEMPLATE_KIND, a_template("6", "b"))
+    assert woken == [(NAMESPACE, "llm")]
+    changed = sharing("llm", ("far", "x"))
+    changed["metadata"]["resourceVersion"] = "10"
+    shelves.put("PodCliqueSet", changed)
+    woken.clear()
+    shelves.put(TEMPLATE_KIND, {**a_template("11", "b"), "metadata": {**a_template("11", "b")["metadata"], "uid": "2"}})
+    assert woken == []
+    shelves.drop("PodCliqueSet", changed)
+    woken.clear()
+    shelves.drop(TEMPLATE_KIND, a_template("9", "b", name="x", namespace="far"))
+    assert woken == []
+
+
+def test_op002_older_news_of_a_claim_template_changes_nothing() -> None:
+    shelves = Shelves()
+    shelves.put("PodCliqueSet", sharing("llm", (NAMESPACE, "t")))
+    for version, request in (("5", "new"), ("3", "old"), ("5", "as old")):
+        shelves.put(TEMPLATE_KIND, a_template(version, request))
+        assert shown(shelves) == {("t", "new")}
+    shelves.replace(TEMPLATE_KIND, [], "4")
+    assert shown(shelves) == {("t", "new")}
+    shelves.replace(TEMPLATE_KIND, [a_template("6", "newer")], "6")
+    assert shown(shelves) == {("t", "newer")}
+    shelves.drop(TEMPLATE_KIND, a_template("7", "newer"))
+    shelves.put(TEMPLATE_KIND, a_template("6", "newer"))
+    assert shown(shelves) == set()
+
+
+def test_op004_a_claim_template_that_is_not_shown_any_more_is_unknown() -> None:
+    shelves = Shelves()
+    shelves.put("PodCliqueSet", sharing("llm", (NAMESPACE, "t")))
+    shelves.put(TEMPLATE_KIND, a_template("5", "new"))
+    shelves.lose(TEMPLATE_KIND, "forbidden")
+    assert shown(shelves) == set()

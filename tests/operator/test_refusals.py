@@ -1,0 +1,317 @@
+"""What an operator does where a server refuses: nobody else waits, and it is tried again, later each time."""
+
+import asyncio
+import io
+import json
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.steps import Attempt, Create, Outcome, Step
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.resources.keys import CLIQUE_FINALIZER, SET_FINALIZER
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.client.api import Unreachable
+from grove_shell.controller.deciding import decided
+from grove_shell.controller.look import Following
+from grove_shell.operator.journal import Journal
+from grove_shell.operator.rounds import Rounds
+from grove_shell.operator.telemetry import Telemetry
+from grove_shell.world.homes import Home
+from grove_shell.world.shelves import Shelves
+from tests.operator.deciding import HOME, of_set
+from tests.property.resources.manifests import clique, owner
+from tests.property.workload.sets import clique_raw, set_raw
+
+
+class Refusing:
+    """Has everything made but one object, and writes down what is tried."""
+
+    def __init__(self, refused: str, awaited: str) -> None:
+        self.tried: list[str] = []
+        self.done = asyncio.Event()
+        self._refused = refused
+        self._awaited = awaited
+
+    def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
+        return self._attempt
+
+    async def _attempt(self, step: Step) -> Attempt:
+        self.tried.append(step.target.name)
+        if step.target.name == self._awaited:
+            self.done.set()
+        refused = step.target.name == self._refused
+        return Attempt(step, Outcome.REFUSED if refused else Outcome.DONE, "it is another's" if refused else "")
+
+    async def refresh(self, home: Home) -> None:
+        raise AssertionError("nothing is ended")
+
+
+def test_op017_what_is_refused_holds_up_nobody() -> None:
+    """Creations stop at the first one that is refused, and that one would be the first again."""
+
+    async def scenario() -> list[str]:
+        shelves = Shelves()
+        acting = Refusing("llama-0-first", awaited="llama-0-second")
+        rounds = Rounds(shelves=shelves, acting=acting, decide=decided)
+        raw = set_raw(clique_raw("first"), clique_raw("second"))
+        raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
+        shelves.put("PodCliqueSet", raw)
+        rounds.may.set()
+        rounds.wake(HOME)
+        async with asyncio.timeout(10):
+            await acting.done.wait()
+        await rounds.close()
+        return acting.tried
+
+    tried = asyncio.run(scenario())
+    assert tried[: tried.index("llama-0-second")].count("llama-0-first") == 1
+
+
+class Making:
+    """Makes what it is told to but PodGangs; writes down what it is asked for, whether it is gated, and when."""
+
+    def __init__(self, shelves: Shelves) -> None:
+        self.tried: list[tuple[str, bool, float]] = []
+        self.thrice = asyncio.Event()
+        self._shelves = shelves
+
+    def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
+        return self._attempt
+
+    async def _attempt(self, step: Step) -> Attempt:
+        if not isinstance(step.action, Create):
+            return Attempt(step, Outcome.DONE)
+        kind, manifest = step.target.kind, thaw(step.action.manifest)
+        self.tried.append((kind, bool(manifest.get("spec", {}).get("schedulingGates")), time.monotonic()))
+        if kind == "PodGang":
+            if [kind for kind, _, _ in self.tried].count(kind) == 3:
+                self.thrice.set()
+            return Attempt(step, Outcome.REFUSED, "no gangs here")
+        uid = f"uid of {step.target.short}"
+        manifest["metadata"] |= {"uid": uid, "resourceVersion": str(len(self.tried) + 1), "generation": 1}
+        self._shelves.put(kind, manifest)
+        return Attempt(step, Outcome.DONE)
+
+    async def refresh(self, home: Home) -> None:
+        raise AssertionError("nothing is ended")
+
+
+@pytest.mark.req("WL-088")
+@pytest.mark.req("OP-026")
+def test_op028_pods_come_at_once_where_their_gang_is_refused() -> None:
+    """Nothing changes after the refusal; the gang is tried again later each time, and pods are there meanwhile."""
+
+    async def scenario() -> list[tuple[str, bool, float]]:
+        shelves = Shelves()
+        acting = Making(shelves)
+        rounds = Rounds(shelves=shelves, acting=acting, decide=decided)
+        shelves.changed = rounds.wake
+        raw = set_raw(clique_raw("first"))
+        raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
+        raw["metadata"]["finalizers"] = [SET_FINALIZER]
+        rounds.may.set()
+        shelves.put("PodCliqueSet", raw)
+        async with asyncio.timeout(10):
+            await acting.thrice.wait()
+        await rounds.close()
+        return acting.tried
+
+    tried = asyncio.run(scenario())
+    first, second, third = (at for kind, _, at in tried if kind == "PodGang")
+    ((gated, made),) = ((gated, at) for kind, gated, at in tried if kind == "Pod")
+    assert gated
+    assert first < made < second
+    assert second - first > 0.19, "a refusal is not tried again before its time"
+    assert third - second > 0.19
+
+
+class Letting:
+    """Answers each try with the next of these outcomes, and the last one for ever; writes down when each was."""
+
+    def __init__(self, *outcomes: Outcome, done: Callable[[], None] = lambda: None) -> None:
+        self.outcomes = list(outcomes)
+        self.times: list[float] = []
+        self.done = done
+
+    def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
+        return self._attempt
+
+    async def _attempt(self, step: Step) -> Attempt:
+        self.times.append(time.monotonic())
+        outcome = self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
+        if outcome is Outcome.DONE:
+            self.done()
+        return Attempt(step, outcome, "" if outcome is Outcome.DONE else "the server is going down")
+
+    async def refresh(self, home: Home) -> None:
+        raise AssertionError("nothing is ended")
+
+
+class Releases(Following):
+    """Hears what is let go of, and when nothing is left."""
+
+    def __init__(self) -> None:
+        self.heard: list[Outcome] = []
+        self.over = asyncio.Event()
+
+    def released(self, home: Home, attempts: tuple[Attempt, ...]) -> None:
+        assert home == HOME
+        self.heard += [attempt.outcome for attempt in attempts]
+
+    def gone(self, home: Home) -> None:
+        self.over.set()
+
+
+def orphan() -> dict[str, Any]:
+    """A clique that is being deleted, and whose set is gone."""
+    raw = clique("llama-0-a", owned_by=owner("gone", kind="PodCliqueSet", name="llama"))
+    leaving = {"deletionTimestamp": "2026-11-20T09:00:00Z", "finalizers": [CLIQUE_FINALIZER]}
+    raw["metadata"] |= {"namespace": "ml", "uid": "a", "resourceVersion": "7", **leaving}
+    return raw
+
+
+@pytest.mark.parametrize("trouble", [Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.REFUSED], ids=str)
+@pytest.mark.req("WL-233")
+def test_op067_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(trouble: Outcome) -> None:
+    """Twice it does not work and nothing changes; then it does. All of it is told, and the log and metrics hear it."""
+    out, telemetry = io.StringIO(), Telemetry()
+
+    async def scenario() -> tuple[list[float], list[Outcome]]:
+        shelves, listener = Shelves(), Releases()
+        acting = Letting(trouble, trouble, Outcome.DONE, done=lambda: shelves.drop("PodClique", orphan()))
+        followers = (listener, Journal(out), telemetry)
+        rounds = Rounds(shelves=shelves, acting=acting, decide=decided, followers=followers)
+        shelves.changed = rounds.wake
+        rounds.may.set()
+        shelves.put("PodClique", orphan())
+        async with asyncio.timeout(10):
+            await listener.over.wait()
+        await rounds.close()
+        return acting.times, listener.heard
+
+    times, heard = asyncio.run(scenario())
+    assert heard == [trouble, trouble, Outcome.DONE]
+    first, second, third = times
+    assert 0.19 < second - first < third - second
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [(line["level"], line["set"], line["first"]) for line in lines] == [
+        ("warning", "ml/llama", "llama-0-a"),
+        ("warning", "ml/llama", "llama-0-a"),
+        ("info", "ml/llama", "llama-0-a"),
+    ]
+    counted = 'grove_writes_total{action="DropFinalizer",kind="PodClique",outcome="done"} 1.0'
+    assert counted in telemetry.page().decode()
+
+
+@pytest.mark.req("WL-233")
+def test_op067_a_refusal_to_let_go_stands_however_often_what_is_left_changes() -> None:
+    async def scenario() -> list[float]:
+        shelves, acting = Shelves(), Letting(Outcome.REFUSED)
+        rounds = Rounds(shelves=shelves, acting=acting, decide=decided)
+        rounds.may.set()
+        shelves.put("PodClique", orphan())
+        for _ in range(40):
+            rounds.wake(HOME)
+            await asyncio.sleep(0.05)
+        await rounds.close()
+        return acting.times
+
+    times = asyncio.run(scenario())
+    assert all(later - sooner > 0.19 for sooner, later in pairwise(times))
+    assert 3 <= len(times) <= 5
+
+
+class Refused:
+    """Refuses every PodClique and does all else; writes down when it was asked for one."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+
+    def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
+        return self._attempt
+
+    async def _attempt(self, step: Step) -> Attempt:
+        if step.target.kind != "PodClique":
+            return Attempt(step, Outcome.DONE)
+        self.times.append(time.monotonic())
+        return Attempt(step, Outcome.REFUSED, "exceeded quota")
+
+    async def refresh(self, home: Home) -> None:
+        raise AssertionError("nothing is ended")
+
+
+def a_set() -> dict[str, Any]:
+    raw = set_raw(clique_raw("first"))
+    raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
+    raw["metadata"]["finalizers"] = [SET_FINALIZER]
+    return raw
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_op023_a_refusal_is_tried_later_each_time_also_while_other_writes_go_well(busy: bool) -> None:
+    """Nothing that is made is ever seen, so each look makes all else once more; a busy set is woken all the time."""
+
+    async def scenario() -> list[float]:
+        shelves, acting = Shelves(), Refused()
+        rounds = Rounds(shelves=shelves, acting=acting, decide=decided)
+        rounds.may.set()
+        shelves.put("PodCliqueSet", a_set())
+        rounds.wake(HOME)
+        for _ in range(70):
+            await asyncio.sleep(0.05)
+            if busy:
+                rounds.wake(HOME)
+        await rounds.close()
+        return acting.times
+
+    times = asyncio.run(scenario())
+    pauses = [later - sooner for sooner, later in pairwise(times)]
+    assert 3 <= len(pauses) <= 4, pauses
+    assert all(later > 1.3 * sooner for sooner, later in pairwise(pauses)), pauses
+
+
+@pytest.mark.parametrize("work", [True, False], ids=["writes", "nothing to do"])
+def test_op023_patience_begins_anew_when_a_round_succeeds(work: bool) -> None:
+    """The server is away for a while and comes back; the next trouble is tried again soon, as the first one was."""
+    broken: list[float] = []
+    heard = asyncio.Semaphore(0)
+
+    class Hearing(Following):
+        def failed(self, home: Home, words: str) -> None:
+            broken.append(time.monotonic())
+            heard.release()
+
+    def decide(snapshot: Snapshot) -> Plan:
+        if away:
+            raise Unreachable("away")
+        return reconcile(snapshot) if work else replace(reconcile(snapshot), steps=())
+
+    away = True
+
+    async def scenario() -> None:
+        nonlocal away
+        shelves = Shelves()
+        rounds = Rounds(shelves=shelves, acting=Letting(Outcome.DONE), decide=of_set(decide), followers=(Hearing(),))
+        rounds.may.set()
+        shelves.put("PodCliqueSet", a_set())
+        rounds.wake(HOME)
+        for _ in range(4):
+            await heard.acquire()
+        away = False
+        rounds.wake(HOME)
+        await asyncio.sleep(0.1)
+        away = True
+        rounds.wake(HOME)
+        for _ in range(2):
+            await heard.acquire()
+        await rounds.close()
+
+    asyncio.run(asyncio.wait_for(scenario(), 10))
+    assert broken[5] - broken[4] < 0.5, broken

@@ -1,0 +1,283 @@
+"""Laws of gang termination about any world: who ends, when, with whom, and who is spared."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.design.group import delay_of
+from grove_core.areas.gang_termination.design.judge import judge_by_design
+from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.verdicts import Terminate
+from grove_core.kernel.conditions import Condition, Truth, condition_of
+from grove_core.kernel.steps import Delete, Outcome, Stage
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.podclique import CliqueStatus, PodClique
+from grove_shell.controller.act import act
+from grove_shell.world.memory import MemoryWorld
+from tests.property.gang_termination.plans import deleted
+from tests.property.strategies.worlds import (
+    World,
+    is_termination,
+    storms,
+    world_of,
+    worlds,
+)
+from tests.property.workload.life import Life
+from tests.property.workload.sets import clique_raw, set_raw
+
+
+class TestGT031:
+    """A set without a ``terminationDelay`` greater than zero MUST keep every replica whatever its breaches, while
+    conditions are still computed.
+    """
+
+    @given(worlds())
+    def test_no_delay_no_deletion(self, world: World) -> None:
+        template = world.root.spec.template.model_copy(update={"termination_delay": None})
+        root = replace(world.root, spec=world.root.spec.model_copy(update={"template": template}))
+        off = replace(world, root=root)
+        plan = reconcile(off.snapshot)
+        assert deleted(plan) == set()
+        assert plan.wake_at is None
+        assert [judged.breach for judged in judge_by_design(off.snapshot).cliques] == [
+            judged.breach for judged in judge_by_design(world.snapshot).cliques
+        ]
+
+
+class TestGT033:
+    """When a standalone clique or a scaling group of a PodCliqueSet replica has been breached for at least its
+    effective delay, the plan MUST delete every PodClique of that replica, healthy ones included.
+    """
+
+    @given(worlds())
+    @pytest.mark.req("GT-036")
+    def test_exactly_its_cliques(self, world: World) -> None:
+        snapshot = world.snapshot
+        judgement, gone = judge_by_design(snapshot), deleted(reconcile(snapshot))
+        ended = {replica.index for replica in judgement.replicas if replica.fate == Terminate()}
+        for clique in snapshot.cliques:
+            if clique.replica_index in ended and not clique.deleting:
+                assert clique.ref.name in gone
+            elif clique.ref.name in gone:
+                assert clique.group_replica_index >= 0
+
+    @given(worlds())
+    @pytest.mark.req("GT-032")
+    def test_gt032_only_what_was_breached_for_its_delay(self, world: World) -> None:
+        """(GT5, GT14) By the stored condition, without pause, whatever the clock does."""
+        delays = [delay for delay in all_delays(world) if delay is not None]
+        for step in reconcile(world.snapshot).steps:
+            if is_termination(step):
+                stored = [stored_breach(clique) for clique in world.cliques]
+                stored += [condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED) for group in world.groups]
+                ages = [
+                    world.now - condition.last_transition_time
+                    for condition in stored
+                    if condition is not None and condition.status is Truth.TRUE
+                ]
+                assert max(ages) >= min(delays)
+
+
+def stored_breach(clique: PodClique) -> Condition | None:
+    return condition_of(clique.status.conditions, MIN_AVAILABLE_BREACHED)
+
+
+def all_delays(world: World) -> list[timedelta | None]:
+    template = world.root.spec.template
+    return [template.termination_delay, *(group.termination_delay for group in template.pod_clique_scaling_groups)]
+
+
+class TestGT037:
+    """For a PodCliqueSet that is being deleted nothing MUST be terminated.
+
+    And that is what is said, with a delay or without.
+    """
+
+    @given(storms(), st.booleans())
+    def test_the_deletion_is_the_reason_at_both_levels(self, world: World, delayed: bool) -> None:
+        template = world.root.spec.template
+        if not delayed:
+            template = template.model_copy(update={"termination_delay": None})
+        spec = world.root.spec.model_copy(update={"template": template})
+        plan = reconcile(replace(world, root=replace(world.root, spec=spec, deleting=True)).snapshot)
+        kept = {one.because[0].rule for one in plan.findings if one.question == "termination" and one.verdict == "Keep"}
+        assert kept <= {Why.SET_BEING_DELETED, Why.GROUP_NOTHING_BREACHED}
+
+
+class TestGT050:
+    """While ``replicas`` less the breached replicas is at least ``minAvailable``, the plan MUST delete all PodCliques
+    of each replica of the group that has a due clique.
+    """
+
+    @given(worlds())
+    @pytest.mark.req("GT-052")
+    @pytest.mark.req("GT-053")
+    @pytest.mark.req("GT-054")
+    def test_what_is_left_is_enough(self, world: World) -> None:
+        for judged in judge_by_design(world.snapshot).groups:
+            if Terminate() in judged.replica_fates.values():
+                assert judged.left >= judged.group.min_available
+                assert not judged.group.status.updating
+
+
+class TestGT060:
+    """``wakeAt`` MUST be the earliest moment at which a waiting breach becomes due that its level can act on, and
+    absent when there is none.
+    """
+
+    @given(worlds())
+    def test_not_a_second_too_early(self, world: World) -> None:
+        plan = reconcile(world.snapshot)
+        if plan.wake_at is not None:
+            before: datetime = plan.wake_at - timedelta(microseconds=1)
+            assert deleted(reconcile(world.at(before).snapshot)) == deleted(plan)
+
+
+class TestGT061:
+    """A PodClique without any status MUST start with ``wasAvailable: false``, so that a terminated replica is not
+    terminated again before it was available.
+    """
+
+    @given(worlds())
+    def test_recreated_cliques_are_not_terminated(self, world: World) -> None:
+        fresh = tuple(replace(clique, status=CliqueStatus()) for clique in world.cliques)
+        groups = tuple(replace(group, status=replace(group.status, conditions=())) for group in world.groups)
+        born = replace(world, cliques=fresh, groups=groups, pods=())
+        assert deleted(reconcile(born.snapshot)) == set()
+        assert all(judged.was_available is False for judged in judge_by_design(born.snapshot).cliques)
+
+
+class TestGT063:
+    """Of a replica that ends, the clique whose delay ended first, or the breached cliques of the scaling group whose
+    delay ended first, MUST be deleted after all others.
+    """
+
+    @given(st.one_of(storms(), worlds()))
+    def test_nothing_rests_on_what_goes_before_it(self, world: World) -> None:
+        deletes = [step for step in reconcile(world.snapshot).steps if is_termination(step)]
+        before = {step.target for step in deletes if step.stage is Stage.CLEANUP}
+        for step in deletes:
+            assert isinstance(step.action, Delete)
+            assert not before & {ref for ref, _ in step.action.rests_on}
+        event(f"companions {min(len(before), 3)}, causes {min(len(deletes) - len(before), 3)}")
+
+    @given(st.one_of(storms(), worlds()))
+    @pytest.mark.req("GT-036")
+    @pytest.mark.req("GT-054")
+    @pytest.mark.req("PL-015")
+    def test_what_is_told_happens_at_once(self, world: World) -> None:
+        """In a quiet world no deletion of a plan gets in the way of another one."""
+        snapshot = world.snapshot
+        memory = MemoryWorld((snapshot,))
+        deletes = [step for step in reconcile(snapshot).steps if is_termination(step)]
+        attempts = act(memory, deletes)
+        assert [attempt.outcome for attempt in attempts] == [Outcome.DONE] * len(deletes)
+        again = memory.observe(world.root.ref, world.now)
+        assert again is not None
+        gone = {step.target for step in deletes}
+        assert all(clique.deleting for clique in again.cliques if clique.ref in gone)
+
+    @given(storms())
+    @pytest.mark.req("PL-008")
+    def test_the_cause_stays_the_same_as_time_goes_on(self, world: World) -> None:
+        now, later = (
+            {step.target: step.action for step in reconcile(moment.snapshot).steps if is_termination(step)}
+            for moment in (world, world.at(world.now + timedelta(hours=9)))
+        )
+        ended = {replica.index for replica in judge_by_design(world.snapshot).replicas if replica.fate == Terminate()}
+        for clique in world.cliques:
+            if clique.replica_index in ended and clique.ref in now:
+                assert later[clique.ref] == now[clique.ref]
+
+
+def plan_of(life: Life) -> Plan:
+    plan = life.round()
+    assert plan is not None
+    return plan
+
+
+class TestGT057:
+    """Of a scaling group whose ``replicas`` are below its ``minAvailable`` all replicas MUST count as needed, and no
+    more.
+    """
+
+    def test_a_group_scaled_below_its_minimum_ends_nothing_until_it_loses_something(self) -> None:
+        raw = set_raw(
+            clique_raw("a"),
+            clique_raw("b"),
+            groups=({"name": "pool", "cliqueNames": ["b"], "replicas": 2, "minAvailable": 2},),
+            terminationDelay="1m",
+        )
+        life = Life(raw)
+        life.settle()
+        life.scale("llm-0-pool", 1)
+        life.settle()
+        (condition,) = life.group("llm-0-pool").status.conditions
+        assert condition.status is Truth.FALSE
+        life.now += timedelta(hours=1)
+        assert not [step for plan in life.settle() for step in plan.steps if is_termination(step)]
+        pods = life.pods("llm-0-pool-0-b")
+        life.world.put_pod(replace(pods[0], ready=False))
+        assert not [step for step in plan_of(life).steps if is_termination(step)]
+        life.now += timedelta(hours=1)
+        ended = life.round()
+        assert ended is not None
+        assert {step.target.name for step in ended.steps if is_termination(step)} == {"llm-0-a", "llm-0-pool-0-b"}
+
+
+@pytest.mark.req("GT-045")
+def test_gt057_a_group_scaled_below_its_minimum_does_not_make_its_set_unavailable() -> None:
+    group = {"name": "pool", "cliqueNames": ["b"], "replicas": 2, "minAvailable": 2}
+    life = Life(set_raw(clique_raw("a"), clique_raw("b"), groups=(group,), terminationDelay="1m"))
+    life.settle()
+    assert life.root.status.available == 1
+    life.scale("llm-0-pool", 1)
+    life.settle()
+    assert life.root.status.available == 1
+    pods = life.pods("llm-0-pool-0-b")
+    life.world.put_pod(replace(pods[0], ready=False))
+    life.round()
+    assert life.root.status.available == 0
+
+
+class TestPL015:
+    """A deletion that a breach caused MUST name the breached constituent, and up to eight breached cliques of it where
+    it is a scaling group, with uid and resource version; a deletion that is not of a cause MUST NOT be carried out once
+    one of them has changed.
+    """
+
+    @given(st.one_of(storms(), worlds()))
+    def test_a_cause_that_changed_saves_its_companions(self, world: World) -> None:
+        snapshot = world.snapshot
+        for step in reconcile(snapshot).steps:
+            if not (isinstance(step.action, Delete) and is_termination(step)):
+                continue
+            assert 1 <= len(step.action.rests_on) <= 9
+            for cause, _ in step.action.rests_on if step.stage is Stage.CLEANUP else ():
+                memory = MemoryWorld((snapshot,))
+                memory.put(memory.items[cause])
+                assert memory.attempt(step).outcome is Outcome.CONFLICT
+                assert step.target in memory.items
+
+    @given(storms())
+    def test_a_member_that_recovers_saves_the_companions_of_its_group(self, world: World) -> None:
+        for step in reconcile(world.snapshot).steps:
+            if (
+                isinstance(step.action, Delete)
+                and is_termination(step)
+                and step.action.rests_on[0][0].kind == "PodCliqueScalingGroup"
+            ):
+                assert len(step.action.rests_on) > 1
+                event("a group is the cause")
+
+
+def test_gt030_a_group_that_the_template_forgot_has_the_delay_of_the_set() -> None:
+    world = world_of(bytes([0] * 8 + [2, 1, 1, 3, 1]))
+    for group in world.groups:
+        forgotten = replace(group, ref=replace(group.ref, name="llm-0-forgotten"))
+        assert delay_of(world.root, forgotten) == world.root.spec.template.delay

@@ -1,0 +1,13 @@
+"""What ends by the existing operator's rules, and by which of them."""
+
+from grove_core.areas.gang_termination.field.generations import RELEASES, Generation
+from grove_core.areas.gang_termination.field.rulesets import BY_RELEASE
+from grove_core.areas.gang_termination.ruling import RuleSet
+
+
+def rules_of(generation: Generation) -> RuleSet:
+    return next(BY_RELEASE[release] for release, found in RELEASES.items() if found is generation)
+
+
+def ends(fate: object) -> bool:
+    return type(fate).__name__ == "Terminate"

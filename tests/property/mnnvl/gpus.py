@@ -1,0 +1,12 @@
+"""A set with GPUs, and a configuration that gives it domains."""
+
+from typing import Any, Final
+
+from grove_core.resources.configuration import (
+    Configuration,
+    Mnnvl,
+)
+
+Json = dict[str, Any]
+ON: Final = Configuration(Mnnvl(enabled=True))
+GPUS: Final[Json] = {"limits": {"nvidia.com/gpu": 8}}

@@ -1,0 +1,223 @@
+"""Laws of domains by annotations about any set: what is there at rest, disturbed or not, whoever made it."""
+
+import json
+from dataclasses import replace
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.admit_podclique import admit_podclique
+from grove_core.areas.mnnvl_scopes.entry import Surroundings
+from grove_core.document.document import Document
+from grove_core.document.reading import document_from_json
+from grove_core.document.writing import document_as_json
+from grove_core.kernel.admission import Amend
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.steps import Attempt, Create, Ensure
+from grove_core.plan.forecast import forecast_of
+from grove_core.reconcile import reconcile
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.configuration import UNTOLD, Served
+from grove_core.resources.membership import joined_claim
+from grove_core.resources.owned import Owned
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.controller.act import act
+from grove_shell.world.memory import MemoryWorld
+from tests.property.mnnvl_scopes.worlds import (
+    CLASS,
+    ENABLED,
+    SCOPE,
+    SCOPED,
+    Json,
+    annotated_sets,
+    brought_up,
+    settled,
+    shared_in,
+    told,
+)
+from tests.property.rarely import RARELY
+from tests.property.workload.sets import NOW, ROUNDS, applied, rounds_of
+from tests.webhooks.reviews import patched
+
+
+class Expected(NamedTuple):
+    """What the design's tables say of one PodClique; None where it shares nothing."""
+
+    domain: str
+    claim: str
+    device_class: str
+
+
+def expected_of(raw: Json, clique: PodClique) -> Expected | None:
+    """By the design document's own words, from the manifest of the set and the labels of the PodClique."""
+    template, labels = raw["spec"]["template"], clique.labels
+    replica, group_name = labels["grove.io/pcs-replica-index"], labels.get("grove.io/pcsg-name")
+    said = dict(raw["metadata"]["annotations"])
+    groups = [one for one in template["podCliqueScalingGroups"] if f"llm-{replica}-{one['name']}" == group_name]
+    short = clique.ref.name.rpartition("-")[2]
+    own = next(one for one in template["cliques"] if one["name"] == short)["annotations"]
+    said = {**own, **groups[0]["annotations"]} if groups else {**said, **own}
+    if said.get(ENABLED) != "true":
+        return None
+    stem = {
+        "replica": f"llm-{replica}",
+        "clique": clique.ref.name,
+        "scalingGroupReplica": f"{group_name}-{labels.get('grove.io/pcsg-replica-index')}",
+    }[said.get(SCOPE, "replica")]
+    return Expected(f"{stem}-cd", f"{stem}-mnnvl-claim", said.get(CLASS, "compute-domain.nvidia.com"))
+
+
+def check_that_all_is_well(raw: Json, world: MemoryWorld, seen: Snapshot) -> None:
+    """What holds at rest, however it came about (MS-010 to MS-013, MS-020, MS-040 to MS-043)."""
+    gangs = {gang.ref.name: gang for gang in seen.gangs}
+    wanted: dict[tuple[str, str], str] = {}
+    for clique in seen.cliques:
+        expected, claim = expected_of(raw, clique), joined_claim(clique.pod_spec)
+        assert (claim is None) is (expected is None), clique.ref.name
+        if expected is None or claim is None:
+            continue
+        assert claim["resourceClaimName"] == expected.claim
+        gang = str(clique.labels["grove.io/podgang"])
+        if expected.domain.count("-") == "llm-0-cd".count("-"):
+            gang = expected.domain.removesuffix("-cd")
+        wanted["ComputeDomain", expected.domain] = wanted["ResourceClaim", expected.claim] = gang
+    found = shared_in(world)
+    assert set(found) == set(wanted)
+    for key, gang in wanted.items():
+        assert (found[key].owner_kind, found[key].owner_uid) == ("PodGang", gangs[gang].uid), key
+        assert gangs[gang].annotations["grove.io/mnnvl-resources-adopted"] == "true"
+
+
+@RARELY
+@given(annotated_sets())
+@pytest.mark.req("MS-011")
+@pytest.mark.req("MS-012")
+@pytest.mark.req("MS-013")
+@pytest.mark.req("MS-020")
+@pytest.mark.req("MS-030")
+@pytest.mark.req("MS-031")
+@pytest.mark.req("MS-032")
+@pytest.mark.req("MS-041")
+@pytest.mark.req("MS-042")
+@pytest.mark.req("MS-044")
+@pytest.mark.req("PL-022")
+def test_ms010_any_set_comes_to_rest_as_the_design_has_it(raw: Json) -> None:
+    world, seen = brought_up(raw)
+    check_that_all_is_well(raw, world, seen)
+    again = reconcile(seen)
+    assert not again.steps
+
+
+@RARELY
+@given(annotated_sets(), st.data())
+@pytest.mark.req("MS-043")
+@pytest.mark.req("MS-050")
+@pytest.mark.req("MS-060")
+def test_ms052_disturbed_it_comes_back(raw: Json, data: st.DataObject) -> None:
+    """Deleted domains, claims, gangs and cliques, replicas that come and go, switches; in any order."""
+    world, seen = brought_up(raw)
+    ref = seen.root.ref
+    for _ in range(data.draw(st.integers(1, 4))):
+        what = data.draw(st.sampled_from(["shared", "gang", "clique", "scale", "scale group", "switch"]))
+        if what == "shared" and (found := sorted(shared_in(world))):
+            kind, name = data.draw(st.sampled_from(found))
+            world.delete(shared_in(world)[kind, name].ref)
+        elif what == "gang" and seen.gangs:
+            world.delete(data.draw(st.sampled_from([gang.ref for gang in seen.gangs])))
+        elif what == "clique" and seen.cliques:
+            world.delete(data.draw(st.sampled_from([clique.ref for clique in seen.cliques])))
+        elif what == "scale":
+            root = world.items[ref]
+            assert isinstance(root, PodCliqueSet)
+            raw["spec"]["replicas"] = data.draw(st.integers(0, 3))
+            spec = root.spec.model_copy(update={"replicas": raw["spec"]["replicas"]})
+            world.put(replace(root, spec=spec))
+        elif what == "scale group" and seen.groups:
+            group = world.items[data.draw(st.sampled_from([group.ref for group in seen.groups]))]
+            assert isinstance(group, ScalingGroup)
+            world.put(replace(group, replicas=data.draw(st.integers(group.min_available, 4))))
+        elif what == "switch":
+            settled(world, ref)
+            before = {item: item.resource_version for item in world.items.values()}
+            settled(world, ref, UNTOLD)
+            assert {item: item.resource_version for item in world.items.values()} == before
+        if data.draw(st.booleans()):
+            seen = settled(world, ref)
+    seen = settled(world, ref)
+    check_that_all_is_well(raw, world, seen)
+
+
+@RARELY
+@given(annotated_sets())
+def test_pl009_plans_that_ensure_read_back(raw: Json) -> None:
+    for seen, plan in rounds_of(told(applied(raw))):
+        told_of = (forecast_of(plan, NOW),)
+        document = Document(
+            rules=plan.rules, as_of=NOW, not_collected=(), forecasts=told_of, configuration=seen.configuration
+        )
+        text = json.dumps(document_as_json(document, decisions=True))
+        assert document_from_json(json.loads(text)) == document
+
+
+def around(world: MemoryWorld, seen: Snapshot) -> Surroundings:
+    return Surroundings(
+        configuration=SCOPED,
+        served=Served(),
+        owner=seen.root,
+        domains={
+            (ref.namespace, ref.name): item for ref, item in world.items.items() if isinstance(item, ComputeDomain)
+        },
+        claims={(ref.namespace, ref.name): item for ref, item in world.items.items() if isinstance(item, Owned)},
+    )
+
+
+def bare(manifest: Json) -> Json:
+    """A PodClique as it would come from somebody who does not inject anything."""
+    raw: Json = json.loads(json.dumps(manifest))
+    pod_spec = raw["spec"]["podSpec"]
+    kept = [one for one in pod_spec.get("resourceClaims", ()) if one["name"] != "mnnvl"]
+    pod_spec.pop("resourceClaims", None)
+    if kept:
+        pod_spec["resourceClaims"] = kept
+    for container in pod_spec["containers"]:
+        container.get("resources", {}).pop("claims", None)
+    return raw
+
+
+@RARELY
+@given(annotated_sets())
+@pytest.mark.req("MS-031")
+def test_ms033_webhook_and_operator_come_to_the_same(raw: Json) -> None:
+    """What the operator writes the webhook leaves alone, and of a bare one it makes what the operator writes."""
+    start = told(applied(raw))
+    world = MemoryWorld((start,))
+    seen = start
+    attempts: tuple[Attempt, ...] = ()
+    for _ in range(ROUNDS):
+        plan = reconcile(seen)
+        if not plan.steps:
+            break
+        made = [step for step in plan.steps if isinstance(step.action, Create) and step.target.kind == "PodClique"]
+        wanted = {step.target.name for step in plan.steps if isinstance(step.action, Ensure)}
+        ensured = set[str]()
+        for step in made:
+            assert isinstance(step.action, Create)
+            manifest = thaw(step.action.manifest)
+            verdict = admit_podclique(bare(manifest), around(world, seen)).verdict
+            assert isinstance(verdict, Amend)
+            ensured |= {one.target.name for one in verdict.ensures}
+            assert patched(bare(manifest), list(verdict.patch)) == manifest
+        assert ensured == wanted
+        attempts = act(world, plan.steps)
+        for step in made:
+            assert isinstance(step.action, Create)
+            after = admit_podclique(thaw(step.action.manifest), around(world, seen)).verdict
+            assert after == Amend(warnings=after.warnings)
+        observed = world.observe(seen.root.ref, NOW, attempts)
+        assert observed is not None
+        seen = observed

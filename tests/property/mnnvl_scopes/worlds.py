@@ -1,0 +1,82 @@
+"""Sets in annotation mode, and the worlds that they are played in."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt
+from grove_core.plan.laws import problems_in
+from grove_core.reconcile import reconcile
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
+from grove_core.resources.owned import Owned
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.controller.act import act
+from grove_shell.world.memory import MemoryWorld
+from tests.property.workload.sets import NOW, ROUNDS, applied, raw_sets
+
+Json = dict[str, Any]
+SCOPED: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+ENABLED, SCOPE, CLASS = "grove.io/mnnvl-enabled", "grove.io/mnnvl-scope", "grove.io/mnnvl-device-class"
+SHARED: Final = ("ComputeDomain", "ResourceClaim")
+GPUS: Final[Json] = {"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 8}}}]}
+
+
+def told(snapshot: Snapshot, configuration: Configuration = SCOPED) -> Snapshot:
+    return replace(snapshot, configuration=configuration)
+
+
+@st.composite
+def annotated_sets(draw: st.DrawFn) -> Json:
+    """Any sound set, with any annotations that admission lets through."""
+    raw = draw(raw_sets())
+
+    def some(*scopes: str) -> Json:
+        found = {
+            ENABLED: draw(st.sampled_from(["", "true", "true", "false"])),
+            SCOPE: draw(st.sampled_from(["", *scopes])),
+            CLASS: draw(st.sampled_from(["", "a.example.com"])),
+        }
+        return {key: text for key, text in found.items() if text}
+
+    raw["metadata"]["annotations"] = some("replica")
+    template = raw["spec"]["template"]
+    for clique in template["cliques"]:
+        clique["annotations"] = some("replica", "clique")
+        if draw(st.booleans()):
+            clique["spec"]["podSpec"] = GPUS
+    for group in template["podCliqueScalingGroups"]:
+        group["annotations"] = some("replica", "scalingGroupReplica")
+    return raw
+
+
+def shared_in(world: MemoryWorld) -> dict[tuple[str, str], ComputeDomain | Owned]:
+    """Domains and claims by kind and name; claims that templates share are not among them."""
+    return {
+        (ref.kind, ref.name): item
+        for ref, item in world.items.items()
+        if isinstance(item, ComputeDomain | Owned) and ref.kind in SHARED and "grove.io/mnnvl-managed" in item.labels
+    }
+
+
+def settled(world: MemoryWorld, root: Ref, configuration: Configuration = SCOPED) -> Snapshot:
+    """The world brought to rest by an operator; every plan keeps every law."""
+    attempts: tuple[Attempt, ...] = ()
+    world.configuration = configuration
+    for _ in range(2 * ROUNDS):
+        seen = world.observe(root, NOW, attempts)
+        assert seen is not None
+        plan = reconcile(seen)
+        assert not problems_in(plan, seen)
+        if not plan.steps:
+            return replace(seen, attempts=())
+        attempts = act(world, plan.steps)
+    raise AssertionError("no rest")
+
+
+def brought_up(raw: Json) -> tuple[MemoryWorld, Snapshot]:
+    start = told(applied(raw))
+    world = MemoryWorld((start,))
+    return world, settled(world, start.root.ref)

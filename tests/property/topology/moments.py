@@ -1,0 +1,40 @@
+"""Topologies, and what an operator knows of one at a moment."""
+
+from typing import Any, Final
+
+from grove_core.areas.topology.moment import TopologyMoment
+from grove_core.resources.cluster_topology import (
+    DEFAULT_TOPOLOGY,
+    TOPOLOGY_KIND,
+    ClusterTopology,
+)
+from grove_core.resources.configuration import TopologyAware
+from grove_core.resources.keys import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
+from grove_core.resources.topology_use import User
+from tests.property.topology.gangs import LEVELS, topology
+from tests.property.workload.sets import NOW
+
+OTHERS: Final = ("example.com/a", "example.com/b")
+USERS: Final = {"none": (), "waiting": (User("ml", "waits"),), "placed": (User("ml", "llm", 2), User("ml", "waits"))}
+STALE: Final = (("zone", "z"),)
+
+
+def moment(
+    found: ClusterTopology | None,
+    users: str = "none",
+    *,
+    name: str = DEFAULT_TOPOLOGY,
+    on: bool = True,
+    unknown: tuple[str, ...] = (),
+) -> TopologyMoment:
+    told = TopologyAware(on, LEVELS if on else ())
+    return TopologyMoment(name=name, topology=found, users=USERS[users], told=told, now=NOW, unknown=unknown)
+
+
+def a_topology(
+    name: str, *, held: bool, fits: bool = True, leaving: bool = False, kind: str = TOPOLOGY_KIND
+) -> ClusterTopology:
+    finalizers = [OTHERS[0], *([TOPOLOGY_FINALIZER] if held else []), OTHERS[1]]
+    meta: dict[str, Any] = {"finalizers": finalizers, "labels": {MANAGED_BY: OPERATOR}}
+    meta |= {"deletionTimestamp": "2026-11-20T09:00:00Z"} if leaving else {}
+    return topology(name, *(() if fits else STALE), kind=kind, **meta)

@@ -1,0 +1,14 @@
+"""What is read off a step that makes a pod."""
+
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.steps import Create, Step
+from grove_core.resources.keys import (
+    BASE_GANG,
+)
+
+
+def base_gang_of(step: Step) -> str:
+    """The gang that a pod which is made waits for; empty for whatever else."""
+    assert isinstance(step.action, Create)
+    manifest = thaw(step.action.manifest)
+    return str(manifest["metadata"]["labels"].get(BASE_GANG, "")) if manifest["kind"] == "Pod" else ""

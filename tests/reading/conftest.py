@@ -1,0 +1,12 @@
+"""What tests of reading break."""
+
+import pytest
+
+from tests.kubectl_yaml import Json, items_in
+from tests.reading.breaking import EXAMPLE
+
+
+@pytest.fixture
+def items() -> list[Json]:
+    """The objects of the shipped example."""
+    return items_in(EXAMPLE)

@@ -1,0 +1,30 @@
+"""Text that is read, with libyaml or without."""
+
+import io
+from typing import Any, Final
+
+import pytest
+
+from grove_shell.reading.faults import Fault
+from grove_shell.reading.items import Item
+from grove_shell.reading.text import Text
+from grove_shell.reading.yaml_items import yaml_items
+
+BOTH: Final = pytest.mark.parametrize("pure", [False, True], ids=["libyaml", "python"])
+
+
+def read(text: str, *, pure: bool = False, chunk_size: int = 1 << 20) -> tuple[list[Item], list[Fault]]:
+    faults: list[Fault] = []
+    stream = Text(io.BytesIO(text.encode()), chunk_size)
+    return list(yaml_items(stream, "f.yaml", faults, pure=pure)), faults
+
+
+def values(text: str, *, pure: bool = False) -> list[Any]:
+    items, faults = read(text, pure=pure)
+    assert not faults, [str(fault) for fault in faults]
+    return [item.value for item in items]
+
+
+def places(text: str, *, pure: bool = False) -> list[tuple[int | None, int | None, str, str]]:
+    _, faults = read(text, pure=pure)
+    return [(fault.line, fault.column, fault.object, fault.path) for fault in faults]
