@@ -6,11 +6,11 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND
 from grove_shell.manifests.domains import domain_schemas
 from grove_shell.manifests.strictness import flaws_in
-from grove_shell.world.domain_shapes import domain_shapes
-from grove_shell.world.field_sets import Shape
-from grove_shell.world.merging import Managed, Manager, applied, updated
-from grove_shell.world.object_server import Address, ObjectServer, Response
 from tests.merging.cases import CASES, NAME, Case, Json, Write, body_of, entry, found_in
+from tests.merging.domain_shapes import domain_shapes
+from tests.merging.field_sets import Shape
+from tests.merging.merging import Managed, Manager, applied, updated
+from tests.merging.object_server import Address, ObjectServer, Response
 
 SPACE = "space"
 

@@ -39,8 +39,8 @@ from grove_shell.converge.model.mind import START_OF_TIME, moment
 from grove_shell.converge.model.play import Troupe
 from grove_shell.converge.model.seams import CONTROLLER, DOMAIN, Chief, Later, Local, Mind, Store, Told, Write
 from grove_shell.converge.model.shelf import Shelf
-from grove_shell.world.domain_shapes import domain_shapes
-from grove_shell.world.object_server import Address, ObjectServer, Response
+from tests.merging.domain_shapes import domain_shapes
+from tests.merging.object_server import Address, ObjectServer, Response
 
 SHAPES = domain_shapes()
 UID = "uid-1"

@@ -14,7 +14,7 @@ from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND
 from grove_core.resources.daemon_entry import NOT_READY, READY
 from grove_core.resources.daemon_pod import DaemonPod
-from grove_shell.world.object_server import Address
+from tests.merging.object_server import Address
 from tests.property.domain_cliques.world import Commit, Process, World
 
 Json = dict[str, Any]

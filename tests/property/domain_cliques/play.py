@@ -10,7 +10,7 @@ from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_core.areas.domain_cliques.verdicts import Answer, Reply
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND
-from grove_shell.world.object_server import Address
+from tests.merging.object_server import Address
 from tests.property.domain_cliques.checks import Broken, Judge, ending_of
 from tests.property.domain_cliques.players import Players
 from tests.property.domain_cliques.world import DRIVER, NAME, SPACE, Node, Process, World

@@ -47,8 +47,8 @@ from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, comp
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND, ComputeDomainClique, compute_domain_clique_of
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
 from grove_core.resources.keys import CORE, DOMAIN, NVIDIA
-from grove_shell.world.domain_shapes import domain_shapes
-from grove_shell.world.object_server import CONFLICT, MISSING, Address, ObjectServer, Response
+from tests.merging.domain_shapes import domain_shapes
+from tests.merging.object_server import CONFLICT, MISSING, Address, ObjectServer, Response
 from tests.property.domain_cliques.players import Players
 
 Json = dict[str, Any]

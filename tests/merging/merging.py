@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from grove_shell.world.field_sets import Json, Path, Shape, defaulted, merged, owned_in, paths_in, without
+from tests.merging.field_sets import Json, Path, Shape, defaulted, merged, owned_in, paths_in, without
 
 
 class Manager(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_shell.manifests.domains import domain_schemas
-from grove_shell.world.field_sets import Shape, shape_of
+from tests.merging.field_sets import Shape, shape_of
 
 
 def domain_shapes() -> Mapping[str, Shape]:

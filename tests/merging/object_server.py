@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from grove_shell.world.field_sets import Json, Shape, faults_in
-from grove_shell.world.merging import Conflicts, Managed, Manager, applied, updated
+from tests.merging.field_sets import Json, Shape, faults_in
+from tests.merging.merging import Conflicts, Managed, Manager, applied, updated
 
 OK: Final = 200
 CREATED: Final = 201

@@ -68,7 +68,7 @@ def _walk(part: Json, pattern: Pattern, shape: Shape) -> Shape:
     return _walk(part["items"], (*pattern, ITEM), shape) if "items" in part else shape
 
 
-def faults_in(value: Any, shape: Shape, pattern: Pattern = ()) -> Iterator[str]:  # noqa: ANN401 - any JSON
+def faults_in(value: Any, shape: Shape, pattern: Pattern = ()) -> Iterator[str]:
     """What is missing in a value, and what is none of the words it may be."""
     place = ".".join(pattern) or "the object"
     if isinstance(value, dict):
@@ -87,7 +87,7 @@ def key_of(item: Json, names: tuple[str, ...]) -> Key:
     return tuple((name, item.get(name)) for name in names)
 
 
-def paths_in(value: Any, shape: Shape, path: Path = (), pattern: Pattern = ()) -> Iterator[tuple[Path, Any]]:  # noqa: ANN401 - JSON of any shape
+def paths_in(value: Any, shape: Shape, path: Path = (), pattern: Pattern = ()) -> Iterator[tuple[Path, Any]]:
     """Every field that can be owned, with its value: scalars, whole lists, items with a key, empty objects."""
     if pattern in _NOBODYS:
         return
@@ -111,7 +111,7 @@ def owned_in(value: Json, shape: Shape) -> frozenset[Path]:
     return frozenset(path for path, _ in paths_in(value, shape))
 
 
-def merged(live: Any, applied: Any, shape: Shape, pattern: Pattern = ()) -> Any:  # noqa: ANN401 - any JSON
+def merged(live: Any, applied: Any, shape: Shape, pattern: Pattern = ()) -> Any:
     """What is there with what is applied laid over it: objects and keyed lists by their parts, the rest replaced."""
     if isinstance(live, dict) and isinstance(applied, dict):
         return {
@@ -131,7 +131,7 @@ def merged(live: Any, applied: Any, shape: Shape, pattern: Pattern = ()) -> Any:
     return applied
 
 
-def without(value: Any, gone: frozenset[Path], shape: Shape, path: Path = (), pattern: Pattern = ()) -> Any:  # noqa: ANN401 - JSON of any shape
+def without(value: Any, gone: frozenset[Path], shape: Shape, path: Path = (), pattern: Pattern = ()) -> Any:
     """The value without these fields; an item that goes takes along whatever is in it."""
     if isinstance(value, dict):
         return {
@@ -149,7 +149,7 @@ def without(value: Any, gone: frozenset[Path], shape: Shape, path: Path = (), pa
     return value
 
 
-def defaulted(value: Any, shape: Shape, pattern: Pattern = ()) -> Any:  # noqa: ANN401 - any JSON
+def defaulted(value: Any, shape: Shape, pattern: Pattern = ()) -> Any:
     """The value with what the server fills in."""
     if isinstance(value, dict):
         whole = {name: defaulted(below, shape, (*pattern, name)) for name, below in value.items()}
