@@ -1,7 +1,6 @@
 """The controller as a process: three watches, one worker, and the signal that ends it."""
 
 import asyncio
-import signal
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -17,6 +16,7 @@ from grove_shell.exits import DONE
 from grove_shell.fabric_daemon.habits import BURST, RATE, SteadyClock
 from grove_shell.fabric_daemon.kinds import CLIQUES, DOMAINS, PODS
 from grove_shell.fabric_daemon.telling import Telling
+from grove_shell.until_stopped import until_stopped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,21 +37,10 @@ class ControllerProcess:
 
     async def run(self) -> int:
         """Run until a signal."""
-        stop = asyncio.Event()
-        for name in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(name, stop.set)
         agent = f"grove-domain-controller/{VERSION}"
         async with Api(self.connection, bucket=Bucket(RATE, BURST), agent=agent) as api:
             self.telling.say("info", "controller starts", version=VERSION, server=self.connection.server)
-            tasks = [asyncio.create_task(self._live(api)), asyncio.create_task(stop.wait())]
-            try:
-                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    task.result()
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+            await until_stopped(asyncio.Event(), (self._live(api),))
         self.telling.say("info", "controller stops")
         return DONE
 

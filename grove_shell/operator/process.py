@@ -3,12 +3,12 @@
 import asyncio
 import gc
 import os
-import signal
 import socket
+from collections.abc import Coroutine, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 from uuid import uuid4
 
 from grove_core.areas.gang_termination.rulesets import rule_set
@@ -35,14 +35,11 @@ from grove_shell.operator.telemetry import Telemetry
 from grove_shell.replay.format import DecisionLog
 from grove_shell.replay.recorder import Recorder
 from grove_shell.settings.operator import OperatorSettings
+from grove_shell.until_stopped import until_stopped
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
 
 _LONGEST_FAREWELL: Final = 20.0
-
-
-class _Stopped(Exception):
-    """Somebody asked the process to end."""
 
 
 @dataclass(kw_only=True)
@@ -168,9 +165,7 @@ class _Running:
                 mode="observe" if self._told.watching else "act",
             )
             try:
-                await self._live()
-            except* _Stopped:
-                pass
+                await until_stopped(self._told.stop, self._work(), self._farewell)
             except* LeadershipLost as lost:
                 self._journal.say("error", "leadership lost", error="; ".join(map(str, lost.exceptions)))
                 code = LOST
@@ -182,22 +177,19 @@ class _Running:
         self._journal.say("info", "operator stops", code=code)
         return code
 
-    async def _live(self) -> None:
-        for name in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(name, self._told.stop.set)
-        async with asyncio.TaskGroup() as group:
-            for reflector in self._reflectors:
-                group.create_task(reflector.run())
-            group.create_task(self._events.run())
-            group.create_task(self._start())
-            if self._leader is not None:
-                group.create_task(self._leader.run())
-            await self._told.stop.wait()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_LONGEST_FAREWELL):
-                    await self._rounds.close()
-                    await self._events.flush()
-            raise _Stopped
+    def _work(self) -> Iterator[Coroutine[Any, Any, None]]:
+        for reflector in self._reflectors:
+            yield reflector.run()
+        yield self._events.run()
+        yield self._start()
+        if self._leader is not None:
+            yield self._leader.run()
+
+    async def _farewell(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LONGEST_FAREWELL):
+                await self._rounds.close()
+                await self._events.flush()
 
     async def _start(self) -> None:
         """Act only on what is known whole; what is old by then is not searched for garbage again and again."""

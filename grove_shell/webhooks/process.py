@@ -1,10 +1,10 @@
 """One process of the webhooks; several run side by side, and none of them leads."""
 
 import asyncio
-import signal
+from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TextIO
+from typing import Any, TextIO
 
 from grove_core.resources.configuration import UNASKED, Served
 from grove_core.version import VERSION
@@ -15,16 +15,13 @@ from grove_shell.exits import DONE
 from grove_shell.operator.journal import Journal
 from grove_shell.operator.serving import CannotListen, Serving, listening_at
 from grove_shell.settings.webhooks import WebhookSettings
+from grove_shell.until_stopped import until_stopped
 from grove_shell.webhooks.copies import copies_for
 from grove_shell.webhooks.keeping import Files, Shared
 from grove_shell.webhooks.registration import Registration
 from grove_shell.webhooks.serving import Reviews
 from grove_shell.webhooks.telemetry import Telemetry
 from grove_shell.webhooks.tls import Shown
-
-
-class _Stopped(Exception):
-    """Somebody asked the process to end."""
 
 
 @dataclass(kw_only=True)
@@ -106,9 +103,7 @@ class _Running:
                 certificates=self._told.settings.certificates.mode,
             )
             try:
-                await self._live()
-            except* _Stopped:
-                pass
+                await until_stopped(self._told.stop, self._work(), self._farewell)
             except* CannotListen as faults:
                 troubles += [fault for fault in faults.exceptions if isinstance(fault, CannotListen)]
         if troubles:
@@ -116,19 +111,17 @@ class _Running:
         self._journal.say("info", "webhooks stop", code=DONE)
         return DONE
 
-    async def _live(self) -> None:
-        for name in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(name, self._told.stop.set)
-        async with asyncio.TaskGroup() as group:
-            for reflector in self._reflectors:
-                group.create_task(reflector.run())
-            group.create_task(self._keeping.run())
-            group.create_task(self._serve())
-            await self._told.stop.wait()
-            if self._listens:
-                self._listens = False  # not ready any more, and still there for those who have not heard of it
-                await asyncio.sleep(self._told.settings.farewell)
-            raise _Stopped
+    def _work(self) -> Iterator[Coroutine[Any, Any, None]]:
+        for reflector in self._reflectors:
+            yield reflector.run()
+        yield self._keeping.run()
+        yield self._serve()
+
+    async def _farewell(self) -> None:
+        """Not ready any more, and still there for those who have not heard of it."""
+        if self._listens:
+            self._listens = False
+            await asyncio.sleep(self._told.settings.farewell)
 
     async def _serve(self) -> None:
         """Listen as soon as there is a certificate to show, until cancelled."""

@@ -15,10 +15,10 @@ from grove_shell.manifests.installation import OPERATOR, Installation
 from tests.cluster.api import MERGE, Json, wait_until
 from tests.cluster.conftest import is_denied
 from tests.cluster.installing import access_for, apply, remove_cluster_wide
-from tests.cluster.keeping import KEYS, TOPOLOGIES, Keeping, levels, required, told
 from tests.cluster.operators import SHORT, Starting, grove, install_definitions
 from tests.cluster.plane import INSTALLED, ControlPlane
 from tests.cluster.scenes import Scene, clique, condition, group
+from tests.cluster.topology_scene import KEYS, TOPOLOGIES, Keeping, levels, required, told
 
 BINDINGS: Final = "clustertopologybindings"
 SETS: Final = "podcliquesets"

@@ -11,10 +11,10 @@ from grove_shell.manifests.installation import OPERATOR, Installation
 from tests.cluster.api import Json, wait_until
 from tests.cluster.guarding import PLACING, RACKS, ZONE, Guarded, guarding, topology
 from tests.cluster.installing import access_for, apply, remove_cluster_wide
-from tests.cluster.keeping import Keeping, levels
 from tests.cluster.operators import Starting
 from tests.cluster.plane import INSTALLED, ControlPlane
 from tests.cluster.scenes import Scene, light
+from tests.cluster.topology_scene import Keeping, levels
 
 SETS: Final = "podcliquesets"
 

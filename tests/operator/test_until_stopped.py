@@ -1,0 +1,43 @@
+"""Processes live until they are told to stop; what they wait for then, and what ends them otherwise."""
+
+import asyncio
+import os
+import signal
+
+import pytest
+
+from grove_shell.until_stopped import until_stopped
+
+
+def test_op033_a_signal_ends_all_work_after_the_farewell() -> None:
+    told: list[str] = []
+
+    async def works(name: str) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            told.append(name)
+
+    async def calls_for_the_end() -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    async def farewell() -> None:
+        told.append("farewell")
+
+    asyncio.run(until_stopped(asyncio.Event(), (works("a"), works("b"), calls_for_the_end()), farewell))
+    assert told == ["farewell", "a", "b"]
+
+
+def test_op032_what_goes_wrong_ends_it_at_once_and_without_a_word() -> None:
+    told: list[str] = []
+
+    async def fails() -> None:
+        raise ValueError("wrong")
+
+    async def farewell() -> None:
+        told.append("farewell")
+
+    with pytest.raises(ExceptionGroup) as caught:
+        asyncio.run(until_stopped(asyncio.Event(), (fails(),), farewell))
+    assert [str(one) for one in caught.value.exceptions] == ["wrong"]
+    assert told == []
