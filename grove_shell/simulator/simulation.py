@@ -34,7 +34,7 @@ from grove_shell.simulator.mischief import Mischief
 from grove_shell.simulator.node_controller import NodeController
 from grove_shell.simulator.nodes import Node, nodes_of
 from grove_shell.simulator.operator import Decide, Keep, Operator, Preflight
-from grove_shell.simulator.scenario import Scenario
+from grove_shell.simulator.scenario import Scenario, Spec
 from grove_shell.simulator.scheduler import Scheduler
 from grove_shell.simulator.spans import MINUTE, moment_of
 from grove_shell.simulator.standing import Standing, standings_of
@@ -128,22 +128,12 @@ class Simulation:
         self.until = options.until if options.until is not None else spec.until
         self.agenda = Agenda()
         self.history = History(deaf=options.deaf)
-        roots = () if dump is None else tuple(dump.snapshot_of(root, spec.start) for root in dump.sets)
-        world = MemoryWorld(roots, lingering=True)
-        for topology in dump.topologies.values() if dump is not None else ():
-            world.add(topology)
-        world.complete = EVERY_KIND | {TOPOLOGY_KIND}
-        told = spec.operator
-        world.configuration = Configuration(mnnvl=told.mnnvl.as_told, topology=told.topology_aware_scheduling.as_told)
+        world = _world_of(spec, dump)
         world.clock = lambda: moment_of(spec.start, self.agenda.now)
-        world.served = Served(without_domains=spec.driver.installed > 0)
         self.cluster = Cluster(world, self.agenda, options.admission)
         self.cluster.admission_watch = spec.admission.watch
         self.cluster.late = LateAround(self.cluster, spec.admission.watch) if spec.admission.watch else None
-        self.nodes: dict[str, Node] = {node.name: node for pool in spec.nodes for node in nodes_of(pool)}
-        for pod in self.cluster.pods():
-            if pod.node and pod.node not in self.nodes:
-                self.nodes[pod.node] = Node(pod.node, {}, {}, cordoned=True)
+        self.nodes = _nodes_of(spec, self.cluster)
         self.scheduler = Scheduler(self.cluster, self.nodes, spec.scheduler, self.history)
         self.kubelet = Kubelet(self.cluster, self.nodes, spec.kubelet, self.history)
         self.controller = NodeController(self.cluster, self.nodes, self.scheduler, self.kubelet, self.history)
@@ -265,3 +255,25 @@ class Simulation:
                 self.checks.truth.clock_slack = self.mischief.worst_clock
 
         return happen
+
+
+def _world_of(spec: Spec, dump: Dump | None) -> MemoryWorld:
+    """What there is at the start, and what the operator is told and offered."""
+    roots = () if dump is None else tuple(dump.snapshot_of(root, spec.start) for root in dump.sets)
+    world = MemoryWorld(roots, lingering=True)
+    for topology in dump.topologies.values() if dump is not None else ():
+        world.add(topology)
+    world.complete = EVERY_KIND | {TOPOLOGY_KIND}
+    told = spec.operator
+    world.configuration = Configuration(mnnvl=told.mnnvl.as_told, topology=told.topology_aware_scheduling.as_told)
+    world.served = Served(without_domains=spec.driver.installed > 0)
+    return world
+
+
+def _nodes_of(spec: Spec, cluster: Cluster) -> dict[str, Node]:
+    """Those of the scenario, and those that pods of a dump are on, of which nothing else is known."""
+    nodes = {node.name: node for pool in spec.nodes for node in nodes_of(pool)}
+    for pod in cluster.pods():
+        if pod.node and pod.node not in nodes:
+            nodes[pod.node] = Node(pod.node, {}, {}, cordoned=True)
+    return nodes
