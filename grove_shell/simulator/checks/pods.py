@@ -1,12 +1,13 @@
 """Of pods: never too many, never two of an index, no gate too early (RS1, RS3, RS4, RS5, RS6, RS10, B10)."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap, canonical, thaw
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome
 from grove_core.plan.plan import Plan
-from grove_core.resources.keys import BASE_GANG, GATE
+from grove_core.resources.keys import GATE
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
@@ -118,7 +119,7 @@ class Gates(Check):
                 says = f"more than Grove's own gate is taken from {step.target.name}"
                 self.truth.fail("RS6", says, step.target.short)
             clique, pod = pods[step.target.name]
-            self._look(clique, pod, gangs, by_clique)
+            self._look(pod, gangs, by_clique, bases_of(pod, seen))
         del actor
 
     def _look_at_born(self, snapshot: Snapshot, plan: Plan) -> None:
@@ -132,15 +133,14 @@ class Gates(Check):
                 made = pod_of(thaw(step.action.manifest), {})
                 if made.held:
                     continue
-                labels = thaw(step.action.manifest)["metadata"]["labels"]
-                base = gangs.get(labels.get(BASE_GANG, ""))
-                waits = BASE_GANG in labels and (
+                waits = any(
                     base is None or any(placed[group.name] < group.min_replicas for group in base.groups)
+                    for base in map(gangs.get, bases_of(made, snapshot))
                 )
                 if made.name not in referred.get(made.gang, ()) or waits:
                     self.truth.fail("RS6", f"{made.name} is made without a gate and has to wait", step.target.short)
 
-    def _look(self, clique: PodClique, pod: Pod, gangs: dict[str, PodGang], by_clique: dict[str, list[Pod]]) -> None:
+    def _look(self, pod: Pod, gangs: dict[str, PodGang], by_clique: dict[str, list[Pod]], bases: Iterable[str]) -> None:
         gang = gangs.get(pod.gang)
         if gang is None:
             self.truth.fail("RS6", f"the gate of {pod.name} opens, and its gang {pod.gang} is not there", pod.ref.short)
@@ -150,13 +150,19 @@ class Gates(Check):
             if len(there) < group.min_replicas:
                 says = f"the gate of {pod.name} opens, and {group.name} has {len(there)} of {group.min_replicas} pods"
                 self.truth.fail("RS6", says, pod.ref.short)
-        base = gangs.get(clique.base_gang)
-        for group in base.groups if base is not None else ():
+        for group in (group for base in bases if base in gangs for group in gangs[base].groups):
             placed = sum(other.scheduled for other in by_clique.get(group.name, ()))
             if placed < group.min_replicas:
                 found = f"{placed} of {group.min_replicas} pods of {group.name} are placed"
                 says = f"the gate of {pod.name} opens, and {found}"
                 self.truth.fail("RS6", says, pod.ref.short)
+
+
+def bases_of(pod: Pod, snapshot: Snapshot) -> tuple[str, ...]:
+    """The gang that the gang of a pod waits for, if any: told by its name, for labels are the operator's word."""
+    root = snapshot.root.ref.name
+    base = f"{root}-{pod.gang.removeprefix(f'{root}-').partition('-')[0]}"
+    return () if base == pod.gang else (base,)
 
 
 def only_our_gate(fields: FrozenMap) -> bool:
