@@ -207,7 +207,7 @@ class _Told:
                 if (root.status.updating)
                 else {}
             )
-        since = stored[_STARTED] if root.status.updating and not is_new else self._now
+        since = stored.get(_STARTED, self._now) if root.status.updating and not is_new else self._now
         entry: Json = FrozenMap({"replicaIndex": rollout.current, _STARTED: self._now})
         if not is_new and root.status.updating and updating_replica(stored) == rollout.current:
             entry = stored["currentlyUpdating"][0]  # type: ignore[index]  # it names the replica
@@ -237,7 +237,7 @@ class _Told:
     ) -> dict[str, Json]:
         """The progress of a part: opened, kept, aimed anew or ended (WL-224); nothing where it stays as it is."""
         if runs:
-            since = stored[_STARTED] if same and _STARTED in stored else self._now
+            since = stored.get(_STARTED, self._now) if same else self._now
             return {_PROGRESS: FrozenMap({_STARTED: since, **fields})}
         if is_open and not waits:
             counts = {key: value for key, value in fields.items() if key.endswith("Count")}

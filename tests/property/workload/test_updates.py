@@ -9,6 +9,7 @@ from grove_core.areas.workload.rolling_clique import roll_clique
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import SetStatus
+from grove_core.kernel.times import format_time
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -395,3 +396,19 @@ def test_wl217_an_update_whose_last_pods_do_not_come_up_says_so() -> None:
     life.new_image("v2")
     life.settle(image="v2")
     assert {Why.UPDATE_WAITS, Why.POD_NOT_READY} <= held(life.round())
+
+
+def test_wl212_an_update_whose_beginning_is_written_nowhere_goes_on() -> None:
+    """Whoever wrote the status forgot when it began, of the set and of its clique: it counts as begun now."""
+    life = rested(ONE)
+    life.new_image("v2")
+    while not life.clique("llm-0-a").status.updating:
+        life.round()
+    for item in (life.root, life.clique("llm-0-a")):
+        progress = FrozenMap({key: value for key, value in item.status.progress.items() if key != "updateStartedAt"})
+        status = replace(item.status, progress=progress)
+        life.world.put(replace(item, status=status))  # type: ignore[arg-type]  # of its own kind
+    began = format_time(life.now)
+    life.settle()
+    assert not life.root.status.updating
+    assert life.root.status.progress["updateStartedAt"] == began
