@@ -13,29 +13,11 @@ from grove_core.kernel.times import format_time
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.template import UpdateStrategy
-from tests.property.workload.life import Life
+from tests.property.workload.rested import GROUP, held, rested, whys
 from tests.property.workload.sets import clique_raw, set_raw
 
 ONE: Final = set_raw(clique_raw("a", 1))
 SPARE: Final = set_raw(clique_raw("a", 3, minAvailable=2))
-GROUP: Final = {"name": "pool", "cliqueNames": ["a"], "replicas": 2, "minAvailable": 1}
-
-
-def rested(raw: dict[str, object]) -> Life:
-    life = Life(raw)
-    life.settle()
-    return life
-
-
-def whys(plan: Plan | None) -> set[Why]:
-    assert plan is not None
-    return {why.rule for step in plan.steps for why in step.because if isinstance(why.rule, Why)}
-
-
-def held(plan: Plan | None) -> set[Why]:
-    assert plan is not None
-    return {why.rule for one in plan.withheld for why in one.because if isinstance(why.rule, Why)}
 
 
 def all_whys(plans: list[Plan]) -> set[Why]:
@@ -145,51 +127,6 @@ def test_wl224_nothing_goes_before_the_statuses_say_so() -> None:
         life.kubelet()
 
 
-@pytest.mark.req("WL-221", "WL-227")
-def test_wl219_a_group_with_a_spare_replica_rolls_the_lowest_index_first() -> None:
-    life = rested(set_raw(clique_raw("a", 2), groups=(GROUP,)))
-    before = [life.clique(f"llm-0-pool-{index}-a").uid for index in (0, 1)]
-    life.new_image("v2")
-    plans = life.settle()
-    ended = [step.target.name for plan in plans for step in plan.steps if step.because[0].rule is Why.OUTDATED_REPLICA]
-    assert ended == ["llm-0-pool-0-a", "llm-0-pool-1-a"]
-    assert all(life.clique(f"llm-0-pool-{index}-a").uid not in before for index in (0, 1))
-    assert {Why.GROUP_UPDATE_WAITS, Why.REPLICA_NOT_AVAILABLE} <= set().union(*map(held, plans))
-    assert life.group("llm-0-pool").status.updated == 2
-
-
-def test_wl220_a_group_that_can_spare_none_has_one_more_for_the_time_being() -> None:
-    life = rested(set_raw(clique_raw("a", 1), groups=({**GROUP, "replicas": 1},)))
-    life.new_image("v2")
-    most, plans = 0, []
-    for _ in range(60):
-        plans.append(life.round())
-        assert sum(pod.ready for pod in life.all_pods()) >= 1
-        most = max(most, sum(ref.kind == "PodClique" for ref in life.world.items))
-        life.kubelet()
-    assert most == 2
-    assert [ref.name for ref in life.world.items if ref.kind == "PodClique"] == ["llm-0-pool-0-a"]
-    assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
-    assert {Why.SURGE_REPLICA, Why.SURPLUS_GROUP_REPLICA} <= set().union(*map(whys, plans))
-    assert not [ref.name for ref in life.world.items if ref.kind == "PodGang" and ref.name != "llm-0"]
-
-
-def test_wl218_a_replica_that_is_not_available_anyway_goes_at_once() -> None:
-    life = rested(set_raw(clique_raw("a", 1), groups=(GROUP,)))
-    for pod in life.pods("llm-0-pool-1-a"):
-        life.world.put_pod(replace(pod, ready=False))
-    life.new_image("v2")
-    plans = [life.round() for _ in range(4)]
-    ended = [
-        step.target.name
-        for plan in plans
-        if plan
-        for step in plan.steps
-        if step.because[0].rule is Why.OUTDATED_NOT_AVAILABLE
-    ]
-    assert ended == ["llm-0-pool-1-a"]
-
-
 def test_wl222_on_delete_replaces_nothing_by_itself() -> None:
     life = rested(
         set_raw(clique_raw("a", 2), clique_raw("b", 1), groups=({**GROUP, "cliqueNames": ["b"]},), replicas=2)
@@ -268,26 +205,6 @@ def test_wl216_who_stands_in_stays_when_the_strategy_changes() -> None:
     assert not life.clique("llm-0-a").status.updating
 
 
-def test_wl220_a_replica_more_goes_when_the_strategy_changes_and_nobody_needs_it() -> None:
-    life = rested(set_raw(clique_raw("a", 1), groups=({**GROUP, "replicas": 1},)))
-    life.new_image("v2")
-    while not any(ref.name == "llm-0-pool-1-a" for ref in life.world.items):
-        life.round()
-    life.on_delete()
-    life.settle()
-    assert [ref.name for ref in life.world.items if ref.kind == "PodClique"] == ["llm-0-pool-0-a"]
-
-
-def test_wl212_a_group_that_is_missing_is_made_and_not_updated() -> None:
-    life = rested(set_raw(clique_raw("a", 1), groups=(GROUP,)))
-    life.new_image("v2")
-    life.round()
-    life.world.delete(life.group("llm-0-pool").ref)
-    life.round()
-    life.settle()
-    assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
-
-
 def test_wl214_an_old_pod_that_is_not_listed_yet_is_waited_for() -> None:
     """It was made for the template of a moment ago, and has no uid yet that a deletion could name."""
     life = rested(SPARE)
@@ -340,17 +257,6 @@ def test_wl215_a_pod_without_a_node_is_not_waited_for() -> None:
     assert not life.clique("llm-0-a").status.updating
 
 
-def test_wl219_members_that_kept_their_pods_under_on_delete_roll_when_the_strategy_changes_back() -> None:
-    life = rested(set_raw(clique_raw("a", 1), groups=(GROUP,)))
-    life.on_delete()
-    life.new_image("v2")
-    life.settle()
-    assert {life.image_of(pod) for pod in life.all_pods()} == {""}
-    life.edit(update_strategy=UpdateStrategy())
-    life.settle()
-    assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
-
-
 def test_wl210_a_pod_without_a_hash_is_of_the_template_that_all_pods_had_before() -> None:
     life = rested(SPARE)
     for pod in life.all_pods():
@@ -361,32 +267,6 @@ def test_wl210_a_pod_without_a_hash_is_of_the_template_that_all_pods_had_before(
     life.new_image("v2")
     life.settle()
     assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
-
-
-def test_wl218_members_scaled_below_their_minimum_are_available_with_all_they_have() -> None:
-    life = rested(set_raw(clique_raw("a", 2), groups=(GROUP,)))
-    for index in (0, 1):
-        life.scale(f"llm-0-pool-{index}-a", 1)
-    life.settle()
-    life.new_image("v2")
-    plans = [life.round() for _ in range(6)]
-    assert not any(Why.OUTDATED_NOT_AVAILABLE in whys(plan) for plan in plans)
-
-
-def test_wl223_the_next_replica_waits_for_a_member_that_is_not_there_yet() -> None:
-    """Two replicas of the set never restart at once, though the group of the first could spare one."""
-    life = rested(set_raw(clique_raw("a", 1), groups=(GROUP,), replicas=2))
-    life.new_image("v2")
-    for _ in range(80):
-        life.round()
-        missing = {
-            replica
-            for replica in (0, 1)
-            for index in (0, 1)
-            if not any(ref.name == f"llm-{replica}-pool-{index}-a" for ref in life.world.items)
-        }
-        assert len(missing) < 2
-        life.kubelet()
 
 
 def test_wl217_an_update_whose_last_pods_do_not_come_up_says_so() -> None:
