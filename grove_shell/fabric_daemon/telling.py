@@ -1,6 +1,5 @@
 """What a daemon tells people: each thing that it does or waits for, once, with the reason and its rule."""
 
-import json
 import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -32,6 +31,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 from grove_core.document.writing import reason_as_json
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
+from grove_shell.json_text import json_text
 from grove_shell.page import Page, show_on
 
 _WORDS: Final[Mapping[type[Deed], str]] = MappingProxyType(
@@ -104,7 +104,7 @@ class Telling:
         at = f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
         if self._as_json:
             line = {"ts": at, "level": level, "msg": message, **fields}
-            self._out.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
+            self._out.write(json_text(line) + "\n")
             self._out.flush()
             return
         page = Page()

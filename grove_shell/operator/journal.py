@@ -1,6 +1,5 @@
 """What an operator tells people: one line of JSON for each decision that is carried out, held back or refused."""
 
-import json
 import sys
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -12,6 +11,7 @@ from grove_core.document.writing import reason_as_json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, Outcome, SetStatus
 from grove_shell.controller.look import Following, Look
+from grove_shell.json_text import json_text
 from grove_shell.world.homes import Home, told_as
 
 _REMEMBERED: Final = 4096
@@ -34,7 +34,7 @@ class Journal(Following):
             "level": level,
             "msg": message,
         }
-        self._out.write(json.dumps({**line, **fields}, ensure_ascii=False, separators=(",", ":")) + "\n")
+        self._out.write(json_text({**line, **fields}) + "\n")
         self._out.flush()
 
     def planned(self, look: Look) -> None:

@@ -54,8 +54,7 @@ def problems_of(told: Said, *, structured: bool) -> Iterator[str]:
         yield f"exit code {told.code}, and not a word"
     if "Traceback" in told.out + told.err:
         yield "a traceback was printed"
-    pages = told.err if structured else told.err + told.out
-    for line in pages.split("\n"):
+    for line in (told.err + told.out).split("\n"):
         if not line.isprintable():
             yield f"not printable: {line!r}"
     if structured and told.out:
