@@ -54,6 +54,10 @@ TESTS: Final = (
     "--ignore=tests/property/convergence",  # of the simulator
     "--ignore=tests/golden/test_convergence.py",  # as above
     "--ignore=tests/golden/test_simulation.py",  # as above
+    "--ignore=tests/command_line/test_converge.py",  # other processes, where nobody sees who enters what
+    "--ignore=tests/command_line/test_long_pages.py",  # as above
+    "--ignore=tests/command_line/test_process.py",  # as above
+    "--ignore=tests/command_line/test_simulate.py",  # as above
 )
 """What mutants are held against: all laws, stories and vectors, and what the shells say with the core."""
 
