@@ -99,7 +99,8 @@ def follow(place: Path) -> None:
         _put(place / path, (ROOT / path).read_bytes())
     for copy in (place, place / "mutants"):
         for path in list(_files(copy)):
-            if path.suffix not in {".meta", ".spans"} and path.relative_to(copy) not in wanted:
+            of = path.with_suffix("") if path.suffix in {".meta", ".spans"} else path  # what mutmut notes of a module
+            if of.relative_to(copy) not in wanted:
                 path.unlink()
 
 
