@@ -1,8 +1,8 @@
 """Mutants of the core: ``python -m tests.mutation grove_core/kernel grove_core/plan/toll.py``, all of it by default.
 
 mutmut makes them in a copy of the checkout below ``.nox/mutants``, so nothing is changed here and work may go on. Who
-judges them is `tests.mutation.judge`: the tests that enter the function, wherever they are, the fastest first. A
-run goes on where it was stopped: a mutant keeps its verdict until its function changes. ``--share 10`` judges a tenth,
+judges them is `tests.mutation.judge`: the tests that enter the function, wherever they are, the fastest first; those
+that live are put to mypy. A run goes on where it was stopped: a mutant keeps its verdict until its function changes. ``--share 10`` judges a tenth,
 always the same one; ``--again`` puts those that lived to the tests once more, for where the tests have become better;
 ``--list`` runs nothing and shows what was found so far.
 """
@@ -21,6 +21,7 @@ from typing import Final
 
 from tests.mutation.judge import ASKED, KILLED, NO_TESTS, SURVIVED, TIMEOUT, function_of
 from tests.mutation.profile import NAME
+from tests.mutation.typed import found_by_types
 
 ROOT: Final = Path(__file__).parents[2]
 WORK: Final = ROOT / ".nox" / "mutants"
@@ -61,7 +62,9 @@ TESTS: Final = (
 )
 """What mutants are held against: all laws, stories and vectors, and what the shells say with the core."""
 
-SEEN: Final = (KILLED, TIMEOUT, SURVIVED, NO_TESTS)
+TYPES: Final = "types"
+DEAD: Final = (KILLED, TIMEOUT, TYPES)
+SEEN: Final = (*DEAD, SURVIVED, NO_TESTS)
 UNSEEN: Final = "not judged"
 
 
@@ -77,6 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         due = [name for name in asked if known.get(name, SURVIVED) in {SURVIVED, NO_TESTS}]
         _judge([name for name in due if options.again or name not in known], options)
         known = verdicts(WORK)
+        _ask_mypy([name for name in asked if known.get(name) == SURVIVED])
+        known = verdicts(WORK)
     for name in asked:
         if known.get(name) in {SURVIVED, NO_TESTS}:
             subprocess.run([_mutmut(), "show", name], cwd=WORK, check=False)
@@ -85,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     alive = 0
     for part in options.parts:
         counts = Counter(known.get(name, UNSEEN) for name in asked if _is_in(name, part))
-        judged, dead = counts.total() - counts[UNSEEN], counts[KILLED] + counts[TIMEOUT]
+        judged, dead = counts.total() - counts[UNSEEN], sum(counts[verdict] for verdict in DEAD)
         numbers = " | ".join(str(counts[verdict]) for verdict in (*SEEN, UNSEEN))
         _say(f"| `{part}` | {counts.total()} | {numbers} | {100 * dead / max(1, judged):.1f} |")
         alive += counts.total() - dead
@@ -129,7 +134,7 @@ def _made(place: Path) -> Iterator[tuple[Mapping[str, str], Iterable[str]]]:
 
 def _judge(names: Sequence[str], options: argparse.Namespace) -> None:
     """Let the plugin judge; where nobody knows which tests enter what, it finds that out first."""
-    hashes = {name: of[function_of(name)] for of, made in _made(WORK) for name in made}
+    hashes = _hashes()
     told, reach = WORK / "asked.json", WORK / f"reach-{_digest()}.json"
     for older in set(WORK.glob("reach*.json")) - {reach}:
         older.unlink()
@@ -143,6 +148,20 @@ def _judge(names: Sequence[str], options: argparse.Namespace) -> None:
     for doing in [*rounds, f"{len(names)} mutants"] if names else []:
         _say(f"{doing}: verdicts go to {WORK / 'verdicts.jsonl'}")
         _python("pytest", *quiet, *plugins, *TESTS, cwd=WORK / "mutants", environment=environment)
+
+
+def _ask_mypy(names: Sequence[str]) -> None:
+    """Of those that lived through the tests."""
+    if names:
+        _say(f"{len(names)} mutants are put to mypy")
+        found, hashes = found_by_types(WORK / "mutants" / "grove_core", names, ROOT / "pyproject.toml"), _hashes()
+        with (WORK / "verdicts.jsonl").open("a", encoding="utf-8") as out:
+            out.writelines(json.dumps([name, TYPES, hashes[name]]) + "\n" for name in sorted(found))
+
+
+def _hashes() -> Mapping[str, str]:
+    """Of the function of each mutant."""
+    return {name: of[function_of(name)] for of, made in _made(WORK) for name in made}
 
 
 def _digest() -> str:

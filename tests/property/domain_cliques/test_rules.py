@@ -50,7 +50,7 @@ def test_dc027_what_is_contested_is_remembered_and_forgotten() -> None:
         ME,
         SETUP,
         Glimpse(12, domain(entry("n1", 0), entry("n2", 0), version=12)),
-        now=NOW * 1 if False else NOW + timedelta(1),
+        now=NOW + timedelta(1),
     )
     one = after_event(later, ME, SETUP, Glimpse(13, domain(entry("n1", 0), version=13)), now=NOW)
     assert (two.contested_since, later.contested_since, one.contested_since) == (NOW, NOW, None)

@@ -41,6 +41,7 @@ ACCEPTED: Final = (
     ("0.000001s", MICROSECOND),
     ("1h2m3s4ms5us6000ns", timedelta(hours=1, minutes=2, seconds=3, milliseconds=4, microseconds=11)),
     ("0ns", timedelta()),
+    ("9223372036854775000ns", LONGEST),
     ("0.0000000000000000000000000000001h", timedelta()),
     ("2562047h47m16.854775s", LONGEST),
     ("0" * 5_000 + "4h", 4 * HOUR),

@@ -147,6 +147,7 @@ def test_ms005_what_does_not_read_is_let_through() -> None:
     decision = admit_podclique({"metadata": {"name": "x", "annotations": {ENABLED: "true"}}}, around_nothing)
     assert decision.verdict == Amend()
     assert decision.because[0].rule.code == "NotRead"
+    assert decision.because[0].subject.short == "PodClique/x"
 
 
 @pytest.mark.parametrize("configuration", [UNTOLD, Configuration(Mnnvl(enabled=True))])
@@ -163,7 +164,9 @@ def test_ms038_a_set_that_nobody_knows_is_waited_for() -> None:
     around_nothing = Surroundings(configuration=SCOPED, served=Served(), owner=None, domains={}, claims={})
     said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"}}
     raw = {"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
-    assert isinstance(admit_podclique(raw, around_nothing).verdict, Deny)
+    verdict = admit_podclique(raw, around_nothing).verdict
+    assert isinstance(verdict, Deny)
+    assert [(one.path, one.got) for one in verdict.objections] == [(f"metadata.annotations[{ENABLED}]", '"true"')]
 
 
 def labels_by_scope() -> Iterator[tuple[str, Json, Json]]:

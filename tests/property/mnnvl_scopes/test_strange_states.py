@@ -115,7 +115,9 @@ def test_ms005_a_clique_whose_labels_name_no_set_is_let_through() -> None:
     raw = {"metadata": {"name": "x", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
     decision = admit_podclique(raw, around)
     assert isinstance(decision.verdict, Amend)
-    assert decision.verdict.warnings
+    assert [(one.path, one.got) for one in decision.verdict.warnings] == [
+        (f"metadata.annotations[{ENABLED}]", '"true"')
+    ]
 
 
 def test_ms070_a_set_without_a_name_is_judged_all_the_same() -> None:

@@ -302,6 +302,7 @@ def test_tp087_what_a_topology_that_does_not_read_says_is_known_by_nobody() -> N
     sound = raw_topology("sound", ("zone", "z"))
     around = around_in([broken, sound], [], ())
     assert set(around.topologies or ()) == {"sound"}
+    assert around.partial == frozenset()
     assert around.obscured == {"broken"}
     verdict = admit(a_set("broken", "rack"), None, None, ON, None, around).verdict
     assert isinstance(verdict, Admit)
