@@ -2,9 +2,9 @@
 
 mutmut makes them in a copy of the checkout below ``.nox/mutants``, so nothing is changed here and work may go on. Who
 judges them is `tests.mutation.judge`: the tests that enter the function, wherever they are, the fastest first; those
-that live are put to mypy. A run goes on where it was stopped: a mutant keeps its verdict until its function changes. ``--share 10`` judges a tenth,
-always the same one; ``--again`` puts those that lived to the tests once more, for where the tests have become better;
-``--list`` runs nothing and shows what was found so far.
+that live are put to mypy. A run goes on where it was stopped: a mutant keeps its verdict until its function changes.
+``--share 10`` judges a tenth, always the same one; ``--again`` puts those that lived to the tests once more, for where
+the tests have become better; ``--list`` runs nothing and shows what was found so far.
 """
 
 import argparse
