@@ -18,6 +18,7 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.topology_use import User
 from grove_shell.settings.operator import settings_of
+from tests.property.admission_tables import same_words, words_of
 
 Json = dict[str, Any]
 HERE: Final = Path(__file__).parent / "topology"
@@ -63,9 +64,4 @@ def test_tp060_writes_are_judged_as_expected(folder: Path, *, bless: bool) -> No
         "warned": [[one.path, one.reason.rule.requirement] for one in verdict.warnings],
     }
     assert found == case["expect"], case["why"]
-    lines = [f"refused: {one}  {one.reason.rule.code}" for one in refused]
-    lines += [f"warning: {one}  {one.reason.rule.code}" for one in verdict.warnings]
-    said = "".join(f"{line}\n" for line in lines or ["admitted"])
-    if bless:
-        (folder / "said.txt").write_text(said, encoding="utf-8")
-    assert (folder / "said.txt").read_text(encoding="utf-8") == said, case["why"]
+    same_words(folder / "said.txt", words_of(refused, verdict.warnings), bless=bless)

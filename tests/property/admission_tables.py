@@ -2,10 +2,13 @@
 
 import copy
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
+
+from grove_core.kernel.admission import Remark
 
 Json = dict[str, Any]
 _STEP: Final = re.compile(r"([A-Za-z]+)|\[(\d+)\]")
@@ -32,6 +35,20 @@ class Table:
             elif isinstance(place, list) or steps[-1] in place:
                 place.pop(steps[-1])
         return raw
+
+
+def words_of(objections: Iterable[Remark], warnings: Iterable[Remark]) -> str:
+    """What is said, each with its place, what stood there, and the code of its rule."""
+    told = [("refused", one) for one in objections] + [("warning", one) for one in warnings]
+    lines = [f"{how}: {one}  {one.reason.rule.code}" for how, one in told]
+    return "".join(f"{line}\n" for line in lines or ["admitted"])
+
+
+def same_words(path: Path, said: str, *, bless: bool) -> None:
+    """Hold what is said against a file, which ``--bless`` writes."""
+    if bless:
+        path.write_text(said, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == said
 
 
 def is_meant(pattern: str, path: str) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from grove_core.admit import admit
 from grove_core.kernel.admission import Deny, Remark
 from grove_core.resources.configuration import UNTOLD, Configuration, Mnnvl, MnnvlMode
-from tests.property.admission_tables import Table, is_meant
+from tests.property.admission_tables import Table, is_meant, same_words, words_of
 
 Json = dict[str, Any]
 OPERATOR: Final = Configuration(Mnnvl(enabled=True))
@@ -40,6 +40,11 @@ def test_mn070_the_table(case: Json) -> None:
         assert any(is_meant(pattern, one.path) for one in warnings), (pattern, case["why"])
     for pattern in case.get("silent", ()):
         assert not [one for one in warnings if is_meant(pattern, one.path)], (pattern, case["why"])
+
+
+def test_mn070_the_table_in_words(*, bless: bool) -> None:
+    said = "".join(f"# {case['why']}\n{words_of(*judged(case))}" for case in CASES)
+    same_words(Path(__file__).parent / "words.txt", said, bless=bless)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case["refused"]], ids=lambda case: case["why"])

@@ -8,7 +8,7 @@ import pytest
 from grove_core.admit import admit, neighbours_in
 from grove_core.kernel.admission import Deny, Remark
 from grove_core.resources.configuration import UNTOLD, Configuration, Mnnvl, MnnvlMode
-from tests.property.admission_tables import Table, is_meant
+from tests.property.admission_tables import Table, is_meant, same_words, words_of
 from tests.property.mnnvl_scopes.worlds import GPUS
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -47,6 +47,11 @@ def test_ms070_the_table(case: Json) -> None:
         assert any(is_meant(pattern, one.path) for one in warnings), (pattern, case["why"])
     for pattern in case.get("silent", ()):
         assert not [one for one in warnings if is_meant(pattern, one.path)], (pattern, case["why"])
+
+
+def test_ms070_the_table_in_words(*, bless: bool) -> None:
+    said = "".join(f"# {case['why']}\n{words_of(*judged(case['put'], case.get('old')))}" for case in CASES)
+    same_words(Path(__file__).parent / "words.txt", said, bless=bless)
 
 
 OPERATOR: Final = Configuration(Mnnvl(enabled=True))
