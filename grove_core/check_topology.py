@@ -14,7 +14,7 @@ from grove_core.areas.topology.ground import NOBODY, Outsiders, left_of, outside
 from grove_core.areas.topology.judge import judge_topology, lacking_in
 from grove_core.areas.topology.rules import Fit, Refuse
 from grove_core.areas.topology.verdicts import Fits, Placing, Standing, TopologyJudgement
-from grove_core.areas.workload.blueprint import MOST, GangPart, blueprint_of, size_of
+from grove_core.areas.workload.blueprint import GangPart, blueprint_of
 from grove_core.areas.workload.placing import placement_of
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.admission import Objection
@@ -28,6 +28,7 @@ from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.node import Node
 from grove_core.resources.tenant import Tenant
 from grove_core.resources.topology_use import bound_of
+from grove_core.snapshot.size import MOST, size_of
 from grove_core.snapshot.snapshot import Snapshot
 
 _CLAIMS: Final = "resource claims"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from grove_core.areas.topology.judge import judge_topology, placing_of
 from grove_core.areas.topology.verdicts import TopologyJudgement
-from grove_core.areas.workload.blueprint import MOST, blueprint_of, size_of
+from grove_core.areas.workload.blueprint import blueprint_of
 from grove_core.areas.workload.placing import placement_of
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.reasons import Reason
@@ -16,6 +16,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.topology_use import use_of
 from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.size import MOST, size_of
 from grove_core.snapshot.snapshot import Snapshot
 
 

@@ -21,6 +21,7 @@ from grove_core.resources.names import domain_claim_template_name, domain_name, 
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users import parts_not_collected
 
@@ -37,7 +38,8 @@ def judge_fabric(snapshot: Snapshot) -> FabricJudgement:
     if snapshot.root.deleting or not snapshot.root.uid or snapshot.configuration.mnnvl.mode is not MnnvlMode.OPERATOR:
         return FabricJudgement(criterion, wanted, failure=None)
     scene = _Scene(snapshot)
-    indices = range(max(snapshot.root.spec.replicas, 0)) if wanted else scene.joined
+    whole = wanted and not is_too_large(snapshot)  # else no replica comes to be, and those that are there are enough
+    indices = range(max(snapshot.root.spec.replicas, 0)) if whole else scene.joined
     replicas = tuple(scene.replica(index, is_wanted=wanted) for index in indices)
     failure = scene.failure(replicas) if (scene.knows and not scene.unseen) or not wanted else None
     return FabricJudgement(criterion, wanted, replicas, failure)
@@ -79,11 +81,10 @@ def _criterion_of(snapshot: Snapshot) -> tuple[bool, Reason]:
 
 
 class _Place(NamedTuple):
-    """One replica: where its domain stands, what stands there, and what lives of the replica."""
+    """One replica: where its domain stands, and what lives of the replica."""
 
     index: int  # type: ignore[assignment]  # hides tuple.index, which nobody looks for here
     ref: Ref
-    found: ComputeDomain | None
     kin: Kin
 
     def is_so(self, fate: Fate, because: Reason, *, error: str = "") -> ReplicaFabric:
@@ -132,7 +133,7 @@ class _Scene:
         """What becomes of one replica."""
         ref = address_of(self._snapshot, index)
         found = self._snapshot.named_domains.get((ref.namespace, ref.name))
-        place = _Place(index, ref, found, self.kin.get(index, Kin.NONE))
+        place = _Place(index, ref, self.kin.get(index, Kin.NONE))
         if found is not None and is_ours(found, self._root) and not found.deleting:
             if place.kin is Kin.WITHOUT:
                 return self._without(place)

@@ -32,6 +32,7 @@ from grove_core.resources.names import index_from, listed, replica_name, scaled_
 from grove_core.resources.owned import CLAIM_KIND, Owned
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.coming import coming_cliques
+from grove_core.snapshot.size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users import outliving_pods, users_not_collected
 
@@ -235,11 +236,11 @@ class _Place(NamedTuple):
 
 
 def _places(snapshot: Snapshot) -> Iterator[_Place]:
-    """Every PodClique that the set consists of; linear in their number."""
+    """Every PodClique that the set consists of; linear in their number, and none where they are too many (WL-024)."""
     root, template = snapshot.root, snapshot.root.spec.template
     homes = {name: group for group in template.pod_clique_scaling_groups for name in group.clique_names}
     live = {group.ref.name: group.replicas for group in snapshot.groups}
-    for replica in range(max(root.spec.replicas, 0)):
+    for replica in range(0 if is_too_large(snapshot) else max(root.spec.replicas, 0)):
         base = replica_name(root.ref.name, replica)
         for clique in template.cliques:
             group = homes.get(clique.name)

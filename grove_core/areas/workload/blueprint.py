@@ -7,7 +7,7 @@ counts are only what they begin with (WL-010).
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from grove_core.resources.names import (
     member_clique_name,
@@ -21,8 +21,6 @@ from grove_core.resources.template import CliqueTemplate, GroupTemplate
 from grove_core.snapshot.snapshot import Snapshot
 
 Template = TypeVar("Template", CliqueTemplate, GroupTemplate)
-MOST: Final = 1_000_000
-"""PodCliques and pods of one set that are looked at one by one (WL-024)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,21 +124,6 @@ def once(templates: Iterable[Template]) -> dict[str, Template]:
     for template in templates:
         found.setdefault(template.name, template)
     return found
-
-
-def size_of(snapshot: Snapshot) -> int:
-    """How many PodCliques and pods a set consists of. Linear in what is there, whatever the numbers say."""
-    root = snapshot.root
-    weights = {clique.name: 1 + max(0, clique.spec.replicas) for clique in root.spec.template.cliques}
-    live = max((group.replicas for group in snapshot.groups), default=0)
-    grown = max((clique.replicas for clique in snapshot.cliques), default=0)
-    standalone = sum(weights[clique.name] for clique in root.spec.standalone_cliques)
-    grouped = sum(
-        max(group.replicas, group.min_available, live)
-        * max(1, sum(weights.get(name, 0) for name in group.clique_names))
-        for group in root.spec.template.pod_clique_scaling_groups
-    )
-    return max(0, root.spec.replicas) * max(1, standalone + grouped) + grown
 
 
 def blueprint_of(snapshot: Snapshot, surge: AbstractSet[str] = frozenset()) -> tuple[ReplicaPart, ...]:

@@ -6,7 +6,6 @@ from typing import Any, Final
 import pytest
 from hypothesis import given
 
-from grove_core.areas.workload.blueprint import MOST, size_of
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage
@@ -16,6 +15,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.keys import (
     GATE,
 )
+from grove_core.snapshot.size import MOST, size_of
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.rarely import RARELY
 from tests.property.workload.life import Life

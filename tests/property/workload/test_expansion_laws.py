@@ -10,7 +10,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
-from grove_core.areas.workload.blueprint import size_of
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
@@ -28,6 +27,7 @@ from grove_core.resources.keys import (
     SET_REPLICA,
 )
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.snapshot.size import size_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.rounds import as_applied, forecasts
 from grove_shell.world.memory import MemoryWorld

@@ -1,0 +1,88 @@
+"""A set of one replica, in every state that its ComputeDomain can be in."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Final
+
+from grove_core.areas.mnnvl.judge import address_of
+from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
+from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
+from grove_core.resources.configuration import (
+    UNTOLD,
+    Configuration,
+)
+from grove_core.resources.domain_condition import Failure
+from grove_core.resources.keys import DOMAIN_TEMPLATE, DOMAINS_READY, GROVE
+from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
+from tests.property.mnnvl.gpus import GPUS, ON, Json
+from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
+
+LATE: Final = timedelta(seconds=61)
+SOON: Final = timedelta(seconds=59)
+
+
+def gpu_clique(name: str, *more: Json) -> Json:
+    return clique_raw(name, 1, pod_spec={"containers": [{"name": "main", "resources": GPUS}, *more]})
+
+
+def told(snapshot: Snapshot, configuration: Configuration = ON) -> Snapshot:
+    return replace(snapshot, configuration=configuration)
+
+
+def domain(owner_uid: str, owner_name: str, *, deleted_at: datetime | None = None) -> ComputeDomain:
+    owner = {"apiVersion": GROVE, "kind": "PodCliqueSet", "name": owner_name, "uid": owner_uid, "controller": True}
+    meta: Json = {
+        "name": "llm-cd-0",
+        "namespace": "ml",
+        "uid": f"of {owner_uid}",
+        "resourceVersion": "3",
+        "labels": {"grove.io/podcliqueset": owner_name, "grove.io/replica-index": "0"},
+        "ownerReferences": [owner] if owner_uid else [],
+    }
+    made = compute_domain_of({"apiVersion": "resource.nvidia.com/v1beta1", "metadata": meta})
+    return replace(made, deleting=deleted_at is not None, deleted_at=deleted_at)
+
+
+UID: Final = applied(set_raw(gpu_clique("a"))).root.uid
+FOUND: Final[dict[str, ComputeDomain | None]] = {
+    "nothing": None,
+    "ours": domain(UID, "llm"),
+    "ours, going": domain(UID, "llm", deleted_at=NOW - SOON),
+    "ours, stuck": domain(UID, "llm", deleted_at=NOW - LATE),
+    "an earlier set's": domain("before", "llm"),
+    "an earlier set's, going": domain("before", "llm", deleted_at=NOW - SOON),
+    "a stranger's": domain("other", "other"),
+    "nobody's": domain("", ""),
+}
+
+
+@cache
+def running() -> Snapshot:
+    """A set of one replica with all its parts, as MNNVL never heard of it."""
+    return at_rest(applied(set_raw(gpu_clique("a"), clique_raw("b"))))
+
+
+def scene(kin: str, found: str, *, refused: bool, before: bool, known: bool, on: bool, young: bool = True) -> Snapshot:
+    """A set of one replica in that state."""
+    seen = running()
+    cliques = tuple(
+        replace(clique, annotations=FrozenMap({DOMAIN_TEMPLATE: "llm-rct-0"} if kin == "joined" else {}))
+        for clique in (() if kin == "none" else seen.cliques)
+    )
+    failed = Condition(DOMAINS_READY, Truth.FALSE, "CreationFailed", Failure((0,), "quota").message, NOW - LATE)
+    status = replace(seen.root.status, conditions=(failed,) if before else ())
+    held = FOUND[found]
+    snapshot = told(replace(seen, cliques=cliques), ON if on else UNTOLD)
+    ref = address_of(snapshot, 0)
+    attempt = Attempt(Step(Stage.FOUNDATION, ref, Create(FrozenMap({})), ()), Outcome.REFUSED, "exceeded quota")
+    return replace(
+        snapshot,
+        root=replace(seen.root, status=status, created_at=NOW - (SOON if young else LATE)),
+        named_domains={} if held is None else {("ml", "llm-cd-0"): held},
+        domains=(held,) if held is not None and held.owner_uid == UID else (),
+        attempts=(attempt,) if refused else (),
+        complete=EVERY_KIND if known else EVERY_KIND - {"ComputeDomain"},
+    )
