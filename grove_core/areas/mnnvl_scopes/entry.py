@@ -54,7 +54,6 @@ class Joins(NamedTuple):
         ensures: what has to be made before it is stored; empty where all of that is there.
     """
 
-    member: Membership
     pod_spec: FrozenMap
     ensures: tuple[Ensured, ...]
     because: Reason
@@ -74,7 +73,6 @@ class Passes(NamedTuple):
 class Waits(NamedTuple):
     """It must not be stored now."""
 
-    member: Membership
     because: Reason
 
 
@@ -95,7 +93,7 @@ def judge_entry(clique: Labelled, around: Surroundings, ensured: AbstractSet[Ref
     if not isinstance(member, Membership):
         return member
     if around.owner is None:
-        return Waits(member, Why.SET_UNKNOWN.because(clique.ref, name=member.user.set_name))
+        return Waits(Why.SET_UNKNOWN.because(clique.ref, name=member.user.set_name))
     maker = Maker(around.configuration, around.served, clique.ref.namespace)
     ensures: list[Ensured] = []
     for kind in SHARED_KINDS:
@@ -104,11 +102,11 @@ def judge_entry(clique: Labelled, around: Surroundings, ensured: AbstractSet[Ref
         found = named.get((ref.namespace, ref.name))
         obstacle = _obstacle(clique.ref, ref, found, member, around.refused)
         if obstacle is not None:
-            return Waits(member, obstacle)
+            return Waits(obstacle)
         if found is None and ref not in ensured:
             ensures.append(maker.ensured(kind, member, around.owner))
     entry = FrozenMap({"name": SHARED_CLAIM, "resourceClaimName": member.claim})
-    return Joins(member, with_gpu_claim(clique.pod_spec, entry), tuple(ensures), opted_in(clique, member))
+    return Joins(with_gpu_claim(clique.pod_spec, entry), tuple(ensures), opted_in(clique, member))
 
 
 def opted_in(clique: Labelled, member: Membership) -> Reason:

@@ -5,8 +5,10 @@ from datetime import timedelta
 import pytest
 
 from grove_core.areas.gang_termination.clocks import fate_of_whole
-from grove_core.areas.gang_termination.verdicts import Delegate, GroupFate, Keep, Terminate, Wait
-from tests.property.workload.sets import NOW
+from grove_core.areas.gang_termination.endings import absents_of, end_by
+from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.verdicts import Breach, Delegate, GroupFate, Keep, Terminate, Wait
+from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 
 SOON, LATER = Wait(NOW + timedelta(minutes=1)), Wait(NOW + timedelta(hours=1))
 
@@ -22,3 +24,17 @@ SOON, LATER = Wait(NOW + timedelta(minutes=1)), Wait(NOW + timedelta(hours=1))
 )
 def test_gt060_a_group_waits_for_the_first_of_its_replicas(fates: list[GroupFate], whole: GroupFate) -> None:
     assert fate_of_whole(fates) == whole
+
+
+def test_pl015_whoever_goes_with_an_end_rests_on_what_it_rests_on() -> None:
+    seen = at_rest(applied(set_raw(clique_raw("a", 1), clique_raw("b", 1), replicas=2)))
+    first, *_ = seen.cliques
+    cause = Breach(first.ref, NOW, timedelta(hours=1))
+    end = end_by(Why.DELAY_EXPIRED, cause, seen.root, {first.ref: first}, {})
+    assert (end.rests_on, end.last) == (((first.ref, first.guard),), {first.uid})
+    words = (Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED)
+    found = list(absents_of(seen.cliques, {0: end}, {}, words))
+    assert {one.target.name: (one.rests_on, one.is_cause) for one in found} == {
+        clique.ref.name: (end.rests_on, clique is first) for clique in seen.cliques if clique.replica_index == 0
+    }
+    assert all(one.because[1] == end.because for one in found)
