@@ -21,7 +21,7 @@ from grove_core.resources.cluster_topology import (
     topology_ref,
 )
 from grove_core.resources.configuration import UNTOLD, Configuration
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import Fields, shown
 from grove_core.resources.keys import TOPOLOGY_FINALIZER
 from grove_core.resources.manifest import manifest_of
 from grove_core.resources.podclique import PodClique
@@ -60,7 +60,7 @@ def admit_topology(
 def admit_topology_deletion(old: Mapping[str, Any], around: Around = UNSEEN) -> Decision[AdmissionVerdict]:
     """Judge the deletion of a ClusterTopology: it may be, and its finalizer holds it while it is used (TP-086)."""
     subject = _subject(old)
-    cautions = tuple(Caution("metadata.name", subject.name, reason) for reason in _held_by(subject, old, around))
+    cautions = tuple(Caution("metadata.name", shown(subject.name), reason) for reason in _held_by(subject, old, around))
     return Decision(Admit(cautions), (Refuse.TOPOLOGY_ADMITTED.because(subject),))
 
 
