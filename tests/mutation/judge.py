@@ -1,8 +1,8 @@
 """A plugin of pytest (``-p tests.mutation.judge``): judges mutants in forks of one session that has read every test.
 
 One session runs every test once and notes how long it takes and which functions of the core it enters. In another one
-each mutant that was asked for gets a fork, which runs the tests that enter its function, the fastest first, until one
-fails. They are two, for what a test leaves in a cache would hide a mutant from the next one.
+each mutant that was asked for gets a fork, which runs the tests that enter its function, those of its area and of them
+the fastest first, until one fails. They are two, for what a test leaves in a cache would hide a mutant from the next one.
 
 Rule for this file: a verdict is written down as soon as it is known, so a session may be stopped at any moment.
 """
@@ -28,6 +28,8 @@ many ``jobs`` at once, and the ``seconds`` of tests that a mutant may take."""
 KILLED, SURVIVED, TIMEOUT, NO_TESTS = "killed", "survived", "timeout", "no tests"
 _EXITS: Final = {0: SURVIVED, 1: KILLED}
 _SETUP_S: Final = 5
+_AREAS: Final = "grove_core.areas."
+_AREA, _PACKAGE = 2, 1  # which part of a name says where a mutant is
 
 Reach = Mapping[str, Sequence[tuple[float, str]]]
 """Function -> seconds and id of each test that enters it, the fastest first."""
