@@ -2,7 +2,7 @@
 
 One session runs every test once and notes how long it takes and which functions of the core it enters. In another one
 each mutant that was asked for gets a fork, which runs the tests that enter its function, those of its area and of them
-the fastest first, until one fails. They are two, for what a test leaves in a cache would hide a mutant from the next one.
+the fastest first, until one fails. They are two, for what a test leaves in a cache would hide a mutant from the next.
 
 Rule for this file: a verdict is written down as soon as it is known, so a session may be stopped at any moment.
 """
