@@ -12,7 +12,7 @@ from tests.cluster.fabrics import ON, annotated, domains, failed, runs, template
 from tests.cluster.installing import free_port
 from tests.cluster.nvidia.definitions import DOMAINS, GROUP, limit_domains
 from tests.cluster.nvidia.driver import Driver
-from tests.cluster.nvidia_domains import domain
+from tests.cluster.nvidia_objects import domain
 from tests.cluster.operators import Operator, grove
 from tests.cluster.plane import ControlPlane
 from tests.cluster.scenes import Scene, clique, is_ready

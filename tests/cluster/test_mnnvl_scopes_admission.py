@@ -10,8 +10,7 @@ import pytest
 from grove_shell.client.access import of_shared
 from tests.cluster.api import APPLY, ApiError, Json, wait_until
 from tests.cluster.fabrics import domains, runs, users
-from tests.cluster.nvidia_claims import claim_of
-from tests.cluster.nvidia_domains import domain
+from tests.cluster.nvidia_objects import claim_of, domain
 from tests.cluster.operators import Operator
 from tests.cluster.scenes import Scene, clique, light
 from tests.cluster.sharing import (

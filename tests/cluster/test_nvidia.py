@@ -9,7 +9,7 @@ from tests.cluster.api import APPLY, Api, ApiError, Json, wait_until
 from tests.cluster.nvidia.definitions import CLIQUES, DOMAINS, GROUP, limit_domains
 from tests.cluster.nvidia.devices import CHANNEL_CLASS, DOMAIN_LABEL, DRIVER, FINALIZER, TARGET_LABEL
 from tests.cluster.nvidia.driver import TEMPLATES, Driver
-from tests.cluster.nvidia_domains import VERSION, domain
+from tests.cluster.nvidia_objects import VERSION, domain
 from tests.cluster.operators import Operator
 from tests.cluster.plane import ControlPlane
 from tests.cluster.scenes import Scene, clique, condition, is_ready

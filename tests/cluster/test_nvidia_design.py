@@ -9,7 +9,7 @@ from tests.cluster.api import Api, ApiError, Json, wait_until
 from tests.cluster.nvidia.definitions import DOMAINS, GROUP, compute_domain_clique, designed, install, installed, remove
 from tests.cluster.nvidia.devices import DOMAIN_LABEL, DRIVER, device_classes
 from tests.cluster.nvidia.driver import TEMPLATES, Driver
-from tests.cluster.nvidia_claims import claim_of
+from tests.cluster.nvidia_objects import claim_of
 from tests.cluster.plane import ControlPlane
 from tests.cluster.scenes import condition, is_ready
 

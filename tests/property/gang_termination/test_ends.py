@@ -19,9 +19,9 @@ from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_shell.controller.act import act
 from grove_shell.world.memory import MemoryWorld
-from tests.property.gang_termination.plans import deleted
 from tests.property.strategies.worlds import (
     World,
+    deleted,
     is_termination,
     storms,
     world_of,

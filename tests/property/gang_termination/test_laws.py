@@ -24,11 +24,11 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import CliqueStatus
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.gang_termination.oracle import verdict_of
-from tests.property.gang_termination.plans import deleted
 from tests.property.strategies.worlds import (
     START,
     World,
     busy_worlds,
+    deleted,
     storms,
     with_namesake,
     world_of,

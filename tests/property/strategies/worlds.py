@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Step
+from grove_core.plan.plan import Plan
 from grove_core.resources.keys import (
     CLIQUE_FINALIZER,
     CLIQUE_SCHEDULED,
@@ -309,3 +310,8 @@ def with_namesake(world: World) -> World:
 def is_termination(step: Step) -> bool:
     """Whether a step ends a clique for a breach; other deletions rest on nothing (PL-015)."""
     return isinstance(step.action, Delete) and bool(step.action.rests_on)
+
+
+def deleted(plan: Plan) -> set[str]:
+    """The cliques that a plan ends, by name."""
+    return {step.target.name for step in plan.steps if is_termination(step)}

@@ -1,7 +1,19 @@
-"""Claims of ComputeDomains for NVIDIA's own driver."""
+"""ComputeDomains and claims to them, for NVIDIA's own controller and driver."""
+
+from typing import Any, Final
 
 from tests.cluster.api import Json
+from tests.cluster.nvidia.definitions import GROUP
 from tests.cluster.nvidia.devices import DRIVER, SHARED_CLASS
+
+VERSION: Final = f"{GROUP}/v1beta1"
+
+
+def domain(name: str, spec: Json | None = None, **metadata: Any) -> Json:
+    """A ComputeDomain; of the released shape if no other is given."""
+    shaped = {"numNodes": 0, "channel": {"resourceClaimTemplate": {"name": f"{name}-rct"}}}
+    told = {"name": name, **metadata}
+    return {"apiVersion": VERSION, "kind": "ComputeDomain", "metadata": told, "spec": spec or shaped}
 
 
 def claim_of(name: str, *, flat: bool = False) -> Json:
