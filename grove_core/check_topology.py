@@ -15,8 +15,8 @@ from grove_core.areas.topology.judge import judge_topology, lacking_in
 from grove_core.areas.topology.rules import Fit, Refuse
 from grove_core.areas.topology.verdicts import Fits, Placing, Standing, TopologyJudgement
 from grove_core.areas.workload.blueprint import GangPart, blueprint_of
+from grove_core.areas.workload.oversize import too_large
 from grove_core.areas.workload.placing import placement_of
-from grove_core.areas.workload.rules import Why
 from grove_core.kernel.admission import Objection
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -28,7 +28,6 @@ from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.node import Node
 from grove_core.resources.tenant import Tenant
 from grove_core.resources.topology_use import bound_of
-from grove_core.snapshot.size import MOST, size_of
 from grove_core.snapshot.snapshot import Snapshot
 
 _CLAIMS: Final = "resource claims"
@@ -92,10 +91,9 @@ def check_topology(snapshot: Snapshot, nodes: Iterable[Node], tenants: Iterable[
         nodes: all of them.
         tenants: the pods on them; those of the set itself take nothing, for it is they that are placed.
     """
-    root, size = snapshot.root.ref, size_of(snapshot)
-    judgement = judge_topology(snapshot)
-    if size > MOST:
-        because = Why.TOO_LARGE.because(root, objects=size, most=MOST)
+    root, judgement = snapshot.root.ref, judge_topology(snapshot)
+    because = too_large(snapshot)
+    if because is not None:
         own = TopologyFit(name=judgement.name, levels=(), because=(because,), fit=None, is_unknown=True)
         return Check(root, own, ())
     ask = _Asking(snapshot, nodes, tuple(tenants))

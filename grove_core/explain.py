@@ -27,7 +27,12 @@ from grove_core.resources.names import index_after
 from grove_core.resources.podclique import GROUP_KIND
 
 _GATES: Final = frozenset(
-    {workload.Why.NOT_IN_GANG_YET, workload.Why.GANG_INCOMPLETE, workload.Why.BASE_GANG_NOT_PLACED}
+    {
+        workload.Why.NOT_IN_GANG_YET,
+        workload.Why.GANG_INCOMPLETE,
+        workload.Why.BASE_GANG_NOT_PLACED,
+        workload.Why.GANGS_NOT_COLLECTED,
+    }
 )
 _LACKING: Final = LACKING | field.LACKING
 _NOTHING_KNOWN: Final = NOTHING_KNOWN | field.NOTHING_KNOWN
@@ -174,6 +179,11 @@ def story_of(forecast: Forecast) -> Story:
 def is_gated(withheld: Withheld) -> bool:
     """Whether what is held back are gates of pods, which open by themselves when capacity is there."""
     return withheld.because[0].rule in _GATES
+
+
+def is_undecided(withheld: Withheld) -> bool:
+    """Whether nobody knows if it should be held back (WL-235)."""
+    return withheld.because[0].rule is workload.Why.GANGS_NOT_COLLECTED
 
 
 def _availability(findings: Iterable[Finding]) -> tuple[int, int]:

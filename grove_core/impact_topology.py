@@ -9,14 +9,13 @@ from typing import NamedTuple
 from grove_core.areas.topology.judge import judge_topology, placing_of
 from grove_core.areas.topology.verdicts import TopologyJudgement
 from grove_core.areas.workload.blueprint import blueprint_of
+from grove_core.areas.workload.oversize import too_large
 from grove_core.areas.workload.placing import placement_of
-from grove_core.areas.workload.rules import Why
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.topology_use import use_of
 from grove_core.snapshot.cluster import Cluster
-from grove_core.snapshot.size import MOST, size_of
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -85,9 +84,8 @@ def _impact_on(snapshot: Snapshot, *, by_default: bool) -> SetImpact:
 
 
 def _gangs(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[GangImpact]:
-    placing, size = placing_of(snapshot, judgement), size_of(snapshot)
-    if size > MOST:
-        because = Why.TOO_LARGE.because(snapshot.root.ref, objects=size, most=MOST)
+    placing, because = placing_of(snapshot, judgement), too_large(snapshot)
+    if because is not None:
         yield GangImpact(snapshot.root.ref.name, Fate.UNKNOWN, (because,))
         return
     there = {gang.ref.name: gang for gang in snapshot.gangs}

@@ -12,6 +12,7 @@ from grove_core.areas.topology.desire import findings_of_topology, wants_of_topo
 from grove_core.areas.topology.judge import judge_topology, placing_of
 from grove_core.areas.workload.desire import judge_completion
 from grove_core.areas.workload.gates import findings_of_gates, judge_gates, wants_of_gates
+from grove_core.areas.workload.oversize import left_as_it_is
 from grove_core.areas.workload.starting import findings_of_start
 from grove_core.areas.workload.teardown import released_of, wants_of_teardown
 from grove_core.kernel.steps import Step
@@ -66,9 +67,8 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     topology = judge_topology(seen)  # TP
     completion = judge_completion(seen, ruling.ending, told, placing_of(seen, topology))  # WL
 
-    desired = Desired.union(
+    others = Desired.union(
         (
-            ruling.desired,  # GT or GF
             wants_of_fabric(seen, fabric),  # MN
             wants_of_scopes(seen, scopes),  # MS
             wants_of_teardown(seen),  # WL
@@ -77,6 +77,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
             wants_of_gates(gates),  # WL
         )
     )
+    desired = Desired.union((ruling.desired, left_as_it_is(seen, others)))  # GT or GF, and the others by WL-024
     desired = as_admitted(seen, desired)  # MS
     return difference(
         desired,

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator
 from functools import wraps
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -31,20 +30,26 @@ def _profile() -> str:
 settings.load_profile(_profile())
 
 
-COUNTED: Final = frozenset(
-    {"command_line", "golden", "operator", "property", "replay", "snapshots", "vectors", "webhooks"}
-)
+COUNTED: Final = ("tests/golden/", "tests/property/")
+UNCOUNTED: Final = "tests/property/convergence/"  # of the simulator, and long
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Laws and stories have to reach every line of the core; all else runs three times as fast where nobody counts."""
-    here = Path(__file__).parent
     for item in items:
-        if not COUNTED.intersection(item.path.relative_to(here).parts[:1]):
+        if not item.nodeid.startswith(COUNTED) or item.nodeid.startswith(UNCOUNTED):
             item.add_marker(pytest.mark.no_cover)
 
 
-COUNTED_EXAMPLES: Final = 20
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let each process of xdist count once: pytest-cov begins twice there, and a pause of the second is none."""
+    plugin = session.config.pluginmanager.getplugin("_cov")
+    if hasattr(session.config, "workerinput") and plugin is not None and plugin.cov_controller is not None:
+        plugin.cov_controller.pause()
+
+
+COUNTED_EXAMPLES: Final = 10
 """So many examples of a law are counted; the rest run at full speed. Counting takes two thirds of the time."""
 
 

@@ -23,7 +23,7 @@ def shown(value: object) -> str:
     if value is None:
         return "nothing"
     if isinstance(value, Mapping):
-        return f"an object with {len(value)} keys"
+        return f"an object with {len(value)} {'key' if len(value) == 1 else 'keys'}"
     if isinstance(value, timedelta):
         return short_duration(value)
     if isinstance(value, list | tuple):

@@ -1,7 +1,7 @@
 """All objects of a cluster, indexed once; a view of it is what one root can see."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
@@ -16,7 +16,7 @@ from grove_core.resources.membership import is_managed, user_of
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import PodClique
+from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
@@ -24,6 +24,7 @@ from grove_core.snapshot.snapshot import Snapshot
 
 Gap: TypeAlias = tuple[str, str]  # (kind, namespace)
 EVERYWHERE: Final = ""  # as the namespace of a gap
+OWNERS_OF_CLIQUES: Final = frozenset({"PodCliqueSet", GROUP_KIND})
 _OWNERS_OF_SHARED: Final = frozenset({"PodCliqueSet", "PodGang"})
 
 
@@ -37,6 +38,8 @@ class Cluster:
     **Shape**: owner uid -> what it controls. Pods are in no order: nothing depends on it (PL-006).
 
     Attributes:
+        outlived: (namespace, name that their set may have) -> pods of cliques that no set of the cluster has, by the
+            uid of the clique.
         gaps: of which kinds the source left something out, and in which namespace (GT-024).
         complete: of which kinds it has everything, and in which namespace (WL-010).
         claim_templates: (namespace, name) -> ``spec`` of a ResourceClaimTemplate.
@@ -47,6 +50,7 @@ class Cluster:
         configuration, served: the same for every root.
         leaving_of, leaving_groups_of: (namespace, name of a set) -> its cliques and groups that are being deleted and
             whose owner is gone already.
+        orphans_of: the same of cliques that nobody is known to have deleted, where a set or a group was the owner.
         strangers: kind, namespace and name of objects of our kinds that are of no set -> whose they are (WL-027).
         topologies: by name.
         shadowed_topologies: ClusterTopologyBindings whose name a ClusterTopology has too; by name.
@@ -59,6 +63,7 @@ class Cluster:
     gangs_of: Mapping[str, tuple[PodGang, ...]]
     others_of: Mapping[str, tuple[Owned, ...]]
     pods_of: Mapping[str, list[Pod]]
+    outlived: Mapping[tuple[str, str], Mapping[str, Sequence[Pod]]] = field(default_factory=dict)
     gaps: frozenset[Gap] = frozenset()
     complete: frozenset[Gap] = frozenset()
     claim_templates: Mapping[tuple[str, str], FrozenMap] = field(default_factory=dict)
@@ -70,6 +75,7 @@ class Cluster:
     served: Served = UNASKED
     leaving_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = field(default_factory=dict)
     leaving_groups_of: Mapping[tuple[str, str], tuple[ScalingGroup, ...]] = field(default_factory=dict)
+    orphans_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = field(default_factory=dict)
     strangers: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     topologies: Mapping[str, ClusterTopology] = field(default_factory=dict)
     shadowed_topologies: Mapping[str, ClusterTopology] = field(default_factory=dict)
@@ -84,6 +90,7 @@ class Cluster:
         named = (root.ref.namespace, root.ref.name)
         cliques += self.leaving_of.get(named, ()) if self.leaving_of else ()
         groups += self.leaving_groups_of.get(named, ()) if self.leaving_groups_of else ()
+        orphans = self.orphans_of.get(named, ()) if self.orphans_of else ()
         gangs = self.gangs_of.get(root.uid, ())
         adrift = self._adrift(root, gangs) if self.shared_of else ()
         domains = self._domains_of((root, *gangs)) if self.domains_of else ()
@@ -97,9 +104,10 @@ class Cluster:
             domains=(*domains, *(item for item in adrift if isinstance(item, ComputeDomain))),
             named_domains=self.domains,
             named_claims=self.claims,
+            orphans=orphans,
             configuration=self.configuration,
             served=self.served,
-            pods_of=self.pods_of,
+            pods_of=self._pods_for(named, (*cliques, *orphans)),
             now=now,
             attempts=attempts,
             not_collected=_kinds_in(root.ref.namespace, self.gaps) if self.gaps else frozenset(),
@@ -108,6 +116,11 @@ class Cluster:
             strangers=self.strangers,
             topologies=self.topologies,
         )
+
+    def _pods_for(self, named: tuple[str, str], cliques: Iterable[PodClique]) -> Mapping[str, Sequence[Pod]]:
+        """The pods of these cliques, and of those that no set of the cluster has and that may have been of this one."""
+        found = {clique.uid: pods for clique in cliques if (pods := self.pods_of.get(clique.uid)) is not None}
+        return {**self.outlived.get(named, {}), **found}
 
     def _adrift(self, root: PodCliqueSet, gangs: Iterable[PodGang]) -> tuple[ComputeDomain | Owned, ...]:
         """What parts of the set share and neither it nor a gang of it owns: the owner of before is gone (MS-043)."""
@@ -142,20 +155,25 @@ def cluster_of(
     pods_of.default_factory = None  # from here on a look-up adds nothing
     groups_of, cliques_of = _by_owner(groups), _by_owner(cliques)
     roots = tuple(sorted(sets, key=_by_namespace))
-    owners = {group.uid for owned in groups_of.values() for group in owned} | {root.uid for root in roots}
+    owners = {root.uid for root in roots}
+    owners |= {group.uid for root in roots for group in groups_of.get(root.uid, ())}
+    attached = {clique.uid for uid in owners for clique in cliques_of.get(uid, ())}
+    strays = [(set_named_by(one.labels), one) for uid in cliques_of.keys() - owners for one in cliques_of[uid]]
     return Cluster(
         sets=roots,
         groups_of=groups_of,
         cliques_of=_with_replica_index(cliques_of, groups_of),
-        leaving_of=_leaving(
-            (set_named_by(clique.labels), clique) for uid in cliques_of.keys() - owners for clique in cliques_of[uid]
+        leaving_of=_by_set(stray for stray in strays if stray[1].deleting),
+        leaving_groups_of=_by_set(
+            (group.owner_name, group) for uid in groups_of.keys() - owners for group in groups_of[uid] if group.deleting
         ),
-        leaving_groups_of=_leaving(
-            (group.owner_name, group) for uid in groups_of.keys() - owners for group in groups_of[uid]
+        orphans_of=_by_set(
+            stray for stray in strays if not stray[1].deleting and stray[1].owner_kind in OWNERS_OF_CLIQUES
         ),
         gangs_of=_by_owner(gangs),
         others_of=_by_owner(others),
         pods_of=pods_of,
+        outlived=_by_set_of_gang({uid: pods_of[uid] for uid in pods_of.keys() - attached}),
         gaps=gaps,
         complete=complete,
     )
@@ -185,10 +203,22 @@ def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Ite
     )
 
 
-def _leaving(strays: Iterable[tuple[str, R]]) -> Mapping[tuple[str, str], tuple[R, ...]]:
-    """What goes because its owner went, by the set it is of: nobody else lets go of it (WL-001)."""
+def _by_set_of_gang(pods_of: Mapping[str, Sequence[Pod]]) -> dict[tuple[str, str], dict[str, Sequence[Pod]]]:
+    """Pods by every name that the name of their gang may begin with: names of sets have dashes too."""
+    found: dict[tuple[str, str], dict[str, Sequence[Pod]]] = {}
+    for uid, pods in pods_of.items():
+        first = next((pod for pod in pods if pod.gang), None)
+        if first is not None:
+            ends = (at for at, letter in enumerate(first.gang) if letter == "-")
+            for end in ends:
+                found.setdefault((first.namespace, first.gang[:end]), {})[uid] = pods
+    return found
+
+
+def _by_set(strays: Iterable[tuple[str, R]]) -> Mapping[tuple[str, str], tuple[R, ...]]:
+    """What has lost its owner, by the set it is of: what is deleted of it, nobody else lets go of (WL-001)."""
     found: dict[tuple[str, str], list[R]] = {}
-    for name, item in sorted((pair for pair in strays if pair[1].deleting), key=lambda pair: _by_name(pair[1])):
+    for name, item in sorted(strays, key=lambda pair: _by_name(pair[1])):
         found.setdefault((item.ref.namespace, name), []).append(item)
     return {key: tuple(items) for key, items in found.items()}
 

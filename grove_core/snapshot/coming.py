@@ -17,7 +17,7 @@ def coming_cliques(snapshot: Snapshot) -> Iterator[PodClique]:
 
     They have no uid yet, so nothing can be done to them. Linear in the attempts.
     """
-    there = {clique.ref for clique in snapshot.cliques}
+    there = {clique.ref for clique in (*snapshot.cliques, *snapshot.orphans)}
     for attempt in snapshot.attempts:
         action = attempt.step.action
         if (

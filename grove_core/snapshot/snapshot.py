@@ -40,10 +40,15 @@ class Snapshot:
             whose owner is gone, sorted by name; claims of these are among the others.
         named_domains, named_claims: (namespace, name) -> ComputeDomain or ResourceClaim, whoever's it is; may hold
             those of other namespaces too.
+        orphans: PodCliques that name the set and whose owner, a set or a scaling group, is gone as far as is seen:
+            the garbage collector ends them, so nothing is done about them, but what they hold is in use (MS-051).
         configuration: what the operator is told.
         served: what the API server offers.
         strangers: kind, namespace and name of objects of our kinds that are of no set -> whose they are (WL-027).
         topologies: by name.
+
+    Raises:
+        ValueError: ``now`` has no time zone, so that it would be another moment on another machine.
     """
 
     root: PodCliqueSet
@@ -60,10 +65,16 @@ class Snapshot:
     domains: tuple[ComputeDomain, ...] = ()
     named_domains: Mapping[tuple[str, str], ComputeDomain] = field(default_factory=dict)
     named_claims: Mapping[tuple[str, str], Owned] = field(default_factory=dict)
+    orphans: tuple[PodClique, ...] = ()
     configuration: Configuration = UNTOLD
     served: Served = UNASKED
     strangers: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     topologies: Mapping[str, ClusterTopology] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse a clock that depends on where it is read."""
+        if self.now.tzinfo is None:
+            raise ValueError(f"now has no time zone: {self.now.isoformat()}; say datetime(..., tzinfo=UTC)")
 
     def pods(self) -> Iterator[tuple[PodClique, Pod]]:
         """Every pod of the root with the clique that controls it (GT-001)."""

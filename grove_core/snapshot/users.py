@@ -21,7 +21,7 @@ def users_not_collected(snapshot: Snapshot) -> tuple[str, ...]:
 
 
 def outliving_pods(snapshot: Snapshot, replicas: AbstractSet[int]) -> Counter[int]:
-    """Replica -> how many of its pods outlive their PodClique; the name of their gang tells it.
+    """Replica -> how many of its pods outlive their PodClique, or who that is of; the name of their gang tells it.
 
     Args:
         snapshot: of the set.
@@ -30,7 +30,7 @@ def outliving_pods(snapshot: Snapshot, replicas: AbstractSet[int]) -> Counter[in
     found: Counter[int] = Counter()
     if not replicas:
         return found
-    root, own = snapshot.root, {clique.uid for clique in snapshot.cliques}
+    root, own = snapshot.root, {clique.uid for clique in snapshot.cliques if clique.replica_index >= 0}
     gangs = {replica_name(root.ref.name, index): index for index in replicas}
     scaled = {
         scaling_group_name(root.ref.name, index, group.name): index

@@ -95,8 +95,11 @@ class _Illegal(Exception):
 def _read(path: str) -> Document:
     try:
         raw = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as fault:
-        raise _Unread(printable(f"{path}: {getattr(fault, 'strerror', None) or fault}")) from fault
+    except OSError as fault:
+        raise _Unread(printable(f"{path}: {fault.strerror or fault}")) from fault
+    except (ValueError, RecursionError) as fault:
+        problem = Problem(path="", expected="a plan that `grove plan --out` wrote", got=f"no JSON ({fault})")
+        raise _unread(path, (problem,)) from fault
     try:
         document = document_from_json(raw if isinstance(raw, dict) else {})
     except MalformedObject as fault:

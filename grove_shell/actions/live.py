@@ -76,14 +76,16 @@ async def _looked_at_again(api: Api, items: list[Json], complete: set[Gap], coun
     Raises:
         NoCluster: what was listed a moment ago is not listed any more.
     """
-    if _POD not in {kind for kind, _ in complete}:
+    seen = {kind for kind, _ in complete}
+    if _POD not in seen:
         return items
+    judged = [kind for kind in _JUDGED if kind in seen]
     for namespace in sorted(_short_of_pods(items)):
         try:
-            again = [await _listed(api, KINDS[kind], namespace, count, whole=True) for kind in _JUDGED]
+            again = [await _listed(api, KINDS[kind], namespace, count, whole=True) for kind in judged]
         except NotListed as fault:
             raise NoCluster(f"{namespace}: listed once, and not a second time: {advice_on(fault)}") from fault
-        items = [item for item in items if item["kind"] not in _JUDGED or item["metadata"]["namespace"] != namespace]
+        items = [item for item in items if item["kind"] not in judged or item["metadata"]["namespace"] != namespace]
         items += [item for found in again for item in found]
     return items
 

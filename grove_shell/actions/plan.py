@@ -9,7 +9,7 @@ from pathlib import Path
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.document.document import Document
 from grove_core.document.writing import document_as_json
-from grove_core.explain import Tone, story_of
+from grove_core.explain import Tone, is_undecided, story_of
 from grove_core.kernel.steps import Delete
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
@@ -70,6 +70,7 @@ def plan(source: Source, options: PlanOptions) -> int:
             edited=situation.loaded.edited,
             warnings=(*situation.loaded.warnings, *situation.loaded.passed_by),
             podless=situation.loaded.podless,
+            cliqueless=situation.loaded.cliqueless,
             unseen=tuple(situation.loaded.unseen.values()),
             hand=hand_of(situation.loaded.cluster, rules.name),
             newest=newest_time(situation.loaded.cluster) if source.now is None else None,
@@ -149,13 +150,14 @@ def classes_in(told: Sequence[Forecast]) -> set[str]:
     for forecast in told:
         tones = {entry.tone for entry in story_of(forecast).entries}
         steps = [step for round_ in forecast.rounds for step in round_.steps]
+        withheld = [held for round_ in forecast.rounds for held in round_.withheld]
         deletes = any(isinstance(step.action, Delete) for step in steps)
         ends = any(isinstance(step.action, Delete) and step.action.rests_on for step in steps)
         found = {
             "terminate": Tone.ENDS in tones or ends,
             "wait": Tone.WAITS in tones,
-            "unknown": Tone.UNKNOWN in tones,
-            "withheld": any(round_.withheld for round_ in forecast.rounds),
+            "unknown": Tone.UNKNOWN in tones or any(map(is_undecided, withheld)),
+            "withheld": bool(withheld),
             "delete": deletes,
             "change": bool(steps),
         }

@@ -59,10 +59,14 @@ class Read:
     usable: bool
 
 
-def read(source: Source) -> Read | None:
+def read(source: Source, unused: str = KEEP_GOING) -> Read | None:
     """Read everything, and report what is wrong; None where a cluster does not answer, which is reported too.
 
     Manifests are not refused for what they say of topologies: that is what these commands tell about.
+
+    Args:
+        source: where to read.
+        unused: the last line of a report on bad input of which nothing is made.
     """
     configured = configured_by(source.config)
     told = configured.configuration
@@ -83,7 +87,7 @@ def read(source: Source) -> Read | None:
     faults = (*configured.faults, *sorted((*loaded.faults, *grounds.faults), key=lambda fault: fault.sort_key))
     usable = not faults or source.keep_going
     if faults:
-        complain(faults_page(faults, LEFT_OPEN if usable else KEEP_GOING))
+        complain(faults_page(faults, LEFT_OPEN if usable else unused))
     warn((*loaded.passed_by, *loaded.unseen.values()))
     now = source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC)
     cluster = loaded.cluster if source.config is not None else _as_configured(loaded)

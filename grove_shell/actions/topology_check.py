@@ -9,6 +9,7 @@ from grove_shell.actions.topology import Read, read
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import complain, show, write
 from grove_shell.views.check_page import check_page
+from grove_shell.views.faults import NOTHING_DECIDED
 from grove_shell.views.structured import as_text
 from grove_shell.views.topology_document import check_as_json
 
@@ -17,7 +18,7 @@ def check_topologies(
     sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None, output: str, *, verbose: bool
 ) -> int:
     """Check and print; returns the exit code (CL-001, TP-114)."""
-    found = read(Source(filenames=filenames, config=config))
+    found = read(Source(filenames=filenames, config=config), NOTHING_DECIDED)
     if found is None or not found.usable:
         return ERROR
     lacking = [

@@ -1,7 +1,8 @@
 """``grove validate``: the webhook's verdict offline, on every PodCliqueSet in the input, all problems at once."""
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Final
@@ -88,6 +89,7 @@ def validate(
     told = configured_by(config)
     faults: list[Fault] = [*told.faults]
     before, given = _sorted_out(old, faults), _sorted_out(filenames, faults)
+    faults += _twins(given)
     held = [item.value for item in before.sets]
     replaced = {_name(item.value) for item in given.sets}
     present = (item.value for item in given.sets), (raw for raw in held if _name(raw) not in replaced)
@@ -145,24 +147,43 @@ def _around(before: _Given, given: _Given, kept: list[dict[str, Any]]) -> Around
 
 
 def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
-    """Read everything; an object that is of no kind, or nearly of one of ours, is a fault (IN-031, IN-044)."""
+    """Read everything; what has no kind, no version, or nearly one of ours, is a fault (IN-031, IN-044)."""
     given = _Given()
     for path in paths:
         for item in items_of(path, faults, standard_input()):
             raw, slip = item.value, slip_in(item.value)
             kind, group = raw.get("kind"), str(raw.get("apiVersion")).rpartition("/")[0]
-            problem = (slip.path, slip.expected, slip.got) if slip is not None else None
-            if not isinstance(kind, str):
-                problem = ("kind", "a string", shown(kind))
-            if problem is not None:
-                faults.append(fault_in(item, named(raw, item.index), problem, None))
-            elif kind == SET and group == API_GROUPS[SET]:
+            problems = [
+                (field, "a string", shown(raw.get(field)))
+                for field in ("kind", "apiVersion")
+                if not isinstance(raw.get(field), str)
+            ]
+            if slip is not None and not problems:
+                problems = [(slip.path, slip.expected, slip.got)]
+            faults += [fault_in(item, named(raw, item.index), problem, None) for problem in problems]
+            if problems:
+                continue
+            if kind == SET and group == API_GROUPS[SET]:
                 given.sets.append(item)
             elif (kind, raw.get("apiVersion")) == (TOPOLOGY_KIND, GROVE):
                 given.topologies.append(item)
             else:
                 given.put_aside(item, str(kind))
     return given
+
+
+def _twins(given: _Given) -> Iterator[Fault]:
+    """Manifests of one name that differ: only one of them can be stored (IN-032). Linear."""
+    alike: dict[tuple[str, str], dict[str, Item]] = {}
+    for kind, items in ((SET, given.sets), (TOPOLOGY_KIND, given.topologies)):
+        for item in items:
+            raw = item.value
+            if _field(raw, "name") and not _field(raw, "uid"):
+                name = _name(raw) if kind == SET else _field(raw, "name")
+                alike.setdefault((kind, name), {}).setdefault(json.dumps(raw, sort_keys=True), item)
+    for found in alike.values():
+        problem = ("metadata.name", "one manifest of this name", f"{len(found)} that differ")
+        yield from (fault_in(item, label_of(item), problem, None) for item in found.values() if len(found) > 1)
 
 
 def _earlier(raw: Mapping[str, Any], before: list[dict[str, Any]]) -> Mapping[str, Any] | None:

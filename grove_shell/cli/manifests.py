@@ -5,6 +5,21 @@ import click
 from grove_shell.cli.options import config_option, format_option
 
 
+def _namespace(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    """What no server would take as the name of a namespace is told here, not when it is applied."""
+    from grove_core.resources.syntax import is_dns_label
+
+    if value is not None and not is_dns_label(value):
+        raise click.BadParameter(f"{value!r} is no name of a namespace: lower case letters, digits and '-', at most 63")
+    return value
+
+
+def _image(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    if value is not None and (not value or value.split() != [value]):
+        raise click.BadParameter(f"{value!r} is no name of an image: expected one without spaces")
+    return value
+
+
 @click.command("manifests")
 @click.option(
     "--only",
@@ -20,10 +35,21 @@ from grove_shell.cli.options import config_option, format_option
     multiple=True,
     help="Also the definitions of ComputeDomains, or roles for `grove daemon`; NVIDIA's driver normally brings both.",
 )
-@click.option("--image", metavar="IMAGE", help="Of the containers.  [default: grove:VERSION]")
-@click.option("-n", "--namespace", "watched", metavar="NS", help="Look after one namespace only, with Roles for it.")
+@click.option("--image", metavar="IMAGE", callback=_image, help="Of the containers.  [default: grove:VERSION]")
 @click.option(
-    "--system-namespace", "home", metavar="NS", help="Where to run.  [default: grove-system; with -n that namespace]"
+    "-n",
+    "--namespace",
+    "watched",
+    metavar="NS",
+    callback=_namespace,
+    help="Look after one namespace only, with Roles for it.",
+)
+@click.option(
+    "--system-namespace",
+    "home",
+    metavar="NS",
+    callback=_namespace,
+    help="Where to run.  [default: grove-system; with -n that namespace]",
 )
 @config_option
 @format_option("yaml", "json")

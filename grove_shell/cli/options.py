@@ -36,13 +36,27 @@ class Span(click.ParamType[timedelta]):
         from grove_core.kernel.durations import parse_duration
 
         span = value if isinstance(value, timedelta) else parse_duration(value)
-        return span or self.fail(f"{value!r} is not a duration such as 6h, 90s or 1h30m", param, ctx)
+        example = "such as 6h, 90s or 1h30m: hours, minutes and seconds, more than none of them"
+        return span or self.fail(f"{value!r} is not a duration {example}", param, ctx)
+
+
+def _stdin_once(_ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    if value.count("-") > 1:
+        raise click.BadParameter("standard input can be read once")
+    return value
 
 
 def filename_option(meaning: str, *, required: bool = True) -> Callable[[F], F]:
     """``-f``: what to read."""
     return click.option(
-        "-f", "--filename", "filenames", multiple=True, required=required, metavar="FILE|DIR|-", help=meaning
+        "-f",
+        "--filename",
+        "filenames",
+        multiple=True,
+        required=required,
+        metavar="FILE|DIR|-",
+        callback=_stdin_once,
+        help=meaning,
     )
 
 
@@ -117,12 +131,13 @@ class RuleSetName(click.ParamType[str]):
         return [CompletionItem(name) for name in rule_sets() if name.startswith(incomplete)]
 
 
-rules_option = click.option(
-    "--rules",
-    type=RuleSetName(),
-    show_default="what --config says, else design",
-    help="By whose rules to judge: design, field (the operator that runs today), or field@RELEASE; see grove rules.",
-)
+def _rules_option(default: str) -> Callable[[F], F]:
+    told = "By whose rules to judge: design, field (the operator that runs today), or field@RELEASE; see grove rules."
+    return click.option("--rules", type=RuleSetName(), show_default=default, help=told)
+
+
+rules_option = _rules_option("what --config says, else design")
+rules_option_alone = _rules_option("design")
 
 
 def source_of(options: dict[str, Any]) -> "Source":

@@ -16,8 +16,8 @@ from grove_shell.cli.options import RuleSetName, format_option
 def command(**options: Any) -> int:
     """Decide again, offline, what an operator decided: every look of its decision log, byte for byte.
 
-    The log holds what the operator saw.  Each line is held against the chain of those before it, so a log that was cut
-    short, or changed, is refused with the place.
+    The log holds what the operator saw.  Each line is held against the chain of those before it, so a log that was
+    changed, or cut short inside a line, is refused with the place; one that ends after a whole line is whole.
 
     \b
     Examples:

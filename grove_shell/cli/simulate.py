@@ -4,13 +4,13 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import Span, format_option, rules_option
+from grove_shell.cli.options import Span, format_option, rules_option_alone
 
 
 @click.command("simulate")
 @click.argument("scenario", metavar="SCENARIO.yaml", type=click.Path())
 @format_option("human", "json", "yaml")
-@rules_option
+@rules_option_alone
 @click.option("--until", type=Span(), help="Stop so long after the start.  [default: when nothing more will happen]")
 @click.option(
     "--seeds",
@@ -47,12 +47,12 @@ def command(**options: Any) -> int:
       kind: Scenario
       metadata: {name: lost-node}
       spec:
-        sets: [{file: llama.yaml}]
-        nodes: [{name: gpu, count: 9, capacity: {nvidia.com/gpu: 8}}]
+        sets: [{file: examples/manifests/disaggregated.yaml}]
+        nodes: [{name: gpu, count: 40, capacity: {nvidia.com/gpu: 8}}]
         events:
-          - {at: 5m, loseNode: {of: {clique: llama-0-worker, index: 0}}}
+          - {at: 5m, loseNode: {of: {clique: llama-0-router, index: 0}}}
         expect:
-          - {at: end, ready: {llama-0-worker: 8}, terminations: 1}
+          - {at: end, ready: {llama-0-router: 2}, terminations: 0}
 
     \b
     Events; a field that is wrong is told what may stand there:

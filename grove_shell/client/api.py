@@ -192,18 +192,19 @@ class Api:
             Unreachable: the connection could not be made, was cut, or nothing came for too long (OP-007).
             RefusedWatch: the server would not.
         """
-        headers = await self._proof({"Accept": accept})
         patience = self._seconds * _SILENCE
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._seconds, sock_read=patience)
         try:
             async with self._open.get(
                 path.removeprefix("/"),
                 params=query,
-                headers=headers,
+                headers=await self._proof({"Accept": accept}),
                 timeout=timeout,
                 server_hostname=self.connection.server_name or None,
                 proxy=self.connection.proxy or None,
             ) as response:
+                if self._observer is not None:
+                    self._observer("GET", response.status)
                 if response.status != OK:
                     raise RefusedWatch(Answer(response.status, await response.read()))
                 rest = b""

@@ -9,6 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from grove_core.resources.fields import shown
+from grove_shell.client.proof import UserToken
 
 _DEFAULT_CONFIG: Final = "~/.kube/config"
 _SHAPES: Final = (TypeError, ValueError, LookupError, AttributeError, RecursionError)
@@ -27,7 +28,8 @@ class Connection:
     Attributes:
         server: its address, e.g. ``https://10.0.0.1:6443``.
         tls: how it proves who it is, and a client certificate proves who we are; None for plain HTTP.
-        token: asked before every request, because tokens run out; None where a certificate does it.
+        token: asked before every request, because tokens run out; gives None where a certificate does it, and raises
+            OSError where the token cannot be had.
         namespace: of the context, or of the pod we run in.
         server_name: which name the server's certificate has, where it is not that of the address.
         proxy: to go through; empty for none.
@@ -55,12 +57,14 @@ async def connect(kubeconfig: str | None = None, context: str | None = None) -> 
     settings.api_key = {}
     found, given = _place_of(kubeconfig)
     namespace = ""
+    held: Callable[[], Awaitable[str | None]] | None = None
     try:
         if given:
             found = _those_there(found)
             loader = await config.load_kube_config(found, context, settings, persist_config=False)  # type: ignore[no-untyped-call]  # the library has no types for it
             namespace = _namespace_of(loader.current_context)
             _check_proof(loader, settings, found)
+            held = UserToken(loader)
         elif os.environ.get(_IN_CLUSTER):
             config.load_incluster_config(settings)  # type: ignore[no-untyped-call]  # the library has no types for it
             namespace = _OWN_NAMESPACE.read_text(encoding="utf-8").strip() if _OWN_NAMESPACE.exists() else ""
@@ -77,9 +81,15 @@ async def connect(kubeconfig: str | None = None, context: str | None = None) -> 
 
     server = _address(settings.host, f"{found}: the server")
 
+    async def own_token() -> str | None:
+        said = await settings.get_api_key_with_prefix("BearerToken")
+        return None if said is None else said.partition(" ")[2] or said
+
     async def token() -> str | None:
-        held = await settings.get_api_key_with_prefix("BearerToken")
-        return None if held is None else held.partition(" ")[2] or held
+        try:
+            return await (held or own_token)()
+        except config.ConfigException as fault:  # a file without a token
+            raise OSError(str(fault)) from fault
 
     return Connection(
         server=server,

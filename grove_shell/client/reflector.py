@@ -77,18 +77,17 @@ class Reflector:
         self._told = told
         self._patience = _FIRST_PATIENCE
         self._unseen = ""  # why nothing is seen, as the shelf was told
+        self._version = ""  # of the last event, or of the list; empty to list anew
 
     async def run(self) -> None:
         """List and watch until cancelled."""
-        version = ""
         while True:
             try:
-                version = version or await self._list()
-                version, heard = await self._watch(version)
-                if not heard:
+                self._version = self._version or await self._list()
+                if not await self._watch():
                     await self._wait("")
             except NotListed as fault:
-                version = ""
+                self._version = ""
                 if not fault.passing:
                     self._cannot_see(fault)
                 trouble = "" if fault.absent and self.kind.optional else str(fault)
@@ -97,7 +96,8 @@ class Reflector:
                 await self._wait(str(fault))
             except RefusedWatch as fault:
                 begun_anew = fault.answer.status in _ASKED_ANEW
-                version = "" if begun_anew else version
+                if begun_anew:
+                    self._version = ""
                 await self._wait("" if begun_anew else str(fault))
 
     async def _list(self) -> str:
@@ -124,17 +124,17 @@ class Reflector:
                 self._shelf.lose(self.kind.kind, str(fault))
         self.synced.set()
 
-    async def _watch(self, version: str) -> tuple[str, bool]:
-        """Events from a version on, until the server ends it.
+    async def _watch(self) -> bool:
+        """Events from the version on that was seen last, until the server ends it, or the connection (OP-070).
 
         Returns:
-            The version to go on from, empty to list anew; and whether there were any events (OP-009).
+            Whether there were any events (OP-009).
         """
         path = self.kind.path(self._namespace)
         query = {
             "watch": "1",
             "allowWatchBookmarks": "true",
-            "resourceVersion": version,
+            "resourceVersion": self._version,
             "timeoutSeconds": str(int(random.uniform(*_ROUND_ABOUT))),  # noqa: S311 - no secret
             **selected(self.kind),
         }
@@ -142,18 +142,20 @@ class Reflector:
         async for line in self._api.lines(path, query, accepted(self.kind, a_list=False)):
             what, raw = _event_of(line)
             if what == "ERROR":
-                return "" if raw.get("code") == GONE else version, seen > 0
-            version = str(raw["metadata"].get("resourceVersion") or version)
+                if raw.get("code") == GONE:
+                    self._version = ""
+                return seen > 0
             self.standing.trouble = ""
             self._patience = _FIRST_PATIENCE
             if what == "DELETED":
                 self._shelf.drop(self.kind.kind, self._whole(raw))
             elif what in _CHANGES:
                 self._shelf.put(self.kind.kind, self._whole(raw))
+            self._version = str(raw["metadata"].get("resourceVersion") or self._version)
             seen += 1
             if seen % _YIELD_EVERY == 0:
                 await asyncio.sleep(0)
-        return version, seen > 0
+        return seen > 0
 
     def _whole(self, raw: dict[str, Any]) -> dict[str, Any]:
         """Metadata alone comes under another name."""

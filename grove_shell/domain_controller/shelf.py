@@ -52,7 +52,8 @@ class DomainShelf:
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
         """One object is new or has changed."""
         uid, version = _identity(raw)
-        if self._gone.is_past(uid, version) or version < self._seen[kind].get(_place(raw), ("", 0))[1]:
+        known_uid, known = self._seen[kind].get(_place(raw), ("", 0))
+        if self._gone.is_past(uid, version) or version < known or (uid, version) == (known_uid, known):
             return
         one = self._keep(kind, raw)
         if one is not None:

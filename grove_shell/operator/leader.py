@@ -1,6 +1,7 @@
 """One leader among several processes: a Lease that is renewed, and an end of the process where it is not."""
 
 import asyncio
+import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -41,11 +42,26 @@ class LeadershipLost(Exception):
 class Leader:
     """Stands for election until it is cancelled; others' clocks are never trusted, only that a Lease changed."""
 
-    def __init__(self, api: Api, terms: LeaseTerms, elected: Callable[[bool], None]) -> None:
-        """Stand for nothing yet; ``elected`` hears when leadership begins and ends."""
+    def __init__(
+        self,
+        api: Api,
+        terms: LeaseTerms,
+        elected: Callable[[bool], None],
+        told: Callable[[str], None] = lambda _words: None,
+    ) -> None:
+        """Stand for nothing yet.
+
+        Args:
+            api: of the server that has the Lease.
+            terms: which Lease, and for how long.
+            elected: hears when leadership begins and ends.
+            told: hears why it does not have the Lease, each time that it is for another reason (OP-073).
+        """
         self._api = api
         self._terms = terms
         self._elected = elected
+        self._told = told
+        self._trouble = ""
         self._seen: tuple[str, float] = ("", 0.0)  # a version of the Lease, and when it was first seen
         self._renewed = 0.0
         self.holder = ""
@@ -82,7 +98,8 @@ class Leader:
             await asyncio.sleep(terms.retry)
             left = terms.renew_within - (time.monotonic() - self._renewed)
             if left <= 0:  # no answer for too long, or the process stood still
-                raise LeadershipLost(f"the Lease {terms.namespace}/{terms.name} was not renewed in time")
+                why = f": {self._trouble}" if self._trouble else ""
+                raise LeadershipLost(f"the Lease {terms.namespace}/{terms.name} was not renewed in time{why}")
             with suppress(TimeoutError):
                 async with asyncio.timeout(left):
                     await self._renew()
@@ -95,7 +112,13 @@ class Leader:
         held = await self._try()
         if held:
             self._renewed = begun
+            self._trouble = ""
         return held
+
+    def _is_in_trouble(self, words: str) -> None:
+        if words != self._trouble:
+            self._trouble = words
+            self._told(words)
 
     async def release(self) -> None:
         """Let the next one begin at once; from here on nothing is written any more (OP-031)."""
@@ -115,6 +138,7 @@ class Leader:
             if answer.status == NOT_FOUND:
                 return self._has(await self._ask("POST", self._lease({}, transitions=0)))
             if not answer.good:
+                self._is_in_trouble(answer.words)
                 return False
             raw: dict[str, Any] = answer.json()
             spec = raw.get("spec") or {}
@@ -122,10 +146,12 @@ class Leader:
             transitions = int(spec.get("leaseTransitions") or 0)
             if holder not in {"", self._terms.identity} and not self._ran_out(raw, spec):
                 self.holder = holder
+                self._is_in_trouble(f"{holder} holds it")
                 return False
             changed = holder != self._terms.identity
             return self._has(await self._ask("PUT", self._lease(raw, transitions=transitions + changed)))
-        except Unreachable:
+        except Unreachable as fault:
+            self._is_in_trouble(str(fault))
             return False
 
     def _ran_out(self, raw: dict[str, Any], spec: dict[str, Any]) -> bool:
@@ -140,6 +166,8 @@ class Leader:
             self.holder = self._terms.identity
         elif answer.status == CONFLICT:
             self.holder = "another process"
+        else:
+            self._is_in_trouble(answer.words)
         return answer.good
 
     def _lease(self, before: dict[str, Any], *, transitions: int) -> dict[str, Any]:
@@ -153,7 +181,7 @@ class Leader:
             "metadata": metadata,
             "spec": {
                 "holderIdentity": terms.identity,
-                "leaseDurationSeconds": max(1, round(terms.duration)),
+                "leaseDurationSeconds": max(1, math.ceil(terms.duration)),
                 "acquireTime": kept or now,
                 "renewTime": now,
                 "leaseTransitions": transitions,

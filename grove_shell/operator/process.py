@@ -141,7 +141,10 @@ class _Running:
             renew_within=terms.renew_deadline,
             retry=terms.retry_period,
         )
-        return Leader(api, lease, self._elected)
+        said = {"lease": f"{lease.namespace}/{lease.name}"}
+        return Leader(
+            api, lease, self._elected, lambda why: self._journal.say("info", "does not lead", why=why, **said)
+        )
 
     async def run(self) -> int:
         """Until somebody asks for the end, or leadership is lost."""

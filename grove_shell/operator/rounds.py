@@ -1,7 +1,6 @@
 """Rounds: observe, reconcile, act, again; each root by itself, woken by changes and by the clock, never by a poll."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -142,7 +141,8 @@ class Rounds:
         turn.retry()
 
     async def _round(self, home: Home, turn: Turn) -> None:
-        thought = time.perf_counter()
+        loop = asyncio.get_running_loop()
+        thought = loop.time()
         again, turn.again = turn.again, False
         seen = self.shelves.sight(home, datetime.now(UTC), turn.stands(again=again))
         if seen is None:
@@ -155,7 +155,7 @@ class Rounds:
             if seen is None:
                 return
             plan = self._plan(seen)
-        seconds = time.perf_counter() - thought
+        seconds = loop.time() - thought
         turn.rest(seconds)
         look = Look(home=home, name=uuid4().hex[:12], seen=seen, plan=plan, seconds=seconds)
         for follower in self.followers:

@@ -95,17 +95,22 @@ class Turn:
             self.look_in(max(left, _SHORTEST_REST))
 
     def look_in(self, seconds: float) -> None:
-        """The earlier of two looks counts; the later one follows from the plan of the first."""
+        """The earlier of two looks counts, also one that is due; the later one follows from its plan (OP-071)."""
         when = _now() + min(max(seconds, 0.0), _LONGEST_SLEEP)
-        if self.timer is not None and not self.timer.cancelled() and _now() < self.timer.when() <= when:
+        if self.timer is not None and self.timer.when() <= when:
             return
         self.stop()
-        self.timer = asyncio.get_running_loop().call_at(when, self.wake)
+        self.timer = asyncio.get_running_loop().call_at(when, self._ring)
 
     def stop(self) -> None:
         """No look that was planned takes place."""
         if self.timer is not None:
             self.timer.cancel()
+            self.timer = None
+
+    def _ring(self) -> None:
+        self.timer = None
+        self.wake()
 
 
 def _now() -> float:

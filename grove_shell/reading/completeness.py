@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
 
@@ -16,23 +17,27 @@ def inferred_gaps(
     sets: Collection[PodCliqueSet],
     groups: Collection[ScalingGroup],
     cliques: Collection[PodClique],
+    gangs: Collection[PodGang],
     pods: Collection[Pod],
 ) -> set[Gap]:
     """Kinds of which there is nothing although other objects speak of them (GT-024, IN-035). Linear."""
     gaps: set[Gap] = set()
     with_groups = {group.ref.namespace for group in groups}
     with_cliques = {clique.ref.namespace for clique in cliques}
-    told: list[ScalingGroup | PodCliqueSet] = [*groups, *sets]
-    for owner in told:
-        if owner.status.available and owner.ref.namespace not in with_cliques:
-            gaps.add(("PodClique", owner.ref.namespace))
+    speaking = [
+        *(root for root in sets if _wants_cliques(root)),
+        *(group for group in groups if group.status.available),
+    ]
+    gaps |= {("PodClique", owner.ref.namespace) for owner in speaking if owner.ref.namespace not in with_cliques}
     for clique in cliques:
         if clique.owner_kind == GROUP_KIND and clique.ref.namespace not in with_groups:
             gaps.add((GROUP_KIND, clique.ref.namespace))
+    with_gangs = {gang.ref.namespace for gang in gangs}
+    gaps |= {("PodGang", pod.namespace) for pod in pods if pod.held and pod.namespace not in with_gangs}
     uids = {clique.uid for clique in cliques}
     with_pods = {pod.namespace for pod in pods if pod.owner_uid in uids}
-    speaking = Counter(c.ref.namespace for c in cliques if c.ref.namespace not in with_pods and _reports_pods(c))
-    for namespace, count in speaking.items():
+    podless = Counter(c.ref.namespace for c in cliques if c.ref.namespace not in with_pods and _reports_pods(c))
+    for namespace, count in podless.items():
         if count > 1 or not with_pods:
             gaps.add(("Pod", namespace))
     return gaps
@@ -55,6 +60,25 @@ def podless_cliques(cluster: Cluster) -> Iterator[str]:
     cliques = (clique for owned in cluster.cliques_of.values() for clique in owned)
     podless = (clique.ref for clique in cliques if _reports_pods(clique) and not cluster.pods_of.get(clique.uid))
     yield from sorted(f"{ref.namespace}/{ref.name}" for ref in podless if ref.namespace not in missed)
+
+
+def cliqueless_sets(cluster: Cluster) -> Iterator[str]:
+    """``namespace/name`` of sets that are available by their status, and the input has no PodClique of them (IN-045).
+
+    Not where PodCliques were not collected at all: then nothing is said of them anyway.
+    """
+    missed = {namespace for kind, namespace in cluster.gaps if kind in {"PodClique", GROUP_KIND}}
+    for root in cluster.sets if EVERYWHERE not in missed else ():
+        uids = (root.uid, *(group.uid for group in cluster.groups_of.get(root.uid, ())))
+        is_without = root.ref.namespace not in missed and not any(cluster.cliques_of.get(uid) for uid in uids)
+        if root.status.available and is_without:
+            yield f"{root.ref.namespace}/{root.ref.name}"
+
+
+def _wants_cliques(root: PodCliqueSet) -> bool:
+    """Whether a set that is stored has PodCliques, or is to have some soon; of one that is deleted they may be gone."""
+    wants = root.spec.replicas > 0 and root.spec.template.cliques and not root.deleting
+    return bool(root.uid and (wants or root.status.available))
 
 
 def _reports_pods(clique: PodClique) -> bool:

@@ -19,6 +19,7 @@ class Loaded:
         edited: ``namespace/name`` of the sets that a manifest in the input changes, sorted.
         warnings: what admission would warn of in the manifests.
         podless: ``namespace/name`` of the PodCliques whose status counts pods and of which the input has none (IN-045).
+        cliqueless: the same of the sets whose status counts available replicas and of which it has no PodClique.
         unseen: kinds that a cluster does not show to us, and its words why.
         passed_by: what is said of the objects of our kinds in a cluster that are of no set (IN-048).
         taken_at: when the newest capture in the input was taken.
@@ -31,6 +32,7 @@ class Loaded:
     edited: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     podless: tuple[str, ...] = ()
+    cliqueless: tuple[str, ...] = ()
     unseen: Mapping[Gap, str] = field(default_factory=dict)
     passed_by: tuple[str, ...] = ()
     taken_at: datetime | None = None

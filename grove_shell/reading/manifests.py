@@ -11,6 +11,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_shell.reading.items import Item, meta_text
+from grove_shell.reading.sources import label_of
 
 if TYPE_CHECKING:
     from grove_core.areas.topology.admit import Around
@@ -90,7 +91,7 @@ def admitted(
     decision = admit(item.value, running, beside.neighbours, beside.configuration, around=beside.around)
     verdict = strictly(item.value, decision).verdict
     for warning in verdict.warnings:
-        warn(str(warning))
+        warn(f"{label_of(item)}: {warning}")
     if not isinstance(verdict, Deny):
         return with_defaults(item.value)
     for objection in verdict.objections:

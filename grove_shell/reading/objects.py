@@ -22,7 +22,7 @@ from grove_core.snapshot.cluster import EVERYWHERE, Cluster, cluster_of, with_do
 from grove_shell.collector import collector_off
 from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
-from grove_shell.reading.completeness import complete_kinds, inferred_gaps, podless_cliques
+from grove_shell.reading.completeness import cliqueless_sets, complete_kinds, inferred_gaps, podless_cliques
 from grove_shell.reading.fabric import DEFINITION, TEMPLATE_KIND, is_domain, shape_in_definition, template_in
 from grove_shell.reading.found import API_GROUPS, Found, is_same
 from grove_shell.reading.items import meta_text
@@ -236,13 +236,15 @@ class _Loading:
         """Check owners, find out what was left out, and index the rest."""
         found = self.found
         found.leave_out_torn()
+        stored = tuple(found.sets.values())
         self._take_manifests()
         owners = Owners(found, self.strangers, self.live.complete)
         owners.tell_unread(self.unread)
         inferred = inferred_gaps(
-            sets=found.sets.values(),
+            sets=stored,
             groups=found.groups.values(),
             cliques=found.cliques.values(),
+            gangs=found.gangs.values(),
             pods=found.pods.values(),
         )
         listed = self.live.complete
@@ -258,6 +260,7 @@ class _Loading:
             edited=names,
             warnings=tuple(self.warnings),
             podless=tuple(podless_cliques(cluster)),
+            cliqueless=tuple(cliqueless_sets(cluster)),
             unseen=self.live.unseen,
             passed_by=self.strangers.sentences(),
             taken_at=self.taken_at,

@@ -10,7 +10,7 @@ from grove_core.resources.ownership import Controller, controller_in
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.cluster import Gap
+from grove_core.snapshot.cluster import OWNERS_OF_CLIQUES, Gap
 from grove_shell.reading.found import Found, Key
 from grove_shell.reading.items import Item, meta_text
 from grove_shell.reading.sources import label_of
@@ -85,7 +85,7 @@ class Owners:
         item = found.places[resource.uid]
         address = (resource.ref.kind, namespace, resource.ref.name)
         if self._is_strange(item, address, controller_of(resource)):
-            return False
+            return isinstance(resource, PodClique) and resource.owner_kind in OWNERS_OF_CLIQUES  # its set counts it
         if not resource.owner_uid:
             found.note(item, "metadata.ownerReferences", "a controller owner", "none")
         else:

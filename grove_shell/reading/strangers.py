@@ -5,8 +5,7 @@ from typing import NamedTuple, TypeAlias
 
 from grove_core.resources.meta import Resource
 from grove_core.resources.ownership import Controller
-from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.cluster import EVERYWHERE, Gap
+from grove_core.snapshot.cluster import EVERYWHERE, OWNERS_OF_CLIQUES, Gap
 from grove_shell.reading.sources import Item, label_of
 
 Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name
@@ -60,9 +59,8 @@ class Strangers:
             controller: which is not in the input.
             complete: of which kinds the cluster shows everything, and in which namespace.
         """
-        owners = ("PodCliqueSet", GROUP_KIND)
         if item.file not in self.captures or not all(
-            {(kind, address[1]), (kind, EVERYWHERE)} & complete for kind in owners
+            {(kind, address[1]), (kind, EVERYWHERE)} & complete for kind in OWNERS_OF_CLIQUES
         ):
             return False
         self._found[address] = Stranger.of(label_of(item), controller)

@@ -75,6 +75,13 @@ class Judge:
         for expected in self._last if moment is None else ():
             self._judge(self.cluster.agenda.now, "at the end", expected)
 
+    def stopped(self) -> None:
+        """Nothing is known of moments that come after the one at which the run was stopped."""
+        stop = span_text(self.cluster.agenda.now)
+        for at, _ in self._timed:
+            self.misses.append(Miss(at, f"at {span_text(at)}: not reached, the run was stopped at {stop}"))
+        self._timed.clear()
+
     def _saw(self, what: str, who: str) -> None:
         if what in self._never and what not in self._seen:
             self._seen.add(what)

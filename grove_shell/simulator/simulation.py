@@ -219,10 +219,12 @@ class Simulation:
             following = self.agenda.following
             if following is None:
                 return True
-            self.judge.before(following)
             if self.until is not None and following > self.until:
+                self.judge.before(self.until + 1)
                 self.agenda.now = self.until
+                self.judge.stopped()
                 return False
+            self.judge.before(following)
             if following > limit:
                 break
             self.agenda.step()

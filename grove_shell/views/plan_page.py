@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias, TypeVar
 
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.document.document import Document, action_name
 from grove_core.explain import Cause, Entry, Story, Tone, story_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.forecast import Forecast, Round
 from grove_shell.page import Page
-from grove_shell.views.course import add_course, add_gated, changed_by, created_by, removed_by
+from grove_shell.views.course import add_course, add_gated, changed_by, created_by, is_updated, removed_by
 from grove_shell.views.headline import add_headline
 from grove_shell.views.later import add_later
 from grove_shell.views.layout import INDENT, NAMES, STYLES, label
@@ -42,6 +43,7 @@ class Surroundings:
         edited: sets that are planned with the edits of a manifest in the input.
         warnings: what admission would warn of in the manifests.
         podless: PodCliques whose status counts pods and of which the input has none.
+        cliqueless: sets whose status counts available replicas and of which it has no PodClique.
         unseen: what a cluster said of the kinds it did not show.
         hand: whose cluster it looks like, where that is another operator's than the rules are (GF-111).
         newest: the newest time in the input, where the computer's clock was taken for the moment of the dump.
@@ -54,6 +56,7 @@ class Surroundings:
     edited: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     podless: tuple[str, ...] = ()
+    cliqueless: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
     hand: str = ""
     newest: datetime | None = None
@@ -101,17 +104,19 @@ def _notes(page: Page, document: Document, stories: Sequence[Story], surrounding
         page.add(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")
     for warning in surroundings.warnings:
         page.add(("warning: ", "bold yellow"), warning)
-    if surroundings.podless:
-        names = listed(list(surroundings.podless), NAMES)
-        page.add(("note: ", "bold"), f"the status of {names} counts pods, and the input has none of them.")
-        page.add("  They count as lost. If the input was made with a selector (-l), make it again without.")
+    for lost, what in (
+        (surroundings.cliqueless, "available replicas, and the input has no PodClique of them"),
+        (surroundings.podless, "pods, and the input has none of them"),
+    ):
+        if lost:
+            page.add(("note: ", "bold"), f"the status of {listed(list(lost), NAMES)} counts {what}.")
+            page.add("  They count as lost. If the input was made with a selector (-l), make it again without.")
     unrecorded = sum(story.unrecorded for story in stories)
     if unrecorded:
         those = plural(unrecorded, "PodClique")
         page.add(("note: ", "bold"), f"{those} with too few ready pods and no record of ever having been available.")
         page.add("  Without that record these rules end nothing.")
-    if surroundings.hand:
-        page.add(("note: ", "bold"), surroundings.hand)
+    _whose_rules(page, document, surroundings.hand)
     ends = any(story.having(Tone.ENDS) for story in stories)
     if ends and surroundings.newest is not None and document.as_of - surroundings.newest > _OLD:
         age = distance(surroundings.newest, document.as_of)
@@ -124,6 +129,16 @@ def _notes(page: Page, document: Document, stories: Sequence[Story], surrounding
     if surroundings.ignored and not stories:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in surroundings.ignored.items())
         page.add((f"read past: {kinds}", "dim"))
+
+
+def _whose_rules(page: Page, document: Document, hand: str) -> None:
+    """Who runs the cluster, where it is another; and what is ours in a plan by the rules of another (GF-901)."""
+    if hand:
+        page.add(("note: ", "bold"), hand)
+    rounds = [round_ for forecast in document.forecasts for round_ in forecast.rounds]
+    if document.rules != DESIGN.name and any(is_updated(round_.steps) for round_ in rounds):
+        page.add(("note: ", "bold"), "these rules are of terminations alone; the update is told as the design has it")
+        page.add("  (GF-901). The existing operator may replace pods in another order.")
 
 
 def _root(page: Page, forecast: Forecast, story: Story, now: datetime, *, full: bool) -> None:

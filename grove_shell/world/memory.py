@@ -63,7 +63,7 @@ class MemoryWorld(Lifetimes):
         named = (snapshot.named_domains, snapshot.named_claims, snapshot.topologies)
         for item in (*items, *(item for found in named for item in found.values())):
             self.add(item)
-        for clique in snapshot.cliques:
+        for clique in (*snapshot.cliques, *snapshot.orphans):
             self.add(clique)
             self.pods[clique.uid] = list(snapshot.pods_of.get(clique.uid, ()))
         root = snapshot.root.ref  # pods that outlived their clique count as well (WL-231, MN-051)

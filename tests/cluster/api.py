@@ -1,15 +1,15 @@
 """The Kubernetes API for tests: plain JSON, one request at a time, and faults that tell what was there instead."""
 
-import http.client
 import json
-import ssl
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final, TypeVar
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
+import urllib3
 import yaml
 
 Json = dict[str, Any]
@@ -20,7 +20,13 @@ MERGE: Final = "application/merge-patch+json"
 JSON_PATCH: Final = "application/json-patch+json"
 STRATEGIC: Final = "application/strategic-merge-patch+json"
 APPLY: Final = "application/apply-patch+yaml"
+SOON: Final = 0.05
+SELDOM: Final = 0.1  # seconds between two looks; who waits long looks less often
 _DISCOVERY: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+_ONCE_MORE: Final = urllib3.Retry(
+    connect=0, read=1, redirect=0, other=0, allowed_methods={"GET"}, respect_retry_after_header=False
+)
+"""Connections are kept, and the server may go away while one waits; what may have been done is not done again."""
 _PASSING: Final = frozenset({"events", "events.events.k8s.io"})
 
 
@@ -77,10 +83,12 @@ class Api:
     """
 
     def __init__(self, url: str, token: str, authority: Path, *, seconds: float = 60) -> None:
-        self._address = urlsplit(url).netloc
+        server = urllib3.util.parse_url(url)
+        assert server.host
+        self._server = urllib3.HTTPSConnectionPool(
+            server.host, server.port, ca_certs=str(authority), timeout=seconds, retries=_ONCE_MORE
+        )
         self._token = token
-        self._context = ssl.create_default_context(cafile=str(authority))
-        self._seconds = seconds
         self._resources: list[Resource] = []
 
     def request(
@@ -98,17 +106,16 @@ class Api:
             ApiError: for every code from 400 on.
             OSError: if nobody is there.
         """
-        connection = http.client.HTTPSConnection(self._address, context=self._context, timeout=self._seconds)
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": media, "Accept": accept}
+        sent = None if body is None else json.dumps(body)
         try:
-            connection.request(method, path, None if body is None else json.dumps(body), headers)
-            answer = connection.getresponse()
-            text = answer.read().decode()
-        finally:
-            connection.close()
-        is_json = answer.headers.get_content_type() == PLAIN
+            answer = self._server.urlopen(method, path, sent, headers)
+        except urllib3.exceptions.HTTPError as fault:
+            raise OSError(f"{method} {path}: {fault}") from fault
+        text = answer.data.decode()
+        is_json = answer.headers.get("Content-Type", "").partition(";")[0] == PLAIN
         said = json.loads(text) if is_json else text
-        if answer.status >= http.client.BAD_REQUEST:
+        if answer.status >= HTTPStatus.BAD_REQUEST:
             status = said if isinstance(said, dict) else {}
             raise ApiError(answer.status, status.get("reason", ""), status.get("message", text))
         return said
@@ -135,7 +142,7 @@ class Api:
         try:
             return self.get(resource, name, namespace)
         except ApiError as error:
-            if error.code == http.client.NOT_FOUND:
+            if error.code == HTTPStatus.NOT_FOUND:
                 return None
             raise
 
@@ -226,9 +233,10 @@ def wait_until(look: Callable[[], T], holds: Callable[[T], Any], what: str, *, s
     Raises:
         AssertionError: It never did; the text says what was waited for and what was seen last.
     """
-    deadline = time.monotonic() + seconds
+    deadline, pause = time.monotonic() + seconds, SOON
     while not holds(seen := look()):
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {seconds:g} s: {what}; seen last:\n{yaml.safe_dump(seen)[:4000]}")
-        time.sleep(0.05)
+        time.sleep(pause)
+        pause = min(pause * 1.3, SELDOM)
     return seen

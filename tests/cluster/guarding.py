@@ -1,6 +1,7 @@
 """Webhooks that judge topologies, on a real API server: what they say, and what ``grove validate`` says beside them."""
 
 import contextlib
+import copy
 import http.client
 import json
 import re
@@ -34,6 +35,7 @@ ZONE: Final = ("zone", "topology.kubernetes.io/zone")
 RACK: Final = ("rack", "example.com/rack")
 HOST: Final = ("host", "kubernetes.io/hostname")
 RACKS: Final = (ZONE, RACK, HOST)
+BLOCKS: Final = (ZONE, ("block", "example.com/block"), RACK, HOST)
 _DENIED: Final = re.compile(r'admission webhook "(?P<by>[^"]+)" denied the request: (?P<words>.*)', re.DOTALL)
 _QUOTED: Final = re.compile(r'299 \S+ "(?P<text>(?:[^"\\]|\\.)*)"')
 
@@ -254,6 +256,19 @@ def guarding(plane: ControlPlane, scene: Scene, folder: Path) -> Iterator[Guarde
         yield guarded
     finally:
         guarded.close()
+
+
+def bound(guarded: Guarded, name: str, pods: int | None) -> None:
+    """Have pods of a stored set be bound, and wait until the webhooks have heard of it."""
+    guarded.bind(name, pods)
+    other = copy.deepcopy(guarded.scene.get("podcliquesets", name))
+    stored = other["spec"]["template"].get("clusterTopologyName", "")
+    probe = guarded.racked(name, "h100" if stored == "gb200" else "gb200")
+    wait_until(
+        lambda: "TP-062" in guarded.applied(probe, dry=True).rules,
+        lambda locked: locked == bool(pods),
+        "it is heard of",
+    )
 
 
 def now() -> datetime:

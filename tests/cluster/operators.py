@@ -113,6 +113,13 @@ class Operator:
         if self._name:
             self._before += self._own_lines()
         self._name = f"{self.user}-{secrets.token_hex(4)}"
+        self.configure()
+        inside = ("--namespace", self.namespace) if self.namespace else ()
+        where = ("--kubeconfig", str(self._kubeconfig()), "--config", str(self.config))
+        self.plane.run(self._name, [*GROVE, "operator", *where, *inside, *self._options])
+
+    def configure(self) -> None:
+        """Write its configuration, which others may read too."""
         config = {
             "apiVersion": "operator.config.grove.io/v1alpha1",
             "kind": "OperatorConfiguration",
@@ -123,11 +130,7 @@ class Operator:
             "mnnvl": dict(self.mnnvl),
             "topologyAwareScheduling": dict(self.topology),
         }
-        path = self.config
-        path.write_text(yaml.safe_dump(config), encoding="utf-8")
-        inside = ("--namespace", self.namespace) if self.namespace else ()
-        where = ("--kubeconfig", str(self._kubeconfig()), "--config", str(path))
-        self.plane.run(self._name, [*GROVE, "operator", *where, *inside, *self._options])
+        self.config.write_text(yaml.safe_dump(config), encoding="utf-8")
 
     @property
     def name(self) -> str:

@@ -19,6 +19,7 @@ from tests.cluster.api import Api, ApiError
 from tests.cluster.binaries import APISERVER, COMMAND, CONTROLLERS, ETCD, KUBELET, SCHEDULER
 from tests.cluster.programs import ADMIN, HOST, Ports
 from tests.cluster.toolchain import NotBuilt
+from tests.cluster.trail import Trail
 
 OPERATORS: Final = ("operator", "operator-2")
 INSTALLED: Final = "operator-installed"
@@ -132,9 +133,7 @@ class ControlPlane:
 
     def audit(self, user: str) -> list[dict[str, Any]]:
         """Every request of this operator user so far, as audit events."""
-        path = self.folder / "audit.log"
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        return [event for line in lines if (event := json.loads(line))["user"]["username"] == user]
+        return self._trail.of(user)
 
     def log(self, program: str) -> Path:
         """The log of a program."""
@@ -186,6 +185,7 @@ class ControlPlane:
         self._tokens = programs.write_tokens(self.folder / "tokens.csv", USERS)
         programs.write_signing_key(self.folder / "signing.key")
         programs.write_audit_policy(self.folder / "audit-policy.json", AUDITED)
+        self._trail = Trail(self.folder / "audit.log")
         with self.log("keeper").open("wb") as errors:
             self._keeper = subprocess.Popen(
                 [sys.executable, "-I", keeper.__file__, *([str(self.folder)] if temporary else [])],

@@ -186,8 +186,8 @@ class TestMN050:
 
 
 class TestMN060:
-    """With the feature off, domains of living replicas and everything that uses them MUST stay; one that annotated
-    siblings miss is told and not made.
+    """With the feature off, or in mode `annotations`, domains of living replicas and everything that uses them MUST
+    stay; one that annotated siblings miss is told and not made.
 
     The switch is for what comes, not for what runs.
     """

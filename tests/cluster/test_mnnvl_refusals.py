@@ -107,11 +107,13 @@ class TestMN011:
 
     def see_no_waiting(self, operator: Operator, failing: list[int]) -> None:
         """From the refusal of a domain to the creation of its pods it takes no timer."""
+        made = written(operator, "podcliques")
+        told: dict[str, str] = {}
+        for each in self.refusals(operator):
+            told.setdefault(each["objectRef"]["name"], each["stageTimestamp"])
         for index in failing:
-            name = f"llama-cd-{index}"
-            told = [each["stageTimestamp"] for each in self.refusals(operator) if each["objectRef"]["name"] == name]
-            (asked, _) = written(operator, "podcliques")[f"llama-{index}-worker"]
-            waited = datetime.fromisoformat(asked) - datetime.fromisoformat(told[0])
+            (asked, _) = made[f"llama-{index}-worker"]
+            waited = datetime.fromisoformat(asked) - datetime.fromisoformat(told[f"llama-cd-{index}"])
             assert 0 < waited.total_seconds() < FEW_SECONDS, waited
 
     def refusals(self, operator: Operator) -> list[Json]:

@@ -186,8 +186,7 @@ def test_tp048_what_a_plan_says_of_topologies_happens(keeping: Keeping) -> None:
     manifest["spec"]["template"]["topologyConstraint"] = {"pack": {"required": "zone", "preferred": "rack"}}
     scene.api.create(manifest)
     keeping.operator.topology = told()
-    keeping.operator.launch()
-    keeping.operator.kill()
+    keeping.operator.configure()
     asked = ("plan", "--live", "--all-namespaces", "-o", "json", "--config", str(keeping.operator.config))
     ran = grove(*asked, kubeconfig=keeping.operator.plane.kubeconfig("admin"))
     assert ran.returncode == 0, ran.stderr

@@ -1,7 +1,6 @@
 """A real API server asks the webhooks about topologies and sets that use them; ``grove validate`` says the same."""
 
 import base64
-import copy
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,15 +12,14 @@ from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_shell.client.access import of_placing
 from grove_shell.client.registered import GUARDING, PATHS, VALIDATION
 from tests.cluster.api import Json, wait_until
-from tests.cluster.guarding import PLACING, RACKS, TOPOLOGIES, Guarded, guarding, now, topology
-from tests.cluster.installing import apply, remove_cluster_wide
+from tests.cluster.guarding import BLOCKS, PLACING, RACKS, TOPOLOGIES, Guarded, bound, guarding, now, topology
+from tests.cluster.installing import apply
 from tests.cluster.operators import is_served
 from tests.cluster.plane import ControlPlane
 from tests.cluster.scenes import Scene
 from tests.cluster.webhooks import Installed
 
 KEPT: Final = "grove.io/clustertopology"
-BLOCKS: Final = (RACKS[0], ("block", "example.com/block"), *RACKS[1:])
 DEFAULT: Final = PLACING.levels
 BINDINGS: Final = "clustertopologybindings"
 
@@ -48,19 +46,6 @@ def settled(guarded: Guarded, *names: str) -> None:
     probe = guarded.racked("probe", "nowhere")
     known = f"known: {', '.join(sorted(names))}, got"
     wait_until(lambda: guarded.dry(probe).words, lambda words: known in words, f"{names} are known")
-
-
-def bound(guarded: Guarded, name: str, pods: int | None) -> None:
-    """Have pods of a stored set be bound, and wait until the webhooks have heard of it."""
-    guarded.bind(name, pods)
-    other = copy.deepcopy(guarded.scene.get("podcliquesets", name))
-    stored = other["spec"]["template"].get("clusterTopologyName", "")
-    probe = guarded.racked(name, "h100" if stored == "gb200" else "gb200")
-    wait_until(
-        lambda: "TP-062" in guarded.applied(probe, dry=True).rules,
-        lambda locked: locked == bool(pods),
-        "it is heard of",
-    )
 
 
 @pytest.mark.req("TP-060")
@@ -325,35 +310,6 @@ def binding_definition(guarded: Guarded) -> Json:
     }
 
 
-@pytest.mark.req("TP-064")
-@pytest.mark.req("TP-092")
-def test_tp064_while_it_is_off_no_set_comes_to_name_a_topology(
-    grove_plane: ControlPlane, scene: Scene, tmp_path: Path
-) -> None:
-    off = Installed(grove_plane, scene.namespace, tmp_path)
-    asking = Guarded(grove_plane, scene, tmp_path)
-    stored = asking.racked("stored", "h100")
-    assert asking.applied(stored).code == 201
-    apply(scene.api, off.objects)
-    program, begun = off.program(), now()
-    try:
-        with program.running() as process:
-            program.await_ready(process)
-            off.is_called()
-            refused = asking.dry(asking.racked("a", "h100"))
-            assert refused.rules == {"TP-064"}
-            said = asking.dry(asking.racked("a"))
-            assert (said.code, "TP-073" in said.warnings[0]) == (201, True)
-            stored["spec"]["replicas"] = 2
-            assert asking.applied(stored).code == 200
-            assert asking.create(topology("odd", ("zone", "a..b/zone"))).code == 201, "nobody is asked about it"
-            asked = wait_until(lambda: asking.asked(begun), bool, "what was asked")
-            assert not [what for _, what, _ in asked if "topolog" in what or what == "podcliques"]
-    finally:
-        scene.api.delete(TOPOLOGIES, "odd")
-        remove_cluster_wide(scene.api, off.objects)
-
-
 @pytest.mark.req("WH-010")
 @pytest.mark.req("WH-025")
 @pytest.mark.req("TP-092")
@@ -392,26 +348,3 @@ def test_wh026_switched_off_it_holds_up_nobody(guarded: Guarded, grove_plane: Co
         apply(guarded.api, guarded.installed.objects)
     guarded.start()
     assert guarded.applied(topology("h100", *RACKS)).rules == {"TP-084"}, "and on again"
-
-
-@pytest.mark.req("TP-094")
-def test_tp094_for_one_namespace_sets_are_judged_and_topologies_are_not(
-    grove_plane: ControlPlane, scene: Scene, tmp_path: Path
-) -> None:
-    one = Installed(grove_plane, scene.namespace, tmp_path, topology=PLACING)
-    asking = Guarded(grove_plane, scene, tmp_path)
-    apply(scene.api, one.objects)
-    program, begun = one.program(), now()
-    try:
-        with program.running() as process:
-            program.await_ready(process)
-            one.is_called()
-            assert asking.create(topology("h100")).code == 201
-            assert asking.create(asking.racked("a", "h100")).code == 201
-            assert asking.dry(asking.racked("b", "h10")).rules == {"TP-060"}
-            bound(asking, "a", 1)
-            assert asking.applied(topology("h100", *BLOCKS)).code == 200, "who else uses it does not show"
-            assert 403 not in {code for _, _, code in asking.asked(begun)}
-    finally:
-        scene.api.delete(TOPOLOGIES, "h100")
-        remove_cluster_wide(scene.api, one.objects)

@@ -96,3 +96,8 @@ def test_cl005_a_step_whose_reason_cannot_be_said_is_reported(
     step = next(step for step in steps if step["because"][0]["facts"])
     step["because"] = [] if change is None else [{**step["because"][0], **change}]
     assert words in said_of(json.dumps(reviewed), tmp_path, capsys)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000], ids=["empty", "cut", "deep"])
+def test_cl005_what_is_no_json_is_no_plan(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "plan.json: expected a plan that `grove plan --out` wrote, got no JSON" in said_of(text, tmp_path, capsys)

@@ -182,14 +182,18 @@ def test_cl009_part_of_what_was_asked_for_is_not_enough(words: list[str], capsys
 
 
 def test_cl010_a_set_of_which_nothing_is_left_is_not_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where others have theirs; alone in its namespace nobody knows (IN-035)."""
     manifest = yaml.safe_load(Path(GOOD).read_text(encoding="utf-8"))
-    manifest["metadata"]["uid"] = "gone"
+    manifest["metadata"] |= {"uid": "gone", "namespace": "inference"}
     path = tmp_path / "gone.json"
     path.write_text(json.dumps(manifest), encoding="utf-8")
-    assert run(["plan", "-f", str(path), *NOW], "grove") == 0
+    name = f"inference/{manifest['metadata']['name']}"
+    assert run(["plan", name, "-f", str(path), "-f", DEGRADED, *NOW], "grove") == 0
     said = capsys.readouterr().out
     assert "0 of 2 replicas available" in said
     assert "all well" not in said
+    assert run(["plan", name, "-f", str(path), *NOW, "--fail-on", "unknown"], "grove") == 3
+    assert "not collected: PodClique in inference" in capsys.readouterr().out
 
 
 @pytest.mark.req("GT-101")

@@ -217,3 +217,21 @@ def test_in045_pods_that_a_selector_left_out_are_spoken_of(tmp_path: Path) -> No
     assert b"selector" not in grove("plan", "-f", str(healthy)).stdout
     said = grove("plan", "-f", str(cut)).stdout
     assert b"note: the status of llm-serving/qwen-1-worker counts pods, and the input has none of them." in said
+
+
+def test_in045_a_set_whose_cliques_a_selector_left_out_is_spoken_of(tmp_path: Path) -> None:
+    """Others have theirs, so nothing says that PodCliques were not collected."""
+    dump = yaml.load(DEGRADED.read_text(encoding="utf-8"), yaml.CSafeLoader)
+    lost = {"PodClique", "Pod"}
+    kept = [
+        item for item in dump["items"] if not (item["kind"] in lost and item["metadata"]["name"].startswith("gemma"))
+    ]
+    assert len(kept) < len(dump["items"])
+    cut = tmp_path / "cut.json"
+    cut.write_text(json.dumps({**dump, "items": kept}, default=lambda time: f"{time:%FT%TZ}"), encoding="utf-8")
+    words = b"note: the status of inference/gemma counts available replicas, and the input has no PodClique of them."
+    assert words in grove("plan", "-f", str(cut), *NOW).stdout
+    assert words not in grove("plan", "-f", str(DEGRADED), *NOW).stdout
+    groupless = [item for item in dump["items"] if item["kind"] != "PodCliqueScalingGroup"]
+    cut.write_text(json.dumps({**dump, "items": groupless}, default=lambda time: f"{time:%FT%TZ}"), encoding="utf-8")
+    assert b"the input has no PodClique of them" not in grove("plan", "-f", str(cut), *NOW).stdout

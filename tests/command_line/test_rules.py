@@ -15,6 +15,7 @@ from tests.golden.tracing import CATALOGUE, ROOT, trace_of
 
 SNAPSHOTS: Final = ROOT / "tests" / "snapshots"
 BREACHED: Final = (str(SNAPSHOTS / "s4d-pcsg-breached-both-replicas.yaml"), "2026-11-21T09:46:42.582Z")
+EARLY: Final = "2026-11-20T09:00:00Z"
 QWEN: Final = (str(SNAPSHOTS / "s3a-breach-standalone-notready.yaml"), "2026-11-21T09:39:04.239Z")
 CONFIGURATION: Final = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
 Json = dict[str, Any]
@@ -253,3 +254,13 @@ class TestCompare:
         raw["spec"]["template"]["terminationDelay"] = "30s"
         (tmp_path / "set.yaml").write_text(yaml.safe_dump(raw), encoding="utf-8")
         assert "a reboot may end" in spoken(capsys, "validate", "-f", str(tmp_path / "set.yaml"), *told)
+
+
+def test_gf901_an_update_by_other_rules_is_told_as_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("plan", "-f", QWEN[0], "--now", QWEN[1], "llm-serving/qwen")
+    edit = ("-f", str(ROOT / "examples/edits/qwen-new-image.yaml"))
+    assert "GF-901" in spoken(capsys, *given, *edit, "--rules", "field")
+    assert "GF-901" not in spoken(capsys, *given, *edit)
+    assert "GF-901" not in spoken(capsys, *given, "--rules", "field")
+    rolls = ("plan", "-f", str(ROOT / "tests/golden/workload/wl219_a_group_rolls/given.yaml"), "--now", EARLY)
+    assert "GF-901" in spoken(capsys, *rolls, "--rules", "field"), "it has begun"

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 from typing import Final, get_args
@@ -189,3 +190,26 @@ def test_sm073_whoever_cannot_draw_says_so(tmp_path: Path) -> None:
     assert grove("simulate", EXAMPLE, "--picture", str(picture)).returncode == 0
     assert b"<svg" in picture.read_bytes()
     assert grove("simulate", EXAMPLE, "--picture", os.devnull + "/x.svg").returncode == 1
+
+
+def test_sm050_what_comes_after_the_end_is_not_reached(tmp_path: Path) -> None:
+    """Whether it would have been met or not."""
+    expect = [{"at": at, "pods": pods} for at, pods in (("2m", 1), ("5m", 1), ("6m", 2))]
+    scenario = small(
+        tmp_path, expect=expect, events=[{"at": "10m", "scale": {"name": "llm", "kind": "PodCliqueSet", "replicas": 0}}]
+    )
+    done = grove("simulate", scenario, "--until", "2m")
+    assert done.returncode == 3
+    assert b"1 of 3 expectations met" in done.stdout
+    assert b"NOT MET   at 5m: not reached, the run was stopped at 2m" in done.stdout
+    assert b"NOT MET   at 6m: not reached, the run was stopped at 2m" in done.stdout
+
+
+def test_sm078_the_scenario_of_the_help_is_one(tmp_path: Path) -> None:
+    said = grove("simulate", "--help").stdout.decode()
+    scenario = textwrap.dedent(said[said.index("    apiVersion") : said.index("  Events;")])
+    path = tmp_path / "scenario.yaml"
+    path.write_text(scenario.replace("examples/", f"{ROOT}/examples/"), encoding="utf-8")
+    done = grove("simulate", str(path))
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"1 of 1 expectation met" in done.stdout

@@ -216,3 +216,37 @@ def test_wl157_what_no_terminal_can_show_is_escaped(tmp_path: Path, capsys: pyte
     assert run(["validate", "-f", odd, "--old", written(tmp_path / "old.yaml", FULL)], "grove") == 1
     said = capsys.readouterr().err
     assert "no earlier version of \\x1b[31m/llm in --old" in said
+
+
+@pytest.mark.req("CL-013")
+def test_in031_a_set_without_a_version_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Beside one that is admitted, too."""
+    lacking = {key: value for key, value in new().items() if key != "apiVersion"}
+    files = ("-f", written(tmp_path / "good.yaml", new("chat")), "-f", written(tmp_path / "new.yaml", lacking))
+    assert run(["validate", *files], "grove") == 1
+    said = capsys.readouterr()
+    assert "PodCliqueSet default/chat: admitted" in said.out
+    assert "new.yaml: document 1, PodCliqueSet llm, apiVersion: expected a string, got nothing" in said.err
+
+
+def test_in032_two_that_differ_and_have_one_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the same manifest twice, or of two namespaces, there is nothing to say; each is judged all the same."""
+    first, other = written(tmp_path / "a.yaml", new()), written(tmp_path / "b.yaml", new(terminationDelay="1h"))
+    elsewhere = new(terminationDelay="2h")
+    elsewhere["metadata"]["namespace"] = "prod"
+    assert run(["validate", "-f", first, "-f", other], "grove") == 1
+    said = capsys.readouterr()
+    assert said.out.count("PodCliqueSet default/llm: admitted") == 2
+    problem = "PodCliqueSet default/llm, metadata.name: expected one manifest of this name, got 2 that differ"
+    assert [problem in line for line in said.err.splitlines()] == [False, True, True, False]
+    assert run(["validate", "-f", first, "-f", first], "grove") == 0
+    stored = new()
+    stored["metadata"] |= {"uid": "u", "resourceVersion": "1"}
+    assert run(["validate", "-f", written(tmp_path / "d.yaml", stored), "-f", other], "grove") == 0, "it and its edit"
+    assert run(["validate", "-f", first, "-f", written(tmp_path / "c.yaml", elsewhere)], "grove") == 0
+
+
+def test_cl001_standard_input_is_read_once(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("validate", "plan", "explain"):
+        assert run([command, "-f", "-", "-f", "-"], "grove") == 64
+        assert "standard input can be read once" in capsys.readouterr().err

@@ -9,7 +9,9 @@ from grove_shell.client.api import Answer
 from grove_shell.domain_controller.rounds import DomainRounds
 from grove_shell.domain_controller.shelf import DomainShelf
 from tests.domain_controller.domains import domain
+from tests.skipped_time import now, run_skipping_time
 
+NINE = datetime(2026, 11, 20, 9, tzinfo=UTC)
 SOON = timedelta(milliseconds=20)
 
 
@@ -35,8 +37,8 @@ class Server:
 async def run_for(seconds: float, *, deletes: bool) -> Server:
     shelf = DomainShelf()
     server = Server(shelf, deletes=deletes)
-    now = lambda: datetime.now(UTC)  # noqa: E731 - a clock
-    rounds = DomainRounds(server, shelf, lambda *_: None, now, cleanup=SOON)  # type: ignore[arg-type]  # a stand-in
+    clock = lambda: NINE + timedelta(seconds=now())  # noqa: E731 - a clock
+    rounds = DomainRounds(server, shelf, lambda *_: None, clock, cleanup=SOON)  # type: ignore[arg-type]  # a stand-in
     shelf.replace("Pod", [], "190")
     shelf.put("ComputeDomain", domain(104))
     task = asyncio.create_task(rounds.run())
@@ -47,12 +49,12 @@ async def run_for(seconds: float, *, deletes: bool) -> Server:
 
 
 def test_dc131_nobody_asks_for_pods_of_a_domain_that_is_gone() -> None:
-    server = asyncio.run(run_for(0.3, deletes=True))
+    server = run_skipping_time(run_for(0.3, deletes=True))
     assert server.writes == 1
     assert server.lists == 0
 
 
 def test_dc128_what_is_refused_is_looked_at_again_and_not_at_once() -> None:
-    server = asyncio.run(run_for(0.3, deletes=False))
+    server = run_skipping_time(run_for(0.3, deletes=False))
     assert server.writes >= 2
     assert 1 <= server.lists <= 15

@@ -172,3 +172,12 @@ def test_mf023_the_image_runs_as_nobody_in_particular() -> None:
     }
     assert f"USER {pod}:{pod}" in lines
     assert lines[-1] == 'ENTRYPOINT ["grove"]'
+
+
+@pytest.mark.parametrize(
+    "words", [("-n", "Bad NS"), ("--system-namespace", "x_y"), ("-n", ""), ("--image", "a b"), ("--image", "")], ids=str
+)
+def test_cl014_what_no_server_takes_is_not_printed(words: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["manifests", *words], "grove") == 64
+    said = capsys.readouterr()
+    assert (said.out, repr(words[1]) in said.err) == ("", True)

@@ -44,8 +44,6 @@ TESTS: Final = (
     "tests/vectors",
     "tests/snapshots",
     "tests/webhooks",
-    "tests/reading",
-    "tests/fabric_daemon",
     "tests/command_line",
     "--ignore=tests/property/test_core_is_pure.py",  # mutmut's own imports are impure
     "--ignore=tests/property/test_lazy_exports.py",  # as above
@@ -142,7 +140,7 @@ def _judge(names: Sequence[str], options: argparse.Namespace) -> None:
     asked = {**paths, "names": [[name, hashes[name]] for name in names]}
     told.write_text(json.dumps({**asked, "jobs": options.jobs, "seconds": options.seconds}), encoding="utf-8")
     plugins = ("-p", "tests.mutation.profile", "-p", "tests.mutation.judge")
-    quiet = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:benchmark", "-m", "not no_cover")
+    quiet = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:benchmark")
     environment = {ASKED: str(told), "HYPOTHESIS_PROFILE": NAME}
     rounds = [] if reach.is_file() else ["which tests enter which function"]
     for doing in [*rounds, f"{len(names)} mutants"] if names else []:

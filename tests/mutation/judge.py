@@ -81,7 +81,7 @@ class _Court:
         """The tests that a mutant is held against, with their seconds."""
         near = [found for found in self._reach.get(function_of(name), ()) if self._sound.get(found[1], True)]
         area = name.split(".")[_AREA if name.startswith(_AREAS) else _PACKAGE]
-        near.sort(key=lambda found: f"/{area}/" not in found[1])  # those of its area first: the others only pass by
+        near.sort(key=lambda found: not (f"/{area}/" in found[1] or f"[{area}/" in found[1]))  # others only pass by
         return list(_within([(cost, self._known[test]) for cost, test in near if test in self._known], self._seconds))
 
     def _try(self, name: str, of: str, near: Sequence[tuple[float, pytest.Item]]) -> None:

@@ -8,7 +8,7 @@ from aiohttp import web
 from grove_shell.client.api import Api
 from grove_shell.client.connection import Connection
 
-Answer = Callable[[web.Request], Awaitable[web.Response]]
+Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Token = Callable[[], Awaitable[str | None]]
 
 

@@ -23,6 +23,7 @@ class ListingServer:
 
     def __init__(self, items: list[Json]) -> None:
         self.items = items
+        self.refused: set[str] = set()  # in the plural
         self.asked: list[str] = []
         self.writes: list[str] = []
         self._loop = asyncio.new_event_loop()
@@ -75,6 +76,9 @@ class ListingServer:
         self.asked.append(f"{request.path}?{selector}")
         key, _, text = selector.partition("=")
         *_, namespace, plural = request.path.split("/")
+        if plural in self.refused:
+            words = {"kind": "Status", "reason": "Forbidden", "message": f"{plural} is forbidden", "code": 403}
+            return web.json_response(words, status=403)
         inside = "/namespaces/" in request.path
         found = [
             item

@@ -4,7 +4,10 @@ import asyncio
 import json
 import os
 import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
@@ -12,8 +15,8 @@ from aiohttp import web
 from kubernetes.aio.config import incluster_config
 
 from grove_shell.cli.main import run
-from grove_shell.client import connection
-from grove_shell.client.api import Api
+from grove_shell.client import connection, proof
+from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import NoAccess, connect
 
 
@@ -146,3 +149,87 @@ def test_a_server_may_be_behind_a_path(tmp_path: Path) -> None:
             await runner.cleanup()
 
     assert asyncio.run(asked()) == "/k8s/clusters/c-1/apis/grove.io"
+
+
+def of_user(folder: Path, user: dict[str, Any]) -> str:
+    """A kubeconfig of somebody who is known by what this user has."""
+    raw = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:1"}}],
+        "users": [{"name": "u", "user": user}],
+        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "x",
+    }
+    path = folder / "config"
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    return str(path)
+
+
+def tokens(kubeconfig: str, between: Callable[[], object] = lambda: None) -> list[str | None]:
+    """What one connection is known by, before and after something."""
+
+    async def scenario() -> list[str | None]:
+        way = await connect(kubeconfig)
+        first = await way.token()
+        between()
+        return [first, await way.token()]
+
+    return asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(("lives", "later"), [(-1, "token-2"), (3600, "token-1")])
+def test_op072_a_plugin_is_asked_again_when_its_token_ran_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lives: int, later: str
+) -> None:
+    monkeypatch.setattr(proof, "PLUGIN_PAUSE_S", 0.0)
+    until = f"{datetime.now(UTC) + timedelta(seconds=lives):%Y-%m-%dT%H:%M:%SZ}"
+    plugin = tmp_path / "plugin"
+    asked = tmp_path / "asked"
+    plugin.write_text(
+        "#!/bin/sh\n"
+        f"echo >> {asked}\n"
+        f"n=$(wc -l < {asked} | tr -d ' ')\n"
+        """printf '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": """
+        f"""{{"token": "token-%s", "expirationTimestamp": "{until}"}}}}' $n\n""",
+        encoding="utf-8",
+    )
+    plugin.chmod(0o755)
+    user = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": str(plugin)}}
+    first, second = tokens(of_user(tmp_path, user))
+    assert later in {first, second}
+    assert (first == second) is (lives > 0)
+
+
+def test_op072_a_token_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = tmp_path / "token"
+    held.write_text("one", encoding="utf-8")
+    kubeconfig = of_user(tmp_path, {"tokenFile": str(held)})
+
+    def changed() -> None:
+        held.write_text("two", encoding="utf-8")
+
+    assert tokens(kubeconfig, changed) == ["one", "one"], "not before every request"
+    monkeypatch.setattr(proof, "FILE_PAUSE_S", 0.0)
+    assert tokens(kubeconfig, changed) == ["two", "two"]
+    held.write_text("one", encoding="utf-8")
+    assert tokens(kubeconfig, changed) == ["one", "two"]
+
+
+def test_op072_a_token_that_cannot_be_had_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither ends the process; a list and a watch are tried again."""
+    monkeypatch.setattr(proof, "FILE_PAUSE_S", 0.0)
+    held = tmp_path / "token"
+    held.write_text("one", encoding="utf-8")
+    kubeconfig = of_user(tmp_path, {"tokenFile": str(held)})
+
+    async def scenario() -> None:
+        async with Api(await connect(kubeconfig)) as api:
+            for spoil in (lambda: held.write_text("", encoding="utf-8"), held.unlink):
+                spoil()
+                with pytest.raises(Unreachable):
+                    await api.request("GET", "/api")
+                with pytest.raises(Unreachable):
+                    await anext(api.lines("/api/v1/pods", {}))
+
+    asyncio.run(scenario())

@@ -1,8 +1,10 @@
 """A leader that goes, seen from the moment at which it says so."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any, Final
 
+import pytest
 from aiohttp import web
 
 from grove_shell.operator.leader import Leader, LeaseTerms
@@ -19,10 +21,14 @@ class Leases:
         self.asked = asyncio.Event()
         self.let = asyncio.Event()
         self.let.set()
+        self.refused: dict[str, int] = {}  # method -> code
 
     async def answer(self, request: web.Request) -> web.Response:
         self.asked.set()
         await self.let.wait()
+        if request.method in self.refused:
+            words = {"kind": "Status", "message": "leases is forbidden"}
+            return web.json_response(words, status=self.refused[request.method])
         if request.method != "GET":
             self.lease = await request.json()
         return web.json_response(self.lease, status=200 if self.lease else 404)
@@ -49,3 +55,32 @@ def test_op031_nothing_is_written_while_the_lease_is_given_back() -> None:
         return seen, leases.lease["spec"]["holderIdentity"]
 
     assert asyncio.run(scenario()) == ([True, False], "")
+
+
+async def waiting(leases: Leases, tries: int) -> list[str]:
+    """Why a process does not lead, as it says it over some tries."""
+    told: list[str] = []
+    async with asked(leases.answer) as api:
+        leader = Leader(api, replace(TERMS, retry=0.01), lambda _leads: None, told.append)
+        running = asyncio.create_task(leader.run())
+        async with asyncio.timeout(20):
+            for _ in range(tries):
+                await leases.asked.wait()
+                leases.asked.clear()
+        running.cancel()
+        await asyncio.wait([running])
+    return told
+
+
+def test_op073_another_leads() -> None:
+    leases = Leases()
+    leases.lease = {"metadata": {"resourceVersion": "1"}, "spec": {"holderIdentity": "they"}}
+    assert asyncio.run(waiting(leases, 5)) == ["they holds it"]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_op073_the_lease_is_refused(method: str) -> None:
+    leases = Leases()
+    leases.refused = {method: 403}
+    (why,) = asyncio.run(waiting(leases, 5))
+    assert why == "leases is forbidden"

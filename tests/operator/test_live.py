@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,11 +14,13 @@ from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Delete
 from grove_core.plan.plan import Plan
-from grove_core.resources.keys import MANAGED_BY, SET
+from grove_core.reconcile import reconcile
+from grove_core.resources.keys import GROUP_REPLICA, MANAGED_BY, SET
 from grove_shell.actions.apply import ApplyOptions, apply
 from grove_shell.cli.main import run
 from grove_shell.client.kinds import KINDS
 from grove_shell.controller.deciding import decided
+from grove_shell.world.shelves import Shelves
 from grove_shell.world.sights import Sight
 from tests.operator.listing import ListingServer
 
@@ -70,6 +73,17 @@ def test_op053_nothing_is_asked_twice_where_all_pods_are_ready(
     server.items = [item for item in server.items if item["metadata"]["name"].startswith("gemma")]
     planned(server, tmp_path, capsys)
     assert [one for one in server.asked if one.startswith(PODS)] == [PODS + KINDS["Pod"].selector]
+
+
+def test_op053_what_may_not_be_listed_is_not_asked_for_twice(
+    server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Pods are short there, so that what is judged is listed again."""
+    server.refused = {"podcliquescalinggroups"}
+    told = planned(server, tmp_path, capsys)
+    assert "PodCliqueScalingGroup" in json.dumps(told["notCollected"])
+    assert sum("podcliquescalinggroups" in one for one in server.asked) == 1
+    assert sum("/podcliques?" in one for one in server.asked) == 2
 
 
 def saved(server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> ApplyOptions:
@@ -191,3 +205,32 @@ def test_wl027_what_would_be_refused_is_held_back_in_both(
     assert words in capsys.readouterr().out
     run(["apply", "--dry-run", str(path), *where], "grove")
     assert f"PodClique/{name}: step" not in capsys.readouterr().err
+
+
+@pytest.mark.req("WL-231")
+def test_in048_a_clique_whose_scaling_group_is_gone_holds_its_set(
+    server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the operator sees it; the collector of garbage has yet to come to it."""
+    left = []
+    for item in server.items:
+        meta = item["metadata"]
+        if meta["name"] == "gemma":
+            meta["deletionTimestamp"] = NOW
+        if meta["name"] == "gemma-0-router":
+            meta["ownerReferences"][0] |= {"kind": "PodCliqueScalingGroup", "name": "gemma-0-pool", "uid": "gone"}
+            meta["labels"][GROUP_REPLICA[0]] = "0"
+        if meta["name"] in {"gemma", "gemma-0-router"}:
+            left.append(item)
+    server.items[:] = left
+    (plan,) = planned(server, tmp_path, capsys, "--until", "1h")["plans"]
+    shelves = Shelves()
+    for kind in KINDS:
+        shelves.replace(kind, [item for item in left if item["kind"] == kind], "1")
+    seen = shelves.observe(("inference", "gemma"), datetime(2026, 11, 20, 9, tzinfo=UTC))
+    assert seen is not None
+    told = [(held.target.name, [why.sentence for why in held.because]) for held in reconcile(seen).withheld]
+    for round_ in plan["rounds"]:
+        said = [(one["target"]["name"], [why["sentence"] for why in one["because"]]) for one in round_["withheld"]]
+        assert (round_["steps"], said) == ([], told)
+    assert any("PodCliques, scaling groups and pods are gone: 1" in words for _, (words, *_) in told)

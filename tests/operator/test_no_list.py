@@ -101,7 +101,9 @@ def test_op065_the_copy_stays_and_the_server_is_asked_again(watch: str) -> None:
         following = asyncio.create_task(
             Reflector(api, KINDS["PodCliqueSet"], shelves, told=lambda _kind, words: told.append(words)).run()
         )
-        await asyncio.sleep(0.6)
+        async with asyncio.timeout(20):
+            while server.watches < 2 and not following.done():  # noqa: ASYNC110 - the server tells nobody
+                await asyncio.sleep(0.05)
         died = following.done()
         following.cancel()
         await asyncio.wait([following])

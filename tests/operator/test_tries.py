@@ -55,6 +55,12 @@ def tried(
     asyncio.run(scenario())
 
 
+def late_enough(times: list[float]) -> bool:
+    """Whether no pause is shorter than its turn asks for; a busy machine makes any of them longer."""
+    pauses = [later - sooner for sooner, later in pairwise(times)]
+    return all(pause > 0.19 * 2**number for number, pause in enumerate(pauses))
+
+
 @pytest.mark.parametrize("refused", [(500, "InternalError"), (503, "ServiceUnavailable"), (403, "Forbidden")], ids=str)
 @pytest.mark.req("WL-233")
 def test_op067_the_server_is_asked_again_to_let_go(refused: tuple[int, str]) -> None:
@@ -73,9 +79,8 @@ def test_op067_the_server_is_asked_again_to_let_go(refused: tuple[int, str]) -> 
         return web.json_response({"kind": "Status", "status": "Success", "details": {"uid": "a"}})
 
     tried(answer, "PodClique", raw, lambda shelves: not shelves.holds(("ml", "llama")))
-    pauses = [later - sooner for sooner, later in pairwise(times)]
-    assert len(pauses) == 2
-    assert 0.19 < pauses[0] < pauses[1]
+    assert len(times) == 3
+    assert late_enough(times)
 
 
 @pytest.mark.parametrize("busy", [False, True])
@@ -93,5 +98,4 @@ def test_op023_a_quota_is_asked_later_each_time_however_busy_the_set_is(busy: bo
         return web.json_response({})
 
     tried(answer, "PodCliqueSet", raw, lambda _shelves: len(times) == 5, busy=busy)
-    pauses = [later - sooner for sooner, later in pairwise(times)]
-    assert all(later > 1.3 * sooner for sooner, later in pairwise(pauses)), pauses
+    assert late_enough(times), times

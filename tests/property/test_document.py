@@ -1,5 +1,6 @@
 """The JSON plan: what is none of ours is refused with a reason, never with a traceback."""
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -11,8 +12,9 @@ from grove_core.document.document import FORMAT_VERSION, Document
 from grove_core.document.reading import attempts_from_json, document_from_json
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.steps import Apply, Attempt, Outcome
+from grove_core.kernel.steps import Apply, Attempt, Delete, Outcome
 from grove_core.plan.forecast import forecast_of
+from grove_core.plan.plan import Plan
 from grove_core.plan.staleness import changes_since
 from grove_core.reconcile import reconcile
 from tests.property.ending import ENDING
@@ -24,10 +26,12 @@ from tests.property.workload.sets import clique_raw, set_raw
 Json = dict[str, Any]
 
 
+def document_of(plan: Plan) -> Document:
+    return Document(rules="design", as_of=START, not_collected=(), forecasts=(forecast_of(plan, START),))
+
+
 def plain(world: World) -> Json:
-    plan = reconcile(world.snapshot)
-    document = Document(rules="design", as_of=START, not_collected=(), forecasts=(forecast_of(plan, START),))
-    return document_as_json(document, decisions=True)
+    return document_as_json(document_of(reconcile(world.snapshot)), decisions=True)
 
 
 @pytest.mark.parametrize("version", [None, "2.0", "0.9", 1, "", "x"])
@@ -51,7 +55,7 @@ def test_cl011_a_document_that_lacks_something_is_refused(missing: str) -> None:
 
 
 def test_cl011_a_time_that_is_none_is_refused() -> None:
-    with pytest.raises(MalformedObject, match="RFC 3339"):
+    with pytest.raises(MalformedObject, match='"yesterday" instead of an RFC 3339'):
         document_from_json({**plain(world_of(b"")), "asOf": "yesterday"})
 
 
@@ -74,7 +78,7 @@ def test_pl012_what_is_no_attempt_is_refused(raw: object) -> None:
     ("raw", "path", "got"),
     [
         (None, "", "nothing"),
-        ([{"action": "delete"}], "attempts[0]", "an object with 1 keys, of which 'because' is missing or not known"),
+        ([{"action": "delete"}], "attempts[0]", "an object with 1 key, of which 'because' is missing or not known"),
         ([5, 5], "attempts[1]", "5"),
     ],
 )
@@ -209,5 +213,18 @@ def test_pl009_a_change_reads_back() -> None:
     while (plan := life.round()) is not None and not any(isinstance(step.action, Apply) for step in plan.steps):
         pass
     assert plan is not None
-    document = Document(rules="design", as_of=START, not_collected=(), forecasts=(forecast_of(plan, START),))
+    document = document_of(plan)
+    assert document_from_json(document_as_json(document, decisions=True)) == document
+
+
+def test_pl009_a_deletion_that_waits_for_what_is_owned_reads_back() -> None:
+    life = Life(set_raw(clique_raw("a")))
+    life.settle()
+    life.world.put(replace(life.root, deleting=True))
+    plan = life.round()
+    assert plan is not None
+    (gone,) = [step.action for step in plan.steps if step.target.kind == "PodClique"]
+    assert isinstance(gone, Delete)
+    assert gone.foreground
+    document = document_of(plan)
     assert document_from_json(document_as_json(document, decisions=True)) == document

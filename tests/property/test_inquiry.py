@@ -1,20 +1,27 @@
 """Asking about one object (CL-007): every kind, on arbitrary worlds."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
+from grove_core.areas.gang_termination.rules import Why as Design
+from grove_core.areas.mnnvl.desire import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain
 from grove_core.inquiry import Inquiry, cliques_behind, has
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Create, SetStatus
+from grove_core.kernel.steps import Create, Delete, SetStatus
+from grove_core.plan.plan import Withheld
 from grove_core.reconcile import reconcile
+from grove_core.resources.compute_domain import compute_domain_of
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
 from grove_core.resources.keys import MNNVL_ENABLED
 from grove_core.resources.podgang import PodGang, PodGroup
 from grove_core.snapshot.snapshot import Snapshot
+from tests.property.mnnvl_scopes.worlds import GPUS
 from tests.property.strategies.worlds import World, is_termination, world_of, worlds
 from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, clique_raw, set_raw
@@ -138,3 +145,77 @@ def test_cl007_the_address_of_an_object_is_looked_up_once(monkeypatch: pytest.Mo
     monkeypatch.setattr("grove_core.inquiry.shared_domain", counted)
     assert list(Inquiry(snapshot, plan, "ComputeDomain", "llm-4-cd").findings())
     assert len(walks) <= 2
+
+
+def test_cl007_a_set_that_is_well_has_a_verdict_on_each_replica() -> None:
+    life = Life(set_raw(clique_raw("a"), replicas=2))
+    life.settle()
+    seen = life.look()
+    assert seen is not None
+    plan = reconcile(seen)
+    assert [one.subject.replica for one in Inquiry(seen, plan, "PodCliqueSet", "llm").guards()] == [0, 1]
+
+
+def test_cl015_a_pod_tells_of_itself_and_its_clique_of_all_its_pods() -> None:
+    life = Life(set_raw(clique_raw("a", 3)))
+    life.settle()
+    life.scale("llm-0-a", 1)
+    seen = life.look()
+    assert seen is not None
+    plan = reconcile(seen)
+    gone = [step.target.name for step in plan.steps if isinstance(step.action, Delete)]
+    assert len(gone) == 2
+    told = {
+        name: [step.target.name for step in Inquiry(seen, plan, kind, name).steps() if isinstance(step.action, Delete)]
+        for kind, name in [*(("Pod", name) for name in gone), ("PodClique", "llm-0-a")]
+    }
+    assert told == {**{name: [name] for name in gone}, "llm-0-a": gone}
+    clique, pod = next((clique, pod) for clique, pod in seen.pods() if pod.name == gone[0])
+    assert pod in Inquiry(seen, plan, "Pod", gone[0]).pods_of(clique)
+
+
+@pytest.mark.parametrize(("name", "there"), [("llm-cd-0", True), ("llm-cd-7", True), ("llm-cd-8", False)])
+def test_cl007_a_domain_of_a_replica_that_is_wanted_no_more_is_known(name: str, *, there: bool) -> None:
+    domain = compute_domain_of({"metadata": {"name": "llm-cd-7", "namespace": "ml"}, "spec": {"numNodes": 0}})
+    snapshot = replace(applied(set_raw(clique_raw("a"))), domains=(domain,))
+    assert has(snapshot, "ComputeDomain", name) is there
+
+
+def test_cl007_a_domain_of_a_replica_tells_the_verdicts_on_it_and_on_its_set() -> None:
+    snapshot = applied(set_raw(clique_raw("a", pod_spec=GPUS), replicas=2))
+    snapshot = replace(snapshot, configuration=Configuration(Mnnvl(enabled=True)))
+    told = list(Inquiry(snapshot, reconcile(snapshot), "ComputeDomain", "llm-cd-1").findings())
+    assert {one.subject.replica for one in told} == {None, 1}
+    assert {one.question for one in told} == {FABRIC}
+
+
+def test_gt060_the_guard_is_whoever_ends_it_or_else_whoever_keeps_it() -> None:
+    """A clique that is breached, while its set still waits, and when its time has come."""
+    life = Life(set_raw(clique_raw("a"), clique_raw("b"), terminationDelay="1h"))
+    life.settle()
+    life.world.put_pod(replace(life.pods("llm-0-a")[0], ready=False))
+    life.round()
+    guards = []
+    for minutes in (5, 120):
+        life.now += timedelta(minutes=minutes)
+        seen = life.look()
+        assert seen is not None
+        guards += [
+            [(guard.question, guard.verdict) for guard in Inquiry(seen, reconcile(seen), "PodClique", name).guards()]
+            for name in ("llm-0-a", "llm-0-b")
+        ]
+    waits, ends = (TERMINATION, "Wait"), (TERMINATION, "Terminate")
+    assert [one for (one,) in guards] == [waits, (BREACH, "False"), ends, ends]
+
+
+def test_cl015_what_is_held_back_about_a_set_is_told_of_its_parts() -> None:
+    life = Life(set_raw(clique_raw("a"), clique_raw("b")))
+    life.settle()
+    seen = life.look()
+    assert seen is not None
+    because = (Design.NOTHING_BREACHED.because(seen.root.ref),)
+    withheld = tuple(Withheld(ref, because) for ref in (seen.root.ref, seen.cliques[1].ref))
+    plan = replace(reconcile(seen), withheld=withheld)
+    told = [tuple(Inquiry(seen, plan, "PodClique", name).withheld()) for name in ("llm-0-a", "llm-0-b")]
+    assert told == [withheld[:1], withheld]
+    assert tuple(Inquiry(seen, plan, "PodCliqueSet", "llm").withheld()) == withheld

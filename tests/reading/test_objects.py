@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from grove_core.resources.keys import GATE
 from grove_shell.cli.main import run
 from grove_shell.reading.objects import load
 from tests.reading.breaking import EXAMPLE, NOW, Json, loaded, named, pods_of, write
@@ -156,7 +157,8 @@ class TestIN034:
 
 class TestIN035:
     """A judged kind of which a namespace holds no object, while the status or the owner of another object there speaks
-    of some, MUST count as not collected in it.
+    of some, or a set with a ``uid`` wants some, MUST count as not collected in it, and so MUST PodGangs where a pod
+    with Grove's gate is.
     """
 
     @pytest.mark.parametrize(
@@ -195,6 +197,46 @@ class TestIN035:
     def test_one_clique_may_have_lost_all_its_pods(self, tmp_path: Path, items: list[Json]) -> None:
         lost = pods_of(items, "qwen-0-decode")
         assert loaded(tmp_path / "c.json", [i for i in items if i not in lost]).cluster.gaps == frozenset()
+
+    @pytest.mark.parametrize(
+        ("change", "is_missed"),
+        [
+            ({}, True),
+            ({"status": {}}, True),
+            ({"spec": {"replicas": 0}, "status": {}}, False),
+            ({"spec": {"replicas": 0}}, True),
+            ({"metadata": {"deletionTimestamp": "2026-11-20T08:00:00Z"}, "status": {}}, False),
+        ],
+        ids=["as it is", "nothing told", "nothing wanted", "nothing wanted any more", "going"],
+    )
+    def test_a_set_that_wants_some_and_is_alone(
+        self, tmp_path: Path, items: list[Json], change: dict[str, Json], is_missed: bool
+    ) -> None:
+        (alone,) = (item for item in items if item["kind"] == "PodCliqueSet" and item["metadata"]["name"] == "gemma")
+        assert alone["status"]["availableReplicas"]
+        for part, values in change.items():
+            alone[part] = {**alone[part], **values} if values else {}
+        found = loaded(tmp_path / "cluster.json", [alone])
+        assert (("PodClique", "inference") in found.cluster.gaps) is is_missed
+
+    def test_an_edit_says_nothing_of_what_was_collected(self, tmp_path: Path, items: list[Json]) -> None:
+        (alone,) = (item for item in items if item["kind"] == "PodCliqueSet" and item["metadata"]["name"] == "gemma")
+        alone["spec"]["replicas"], alone["status"] = 0, {}
+        meta = {key: alone["metadata"][key] for key in ("name", "namespace")}
+        edit = {**alone, "metadata": meta, "spec": {**alone["spec"], "replicas": 2}}
+        found = loaded(tmp_path / "cluster.json", [alone, {key: edit[key] for key in edit if key != "status"}])
+        assert (found.faults, found.edited, found.cluster.gaps) == ((), ("inference/gemma",), frozenset())
+
+    @pytest.mark.req("WL-235")
+    def test_a_pod_that_waits_for_a_gang(self, tmp_path: Path, items: list[Json]) -> None:
+        pod = pods_of(items, "qwen-0-decode")[0]
+        assert loaded(tmp_path / "c.json", items).cluster.gaps == frozenset()
+        pod["spec"]["schedulingGates"] = [{"name": GATE}]
+        assert loaded(tmp_path / "c.json", items).cluster.gaps == {("PodGang", "inference")}
+        gang = {"apiVersion": "scheduler.grove.io/v1alpha1", "kind": "PodGang", "spec": {"podgroups": []}}
+        owner = {"apiVersion": "v1", "kind": "PodCliqueSet", "name": "x", "uid": "x", "controller": True}
+        meta = {"name": "g", "namespace": "inference", "uid": "g", "resourceVersion": "1", "ownerReferences": [owner]}
+        assert loaded(tmp_path / "c.json", [*items, {**gang, "metadata": meta}]).cluster.gaps == frozenset()
 
     def test_no_pods_where_nobody_speaks_of_any(self, tmp_path: Path, items: list[Json]) -> None:
         quiet = [item for item in items if item["kind"] != "Pod"]

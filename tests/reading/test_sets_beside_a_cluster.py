@@ -81,7 +81,8 @@ class TestIN041:
         manifest["spec"]["template"]["cliques"][0]["spec"]["replicas"] += 3
         path, more = write(tmp_path / "c.json", items), write(tmp_path / "m.json", [manifest])
         assert run(["plan", "-f", path, "-f", more, *NOW, "gemma"], "grove") == 0
-        assert "warning: spec.template.cliques[0].spec.replicas" in capsys.readouterr().out
+        words = "warning: PodCliqueSet inference/gemma: spec.template.cliques[0].spec.replicas"
+        assert words in capsys.readouterr().out
 
     def test_an_update_that_is_refused_is_a_fault(self, tmp_path: Path, items: list[Json]) -> None:
         manifest = manifest_of(items, "gemma")

@@ -22,6 +22,7 @@ from grove_shell.simulator.spans import MINUTE, SECOND
 from grove_shell.views.run_document import run_as_json
 from grove_shell.views.structured import as_text
 from grove_shell.views.timeline import timeline_page
+from tests.property.rarely import RARELY
 from tests.simulation.sets import clique_raw, random_scenario, set_raw
 from tests.simulation.watching import Json, changes_of_pods, run, scenario, told, watched
 from tests.simulation.worlds import world
@@ -29,6 +30,7 @@ from tests.simulation.worlds import world
 IN_ORDER = "CliqueStartupTypeInOrder"
 
 
+@RARELY
 @given(st.integers(0, 10**6))
 def test_sm010_a_run_is_a_function_of_its_scenario(seed: int) -> None:
     one, other = (Simulation(world(seed), Options(check=True)).run() for _ in range(2))
@@ -36,6 +38,7 @@ def test_sm010_a_run_is_a_function_of_its_scenario(seed: int) -> None:
     assert repr(one.log) == repr(other.log)
 
 
+@RARELY
 @given(st.integers(0, 10**6))
 def test_sm030_pods_start_in_their_order(seed: int) -> None:
     found = Simulation(random_scenario(seed)).run()

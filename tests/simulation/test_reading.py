@@ -38,7 +38,7 @@ def test_sm001_all_faults_at_once_with_their_places(tmp_path: Path) -> None:
     seen = faults(found)
     assert seen["metadata.mood"] == ("another field here; known: name, description", '"bad"')
     assert seen["spec.sets[0].spec.template.cliques[0].spec.minAvailable"][1] == "3"
-    assert seen["spec.sets[2]"] == ("a manifest, or file: PATH and nothing else", "an object with 1 keys")
+    assert seen["spec.sets[2]"] == ("a manifest, or file: PATH and nothing else", "an object with 1 key")
     assert seen["spec.sets[3]"] == ("an object", '"x"')
     assert seen["spec.sets[4].kind"] == ("PodCliqueSet", '"Pod"')
     assert seen["spec.nodes[0].name"] == ("a name", '""')

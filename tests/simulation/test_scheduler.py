@@ -19,6 +19,7 @@ from grove_shell.simulator.quantities import amount_of, parse_quantity
 from grove_shell.simulator.scenario import SchedulerSpec
 from grove_shell.simulator.simulation import Options, Simulation
 from grove_shell.simulator.user_events import NodePool
+from tests.property.rarely import RARELY
 from tests.simulation.sets import clique_raw, random_scenario, scenario_of, set_raw
 
 Json = dict[str, Any]
@@ -41,6 +42,7 @@ def pods_by_clique(cluster: Cluster) -> dict[str, list[Pod]]:
     return {clique.ref.name: cluster.world.pods[clique.uid] for clique in cluster.cliques()}
 
 
+@RARELY
 @given(st.integers(0, 1000), st.integers(1, 6), st.integers(1, 3))
 @pytest.mark.req("SM-021")
 def test_sm020_a_gang_is_placed_as_one_or_not_at_all(seed: int, nodes: int, gpus: int) -> None:
@@ -56,6 +58,7 @@ def test_sm020_a_gang_is_placed_as_one_or_not_at_all(seed: int, nodes: int, gpus
         assert sum(pod.node == node.name for found in pods.values() for pod in found) <= gpus
 
 
+@RARELY
 @given(st.integers(0, 1000), st.integers(1, 6), st.integers(1, 3))
 def test_sm024_without_gangs_whoever_fits_is_placed(seed: int, nodes: int, gpus: int) -> None:
     simulation = placed(seed, nodes, gpus, gang_aware=False)
@@ -63,6 +66,7 @@ def test_sm024_without_gangs_whoever_fits_is_placed(seed: int, nodes: int, gpus:
     assert sum(bool(pod.node) for pod in pods) == min(len(pods), nodes * gpus)
 
 
+@RARELY
 @given(st.integers(0, 1000), st.integers(0, 100))
 def test_sm023_a_gated_pod_waits(seed: int, order: int) -> None:
     simulation = placed(seed, 6, 3)

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from grove_core.areas.domain_cliques.entries import Fate, Judged, judge_entries
 from grove_core.areas.domain_cliques.moment import DomainMoment
 from grove_core.areas.domain_cliques.rules import Why
-from grove_core.areas.domain_cliques.summary import Summary, summary_of
-from grove_core.areas.domain_cliques.writing import place_of, without
+from grove_core.areas.domain_cliques.summary import Summary, kept_without_fabric, summary_of
+from grove_core.areas.domain_cliques.writing import IN_DOMAIN, place_of, without
 from grove_core.kernel.decisions import Finding
-from grove_core.kernel.frozen import frozen
+from grove_core.kernel.frozen import Json, frozen
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Applied, Desired, HeldBack, Status, Want
 from grove_core.resources.compute_domain import NODE_NAME
 from grove_core.resources.compute_domain_clique import ComputeDomainClique
+from grove_core.resources.names import listed
 
 
 def wants_of_domain(moment: DomainMoment) -> tuple[Desired, tuple[Finding, ...]]:
@@ -26,7 +27,10 @@ def wants_of_domain(moment: DomainMoment) -> tuple[Desired, tuple[Finding, ...]]
         return Desired(), (Finding(moment.domain.ref, "status", "Keep", because),)
     judged = judge_entries(moment)
     summary = summary_of(moment, judged)
-    wants: list[Want] = [*_removals(judged), *_status(moment, summary)]
+    removals = tuple(_removals(judged))
+    wants: list[Want] = [*removals]
+    if all(want.target != moment.domain.ref for want in removals):
+        wants += _status(moment, judged, summary)
     held = [
         HeldBack(found.register.ref, found.decision.because)
         for found in judged
@@ -51,20 +55,28 @@ def _removals(judged: tuple[Judged, ...]) -> Iterator[Want]:
         yield Applied(ref, register.guard, fields, because)
 
 
-def _status(moment: DomainMoment, summary: Summary) -> Iterator[Want]:
+def _status(moment: DomainMoment, judged: tuple[Judged, ...], summary: Summary) -> Iterator[Applied | Status]:
     """All of what the controller says of the domain, where anything of it differs from what is stored (DC-086)."""
-    domain = moment.domain
-    cliques = tuple(told for told, _ in summary.cliques)
-    stored = tuple(entry for entry in domain.nodes if not entry.clique)
-    if (domain.readiness, domain.cliques, stored) == (summary.status.verdict, cliques, summary.fabricless):
+    domain, records = moment.domain, summary.records
+    theirs = kept_without_fabric(judged, summary.fabricless)
+    if any(found.fate is Fate.UNKNOWN for found in theirs):
+        return  # an apply that does not hold an entry of the controller's own takes it away (DC-072)
+    kept = {found.entry.node for found in theirs}
+    stored = tuple(entry for entry in domain.nodes if not entry.clique and entry.node not in kept)
+    if (domain.readiness, domain.cliques, stored) == (summary.status.verdict, records, summary.fabricless):
         return
-    fields = {
-        "status": summary.status.verdict,
-        "cliques": tuple({"id": told.id, "status": told.status} for told in cliques),
-        "nodes": tuple(entry.as_json(NODE_NAME) for entry in summary.fabricless),
-    }
     because = (*summary.status.because, *(reason for _, decision in summary.cliques for reason in decision.because))
-    yield Status(domain.ref, domain.guard, frozen(fields), because)
+    fields: dict[str, Json] = {
+        "status": summary.status.verdict,
+        "cliques": tuple(frozen({"id": told.id, "status": told.status}) for told in records),
+    }
+    strange = sorted({told.id for told in domain.cliques} - {told.id for told in records})
+    if strange:  # another manager may own them, whose records no apply takes away
+        because = (Why.RECORD_STALE.because(domain.ref, cliques=listed(strange)), *because)
+        yield Applied(domain.ref, domain.guard, frozen({IN_DOMAIN.above: fields}), because)
+    else:
+        fields["nodes"] = tuple(entry.as_json(NODE_NAME) for entry in summary.fabricless)
+        yield Status(domain.ref, domain.guard, frozen(fields), because)
 
 
 def _findings(moment: DomainMoment, judged: tuple[Judged, ...], summary: Summary) -> Iterator[Finding]:

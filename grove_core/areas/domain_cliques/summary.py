@@ -20,12 +20,21 @@ class Summary:
     Attributes:
         status: of the whole domain (DC-083, DC-084).
         cliques: of each clique object, sorted by id (DC-080 to DC-082).
-        fabricless: the entries of nodes without fabric, which nobody else writes, sorted by node (DC-062).
+        fabricless: the entries of nodes without fabric that are the controller's to write, sorted by node (DC-062).
     """
 
     status: Decision[str]
     cliques: tuple[tuple[CliqueInfo, Decision[str]], ...]
     fabricless: tuple[DaemonEntry, ...]
+
+    @property
+    def records(self) -> tuple[CliqueInfo, ...]:
+        """One for each id, of two objects with one id the worse word: a server takes no id twice (DC-082)."""
+        worst: dict[str, CliqueInfo] = {}
+        for record, _ in self.cliques:
+            if record.id not in worst or worst[record.id].status == READY:
+                worst[record.id] = record
+        return tuple(worst.values())
 
 
 def summary_of(moment: DomainMoment, judged: tuple[Judged, ...]) -> Summary:
@@ -45,8 +54,9 @@ def summary_of(moment: DomainMoment, judged: tuple[Judged, ...]) -> Summary:
             decision = Decision(NOT_READY, (Why.CLIQUE_NOT_READY.because(clique.ref, **facts, ready=ready),))
         cliques.append((CliqueInfo(clique.clique, decision.verdict), decision))
     fabricless = fabricless_of(moment)
+    others = [found.entry for found in kept_without_fabric(judged, fabricless)]
     return Summary(
-        _global(moment, [found.entry for found in left if found.entry.clique], fabricless),
+        _global(moment, [*(found.entry for found in left if found.entry.clique), *others], fabricless),
         tuple(sorted(cliques, key=lambda told: told[0].id)),
         fabricless,
     )
@@ -60,6 +70,16 @@ def fabricless_of(moment: DomainMoment) -> tuple[DaemonEntry, ...]:
         if pod.clique == "" and pod.living and pod.node and pod.ip
     }
     return tuple(sorted(found.values(), key=lambda entry: entry.node))
+
+
+def kept_without_fabric(judged: Iterable[Judged], fabricless: Iterable[DaemonEntry]) -> tuple[Judged, ...]:
+    """Entries of nodes without fabric that stay though no living pod says so: an earlier daemon writes its own."""
+    own = {entry.node for entry in fabricless}
+    return tuple(
+        found
+        for found in judged
+        if not found.entry.clique and found.entry.node not in own and found.fate is not Fate.REMOVE
+    )
 
 
 def _global(moment: DomainMoment, entries: list[DaemonEntry], fabricless: tuple[DaemonEntry, ...]) -> Decision[str]:

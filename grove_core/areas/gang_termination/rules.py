@@ -30,6 +30,9 @@ class Why(Rule):
     NOTHING_BREACHED = Clause("GT-035", "no constituent is breached")
     GANG_TERMINATED = Clause("GT-036", "replica {replica} of the set ends as a whole because of {cause}")
     SET_BEING_DELETED = Clause("GT-037", "the set is being deleted; nothing of it is terminated")
+    SET_TOO_LARGE = Clause(
+        "GT-064", "the set is too large to be planned; nothing of it is terminated, for it would not come back"
+    )
     CONSTITUENT_MISSING = Clause("GT-038", "{name} does not exist or is being deleted, which is no breach")
 
     GROUP_UPDATE_IN_PROGRESS = Clause("GT-041", "an update of the scaling group runs", code="UpdateInProgress")
@@ -71,7 +74,9 @@ UNWELL: Final = frozenset({Why.CONSTITUENT_MISSING})
 class Refuse(Rule):
     """Why a PodCliqueSet manifest is refused, or not."""
 
-    DELAY_MALFORMED = Clause("GT-090", "must be a duration such as 4h or 1h30m")
+    DELAY_MALFORMED = Clause(
+        "GT-090", "must be a duration such as 4h or 1h30m: hours, minutes and seconds, at most 2562047h"
+    )
     DELAY_NOT_POSITIVE = Clause(
         "GT-091", "must be greater than 0; left out, gang termination is off, but the existing operator puts 4h there"
     )

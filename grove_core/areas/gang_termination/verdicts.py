@@ -138,6 +138,7 @@ class Judgement(NamedTuple):
     Attributes:
         cliques: those that can be judged, maybe made anew at each look; cliques being deleted are in ``leaving``.
         unknown: set where nothing can be said (GT-024); then the others are empty.
+        guard: why nothing is ended whatever is breached, if so.
     """
 
     cliques: Sequence[CliqueJudgement] = ()
@@ -145,6 +146,7 @@ class Judgement(NamedTuple):
     groups: tuple[GroupJudgement, ...] = ()
     replicas: tuple[ReplicaJudgement, ...] = ()
     unknown: tuple[Reason, ...] = ()
+    guard: Why | None = None
 
 
 class Availability(NamedTuple):

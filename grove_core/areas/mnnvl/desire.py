@@ -57,7 +57,7 @@ def wants_of_fabric(snapshot: Snapshot, judgement: FabricJudgement) -> Desired:
 def findings_of_fabric(snapshot: Snapshot, judgement: FabricJudgement) -> Iterator[Finding]:
     """Which criterion decided, and each replica's fate; nothing of a cluster that has nothing to do with it."""
     told = snapshot.configuration.mnnvl
-    if told.mode is not MnnvlMode.OPERATOR or not (told.enabled or judgement.replicas or snapshot.domains):
+    if not judgement.replicas and not (told.mode is MnnvlMode.OPERATOR and (told.enabled or snapshot.domains)):
         return
     root = snapshot.root.ref
     yield Finding(root, QUESTION, "Wanted" if judgement.is_wanted else "NotWanted", (judgement.criterion,))

@@ -12,7 +12,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Outcome
 from grove_core.kernel.times import format_time
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
-from grove_core.resources.configuration import MnnvlMode
+from grove_core.resources.configuration import Mnnvl, MnnvlMode
 from grove_core.resources.dialects import dialect_of
 from grove_core.resources.domain_condition import Failure, failure_in
 from grove_core.resources.gpus import GPU
@@ -35,13 +35,14 @@ def judge_fabric(snapshot: Snapshot) -> FabricJudgement:
         snapshot: of the set, own writes counted as seen.
     """
     wanted, criterion = _criterion_of(snapshot)
-    if snapshot.root.deleting or not snapshot.root.uid or snapshot.configuration.mnnvl.mode is not MnnvlMode.OPERATOR:
+    if snapshot.root.deleting or not snapshot.root.uid:
         return FabricJudgement(criterion, wanted, failure=None)
+    if is_too_large(snapshot):
+        return FabricJudgement(criterion, wanted, failure=None)  # it stays as it is, and so does what it says
     scene = _Scene(snapshot)
-    whole = wanted and not is_too_large(snapshot)  # else no replica comes to be, and those that are there are enough
-    indices = range(max(snapshot.root.spec.replicas, 0)) if whole else scene.joined
-    replicas = tuple(scene.replica(index, is_wanted=wanted) for index in indices)
-    failure = scene.failure(replicas) if (scene.knows and not scene.unseen) or not wanted else None
+    indices = range(max(snapshot.root.spec.replicas, 0)) if wanted else scene.joined
+    replicas = tuple(scene.replica(index) for index in indices)
+    failure = scene.failure(replicas) if (scene.knows and not scene.unseen) or not scene.is_on else None
     return FabricJudgement(criterion, wanted, replicas, failure)
 
 
@@ -70,7 +71,7 @@ def _criterion_of(snapshot: Snapshot) -> tuple[bool, Reason]:
     """Whether the set is to have domains, by the first criterion that says no, else by the last."""
     root = snapshot.root
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.OPERATOR):
-        return False, Why.MNNVL_OFF.because(root.ref)
+        return False, Why.MNNVL_OFF.because(root.ref, setting=_off_by(snapshot.configuration.mnnvl))
     if opts_out(root.annotations):
         value = f'"{root.annotations[MNNVL_ENABLED]}"'
         return False, Why.OPTED_OUT.because(root.ref, annotation=MNNVL_ENABLED, value=value)
@@ -78,6 +79,11 @@ def _criterion_of(snapshot: Snapshot) -> tuple[bool, Reason]:
     if not cliques:
         return False, Why.NO_GPUS_ASKED.because(root.ref, resource=GPU)
     return True, Why.GPUS_ASKED.because(root.ref, cliques=listed(cliques))
+
+
+def _off_by(told: Mnnvl) -> str:
+    """What of the configuration keeps the operator from making domains of its own."""
+    return "MNNVL is by annotations" if told.enabled else "MNNVL is off"
 
 
 class _Place(NamedTuple):
@@ -100,12 +106,14 @@ class _Scene:
     """A set as it is looked at here, with what is asked again and again found once.
 
     Attributes:
+        is_on: whether domains are made in this mode.
         knows: whether every ComputeDomain is in the snapshot.
         unseen: kinds of siblings that may be there and not in the snapshot.
         kin: by replica.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
+        self.is_on = snapshot.configuration.mnnvl.in_mode(MnnvlMode.OPERATOR)
         self.knows = DOMAIN_KIND in snapshot.complete
         self.unseen = parts_not_collected(snapshot)
         self.kin: dict[int, Kin] = {}
@@ -129,7 +137,7 @@ class _Scene:
         """The replicas that use a domain, in order."""
         return sorted(index for index, kin in self.kin.items() if kin is Kin.JOINED)
 
-    def replica(self, index: int, *, is_wanted: bool) -> ReplicaFabric:
+    def replica(self, index: int) -> ReplicaFabric:
         """What becomes of one replica."""
         ref = address_of(self._snapshot, index)
         found = self._snapshot.named_domains.get((ref.namespace, ref.name))
@@ -144,8 +152,9 @@ class _Scene:
         if place.kin is Kin.NONE and self.unseen:
             because = Why.SIBLINGS_NOT_COLLECTED.because(ref, kinds=listed(self.unseen), replica=index)
             return place.is_so(Fate.UNKNOWN, because)
-        if not is_wanted:
-            return place.is_so(Fate.MISSED, Why.MISSED_WHILE_OFF.because(ref, replica=index))
+        if not self.is_on:
+            setting = _off_by(self._snapshot.configuration.mnnvl)
+            return place.is_so(Fate.MISSED, Why.MISSED_WHILE_OFF.because(ref, replica=index, setting=setting))
         if place.kin is Kin.WITHOUT and index not in self._before.replicas and ref.name not in self._refused:
             return self._without(place)
         return self._missing(place) if found is None else self._taken(place, found)

@@ -9,7 +9,7 @@ from grove_core.kernel.reasons import Clause, Rule
 class Why(Rule):
     """Why a replica has a ComputeDomain, waits for one, or does without."""
 
-    MNNVL_OFF = Clause("MN-001", "MNNVL is off in the operator's configuration")
+    MNNVL_OFF = Clause("MN-001", "{setting} in the operator's configuration")
     OPTED_OUT = Clause("MN-002", "the set opts out: {annotation} is {value}")
     NO_GPUS_ASKED = Clause("MN-003", "none of its cliques asks for {resource}")
     DOMAIN_OF_REPLICA = Clause("MN-004", "it joins the GPUs of replica {replica} across nodes")
@@ -38,7 +38,9 @@ class Why(Rule):
     USERS_NOT_COLLECTED = Clause(
         "MN-054", "{kinds} objects were not collected: whether pods of replica {replica} hold channels of it is unknown"
     )
-    MISSED_WHILE_OFF = Clause("MN-060", "pods of replica {replica} need it, and MNNVL is off")
+    MISSED_WHILE_OFF = Clause(
+        "MN-060", "pods of replica {replica} need it, and {setting} in the operator's configuration"
+    )
 
 
 @unique

@@ -177,9 +177,9 @@ def _left_behind(snapshot: Snapshot) -> Iterator[SharedFate]:
 
 
 def _holders(snapshot: Snapshot) -> Counter[str]:
-    """Stem -> how many PodCliques hold the claim; those that are being deleted, or were made just now, included."""
+    """Stem -> how many PodCliques hold the claim; those that go, or were made just now, included."""
     found: Counter[str] = Counter()
-    for clique in snapshot.cliques:
+    for clique in (*snapshot.cliques, *snapshot.orphans):
         claim = joined_claim(clique.pod_spec)
         if claim is not None:
             found[stem_of(CLAIM_KIND, str(claim["resourceClaimName"]))] += 1

@@ -25,19 +25,18 @@ def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
     which = (Why.TOPOLOGY_NAMED if use.named else Why.TOPOLOGY_BY_DEFAULT).because(root, topology=name)
     if not snapshot.configuration.topology.enabled:
         return TopologyJudgement(Standing.OFF, (Why.TOPOLOGY_OFF.because(root), which), name)
-    placed = is_placed(snapshot)
     levels = _levels_of(snapshot, name)
     if levels is None and TOPOLOGY_KIND not in snapshot.complete:
         unknown = Why.TOPOLOGY_NOT_COLLECTED.because(root, topology=name)
-        return TopologyJudgement(Standing.UNKNOWN, (unknown, which), name, is_placed=placed)
+        return TopologyJudgement(Standing.UNKNOWN, (unknown, which), name)
     if levels is None:
         facts = {"known": listed(snapshot.topologies), "meant": nearest(name, snapshot.topologies)}
         missing = Why.TOPOLOGY_MISSING.because(root, topology=name, **facts)
-        return TopologyJudgement(Standing.MISSING, (missing, which), name, is_placed=placed)
+        return TopologyJudgement(Standing.MISSING, (missing, which), name)
     lacking = tuple(lacking_in(snapshot, name, levels))
     if lacking:
-        return TopologyJudgement(Standing.LACKING, (*lacking, which), name, is_placed=placed)
-    return TopologyJudgement(Standing.USED, (which,), name, dict(levels), placed)
+        return TopologyJudgement(Standing.LACKING, (*lacking, which), name)
+    return TopologyJudgement(Standing.USED, (which,), name, dict(levels))
 
 
 def placing_of(snapshot: Snapshot, judgement: TopologyJudgement) -> Placing:
@@ -46,7 +45,7 @@ def placing_of(snapshot: Snapshot, judgement: TopologyJudgement) -> Placing:
         return Placing()
     if judgement.standing is not Standing.USED:
         return Placing(waiting=judgement.because)
-    if judgement.is_placed:
+    if is_placed(snapshot):
         locked = Why.PLACED_OTHERWISE.because(snapshot.root.ref, topology=judgement.name)
         return Placing(judgement.name, judgement.keys, locked=locked)
     follows = Why.GANG_FOLLOWS_TOPOLOGY.because(snapshot.root.ref, topology=judgement.name)

@@ -39,10 +39,11 @@ def wants_of_topologies(moment: TopologyMoment) -> tuple[Desired, tuple[Finding,
     elif restored:  # by itself: who refuses levels does not refuse the finalizer with them
         fields["spec"] = FrozenMap({"levels": _json(moment.told.levels)})
         because += restored
-    if found.deleting and hold_of(moment) is Hold.HELD:
-        held += (HeldBack(found.ref, (Why.USERS_STAY.because(found.ref, users=users_text(moment.users)),)),)
-    elif found.deleting and TOPOLOGY_FINALIZER in found.finalizers and not moment.knows_users:
-        held += (HeldBack(found.ref, (hold,)),)
+    if found.deleting and TOPOLOGY_FINALIZER in found.finalizers:
+        if hold_of(moment) is Hold.HELD:
+            held += (HeldBack(found.ref, (Why.USERS_STAY.because(found.ref, users=users_text(moment.users)),)),)
+        elif not moment.knows_users:
+            held += (HeldBack(found.ref, (hold,)),)
     wants = [Applied(found.ref, found.guard, FrozenMap(fields), tuple(because))] if fields else []
     wants += _let_go_of_shadow(moment)
     return Desired(tuple(wants), held), (finding,)
@@ -86,17 +87,17 @@ def _why_held(moment: TopologyMoment, found: ClusterTopology) -> Reason:
     """Why a topology is held, or not."""
     if moment.is_let_go:
         return Why.DEFAULT_RELEASED.because(found.ref)
-    if not moment.knows_users:
-        return Why.SETS_NOT_COLLECTED.because(found.ref, kinds=", ".join(moment.unknown))
     if moment.users:
         return Why.TOPOLOGY_USED.because(found.ref, users=users_text(moment.users))
+    if not moment.knows_users:
+        return Why.SETS_NOT_COLLECTED.because(found.ref, kinds=", ".join(moment.unknown))
     return Why.TOPOLOGY_UNUSED.because(found.ref)
 
 
 def _finalizers(moment: TopologyMoment, found: ClusterTopology) -> tuple[str, ...] | None:
     """The finalizers it should have; None where they are as they should be. Others' stay, in their order (TP-041)."""
     has, holds = TOPOLOGY_FINALIZER in found.finalizers, hold_of(moment) is Hold.HELD
-    if has == holds or not (moment.knows_users or moment.is_let_go):
+    if has == holds or not (holds or moment.knows_users or moment.is_let_go):
         return None
     if holds:  # an API server takes no new finalizer for what is being deleted
         return None if found.deleting else (*found.finalizers, TOPOLOGY_FINALIZER)
@@ -115,14 +116,15 @@ def _default_of(moment: TopologyMoment, found: ClusterTopology) -> tuple[tuple[R
         named = Why.NAME_IS_A_BINDING.because(found.ref, kind=found.ref.kind, topology=moment.name)
         return (), (HeldBack(found.ref, (named,)),)
     restored = Why.DEFAULT_RESTORED.because(found.ref, levels=levels_text(moment.told.levels))
+    labelled = () if found.labels.get(MANAGED_BY) == OPERATOR else (restored,)
     if found.levels == moment.told.levels:
-        return ((restored,) if found.labels.get(MANAGED_BY) != OPERATOR else ()), ()
+        return labelled, ()
     if moment.unknown:
         unknown = Why.SETS_NOT_COLLECTED.because(found.ref, kinds=", ".join(moment.unknown))
-        return (), (HeldBack(found.ref, (unknown, restored)),)
+        return labelled, (HeldBack(found.ref, (unknown, restored)),)
     if moment.placed:
         in_use = Why.DEFAULT_IN_USE.because(found.ref, users=users_text(moment.placed))
-        return (), (HeldBack(found.ref, (in_use, restored)),)
+        return labelled, (HeldBack(found.ref, (in_use, restored)),)
     return (restored,), ()
 
 

@@ -34,7 +34,9 @@ class Why(Rule):
     USERS_STAY = Clause("TP-043", "it is being deleted, and stays while it is used by {users}")
 
     DEFAULT_MADE = Clause("TP-050", "it is the default topology, as configured")
-    DEFAULT_RESTORED = Clause("TP-051", "the default topology has the configured levels: {levels}")
+    DEFAULT_RESTORED = Clause(
+        "TP-051", "the default topology should have Grove's label and the configured levels: {levels}"
+    )
     DEFAULT_IN_USE = Clause("TP-052", "its levels stay as they are while pods are placed by them: {users}")
     DEFAULT_RELEASED = Clause("TP-053", "topology-aware scheduling is off: the default topology is let go of")
     NAME_IS_A_BINDING = Clause("TP-054", "{kind} {topology} has the name of the default topology, and counts as it")

@@ -56,14 +56,12 @@ class TopologyJudgement(NamedTuple):
     Attributes:
         name: of the topology; empty where none applies.
         keys: domain -> key of the node label; empty unless it is used.
-        is_placed: whether a pod of the set is bound to a node.
     """
 
     standing: Standing
     because: tuple[Reason, ...]
     name: str = ""
     keys: Mapping[str, str] = MappingProxyType({})
-    is_placed: bool = False
 
 
 class Placing(NamedTuple):

@@ -8,7 +8,8 @@ are about:
   ``admit_change`` (updates); ``startup`` is the order of starting as it may be written, ``neighbours`` what other
   sets are called, ``defaults`` what a manifest means where it says nothing.
 - What a set consists of: ``blueprint`` (a tree of names and places), ``walk`` (over all of it), ``expansion`` (from
-  what was met to wishes), ``completion`` (the whole of it while the set is wanted), ``scene`` (a snapshot by name),
+  what was met to wishes), ``completion`` (the whole of it while the set is wanted), ``oversize`` (of a set that is too
+  large for that), ``scene`` (a snapshot by name),
   ``ordering`` (who starts after whom, by full names). Manifests: ``manifests`` (what all have), ``cliques``, ``pods``,
   ``environment``, ``access``, ``claims``, ``scalers``.
 - Gangs and gates: ``gangs`` (who is placed as one), ``placing`` (where), ``gates`` (when a pod may be placed),

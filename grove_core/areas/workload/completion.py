@@ -8,13 +8,12 @@ from grove_core.areas.workload.desire import Completion
 from grove_core.areas.workload.expansion import wants_of_expansion
 from grove_core.areas.workload.lagging import findings_of_update
 from grove_core.areas.workload.rollout import judge_rollout
-from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
 from grove_core.areas.workload.status import statuses_of
 from grove_core.areas.workload.surplus import wants_of_surplus
 from grove_core.areas.workload.walk import Midst
-from grove_core.kernel.wants import Desired, HeldBack
-from grove_core.snapshot.size import MOST, size_of
+from grove_core.kernel.wants import Desired
+from grove_core.snapshot.size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -27,10 +26,8 @@ def complete(snapshot: Snapshot, ending: Ending, fabric: Fabric, placing: Placin
         fabric: which replicas wait for a ComputeDomain, and which join one.
         placing: what gangs are told of their topology.
     """
-    size = size_of(snapshot)
-    if size > MOST:
-        because = Why.TOO_LARGE.because(snapshot.root.ref, objects=size, most=MOST)
-        return Completion((Desired((), (HeldBack(snapshot.root.ref, (because,)),)),))
+    if is_too_large(snapshot):
+        return Completion()
     scene = Scene(snapshot)
     replicas = blueprint_of(snapshot)
     if not scene.knows("Pod"):

@@ -33,17 +33,25 @@ class GateJudgement:
 def judge_gates(snapshot: Snapshot) -> tuple[GateJudgement, ...]:
     """Judge every pod of a set that carries Grove's gate. Linear.
 
-    Nothing where the source has no gangs and may have left them out: a gang that was not collected refers to nobody.
+    Nothing where the source has no gangs and may have left them out, for a gang that was not collected refers to
+    nobody; where it is known to have left them out, that is why nobody knows (WL-235).
     """
     if not ("PodGang" in snapshot.complete or snapshot.gangs):
-        return ()
+        unknown = _gated(snapshot) if "PodGang" in snapshot.not_collected else ()
+        return tuple(
+            GateJudgement(clique, pod, _held(Why.GANGS_NOT_COLLECTED.because(pod.ref, gang=pod.gang)))
+            for clique, pod in unknown
+        )
     cliques = {clique.ref.name: clique for clique in snapshot.cliques if not clique.deleting}
     gangs = {gang.ref.name: GangState(snapshot, gang, cliques) for gang in snapshot.gangs if not gang.deleting}
     return tuple(
         GateJudgement(clique, pod, _judge(pod, gangs, _base_gang_of(clique, snapshot)))
-        for clique, pod in snapshot.pods()
-        if pod.held and not pod.deleting and pod.uid
+        for clique, pod in _gated(snapshot)
     )
+
+
+def _gated(snapshot: Snapshot) -> Iterator[tuple[PodClique, Pod]]:
+    return ((clique, pod) for clique, pod in snapshot.pods() if pod.held and not pod.deleting and pod.uid)
 
 
 class GangState:

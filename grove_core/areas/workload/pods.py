@@ -92,7 +92,27 @@ def pod_for(
         gated: whether it has to wait for its gang (WL-080, WL-088).
         image: of the container that waits for its parents, where it has some (WL-072).
     """
-    index = place.index
+    blank = Blank(
+        api_version=CORE,
+        kind="Pod",
+        name=name,
+        owner=clique,
+        labels=_labels_of(clique, part, place.index),
+        annotations=clique.annotations,
+    )
+    spec = _spec_of(root, clique, part, place.index, gated=gated)
+    parents = ordering.parents_of(part)
+    if parents:
+        spec = _waiting_for(spec, parents, token_secret_name(root.ref.name), image)
+    if place.is_surge:
+        because = Why.SURGE_POD.because(clique.ref, replicas=part.replicas)
+    else:
+        because = Why.POD_OF_CLIQUE.because(clique.ref, index=place.index, replicas=part.replicas)
+    return wanted(blank, {"spec": spec}, (because,))
+
+
+def _spec_of(root: PodCliqueSet, clique: PodClique, part: CliquePart, index: int, *, gated: bool) -> FrozenMap:
+    """What it runs, where it is found, and what it claims."""
     spec = with_pod_variables(clique.pod_spec, root.ref.name, root.ref.namespace, part)
     spec = FrozenMap(
         {
@@ -104,31 +124,21 @@ def pod_for(
     )
     spec = with_claims(spec, root, part, index)
     joined = clique.annotations.get(DOMAIN_TEMPLATE)
-    if joined:
-        claim = FrozenMap({"name": MNNVL_CLAIM, "resourceClaimTemplateName": joined})
-        spec = with_gpu_claim(spec, claim)  # MN-030
-    parents = ordering.parents_of(part)
-    if parents:
-        spec = _waiting_for(spec, parents, token_secret_name(root.ref.name), image)
+    if not joined:
+        return spec
+    claim = FrozenMap({"name": MNNVL_CLAIM, "resourceClaimTemplateName": joined})
+    return with_gpu_claim(spec, claim)  # MN-030
+
+
+def _labels_of(clique: PodClique, part: CliquePart, index: int) -> dict[str, str]:
+    """Those of its clique, and which of the clique's pods it is."""
     labels = {str(key): str(text) for key, text in clique.labels.items()}
     labels |= dict.fromkeys(CLIQUE, part.name)
     labels[POD_GANG] = part.gang
     if made_of := _hash_of(clique):
         labels[TEMPLATE_HASH] = made_of
     labels[POD_INDEX] = str(index)
-    blank = Blank(
-        api_version=CORE,
-        kind="Pod",
-        name=name,
-        owner=clique,
-        labels=labels,
-        annotations=clique.annotations,
-    )
-    if place.is_surge:
-        because = Why.SURGE_POD.because(clique.ref, replicas=part.replicas)
-    else:
-        because = Why.POD_OF_CLIQUE.because(clique.ref, index=index, replicas=part.replicas)
-    return wanted(blank, {"spec": spec}, (because,))
+    return labels
 
 
 def _hash_of(clique: PodClique) -> str:

@@ -110,22 +110,19 @@ def _users_own_spec(pod_spec: FrozenMap, put_in: AbstractSet[str]) -> FrozenMap:
             found["env"] = tuple(item for item in env if not _name_of(item).startswith(_VARIABLES))
         resources = container.get("resources")
         if isinstance(resources, FrozenMap):
-            claims = resources.get("claims")
-            kept = tuple(item for item in claims if _name_of(item) not in put_in) if isinstance(claims, tuple) else ()
-            found["resources"] = FrozenMap({key: item for key, item in resources.items() if key != "claims" or kept})
+            found["resources"] = _without(put_in, resources, "claims")
         return FrozenMap({key: item for key, item in found.items() if item or key not in {"env", "resources"}})
 
-    claims = pod_spec.get("resourceClaims")
-    if isinstance(claims, tuple):
-        kept = tuple(item for item in claims if _name_of(item) not in put_in)
-        pod_spec = FrozenMap(
-            {
-                key: kept if key == "resourceClaims" else item
-                for key, item in pod_spec.items()
-                if key != "resourceClaims" or kept
-            }
-        )
-    return in_containers(pod_spec, stripped)
+    return in_containers(_without(put_in, pod_spec, "resourceClaims"), stripped)
+
+
+def _without(names: AbstractSet[str], fields: FrozenMap, key: str) -> FrozenMap:
+    """The fields without the claims of these names; the list of claims goes where none is left."""
+    claims = fields.get(key)
+    if not isinstance(claims, tuple):
+        return fields
+    kept = tuple(item for item in claims if _name_of(item) not in names)
+    return FrozenMap({name: kept if name == key else item for name, item in fields.items() if name != key or kept})
 
 
 def _name_of(item: Json) -> str:

@@ -213,12 +213,12 @@ def _given_up(scene: Scene, states: Sequence[ReplicaState]) -> "_Rolls":
     for part in (part for state in states for part in state.part.cliques):
         clique = scene.clique_of(part)
         if clique is not None and stands_in(clique, scene.snapshot.pods_of.get(clique.uid, ())):
-            cliques[part.name] = Roll(runs=True, surge=True)
+            cliques[part.name] = Roll(runs=True)
     for name, found in (pair for state in states for pair in state.groups.items()):
         group = scene.groups[name]
         is_served = all(replica.available for replica in found)
         if group.status.updating and not is_served and _extra_of(scene, group, found) is not None:
-            groups[name] = Roll(runs=True, surge=True)
+            groups[name] = Roll(runs=True)
     return _Rolls(cliques=cliques, groups=groups, surge=frozenset({*cliques, *groups}))
 
 

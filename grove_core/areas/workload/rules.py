@@ -24,7 +24,9 @@ class Why(Rule):
     GANG_FOLLOWS_PODS = Clause("WL-023", "{pods} of its pods exist")
     FOLLOWS_TEMPLATE = Clause("WL-025", "the template says otherwise")
     GANG_FOLLOWS_SET = Clause("WL-026", "the set's labels, annotations or priority are others")
-    TOO_LARGE = Clause("WL-024", "{objects} PodCliques and pods are more than the {most} that are planned for one set")
+    TOO_LARGE = Clause(
+        "WL-024", "{objects:,} PodCliques and pods are more than the {most:,} that are planned for one set"
+    )
     NAME_IS_ANOTHERS = Clause("WL-027", "an object of that name is there, and is {holder}")
     GANG_LACKS_CLIQUE = Clause("WL-074", "gang {gang} is made once {missing} is there, which cannot be made")
     NAME_WANTED_TWICE = Clause("WL-022", "another object has that name: {other}")
@@ -79,6 +81,9 @@ class Why(Rule):
     SET_STATE = Clause("WL-244", "{updated} of {replicas} replicas are available and of the present template")
 
     GANG_COMPLETE = Clause("WL-090", "its gang {gang} is complete")
+    GANGS_NOT_COLLECTED = Clause(
+        "WL-235", "PodGangs were not collected, so nobody knows whether its gang {gang} is complete"
+    )
     NOT_IN_GANG_YET = Clause("WL-091", "its gang {gang} does not refer to it yet")
     GANG_INCOMPLETE = Clause("WL-092", "its gang {gang} is not complete")
     TOO_FEW_PODS = Clause("WL-093", "the gang refers to {pods} of its pods and needs {needed}")

@@ -1,12 +1,13 @@
 """What is being deleted goes in order: a set's parts with their pods first, the set last (WL-001, WL-230, WL-231)."""
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.workload.rules import Why
-from grove_core.kernel.refs import Guard
+from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Create, Delete, Outcome
 from grove_core.kernel.wants import Absent, Desired, HeldBack, Released
 from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, SET_FINALIZER
@@ -37,7 +38,8 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
     if unknown:
         because = Why.PARTS_NOT_COLLECTED.because(root.ref, kinds=unknown)
         return Desired((*parts, *released), (HeldBack(root.ref, (because,)),))
-    remaining = len(snapshot.groups) + len(snapshot.cliques) + _made_unseen(snapshot) + _pods_left(snapshot)
+    listed = (*snapshot.groups, *snapshot.cliques, *snapshot.orphans)
+    remaining = len(listed) + _made_unseen(snapshot, {part.ref for part in listed}) + _pods_left(snapshot)
     if remaining:
         held = HeldBack(root.ref, (Why.PARTS_REMAIN.because(root.ref, remaining=remaining),))
         return Desired((*parts, *released), (held,))
@@ -53,14 +55,13 @@ def released_of(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[Released]
             yield Released(part.ref, part.guard, finalizer, (Why.LET_GO.because(part.ref, finalizer=finalizer),))
 
 
-def _made_unseen(snapshot: Snapshot) -> int:
+def _made_unseen(snapshot: Snapshot, listed: AbstractSet[Ref]) -> int:
     """Parts that were made a moment ago and that the listing does not show yet (PL-018)."""
-    seen = {part.ref for part in (*snapshot.groups, *snapshot.cliques)}
     return sum(
         attempt.outcome is Outcome.DONE
         and isinstance(attempt.step.action, Create)
         and attempt.step.target.kind in {"PodClique", GROUP_KIND}
-        and attempt.step.target not in seen
+        and attempt.step.target not in listed
         for attempt in snapshot.attempts
     )
 
@@ -76,7 +77,7 @@ def _deleted_unseen(snapshot: Snapshot) -> set[Guard]:
 
 def _pods_left(snapshot: Snapshot) -> int:
     """Pods of the set whose clique is gone already: ended in the background, and perhaps on a node that is lost."""
-    root, known = snapshot.root, {clique.uid for clique in snapshot.cliques}
+    root, known = snapshot.root, {clique.uid for clique in (*snapshot.cliques, *snapshot.orphans)}
     return sum(
         bool(pod.gang) and pod.set_name == root.ref.name and pod.namespace == root.ref.namespace
         for uid, pods in snapshot.pods_of.items()

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core.areas.domain_cliques.situation import Daemon
-from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.api import CONFLICT, Api, Unreachable
 from grove_shell.client.connection import Connection, NoAccess, connect
 from grove_shell.client.greeting import advice_on
 from grove_shell.client.reflector import Reflector
@@ -45,7 +45,8 @@ class Measured:
     """A run, and what else is known of it.
 
     Attributes:
-        server: what the server has counted: also the events that the onlooker's watches brought, ``onlooked`` of them.
+        server: what the server has counted: also the events that the onlooker's watches brought, ``onlooked`` of them,
+            and conflicts of the controller, ``parried`` of them.
         decoded: lines of daemons' watches that were read to the end.
         refused: in words.
     """
@@ -53,6 +54,7 @@ class Measured:
     run: Run
     server: Counted
     onlooked: int
+    parried: int
     decoded: int
     refused: tuple[str, ...]
 
@@ -157,7 +159,14 @@ async def _measured(engine: ClusterEngine, point: Point, pipes: Sequence[Pipe]) 
     spent = sum(tally.cpu_s for tally in tallies) + busy
     refused = tuple(chain.from_iterable(tally.refused for tally in tallies))
     decoded = sum(tally.decoded for tally in tallies)
-    return Measured(replace(run, cpu_harness_s=spent), after.since(before), seen.heard - seen.written, decoded, refused)
+    return Measured(
+        run=replace(run, cpu_harness_s=spent),
+        server=after.since(before),
+        onlooked=seen.heard - seen.written,
+        parried=seen.parried,
+        decoded=decoded,
+        refused=refused,
+    )
 
 
 def whole(tallies: Iterable[Tally]) -> None:
@@ -200,6 +209,7 @@ async def _played(
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
     onlooker.written = sum(status in {200, 201} for status in written)
+    onlooker.parried = sum(status == CONFLICT for status in written)
     return onlooker, start, tallies, time.process_time() - began
 
 

@@ -29,7 +29,7 @@ class Onlooker(DomainShelf):
     Attributes:
         all_at, global_at: moments of the monotonic clock; None until then.
         largest: the largest object that daemons register in, as JSON.
-        written: writes of the controller.
+        written, parried: writes of the controller, and those that the server answered with 409.
         heard: events, and answers to the controller's own writes.
     """
 
@@ -39,7 +39,7 @@ class Onlooker(DomainShelf):
         self.all_at: float | None = None
         self.global_at: float | None = None
         self.largest: Mapping[str, Any] = {}
-        self.written = self.heard = 0
+        self.written = self.parried = self.heard = 0
         self._point = point
         self._sizes: dict[str, int] = {}
         self._pods = tuple(_pod_of(daemon) for daemon in daemons)

@@ -15,7 +15,8 @@ from grove_core.resources.compute_domain_clique import CLIQUE_KIND
 from grove_core.resources.daemon_entry import NOT_READY, READY
 from grove_core.resources.daemon_pod import DaemonPod
 from tests.merging.object_server import Address
-from tests.property.domain_cliques.world import Commit, Process, World
+from tests.property.domain_cliques.cast import Commit, Process
+from tests.property.domain_cliques.world import World
 
 Json = dict[str, Any]
 FIELDS: Final = frozenset({"ipAddress", "cliqueID", "index", "status"})

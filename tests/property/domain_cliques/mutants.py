@@ -1,42 +1,12 @@
 """The core with one known mistake each; the checks must find every one of them."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
 
-from grove_core.areas.domain_cliques.clique_view import view_of
-from grove_core.areas.domain_cliques.judge import decide
-from grove_core.areas.domain_cliques.memory import after_answer, after_event
-from grove_core.areas.domain_cliques.moment import DomainMoment
 from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_core.areas.domain_cliques.situation import Memory, Situation
-from grove_core.areas.domain_cliques.verdicts import (
-    Answer,
-    Apply,
-    Clear,
-    Deed,
-    Label,
-    ListPods,
-    Peers,
-    Put,
-    Read,
-    Register,
-    Remove,
-    Request,
-    Rest,
-    Restart,
-    Start,
-    Wait,
-)
-from grove_core.kernel.decisions import Decision
-from grove_core.kernel.frozen import frozen, thaw
-from grove_core.kernel.steps import Apply as ApplyStep
-from grove_core.plan.plan import Plan
-from grove_core.reconcile_domain import reconcile_domain
-from grove_core.resources.compute_domain import ComputeDomain
+from tests.property.domain_cliques import mistakes
 from tests.property.domain_cliques.players import Players
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -54,370 +24,106 @@ class Mutant:
     faults: frozenset[str] | None
 
 
-def saying(decision: Decision[Deed], verdict: Deed) -> Decision[Deed]:
-    return replace(decision, verdict=verdict)
-
-
-def entries_in(body: Json) -> list[Json]:
-    found: list[Json] = body.get("daemons") or body.get("status", {}).get("nodes") or []
-    return found
-
-
-def with_own(deed: Apply, change: Callable[[Json], None]) -> Apply:
-    """The same apply with its own entry changed."""
-    body = thaw(deed.fields)
-    for item in entries_in(body):
-        change(item)
-    return replace(deed, fields=frozen(body))
-
-
-def starts_without_a_look(situation: Situation) -> Decision[Deed]:
-    """IX1: does not care who else has its index."""
-    memory, me, register = situation.memory, situation.me, situation.register
-    decision = decide(situation)
-    mine = view_of(me, register).mine
-    eager = situation.fabric is None and memory.other_read_at is not None and not isinstance(decision.verdict, Start)
-    if eager and mine is not None and mine.ip == me.ip and mine.index is not None:
-        return saying(decision, Start(mine.index, Peers(((mine.index, me.ip),))))
-    return decision
-
-
-def forgets_its_own_writes(memory: Memory, me: Any, setup: Any, request: Request, answer: Answer, **at: Any) -> Memory:
-    """IX2: an answer is not a view; the next write is made from what the watch showed last."""
-    after = after_answer(memory, me, setup, request, answer, **at)
-    return replace(after, seen=memory.seen)
-
-
-def takes_any_event(memory: Memory, me: Any, setup: Any, glimpse: Any, **at: Any) -> Memory:
-    """IX2: an event that is older than its own answer counts as newer."""
-    return after_event(replace(memory, seen=None), me, setup, glimpse, **at)
-
-
-def trusts_its_predecessor(situation: Situation) -> Decision[Deed]:
-    """IX3: an entry of its node is its own, whoever wrote it, and settled."""
-    register, me = situation.register, situation.me
-    mine = view_of(me, register).mine
-    if mine is None or mine.index is None or situation.fabric is not None:
-        return decide(situation)
-    decision = decide(situation)
-    if mine.ip != me.ip and not isinstance(decision.verdict, Label):
-        return saying(decision, Start(mine.index, Peers(((mine.index, me.ip),))))
-    return decision
-
-
-def breaks_ties_by_name(situation: Situation) -> Decision[Deed]:
-    """IX4: of two with one index the one with the larger name moves, started or not."""
-    memory, me = situation.memory, situation.me
-    view = view_of(me, situation.register)
-    mine = view.mine
-    if mine is None or mine.ip != me.ip or mine.index is None or not view.rival(mine.index):
-        return decide(situation)
-    decision = decide(situation)
-    if view.rival(mine.index) < me.node:
-        return decide(replace(situation, memory=replace(memory, settled=None), fabric=None))
-    if isinstance(decision.verdict, Apply):
-        return saying(decision, Wait())
-    return decision
-
-
-def writes_lists_without_a_version(body: Json) -> Json:
-    """IX5: the whole list goes back, whatever happened meanwhile."""
-    body["metadata"].pop("resourceVersion", None)
-    return body
-
-
-def keeps_the_process_running(situation: Situation) -> Decision[Deed]:
-    """IX7: a registered index that changed is no reason to restart."""
-    decision = decide(situation)
-    if isinstance(decision.verdict, Restart) and situation.fabric is not None:
-        return saying(decision, Rest())
-    return decision
-
-
-def cleans_up_by_an_old_view(moment: DomainMoment) -> Plan:
-    """IX8: pods that it has not seen yet are not there."""
-    return reconcile_domain(replace(moment, pods_version=10**9))
-
-
-def takes_unlabelled_pods_for_none(moment: DomainMoment) -> Plan:
-    """IX8: a pod that has not labelled itself does not count."""
-    pods = tuple(pod for pod in moment.pods if pod.clique is not None)
-    return reconcile_domain(replace(moment, pods=pods))
-
-
-def applies_only_what_changed(situation: Situation) -> Decision[Deed]:
-    """An apply with readiness alone gives up address and index."""
-    decision = decide(situation)
-    deed = decision.verdict
-
-    def less(item: Json) -> None:
-        if item["status"] == "Ready":
-            item.pop("index")
-
-    return saying(decision, with_own(deed, less)) if isinstance(deed, Apply) else decision
-
-
-def carries_readiness_over(situation: Situation) -> Decision[Deed]:
-    """D44: comes back as ready as its predecessor was."""
-    decision = decide(situation)
-    deed = decision.verdict
-    mine = view_of(situation.me, situation.register).mine
-    if not isinstance(deed, Apply) or mine is None or mine.status != "Ready" or situation.fabric is not None:
-        return decision
-    return saying(decision, with_own(deed, lambda item: item.update(status="Ready")))
-
-
-def forgets_a_sticky_index(situation: Situation) -> Decision[Deed]:
-    """D19: begins by giving up the entry that its predecessor left."""
-    register, me, memory = situation.register, situation.me, situation.memory
-    mine = view_of(me, register).mine
-    if mine is None or mine.ip == me.ip or memory.seen is None or register is None or memory.settled is not None:
-        return decide(situation)
-    if isinstance(decide(situation).verdict, ListPods | Label | Wait | Read):
-        return decide(situation)
-    body = thaw(register.stored)
-    items = entries_in(body)
-    items[:] = [item for item in items if me.node not in {item.get("name"), item.get("nodeName")}]
-    kept = tuple(entry for entry in register.entries if entry.node != me.node)
-    bare: Register
-    if isinstance(register, ComputeDomain):
-        bare = replace(register, stored=frozen(body), nodes=kept)
-    else:
-        bare = replace(register, stored=frozen(body), daemons=kept)
-    return decide(replace(situation, memory=replace(memory, seen=replace(memory.seen, register=bare))))
-
-
-def removes_its_successor(situation: Situation) -> Decision[Deed]:
-    """A late shutdown takes the entry of its node away, whoever's it is, and without a version."""
-    decision = decide(situation)
-    register = situation.register
-    if situation.stop_by is None or register is None or situation.is_foreign:
-        return decision
-    mine = view_of(situation.me, register).mine
-    if mine is None or isinstance(decision.verdict, Remove) or situation.memory.by_put:
-        return decision
-    me = replace(situation.me, ip=mine.ip)
-    return decide(replace(situation, me=me))
-
-
-def leaves_by_making_objects(body: Json) -> Json:
-    """A shutdown that names no uid makes the clique anew."""
-    if not entries_in(body):
-        body["metadata"].pop("uid", None)
-        body["metadata"].pop("resourceVersion", None)
-    return body
-
-
-def never_forces(memory: Memory, me: Any, setup: Any, request: Request, answer: Answer, **at: Any) -> Memory:
-    """An entry of an older writer is refused again and again."""
-    return replace(after_answer(memory, me, setup, request, answer, **at), must_force=False)
-
-
-def owns_nothing(body: Json) -> Json:
-    """Registers without an owner reference."""
-    body["metadata"].pop("ownerReferences", None)
-    return body
-
-
-def pushes_every_index(situation: Situation) -> Decision[Deed]:
-    """Pushes a map although two daemons share an index."""
-    decision = decide(situation)
-    memory, fabric = situation.memory, situation.fabric
-    view = view_of(situation.me, situation.register)
-    if (
-        isinstance(decision.verdict, Wait)
-        and memory.settled is not None
-        and fabric is None
-        and view.shared_index() is not None
-    ):
-        return saying(decision, Start(memory.settled, view.peers(situation.setup.limit)))
-    return decision
-
-
-def moves_although_started(situation: Situation) -> Decision[Deed]:
-    """A started daemon moves as soon as it sees a rival."""
-    view = view_of(situation.me, situation.register)
-    settled = situation.memory.settled
-    if settled is not None and situation.fabric is not None and view.rival(settled):
-        return decide(replace(situation, memory=replace(situation.memory, settled=None), fabric=None))
-    return decide(situation)
-
-
-def picks_the_next_index(situation: Situation) -> Decision[Deed]:
-    """No gap is filled: the next index is one more than the largest."""
-    decision = decide(situation)
-    deed = decision.verdict
-    view = view_of(situation.me, situation.register, situation.memory.other)
-    if not isinstance(deed, Apply) or view.mine is not None or view.elsewhere is not None or situation.fabric:
-        return decision
-    largest = max(view.used, default=-1)
-    return saying(decision, with_own(deed, lambda item: item.update(index=largest + 1)))
-
-
-def ignores_uids(situation: Situation) -> Decision[Deed]:
-    """Takes a new domain of the same name for its own."""
-    register, me = situation.register, situation.me
-    if register is None or not situation.is_foreign:
-        return decide(situation)
-    return decide(replace(situation, me=replace(me, domain_uid=register.uid)))
-
-
-def edits_entries(moment: DomainMoment) -> Plan:
-    """The controller says NotReady in the name of daemons whose pods it does not see."""
-    plan = reconcile_domain(moment)
-    steps = []
-    for step in plan.steps:
-        action = step.action
-        if isinstance(action, ApplyStep) and "daemons" in action.fields:
-            fields = thaw(action.fields)
-            for item in fields["daemons"]:
-                item["status"] = "NotReady" if item["status"] == "Ready" else "Ready"
-            steps.append(replace(step, action=replace(action, fields=frozen(fields))))
-        else:
-            steps.append(step)
-    return replace(plan, steps=tuple(steps))
-
-
-def counts_silence_as_ready(moment: DomainMoment) -> Plan:
-    """An entry without a word of its readiness counts as ready, and so does one that says it is not."""
-    domain = replace(moment.domain, nodes=tuple(replace(entry, status="Ready") for entry in moment.domain.nodes))
-    cliques = tuple(
-        replace(clique, daemons=tuple(replace(entry, status="Ready") for entry in clique.daemons))
-        for clique in moment.cliques
-    )
-    return reconcile_domain(replace(moment, domain=domain, cliques=cliques))
-
-
-def never_cleans_up(moment: DomainMoment) -> Plan:
-    plan = reconcile_domain(moment)
-    return replace(plan, steps=tuple(step for step in plan.steps if not isinstance(step.action, ApplyStep)))
-
-
-def writes_statuses_in_vain(situation: Situation) -> Decision[Deed]:
-    """Applies its entry again though nothing changed."""
-    decision = decide(situation)
-    memory = situation.memory
-    if isinstance(decision.verdict, Rest | Wait) and memory.settled is not None and situation.me.clique:
-        again = decide(replace(situation, memory=replace(memory, settled=None, not_before=None)))
-        return again if isinstance(again.verdict, Apply | Put) else decision
-    return decision
-
-
-def registers_without_a_fabric(situation: Situation) -> Decision[Deed]:
-    """An empty clique is a clique like others."""
-    if situation.me.clique:
-        return decide(situation)
-    decision = decide(replace(situation, me=replace(situation.me, clique="none")))
-    return saying(decision, Rest()) if isinstance(decision.verdict, Label) else decision
-
-
-def reads_one_source(situation: Situation) -> Decision[Deed]:
-    """D46: while a gate is flipped it looks only at the object of its own."""
-    return decide(replace(situation, setup=replace(situation.setup, reads_both=False)))
-
-
-def never_gives_way(situation: Situation) -> Decision[Deed]:
-    """D45: of two pods on one node both write."""
-    return decide(replace(situation, setup=replace(situation.setup, has_pods=False)))
-
-
-def leaves_the_other_object_alone(situation: Situation) -> Decision[Deed]:
-    """DC-067: what has its own address in the other object is not its business."""
-    decision = decide(situation)
-    if not isinstance(decision.verdict, Clear):
-        return decision
-    return decide(replace(situation, memory=replace(situation.memory, other=None)))
-
-
-def waits_in_vain(situation: Situation) -> Decision[Deed]:
-    """A full clique is looked at once."""
-    decision = decide(situation)
-    full = any(reason.rule.name == "CLIQUE_FULL" for reason in decision.because)
-    return decide(replace(situation, setup=replace(situation.setup, limit=10_000))) if full else decision
-
-
 MUTANTS: Final[Mapping[str, Mutant]] = {
     "starts without a look (IX1)": Mutant(
-        Players(decide=starts_without_a_look), frozenset({"2", "IX1"}), Protocol.SSA, None
+        Players(decide=mistakes.starts_without_a_look), frozenset({"2", "IX1"}), Protocol.SSA, None
     ),
     "forgets its own writes (IX2)": Mutant(
-        Players(after_answer=forgets_its_own_writes), frozenset({"IX2"}), None, None
+        Players(after_answer=mistakes.forgets_its_own_writes), frozenset({"IX2"}), None, None
     ),
-    "takes any event (IX2)": Mutant(Players(after_event=takes_any_event), frozenset({"IX2"}), None, None),
+    "takes any event (IX2)": Mutant(Players(after_event=mistakes.takes_any_event), frozenset({"IX2"}), None, None),
     "trusts its predecessor (IX3)": Mutant(
-        Players(decide=trusts_its_predecessor), frozenset({"2", "IX1", "IX7", "16"}), None, frozenset({"pod crash"})
+        Players(decide=mistakes.trusts_its_predecessor),
+        frozenset({"2", "IX1", "IX7", "16"}),
+        None,
+        frozenset({"pod crash"}),
     ),
     "breaks ties by name (IX4)": Mutant(
-        Players(decide=breaks_ties_by_name), frozenset({"3", "IX1", "16", "17", "20"}), None, None
+        Players(decide=mistakes.breaks_ties_by_name), frozenset({"3", "IX1", "16", "17", "20"}), None, None
     ),
     "writes lists without a version (IX5)": Mutant(
-        Players(rewrite=writes_lists_without_a_version), frozenset({"1", "4"}), Protocol.RMW, None
+        Players(rewrite=mistakes.writes_lists_without_a_version), frozenset({"1", "4"}), Protocol.RMW, None
     ),
     "keeps the process running (IX7)": Mutant(
-        Players(decide=keeps_the_process_running),
+        Players(decide=mistakes.keeps_the_process_running),
         frozenset({"IX7"}),
         None,
         frozenset({"entry removed", "clique deleted"}),
     ),
     "cleans up by an old view (IX8)": Mutant(
-        Players(reconcile=cleans_up_by_an_old_view), frozenset({"6"}), None, frozenset({"pod crash"})
+        Players(reconcile=mistakes.cleans_up_by_an_old_view), frozenset({"6"}), None, frozenset({"pod crash"})
     ),
     "takes unlabelled pods for none (IX8)": Mutant(
-        Players(reconcile=takes_unlabelled_pods_for_none), frozenset({"6"}), None, frozenset({"pod crash"})
+        Players(reconcile=mistakes.takes_unlabelled_pods_for_none), frozenset({"6"}), None, frozenset({"pod crash"})
     ),
     "applies only what changed": Mutant(
-        Players(decide=applies_only_what_changed), frozenset({"5"}), Protocol.SSA, None
+        Players(decide=mistakes.applies_only_what_changed), frozenset({"5"}), Protocol.SSA, None
     ),
     "carries readiness over (D44)": Mutant(
-        Players(decide=carries_readiness_over),
+        Players(decide=mistakes.carries_readiness_over),
         frozenset({"D44"}),
         Protocol.SHARDED,
         frozenset({"container restart", "pod crash"}),
     ),
     "forgets a sticky index (D19)": Mutant(
-        Players(decide=forgets_a_sticky_index), frozenset({"8"}), None, frozenset({"pod crash"})
+        Players(decide=mistakes.forgets_a_sticky_index), frozenset({"8"}), None, frozenset({"pod crash"})
     ),
     "removes its successor": Mutant(
-        Players(decide=removes_its_successor),
+        Players(decide=mistakes.removes_its_successor),
         frozenset({"7"}),
         Protocol.SSA,
         frozenset({"graceful replacement", "second pod"}),
     ),
     "leaves by making objects": Mutant(
-        Players(rewrite=leaves_by_making_objects),
+        Players(rewrite=mistakes.leaves_by_making_objects),
         frozenset({"7"}),
         Protocol.SHARDED,
         frozenset({"graceful replacement", "clique deleted"}),
     ),
     "never forces": Mutant(
-        Players(after_answer=never_forces), frozenset({"16", "20"}), Protocol.SSA, frozenset({"legacy"})
+        Players(after_answer=mistakes.never_forces), frozenset({"16", "20"}), Protocol.SSA, frozenset({"legacy"})
     ),
-    "owns nothing (14)": Mutant(Players(rewrite=owns_nothing), frozenset({"14"}), Protocol.SHARDED, None),
-    "pushes every index": Mutant(Players(decide=pushes_every_index), frozenset({"2"}), Protocol.SSA, None),
-    "moves although started (3)": Mutant(Players(decide=moves_although_started), frozenset({"3"}), Protocol.SSA, None),
-    "picks the next index (9)": Mutant(Players(decide=picks_the_next_index), frozenset({"9"}), Protocol.SSA, None),
+    "owns nothing (14)": Mutant(Players(rewrite=mistakes.owns_nothing), frozenset({"14"}), Protocol.SHARDED, None),
+    "pushes every index": Mutant(Players(decide=mistakes.pushes_every_index), frozenset({"2"}), Protocol.SSA, None),
+    "moves although started (3)": Mutant(
+        Players(decide=mistakes.moves_although_started), frozenset({"3"}), Protocol.SSA, None
+    ),
+    "picks the next index (9)": Mutant(
+        Players(decide=mistakes.picks_the_next_index), frozenset({"9"}), Protocol.SSA, None
+    ),
     "ignores uids (10)": Mutant(
-        Players(decide=ignores_uids), frozenset({"10"}), Protocol.SSA, frozenset({"domain recreated"})
+        Players(decide=mistakes.ignores_uids), frozenset({"10"}), Protocol.SSA, frozenset({"domain recreated"})
     ),
     "edits entries (11)": Mutant(
-        Players(reconcile=edits_entries), frozenset({"11"}), Protocol.SHARDED, frozenset({"pod crash", "node moves"})
+        Players(reconcile=mistakes.edits_entries),
+        frozenset({"11"}),
+        Protocol.SHARDED,
+        frozenset({"pod crash", "node moves"}),
     ),
-    "counts silence as ready (15)": Mutant(Players(reconcile=counts_silence_as_ready), frozenset({"15"}), None, None),
+    "counts silence as ready (15)": Mutant(
+        Players(reconcile=mistakes.counts_silence_as_ready), frozenset({"15"}), None, None
+    ),
     "never cleans up (19)": Mutant(
-        Players(reconcile=never_cleans_up), frozenset({"19"}), None, frozenset({"node leaves"})
+        Players(reconcile=mistakes.never_cleans_up), frozenset({"19"}), None, frozenset({"node leaves"})
     ),
-    "writes in vain (20)": Mutant(Players(decide=writes_statuses_in_vain), frozenset({"20"}), None, None),
+    "writes in vain (20)": Mutant(Players(decide=mistakes.writes_statuses_in_vain), frozenset({"20"}), None, None),
     "registers without a fabric (13)": Mutant(
-        Players(decide=registers_without_a_fabric), frozenset({"13", "62", "16", "19"}), None, None
+        Players(decide=mistakes.registers_without_a_fabric), frozenset({"13", "62", "16", "19"}), None, None
     ),
     "reads one source (D46)": Mutant(
-        Players(decide=reads_one_source), frozenset({"IX1"}), None, frozenset({"gate flip", "graceful replacement"})
+        Players(decide=mistakes.reads_one_source),
+        frozenset({"IX1"}),
+        None,
+        frozenset({"gate flip", "graceful replacement"}),
     ),
     "never gives way (D45)": Mutant(
-        Players(decide=never_gives_way), frozenset({"20"}), None, frozenset({"second pod"})
+        Players(decide=mistakes.never_gives_way), frozenset({"20"}), None, frozenset({"second pod"})
     ),
     "leaves the other object alone (DC-067)": Mutant(
-        Players(decide=leaves_the_other_object_alone), frozenset({"88"}), None, frozenset({"address kept", "gate flip"})
+        Players(decide=mistakes.leaves_the_other_object_alone),
+        frozenset({"88"}),
+        None,
+        frozenset({"address kept", "gate flip"}),
     ),
-    "exceeds the limit (18)": Mutant(Players(decide=waits_in_vain), frozenset({"1", "16", "IX7"}), None, None),
+    "exceeds the limit (18)": Mutant(Players(decide=mistakes.waits_in_vain), frozenset({"1", "16", "IX7"}), None, None),
 }

@@ -11,9 +11,10 @@ from grove_core.areas.domain_cliques.verdicts import Answer, Reply
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND
 from tests.merging.object_server import Address
+from tests.property.domain_cliques.cast import DRIVER, NAME, SPACE, Node, Process
 from tests.property.domain_cliques.checks import Broken, Judge, ending_of
 from tests.property.domain_cliques.players import Players
-from tests.property.domain_cliques.world import DRIVER, NAME, SPACE, Node, Process, World
+from tests.property.domain_cliques.world import World
 
 FAULTS: Final = (
     "lost answer",
@@ -118,9 +119,9 @@ class Player:
         kind = chance.choices(["go on", "deliver", "ready", "see", "tick", "gc"], [60, 14, 8, 9, 8, 1])[0]
         process = chance.choice(world.processes) if world.processes else None
         if kind == "see":
-            world.see(chance.choice([0, 1, 3, None]), chance.choice([0, 2, None, None]))
+            world.controller.see(chance.choice([0, 1, 3, None]), chance.choice([0, 2, None, None]))
         elif kind == "tick":
-            world.tick()
+            world.controller.tick()
         elif kind == "gc":
             world.collect_garbage()
         elif process is None:
@@ -312,8 +313,8 @@ class Player:
             local = world.work(process)
             did = did or (local and process.pending is None)
         world.collect_garbage()
-        world.see()
-        world.tick()
+        world.controller.see()
+        world.controller.tick()
         return did or world.server.version != version
 
     def pass_time(self) -> None:

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Apply as ApplyStep
-from grove_core.resources.compute_domain import compute_domain_of
+from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
 from grove_core.resources.compute_domain_clique import ComputeDomainClique, compute_domain_clique_of
 from grove_core.resources.daemon_pod import DaemonPod
-from tests.property.domain_cliques.made import NOW, clique, domain, entry, planned, pod, status_in
+from tests.property.domain_cliques.made import NOW, Json, clique, domain, entry, planned, pod, status_in
 
 
 def test_no_rule_set_judged_a_domain() -> None:
@@ -76,6 +76,50 @@ def test_dc062_a_node_without_fabric_gets_its_entry() -> None:
 def test_dc082_only_cliques_of_the_domain_have_a_record() -> None:
     status = status_in(planned(domain(), [clique(), clique(uid="other", name="b")], []))
     assert status["cliques"] == [{"id": "a", "status": "NotReady"}]
+
+
+def test_dc082_two_objects_with_one_id_have_one_record() -> None:
+    """In two namespaces, say: a server takes no id twice, and the worse word is said."""
+    ready, other = clique(entry("n1", 0, status="Ready")), clique(entry("n2", 0))
+    elsewhere = replace(other, ref=replace(other.ref, namespace="elsewhere"))
+    pods = [pod("n1", "10.0.0.1"), pod("n2", "10.0.0.2", "other")]
+    for cliques in ([ready, elsewhere], [elsewhere, ready]):
+        assert status_in(planned(domain(), cliques, pods))["cliques"] == [{"id": "a", "status": "NotReady"}]
+
+
+def test_dc082_a_record_of_another_manager_goes_too() -> None:
+    """No apply takes away what another one owns, so the whole of the records is written."""
+    stored = domain(cliques=[{"id": "b", "status": "Ready"}, {"id": "c", "status": "Ready"}])
+    (step,) = planned(stored, [clique()], []).steps
+    assert isinstance(step.action, ApplyStep)
+    told: Json = {"status": "NotReady", "cliques": [{"id": "a", "status": "NotReady"}]}
+    assert thaw(step.action.fields) == {"status": told}
+    assert step.because[0].sentence == "there is a record, and no object of the domain, for b, c"
+    assert planned(domain(**told), [clique()], []).steps == ()
+
+
+def unlabelled(status: str) -> tuple[ComputeDomain, DaemonPod]:
+    """A node without fabric whose daemon, of the first generation, says so in an entry and not on its pod."""
+    return domain(entry("n1", 0, clique="", status=status), status=status), pod("n1", "10.0.0.1", clique=None)
+
+
+@pytest.mark.parametrize("status", ["Ready", "NotReady"])
+@pytest.mark.req("DC-086")
+def test_dc083_who_registered_itself_without_fabric_counts(status: str) -> None:
+    found, itself = unlabelled(status)
+    plan = planned(found, [], [itself])
+    assert plan.steps == ()
+    assert [finding.verdict for finding in plan.findings if finding.subject.kind == "ComputeDomain"] == [status]
+
+
+def test_dc072_what_is_applied_leaves_out_no_entry_on_an_older_view() -> None:
+    """The controller owns the entries of nodes without fabric: what it does not apply again goes."""
+    found, _ = unlabelled("Ready")
+    plan = planned(found, [], [], version=9)
+    assert plan.steps == ()
+    assert [held.target.kind for held in plan.withheld] == ["ComputeDomain"]
+    (step,) = planned(found, [], []).steps
+    assert thaw(step.action.fields) == {"status": {"nodes": []}}
 
 
 @pytest.mark.parametrize(("status", "wanted"), [("Ready", "Ready"), ("NotReady", "NotReady"), ("", "NotReady")])

@@ -3,11 +3,12 @@
 import pytest
 
 from grove_core.areas.domain_cliques.protocols import Protocol, Setup
+from tests.property.domain_cliques.cast import Node
 from tests.property.domain_cliques.checks import Judge, ending_of
 from tests.property.domain_cliques.mutants import MUTANTS, Mutant
 from tests.property.domain_cliques.play import FAULTS, Player, Told, play
 from tests.property.domain_cliques.players import Players
-from tests.property.domain_cliques.world import Node, World
+from tests.property.domain_cliques.world import World
 from tests.property.domain_cliques.worlds import lines_of, main
 
 WORLDS = 80

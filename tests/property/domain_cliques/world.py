@@ -4,15 +4,10 @@ Everything that happens is drawn from one seed. A request has three moments, at 
 lost: it is decided, the server carries it out, its answer arrives.
 """
 
-import random
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final
 
 from grove_core.areas.domain_cliques.memory import version_of
-from grove_core.areas.domain_cliques.moment import DomainMoment, moment_of
-from grove_core.areas.domain_cliques.protocols import Protocol, Setup
+from grove_core.areas.domain_cliques.protocols import Setup
 from grove_core.areas.domain_cliques.situation import Daemon, Fabric, Glimpse, Memory, Situation
 from grove_core.areas.domain_cliques.verdicts import (
     REQUESTS,
@@ -39,138 +34,31 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply as ApplyStep
-from grove_core.kernel.steps import SetStatus, Step
 from grove_core.kernel.times import format_time
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
-from grove_core.resources.compute_domain_clique import CLIQUE_KIND, ComputeDomainClique, compute_domain_clique_of
-from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
-from grove_core.resources.keys import CORE, DOMAIN, NVIDIA
-from tests.merging.domain_shapes import domain_shapes
-from tests.merging.object_server import CONFLICT, MISSING, Address, ObjectServer, Response
-from tests.property.domain_cliques.players import Players
-
-Json = dict[str, Any]
-START: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
-SPACE: Final = "user"
-DRIVER: Final = "driver"
-NAME: Final = "domain"
-CONTROLLER: Final = "cd-controller"
-SHAPES: Final = domain_shapes()
-GRACE: Final = timedelta(seconds=10)
-
-
-@dataclass(frozen=True)
-class Node:
-    name: str
-    clique: str
-
-
-@dataclass(eq=False)
-class Process:
-    """One daemon process, with the pod it runs in.
-
-    Attributes:
-        answered: the newest version that an answer to a write of its own showed.
-        disturbed: somebody else took its entry away or altered it since it last settled.
-        answer: of the request under way, once the server has carried it out.
-    """
-
-    me: Daemon
-    setup: Setup
-    memory: Memory = field(default_factory=Memory)
-    fabric: Fabric | None = None
-    stop_by: datetime | None = None
-    cursor: int = 0
-    pending: Request | None = None
-    answer: Answer | None = None
-    wake: datetime | None = None
-    answered: int = 0
-    disturbed: bool = False
-    restarts: int = 0
-    moves: int = 0
-    writes: int = 0
-
-    @property
-    def pod(self) -> Address:
-        return Address("Pod", DRIVER, self.me.pod)
+from grove_core.resources.compute_domain_clique import CLIQUE_KIND
+from grove_core.resources.keys import CORE, DOMAIN
+from tests.merging.object_server import CONFLICT, MISSING, Address, Response
+from tests.property.domain_cliques.cast import DRIVER, GRACE, NAME, SPACE, START, Node, Process, address_of
+from tests.property.domain_cliques.controller import Controller
+from tests.property.domain_cliques.stage import Stage
 
 
 @dataclass
-class Commit:
-    """One change of the store, and whose it was."""
-
-    address: Address
-    before: Json | None
-    after: Json | None
-    by: Process | None
-    request: Request | None = None
-    controller: bool = False
-
-
-@dataclass
-class World:
+class World(Stage):
     """See the module.
 
     Attributes:
         limit: of the indices in a clique.
-        judge: is told of each commit and of each deed, and raises where something happened that may never happen.
     """
 
-    seed: int
-    nodes: tuple[Node, ...]
-    protocol: Protocol
-    judge: Any
-    players: Players = field(default_factory=Players)
     limit: int = 18
-    server: ObjectServer = field(default_factory=lambda: ObjectServer(SHAPES))
-    now: datetime = START
     processes: list[Process] = field(default_factory=list)
     made: int = 0
     faults: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        self.chance = random.Random(self.seed)
-        self.cache: dict[Address, Json] = {}
-        self.facts: dict[tuple[str, str], DaemonPod] = {}
-        self.registers: dict[tuple[str, str], Register] = {}
-        self.pods_seen = self.registers_seen = 0
-        self.make_domain()
-
-    # what there is
-
-    @property
-    def domain(self) -> Json:
-        found = self.server.get(Address(DOMAIN_KIND, SPACE, NAME))
-        assert found is not None
-        return found
-
-    def pods(self) -> list[DaemonPod]:
-        return [self.pod_of(body) for body in self.server.all_of("Pod")]
-
-    def pod_of(self, body: Json) -> DaemonPod:
-        """A pod's facts, projected once for each of its versions."""
-        key = (body["metadata"]["uid"], body["metadata"]["resourceVersion"])
-        if key not in self.facts:
-            self.facts[key] = daemon_pod_of(body)
-        return self.facts[key]
-
-    def register_of(self, body: Json) -> Register:
-        """A register's facts, projected once for each of its versions."""
-        key = (body["metadata"]["uid"], body["metadata"]["resourceVersion"])
-        if key not in self.registers:
-            self.registers[key] = projected(body)
-        return self.registers[key]
-
-    def make_domain(self) -> None:
-        manifest = {
-            "apiVersion": NVIDIA,
-            "kind": DOMAIN_KIND,
-            "metadata": {"name": NAME, "namespace": SPACE},
-            "spec": {"numNodes": len(self.nodes), "channel": {"resourceClaimTemplate": {"name": "channel"}}},
-        }
-        self.commit(None, None, lambda: self.server.create(manifest, "user"))
+        super().__post_init__()
+        self.controller = Controller(self)
 
     def start_pod(self, node: Node, ip: str = "") -> Process:
         self.made += 1
@@ -322,21 +210,6 @@ class World:
             return Answer(reply=Reply.GONE, detail=response.detail)
         return Answer(reply=Reply.REFUSED, detail=response.detail)
 
-    def commit(self, by: Process | None, request: Request | None, write: Any, *, controller: bool = False) -> Response:
-        """A write, and what the judge says of whatever it changed."""
-        start = len(self.server.history)
-        before = dict(self.stored())
-        response: Response = write()
-        for event in self.server.history[start:]:
-            told = Commit(event.address, before.get(event.address), event.body, by, request, controller)
-            self.judge.committed(self, told)
-        return response
-
-    def stored(self) -> Iterator[tuple[Address, Json]]:
-        for kind in (DOMAIN_KIND, CLIQUE_KIND):
-            for body in self.server.all_of(kind):
-                yield Address(kind, body["metadata"]["namespace"], body["metadata"]["name"]), body
-
     def hear(self, process: Process, answer: Answer | None = None) -> None:
         """The answer to the request under way arrives, or another in its place."""
         request, answered = process.pending, answer or process.answer
@@ -401,67 +274,6 @@ class World:
                 name = body["metadata"]["name"]
                 self.commit(None, None, lambda name=name: self.server.delete(Address(CLIQUE_KIND, DRIVER, name)))
 
-    def see(self, pods: int | None = None, registers: int | None = None) -> None:
-        """The views of the controller move on, each for itself."""
-        self.pods_seen = self.seen_until(self.pods_seen, pods, pods=True)
-        self.registers_seen = self.seen_until(self.registers_seen, registers, pods=False)
-
-    def seen_until(self, start: int, count: int | None, *, pods: bool) -> int:
-        history = self.server.history
-        end = len(history) if count is None else min(len(history), start + count)
-        for event in history[start:end]:
-            if (event.address.kind == "Pod") == pods:
-                if event.body is None:
-                    self.cache.pop(event.address, None)
-                else:
-                    self.cache[event.address] = event.body
-        return end
-
-    def moment(self) -> DomainMoment | None:
-        """What the controller can see."""
-        body = self.cache.get(Address(DOMAIN_KIND, SPACE, NAME))
-        if body is None:
-            return None
-        at = self.server.history[self.pods_seen - 1].version if self.pods_seen else 0
-        cliques = [self.register_of(found) for at_, found in self.cache.items() if at_.kind == CLIQUE_KIND]
-        pods = [self.pod_of(found) for at_, found in self.cache.items() if at_.kind == "Pod"]
-        domain = self.register_of(body)
-        assert isinstance(domain, ComputeDomain)
-        own = [clique for clique in cliques if isinstance(clique, ComputeDomainClique)]
-        return moment_of(domain, own, pods, pods_version=at, now=self.now)
-
-    def tick(self) -> bool:
-        """The controller looks once; whether it wrote anything."""
-        moment = self.moment()
-        if moment is None:
-            return False
-        plan = self.players.reconcile(moment)
-        self.judge.planned(self, moment, plan)
-        version = self.server.version
-        for step in plan.steps:
-            self.commit(None, None, lambda step=step: self.written(step), controller=True)
-        return self.server.version != version
-
-    def written(self, step: Step) -> Response:
-        action, ref = step.action, step.target
-        assert isinstance(action, ApplyStep | SetStatus)
-        guard = {"uid": action.guard.uid, "resourceVersion": action.guard.resource_version}
-        part = "status" if ref.kind == DOMAIN_KIND else ""
-        if isinstance(action, ApplyStep):
-            fields = {**thaw(action.fields), "metadata": guard}
-            return self.server.patch(address_of(ref), fields, CONTROLLER, part)
-        metadata = {"name": ref.name, "namespace": ref.namespace, **guard}
-        body = {"apiVersion": NVIDIA, "kind": ref.kind, "metadata": metadata, "status": thaw(action.fields)}
-        return self.server.apply(body, CONTROLLER, part, force=True)
-
 
 def mine_of(process: Process) -> tuple[str, str]:
     return process.me.node, process.me.domain_uid
-
-
-def address_of(ref: Ref) -> Address:
-    return Address(ref.kind, ref.namespace, ref.name)
-
-
-def projected(body: Json) -> Register:
-    return compute_domain_of(body) if body["kind"] == DOMAIN_KIND else compute_domain_clique_of(body)

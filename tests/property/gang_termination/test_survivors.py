@@ -4,10 +4,14 @@ from datetime import timedelta
 
 import pytest
 
+from grove_core.admit import admit
 from grove_core.areas.gang_termination.clocks import fate_of_whole
 from grove_core.areas.gang_termination.endings import absents_of, end_by
-from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.rules import Refuse, Why
 from grove_core.areas.gang_termination.verdicts import Breach, Delegate, GroupFate, Keep, Terminate, Wait
+from grove_core.kernel.admission import Deny
+from tests.property.gang_termination.objections import GROUPS, changed
+from tests.property.resources.manifests import clique_set, clique_template, group_template
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 
 SOON, LATER = Wait(NOW + timedelta(minutes=1)), Wait(NOW + timedelta(hours=1))
@@ -38,3 +42,23 @@ def test_pl015_whoever_goes_with_an_end_rests_on_what_it_rests_on() -> None:
         clique.ref.name: (end.rests_on, clique is first) for clique in seen.cliques if clique.replica_index == 0
     }
     assert all(one.because[1] == end.because for one in found)
+
+
+@pytest.mark.parametrize(
+    ("place", "names", "old", "path", "rule", "got"),
+    [
+        (0, ["leader", "router"], True, f"{GROUPS}[0].cliqueNames", Refuse.IMMUTABLE, '"leader, router"'),
+        (1, ["worker"], False, f"{GROUPS}[1].cliqueNames[0]", Refuse.CLIQUE_IN_TWO_GROUPS, '"worker"'),
+    ],
+    ids=["changed", "of two groups"],
+)
+def test_gt101_gt098_an_objection_shows_the_names_that_it_is_about(
+    place: int, names: list[str], old: bool, path: str, rule: Refuse, got: str
+) -> None:
+    cliques = [clique_template(name) for name in ("leader", "worker", "router")]
+    groups = [group_template("pool", "leader", "worker"), group_template("spare")]
+    before = clique_set(cliques=cliques, podCliqueScalingGroups=groups)
+    after = changed(("spec", "template", "podCliqueScalingGroups", place, "cliqueNames"), names, before)
+    verdict = admit(after, before if old else None).verdict
+    assert isinstance(verdict, Deny)
+    assert [(one.path, one.reason.rule, one.got) for one in verdict.objections] == [(path, rule, got)]

@@ -1,5 +1,6 @@
 """What two rule sets make of one set, for every course that both could take (CL-043)."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -8,7 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.rules import Why
+from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
+from grove_core.areas.gang_termination.rules import Why as Design
 from grove_core.compare import Change, compare
+from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Delete, Stage, Step
 from grove_core.plan.forecast import Forecast, Round
@@ -109,6 +113,36 @@ def test_cl043_who_parted_by_the_first_rules_is_told_so_though_the_second_end_al
         ROOT.at_replica(0),
         GROUP.at_replica(1),
     ]
+
+
+UNTIL: Final = Design.DELAY_RUNNING.because(ROOT, since="s", delay="1h", until="u")
+KEPT: Final = Design.NOTHING_BREACHED.because(ROOT)
+
+
+@pytest.mark.parametrize("subject", [ROOT.at_replica(0), ROOT])
+def test_cl043_why_it_ends_and_why_it_is_spared(subject: Ref) -> None:
+    """By the verdict on its replica, or on the set where there is none; the wait that is over is a reason to end."""
+    end = whole(CLIQUE)
+    ends = rounds_of((1, (replace(end, because=(*end.because, UNTIL)),)))
+    spared = replace(rounds_of(), findings=(Finding(subject, TERMINATION, "Kept", (KEPT,)),))
+    for one in (*compare(ends, spared).differences, *compare(spared, ends).differences):
+        (ending,) = filter(None, (one.before, one.after))
+        assert (ending.because, one.spared_because) == ((UNTIL,), (KEPT,))
+
+
+def judged(*findings: Finding) -> Forecast:
+    return replace(rounds_of(), findings=findings)
+
+
+def test_cl043_what_cannot_be_judged_and_what_is_breached_by_one_of_them_only() -> None:
+    unknown = Design.NOT_COLLECTED.because(ROOT, kind="Pod")
+    of_set = Finding(ROOT, TERMINATION, "Unknown", (unknown,))
+    by_one = [Finding(CLIQUE, BREACH, verdict, (KEPT,)) for verdict in ("False", "True")]
+    same = Finding(OTHER, BREACH, "True", (KEPT,))
+    found = compare(judged(of_set, by_one[0], same), judged(by_one[1], same))
+    assert (found.unknown, found.is_same) == ((unknown,), False)
+    assert found.breaches == ((CLIQUE, "False", "True"),)
+    assert compare(judged(same), judged(same)).is_same
 
 
 def test_cl043_who_joins_a_later_end_is_told_that_one() -> None:

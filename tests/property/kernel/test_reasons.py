@@ -135,8 +135,8 @@ class TestEveryRule:
 
     @pytest.mark.parametrize("rule", MEMBERS, ids=lambda rule: f"{rule.requirement}-{rule.name}")
     def test_every_sentence_takes_its_facts(self, rule: Rule) -> None:
-        reason = rule.because(SUBJECT, **dict.fromkeys(rule.value.facts, "egg"))
-        assert reason.sentence.count("egg") >= len(rule.value.facts)
+        reason = rule.because(SUBJECT, **dict.fromkeys(rule.value.facts, 4711))
+        assert reason.sentence.replace("4,711", "4711").count("4711") >= len(rule.value.facts)
         assert not re.search(r"[{}]", reason.sentence)
         assert reason.sentence == reason.sentence.strip() != ""
         assert not reason.sentence.endswith(".")

@@ -10,10 +10,7 @@ from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
-from grove_core.resources.configuration import (
-    UNTOLD,
-    Configuration,
-)
+from grove_core.resources.configuration import UNTOLD, Configuration, Mnnvl, MnnvlMode
 from grove_core.resources.domain_condition import Failure
 from grove_core.resources.keys import DOMAIN_TEMPLATE, DOMAINS_READY, GROVE
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
@@ -59,15 +56,28 @@ FOUND: Final[dict[str, ComputeDomain | None]] = {
 }
 
 
+BY_ANNOTATIONS: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+
+
 @cache
-def running() -> Snapshot:
+def running(*, asks: bool = True) -> Snapshot:
     """A set of one replica with all its parts, as MNNVL never heard of it."""
-    return at_rest(applied(set_raw(gpu_clique("a"), clique_raw("b"))))
+    return at_rest(applied(set_raw(gpu_clique("a") if asks else clique_raw("a"), clique_raw("b"))))
 
 
-def scene(kin: str, found: str, *, refused: bool, before: bool, known: bool, on: bool, young: bool = True) -> Snapshot:
+def scene(
+    kin: str,
+    found: str,
+    *,
+    refused: bool,
+    before: bool,
+    known: bool,
+    on: bool,
+    young: bool = True,
+    asks: bool = True,
+) -> Snapshot:
     """A set of one replica in that state."""
-    seen = running()
+    seen = running(asks=asks)
     cliques = tuple(
         replace(clique, annotations=FrozenMap({DOMAIN_TEMPLATE: "llm-rct-0"} if kin == "joined" else {}))
         for clique in (() if kin == "none" else seen.cliques)

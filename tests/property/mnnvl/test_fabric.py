@@ -31,7 +31,6 @@ from grove_core.resources.configuration import (
     Configuration,
     DomainShape,
     Mnnvl,
-    MnnvlMode,
     Served,
 )
 from grove_core.resources.domain_condition import Failure, failure_in
@@ -39,17 +38,19 @@ from grove_core.resources.keys import DOMAIN_TEMPLATE, DOMAINS_READY, MNNVL_CLAI
 from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl.gpus import GPUS, ON, Json
-from tests.property.mnnvl.scenes import FOUND, LATE, gpu_clique, scene, told
+from tests.property.mnnvl.scenes import BY_ANNOTATIONS, FOUND, LATE, gpu_clique, scene, told
 from tests.property.rarely import RARELY
 from tests.property.workload.sets import NOW, applied, clique_raw, raw_sets, rounds_of, set_raw
 
 KIN: Final = ("none", "joined", "without")
 
 
-def expected(kin: str, found: str, *, refused: bool, before: bool, known: bool, on: bool, young: bool) -> Fate | None:
+def expected(
+    kin: str, found: str, *, refused: bool, before: bool, known: bool, on: bool, young: bool, asks: bool, **_by: bool
+) -> Fate | None:
     """The rules, in the order in which they give way to each other; None where nothing is said of the replica."""
-    if not on and kin != "joined":
-        return None  # MN-001
+    if not (on and asks) and kin != "joined":
+        return None  # MN-001, MN-003
     if found == "ours":
         return Fate.WITHOUT if kin == "without" else Fate.JOINED  # MN-020, MN-021
     if not known:
@@ -66,14 +67,22 @@ def expected(kin: str, found: str, *, refused: bool, before: bool, known: bool, 
 
 
 def states(kin: str, found: str) -> Iterator[dict[str, Any]]:
-    for flags in product((False, True), repeat=5):
-        rest = dict(zip(("refused", "before", "known", "on", "young"), flags, strict=True))
+    for flags in product((False, True), repeat=6):
+        rest = dict(zip(("refused", "before", "known", "on", "young", "asks"), flags, strict=True))
         yield {"kin": kin, "found": found, **rest}
+        if not rest["on"]:
+            yield {"kin": kin, "found": found, **rest, "by_annotations": True}
+
+
+def seen_in(*, by_annotations: bool = False, **state: Any) -> Snapshot:
+    """The set in a state; where domains are not on, MNNVL may be by annotations."""
+    return told(scene(**state), BY_ANNOTATIONS) if by_annotations else scene(**state)
 
 
 @pytest.mark.parametrize("found", FOUND)
 @pytest.mark.parametrize("kin", KIN)
 @pytest.mark.req("MN-001")
+@pytest.mark.req("MN-003")
 @pytest.mark.req("MN-011")
 @pytest.mark.req("MN-014")
 @pytest.mark.req("MN-020")
@@ -89,7 +98,7 @@ def test_mn010_every_state_of_a_replica(kin: str, found: str) -> None:
 
 
 def _check_state(state: dict[str, Any]) -> None:
-    snapshot = scene(**state)
+    snapshot = seen_in(**state)
     _check_round_trip(snapshot)
     judgement = judge_fabric(snapshot)
     fate = expected(**state)
@@ -98,7 +107,7 @@ def _check_state(state: dict[str, Any]) -> None:
     made = [want for want in desired.wants if isinstance(want, Present)]
     # the domain is made, or made again, exactly where its name is free, it is wanted and nobody lives without it
     is_free = state["found"] == "nothing" and state["known"] and state["on"]
-    assert bool(made) is (is_free and fate is not Fate.WITHOUT)
+    assert bool(made) is (is_free and fate not in {None, Fate.WITHOUT})
     # the parts of a replica wait only where none of them lives
     assert bool(fabric.waiting) is (state["kin"] == "none" and fate in {Fate.AWAITED, Fate.LEAVING, Fate.UNKNOWN})
     # all or none: new parts do as their siblings do, and where there are none as the domain does
@@ -128,7 +137,7 @@ def test_mn012_the_condition_lists_what_fails_and_nothing_else(kin: str, found: 
 
 
 def _check_condition(state: dict[str, Any]) -> None:
-    snapshot = scene(**state)
+    snapshot = seen_in(**state)
     judgement = judge_fabric(snapshot)
     written = [want for want in wants_of_fabric(snapshot, judgement).wants if isinstance(want, Status)]
     root = snapshot.root
@@ -230,7 +239,7 @@ def _check_pod(made: Json, *, joined: bool) -> None:
         (None, False, ON, "NoGpusAsked"),
         ("true", False, ON, "NoGpusAsked"),
         (None, True, UNTOLD, "MnnvlOff"),
-        (None, True, Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS)), "MnnvlOff"),
+        (None, True, BY_ANNOTATIONS, "MnnvlOff"),
     ],
 )
 @pytest.mark.req("MN-002")

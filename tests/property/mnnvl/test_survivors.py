@@ -10,10 +10,11 @@ from grove_core.areas.mnnvl.verdicts import Fate
 from grove_core.areas.mnnvl_scopes.judge import shared_domain
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
-from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, Stage, Step
+from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, SetStatus, Stage, Step
 from grove_core.kernel.wants import HeldBack, Status
+from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
-from grove_core.resources.keys import MNNVL_ENABLED
+from grove_core.resources.keys import DOMAINS_READY, MNNVL_ENABLED
 from grove_core.snapshot.size import MOST
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl.gpus import GPUS, ON
@@ -35,11 +36,37 @@ def test_mn018_a_set_without_end_has_no_domains(replicas: int, is_judged: bool) 
     assert (shared_domain(of_size(replicas, SCOPED), "llm-2-cd") is not None) is is_judged
 
 
-def test_mn018_a_replica_of_it_that_joined_is_judged() -> None:
-    seen = scene("joined", "ours", refused=False, before=False, known=True, on=True)
+@pytest.mark.parametrize("on", [True, False])
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("domain", ["ours", "nothing"])
+@pytest.mark.parametrize("kin", ["joined", "without", "none"])
+@pytest.mark.req("MN-013")
+def test_mn018_a_set_without_end_keeps_its_domains_and_what_it_says(
+    kin: str, domain: str, before: bool, on: bool
+) -> None:
+    seen = scene(kin, domain, refused=False, before=before, known=True, on=on)
     spec = seen.root.spec.model_copy(update={"replicas": MOST})
-    (one,) = judge_fabric(replace(seen, root=replace(seen.root, spec=spec))).replicas
-    assert (one.index, one.fate) == (0, Fate.JOINED)
+    seen = replace(seen, root=replace(seen.root, spec=spec))
+    assert judge_fabric(seen).replicas == ()
+    for step in reconcile(seen).steps:
+        assert isinstance(step.action, SetStatus)
+        assert DOMAINS_READY not in str(step.action.fields)
+
+
+@pytest.mark.req("MN-050")
+def test_mn018_a_domain_that_is_too_many_does_not_come_and_go() -> None:
+    """Its replica was scaled away, joined it and lost it; then a PodClique was scaled to millions."""
+    seen = scene("joined", "ours", refused=False, before=False, known=True, on=True)
+    none = seen.root.spec.model_copy(update={"replicas": 0})
+    grown = tuple(replace(clique, replicas=2 * MOST) for clique in seen.cliques)
+    for domains in (seen.domains, ()):
+        named = {(one.ref.namespace, one.ref.name): one for one in domains}
+        look = replace(seen, root=replace(seen.root, spec=none), cliques=grown, domains=domains, named_domains=named)
+        assert {step.target.kind for step in reconcile(replace(look, pods_of={})).steps} <= {
+            "PodCliqueSet",
+            "PodCliqueScalingGroup",
+            "PodClique",
+        }
 
 
 def test_mn051_pods_of_living_cliques_are_counted() -> None:
@@ -66,3 +93,16 @@ def test_mn011_only_a_creation_that_is_refused_is_a_refusal() -> None:
         attempt = Attempt(Step(Stage.FOUNDATION, ref, action, ()), outcome, "no")
         (one,) = judge_fabric(replace(seen, attempts=(attempt,))).replicas
         assert one.fate is Fate.AWAITED
+
+
+@pytest.mark.req("GT-026")
+def test_mn051_pods_of_a_clique_that_does_not_say_its_replica_hold_the_domain() -> None:
+    """Its scaling group knew, and is gone; the name of their gang tells it, be the clique an orphan or on its way."""
+    seen = scene("joined", "ours", refused=False, before=False, known=True, on=True)
+    none = seen.root.spec.model_copy(update={"replicas": 0})
+    unsure = tuple(replace(clique, replica_index=-1) for clique in seen.cliques)
+    look = replace(seen, root=replace(seen.root, spec=none))
+    for cliques, orphans in ((unsure, ()), ((), unsure), ((), seen.cliques)):
+        (held,) = wants_of_fabric(replace(look, cliques=cliques, orphans=orphans), judge_fabric(look)).held_back
+        assert isinstance(held, HeldBack)
+        assert dict(held.because[0].facts)["pods"] == sum(map(len, seen.pods_of.values())) == 2

@@ -8,6 +8,7 @@ import pytest
 from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.entry import Surroundings
+from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.document.reading import document_from_json
 from grove_core.inquiry import has
 from grove_core.kernel.admission import Amend, Deny
@@ -21,6 +22,7 @@ from grove_core.resources.configuration import Served
 from grove_core.resources.keys import SET_REPLICA
 from grove_core.resources.membership import seat_of, user_of
 from grove_core.resources.podclique import PodClique
+from grove_core.snapshot.cluster import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl_scopes.worlds import ENABLED, GPUS, SCOPED, brought_up, told
 from tests.property.workload.sets import applied, clique_raw, set_raw
@@ -253,3 +255,22 @@ def test_ms051_who_was_made_just_now_holds_a_claim_though_no_listing_shows_it(ou
     is_there = outcome in {Outcome.DONE, Outcome.UNREACHABLE}
     assert ({"llm-1-cd", "llm-1-mnnvl-claim"} <= gone) is not is_there
     assert bool({"llm-1-cd", "llm-1-mnnvl-claim"} & gone) is not is_there
+
+
+def test_ms051_who_is_seen_without_its_group_holds_a_claim() -> None:
+    """What is seen of PodCliques may be older than what is seen of scaling groups."""
+    said = {ENABLED: "true"}
+    group: Json = {"name": "pool", "cliqueNames": ["b"], "replicas": 1, "annotations": said}
+    _, seen = brought_up(set_raw(clique_raw("b", pod_spec=GPUS), groups=(group,), replicas=2))
+    root = replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1}))
+    of_set: Json = {"owner_uid": root.uid, "owner_kind": "PodCliqueSet", "owner_name": "llm"}
+    groups = tuple(one for one in seen.groups if one.replica_index == 0)
+    cluster = cluster_of(sets=(root,), groups=groups, cliques=seen.cliques, gangs=seen.gangs[:1])
+    known: Json = {"complete": seen.complete, "configuration": seen.configuration, "served": seen.served}
+    domains = tuple(replace(one, **of_set) for one in seen.domains)
+    left = replace(cluster.snapshot_of(root, seen.now), domains=domains, **known)
+    assert [clique.ref.name for clique in left.orphans] == ["llm-1-pool-0-b"]
+    (held,) = [one for one in reconcile(left).withheld if one.target.name == "llm-1-cd"]
+    assert held.because[0].rule is Why.STILL_SHARED
+    gone = [step.target.name for step in reconcile(replace(left, orphans=())).steps if isinstance(step.action, Delete)]
+    assert "llm-1-cd" in gone

@@ -5,15 +5,18 @@ from typing import Any
 
 import pytest
 
+from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.crowd import crowds_of
-from grove_core.areas.mnnvl_scopes.entry import Surroundings
+from grove_core.areas.mnnvl_scopes.entry import Joins, Surroundings, Waits, judge_entry
 from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.kernel.admission import Deny
+from grove_core.kernel.steps import Delete
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Served
 from grove_core.resources.manifest import manifest_of
-from tests.property.mnnvl_scopes.worlds import ENABLED, GPUS, SCOPE, SCOPED, brought_up, told
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.mnnvl_scopes.worlds import CLASS, ENABLED, GPUS, SCOPE, SCOPED, brought_up, told
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 Json = dict[str, Any]
@@ -71,6 +74,7 @@ def test_ms038_the_set_that_is_waited_for_is_named() -> None:
     [
         ({ENABLED: "yes"}, 'is neither "true" nor "false"'),
         ({ENABLED: "true", SCOPE: "rack"}, "is none of replica, clique, scalingGroupReplica"),
+        ({ENABLED: "true", CLASS: ""}, "names no device class"),
         ({ENABLED: "true"}, "says so of a PodClique whose labels name no replica of a set"),
     ],
 )
@@ -78,7 +82,19 @@ def test_ms079_what_is_odd_about_a_clique_is_said(annotations: dict[str, str], w
     labels = {"grove.io/podcliqueset-replica-index": "0"}
     meta = {"name": "x", "namespace": "ml", "annotations": annotations, "labels": labels}
     (warning,) = admit_podclique({"metadata": meta, "spec": {"podSpec": GPUS}}, NOBODY).verdict.warnings
-    assert words in warning.reason.sentence
+    assert warning.reason.sentence == f"{words}: the PodClique joins no ComputeDomain"
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+def test_ms035_a_domain_that_leaves_is_waited_for(*, leaves: bool) -> None:
+    _, seen = brought_up(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"})))
+    (clique,), (domain,) = seen.cliques, seen.domains
+    domains = {(domain.ref.namespace, domain.ref.name): replace(domain, deleting=leaves)}
+    around = replace(NOBODY, owner=seen.root, domains=domains, claims=seen.named_claims)
+    entry = judge_entry(clique, around)
+    because = Why.DOMAIN_LEAVES.because(clique.ref, kind="ComputeDomain", name=domain.ref.name)
+    assert (entry == Waits(because)) is leaves
+    assert isinstance(entry, Joins) is not leaves
 
 
 def test_ms042_what_a_scaled_gang_uses_with_its_replica_is_of_the_base_gang() -> None:
@@ -91,3 +107,52 @@ def test_ms042_what_a_scaled_gang_uses_with_its_replica_is_of_the_base_gang() ->
     assert [(one.ref.name, one.owner_name) for one in seen.domains] == [("llm-0-cd", "llm-0")]
     steps = reconcile(replace(seen, cliques=scaled)).steps
     assert not [step for step in steps if step.target.kind in {"ComputeDomain", "ResourceClaim"}]
+
+
+def owned_by_the_set(seen: Snapshot) -> Snapshot:
+    """What a gang owns goes with it; only what is the set's own is judged."""
+    own = [replace(one, owner_uid=seen.root.uid, owner_kind="PodCliqueSet", owner_name="llm") for one in seen.domains]
+    return replace(seen, domains=tuple(own))
+
+
+def test_ms051_who_still_shares_is_counted() -> None:
+    said = {ENABLED: "true", SCOPE: "replica"}
+    cliques = [clique_raw(name, pod_spec=GPUS, annotations=said) for name in "ab"]
+    _, seen = brought_up(set_raw(*cliques, replicas=2))
+    fewer = replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1}))
+    (held,) = [one for one in reconcile(replace(owned_by_the_set(seen), root=fewer)).withheld if one.because]
+    assert (held.target.name, dict(held.because[0].facts)["cliques"]) == ("llm-1-cd", 2)
+
+
+def test_ms050_the_domain_of_a_clique_that_the_set_has_not_any_more_goes() -> None:
+    alone = {ENABLED: "true", SCOPE: "clique"}
+    _, seen = brought_up(set_raw(*(clique_raw(name, pod_spec=GPUS, annotations=alone) for name in "ab")))
+    template = seen.root.spec.template
+    less = template.model_copy(update={"cliques": template.cliques[:1]})
+    root = replace(seen.root, spec=seen.root.spec.model_copy(update={"template": less}))
+    left = seen.cliques[0]
+    without = replace(owned_by_the_set(seen), root=root, cliques=(left,), pods_of={left.uid: seen.pods_of[left.uid]})
+    gone = [step.target.name for step in reconcile(without).steps if isinstance(step.action, Delete)]
+    assert gone == ["llm-0-b-cd"]
+
+
+def test_ms077_a_name_given_twice_is_found_wherever_it_stands() -> None:
+    """Behind a clique whose name has no index."""
+    alone, together = {ENABLED: "true", SCOPE: "clique"}, {ENABLED: "true", SCOPE: "scalingGroupReplica"}
+    cliques = [clique_raw(name, pod_spec=GPUS, annotations=alone) for name in ("a", "pool-1")]
+    raw = set_raw(*cliques, clique_raw("b", pod_spec=GPUS), groups=({**GROUP, "annotations": together},))
+    verdict = admit(raw, None, None, SCOPED).verdict
+    assert isinstance(verdict, Deny)
+    (twice,) = [one for one in verdict.objections if one.reason.rule.code == "SharedNameTwice"]
+    assert twice.path == "spec.template.cliques[1].name"
+    assert twice.reason.subject.short == "PodCliqueSet/llm"
+
+
+@pytest.mark.parametrize(("place", "whom"), [("set", "no standalone clique"), ("group", "no clique of the group")])
+def test_ms081_who_asks_for_no_gpus_is_said(place: str, whom: str) -> None:
+    said = {"annotations": {ENABLED: "true"}}
+    raw = set_raw(clique_raw("a"), clique_raw("b"), groups=({**GROUP, **(said if place == "group" else {})},))
+    raw["metadata"] |= said if place == "set" else {}
+    found = [one.reason for one in admit(raw, None, None, SCOPED).verdict.warnings]
+    (warning,) = [one for one in found if one.rule.code == "NoGpusInScope"]
+    assert warning.sentence.startswith(f"has no effect: {whom} asks for nvidia.com/gpu")

@@ -45,7 +45,7 @@ class TestShown:
             ("a\r\tb\x1b[2J\u2028c", '"a  b [2J c"'),
             ([], "a list of 0"),
             ((1, 2), "a list of 2"),
-            ({"a": 1}, "an object with 1 keys"),
+            ({"a": 1}, "an object with 1 key"),
             ("x" * 100, '"' + "x" * 56 + "..."),
             ("x" * 58, '"' + "x" * 58 + '"'),
             (10**70, "1" + "0" * 56 + "..."),

@@ -193,6 +193,8 @@ def test_tp105_a_node_selector() -> None:
         ([{"matchExpressions": [{"key": "gen", "operator": "Gt", "values": ["+03"]}]}], True),
         ([{"matchExpressions": [{"key": "gen", "operator": "Lt", "values": [str(2**63 - 1)]}]}], True),
         ([{"matchExpressions": [{"key": "gen", "operator": "Lt", "values": [str(2**63)]}]}], False),
+        ([{"matchExpressions": [{"key": "gen", "operator": "Gt", "values": [str(-(2**63))]}]}], True),
+        ([{"matchExpressions": [{"key": "gen", "operator": "Gt", "values": [str(-(2**63) - 1)]}]}], False),
         ([{"matchExpressions": [{"key": "gen", "operator": "Lt", "values": ["9" * 5000]}]}], False),
         ([{"matchExpressions": [{"key": "gen", "operator": "Lt", "values": ["0" * 5000 + "9"]}]}], True),
         ([{"matchExpressions": [{"key": "long", "operator": "Gt", "values": ["3"]}]}], False),

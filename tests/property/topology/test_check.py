@@ -66,6 +66,7 @@ def test_tp111_a_set_of_millions_is_not_looked_at() -> None:
     snapshot = told(applied(raw), DEFAULT)
     found = check_topology(snapshot, GROUND, ())
     assert (found.own.verdict, found.others) == (Fits.UNDECIDED, ())
+    assert found.own.name == DEFAULT_TOPOLOGY
     assert [reason.rule for reason in found.own.because] == [Workload.TOO_LARGE]
     assert not found.is_success
     (one,) = impacts(snapshot).gangs
@@ -198,7 +199,11 @@ def test_tp106_pods_on_nodes_may_keep_others_away(namespace: str, term: Json | N
     raw = {"metadata": {"namespace": namespace}, "spec": {"nodeName": "n0", "affinity": away, "containers": []}}
     tenant = tenant_of(raw)
     assert tenant is not None
-    assert check_topology(applied_to(DEFAULT), GROUND, [tenant]).own.verdict is verdict
+    found = check_topology(applied_to(DEFAULT), GROUND, [tenant]).own
+    assert found.verdict is verdict
+    assert found.fit is not None
+    words = {dict(why.facts).get("what") for gang in found.fit.gangs for why in gang.whole.because}
+    assert ("pods on nodes that keep others away" in words) is (verdict is Fits.UNDECIDED)
     own = tenant._replace(owner=("ml", "llm"))
     assert check_topology(applied_to(DEFAULT), GROUND, [own]).own.verdict is Fits.FITS
 
@@ -244,3 +249,26 @@ class TestTP124:
         assert self.fates(fresh) == {Fate.UNKNOWN}
         assert self.fates(fresh, complete=gangs) == {Fate.MADE}
         assert self.fates(fresh, ("zone", ZONE), complete=gangs) == {Fate.WAITS}
+
+
+def test_tp111_what_admission_would_refuse_by_the_levels_of_the_topology_is_told() -> None:
+    """A clique that may be in any zone, of a gang that is in one rack."""
+    raw = constrained(clusterTopologyName="t", topologyConstraint={"packDomain": "rack"})
+    raw["spec"]["template"]["cliques"][0]["topologyConstraint"] = {"packDomain": "zone"}
+    seen = told(applied(raw), topology("t"))
+    new = replace(seen, root=replace(seen.root, uid=""))
+    found = check_topology(new, GROUND, ())
+    assert [one.reason.rule for one in found.refused] == [Refuse.BROADER_THAN_PARENT]
+
+
+def test_tp108_groups_of_one_gang_have_preferences_of_their_own() -> None:
+    raw = constrained(topologyConstraint=None)
+    template = raw["spec"]["template"]
+    del template["cliques"][0]["topologyConstraint"]
+    template["podCliqueScalingGroups"] = [
+        {"name": name, "cliqueNames": [member], "topologyConstraint": {"pack": {"preferred": "rack"}}}
+        for name, member in (("one", "a"), ("two", "b"))
+    ]
+    fit = check_topology(told(applied(raw), DEFAULT), GROUND, ()).own.fit
+    assert fit is not None
+    assert [promise.of for promise, _ in fit.gangs[0].preferred] == ["llm-0-one-0", "llm-0-two-0"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.topology.judge import judge_topology
+from grove_core.areas.topology.judge import is_placed, judge_topology
 from grove_core.areas.topology.rules import Why
 from grove_core.areas.topology.verdicts import Standing
 from grove_core.kernel.conditions import condition_of
@@ -133,7 +133,9 @@ def test_tp010_the_default_one_counts_as_configured_until_it_is_made() -> None:
 
 def test_tp010_what_was_probably_meant() -> None:
     waiting = told(applied(constrained(clusterTopologyName="aws-p4")), topology("aws-p5"))
-    assert "known: aws-p5, did you mean that?" in judge_topology(waiting).because[0].sentence
+    judged = judge_topology(waiting)
+    assert judged.name == "aws-p4"
+    assert "known: aws-p5, did you mean that?" in judged.because[0].sentence
 
 
 @pytest.mark.parametrize(("name", "standing"), [("aws-p5", Standing.UNKNOWN), ("", Standing.USED)])
@@ -228,5 +230,5 @@ def test_tp026_a_stored_status_is_enough_to_be_placed() -> None:
     pending = started(topology(DEFAULT_TOPOLOGY))
     first, *rest = pending.cliques
     said = replace(pending, cliques=(replace(first, status=replace(first.status, scheduled=1)), *rest))
-    assert judge_topology(said).is_placed
-    assert not judge_topology(pending).is_placed
+    assert is_placed(said)
+    assert not is_placed(pending)

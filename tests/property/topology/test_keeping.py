@@ -6,10 +6,12 @@ from typing import Any, Final
 
 import pytest
 
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.topology.moment import moments_of
 from grove_core.areas.topology.rules import Why
 from grove_core.forecast_topology import forecast_topology
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.refs import Guard, invented_uid
 from grove_core.kernel.steps import Apply, Create, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
@@ -65,8 +67,8 @@ STATES: Final = [*product(("t", DEFAULT_TOPOLOGY), *[(False, True)] * 4, USERS)]
 def test_tp040_every_state_comes_to_rest_in_two_rounds(
     name: str, held: bool, fits: bool, leaving: bool, on: bool, users: str
 ) -> None:
-    found = a_topology(name, held=held, fits=fits, leaving=leaving)
     """Finalizer and label first, levels by themselves: who refuses these does not refuse those."""
+    found = a_topology(name, held=held, fits=fits, leaving=leaving)
     plan = reconcile_topology(moment(found, users, name=name, on=on))
     for step in plan.steps:
         assert isinstance(step.action, Apply)
@@ -84,7 +86,7 @@ def test_tp040_every_state_comes_to_rest_in_two_rounds(
     assert rest.levels == (LEVELS if restores else found.levels)
     told = {reason.rule for held_back in plan.withheld for reason in held_back.because}
     assert (Why.DEFAULT_IN_USE in told) is (is_default and on and not leaving and not fits and users == "placed")
-    assert (Why.USERS_STAY in told) is (leaving and should_hold)
+    assert (Why.USERS_STAY in told) is (leaving and held and should_hold)
     assert not reconcile_topology(moment(rest, users, name=name, on=on)).steps
 
 
@@ -114,10 +116,32 @@ def test_tp042_nobody_is_let_go_who_may_be_used(held: bool) -> None:
     assert not reconcile_topology(moment(stale, "waiting", unknown=("PodClique",))).steps
 
 
+@pytest.mark.req("TP-040")
+def test_tp042_one_user_that_is_known_is_enough() -> None:
+    """Another set that does not read takes nobody's protection away."""
+    plan = reconcile_topology(moment(a_topology("t", held=False), "waiting", name="t", unknown=("PodCliqueSet",)))
+    (step,) = plan.steps
+    assert isinstance(step.action, Apply)
+    assert thaw(step.action.fields) == {"metadata": {"finalizers": [*OTHERS, TOPOLOGY_FINALIZER]}}
+    assert {reason.rule for reason in plan.findings[0].because} == {Why.TOPOLOGY_USED}
+
+
+@pytest.mark.parametrize("unknown", [(), ("PodClique",)])
+def test_tp051_its_label_comes_back_where_its_levels_may_not(unknown: tuple[str, ...]) -> None:
+    bare = replace(a_topology(DEFAULT_TOPOLOGY, held=True, fits=False), labels=FrozenMap({}))
+    plan = reconcile_topology(moment(bare, "placed", unknown=unknown))
+    assert [thaw(step.action.fields) for step in plan.steps if isinstance(step.action, Apply)] == [
+        {"metadata": {"labels": {MANAGED_BY: OPERATOR}}}
+    ]
+    assert plan.withheld
+
+
 def test_tp043_whom_a_deletion_waits_for_is_told() -> None:
     leaving = a_topology("t", held=True, leaving=True)
     (held,) = reconcile_topology(moment(leaving, "placed", name="t")).withheld
     assert held.because[0].sentence.endswith("ml/llm, ml/waits")
+    unheld = a_topology("t", held=False, leaving=True)
+    assert not reconcile_topology(moment(unheld, "placed", name="t")).withheld, "it goes when others let go of it"
 
 
 def test_tp054_a_binding_of_the_name_is_left_alone() -> None:
@@ -158,6 +182,21 @@ def test_tp042_a_cluster_has_a_moment_for_each_topology() -> None:
         (DEFAULT_TOPOLOGY, ("PodClique",), (User("ml", "llm", len(bound)),)),
         ("t", ("PodClique",), ()),
     ]
+    unseen = replace(known, sets=(), complete=frozenset())
+    assert {one.unknown for one in moments_of(unseen, NOW)} == {("PodClique", "PodCliqueSet")}
+
+
+def test_tp044_pods_tell_that_they_are_bound_before_statuses_do() -> None:
+    running = placed(started(topology(DEFAULT_TOPOLOGY)))
+    seen = replace(
+        cluster_of(sets=(running.root,), cliques=running.cliques),
+        pods_of={uid: list(pods) for uid, pods in running.pods_of.items()},
+        configuration=ON,
+        topologies={DEFAULT_TOPOLOGY: topology(DEFAULT_TOPOLOGY)},
+    )
+    assert not any(clique.status.scheduled for clique in running.cliques)
+    (one,) = moments_of(seen, NOW)
+    assert one.users == (User("ml", "llm", 1),)
 
 
 @pytest.mark.parametrize(
@@ -285,3 +324,12 @@ def test_tp053_what_is_let_go_of_is_not_said_to_stay() -> None:
     plan = reconcile_topology(moment(leaving, "placed", on=False))
     assert len(plan.steps) == 1
     assert not plan.withheld
+
+
+def test_tp050_what_is_made_is_guarded_by_an_identity_of_its_own_in_a_forecast() -> None:
+    start = moment(None, "placed")
+    assert reconcile_topology(start).rules == DESIGN.name
+    made, held = [step for round_ in forecast_topology(start).rounds for step in round_.steps]
+    assert isinstance(made.action, Create)
+    assert isinstance(held.action, Apply)
+    assert held.action.guard == Guard(invented_uid(made.target), "1")

@@ -113,7 +113,7 @@ ROWS: Final[list[tuple[Place, object, object, str, Rule, str]]] = [
         {"childScalingGroupNames": ["pool"]},
         "",
         Refuse.FILTER_EMPTY,
-        "an object with 1 keys",
+        "an object with 1 key",
     ),
     ((*POOL_SHARING, "filter"), {}, None, "", Refuse.FILTER_EMPTY, "an object with 0 keys"),
     (
@@ -140,7 +140,7 @@ ROWS: Final[list[tuple[Place, object, object, str, Rule, str]]] = [
         Refuse.FILTER_NAME_UNKNOWN,
         '"router"',
     ),
-    ((*LEADER, "resourceSharing", 0, "filter"), FILTER, None, "", Refuse.FILTER_OUT_OF_PLACE, "an object with 1 keys"),
+    ((*LEADER, "resourceSharing", 0, "filter"), FILTER, None, "", Refuse.FILTER_OUT_OF_PLACE, "an object with 1 key"),
     (
         (*POOL_SHARING, "filter"),
         {"childScalingGroupNames": ["pool"]},

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
 from grove_core.reconcile import let_go, reconcile
 from grove_core.resources.keys import GROVE, POD_GANG, SET, SET_FINALIZER, SET_REPLICA
 from grove_core.resources.membership import Seat, User, seat_of, user_of
@@ -18,6 +18,7 @@ from grove_core.resources.topology_use import set_of_clique
 from grove_core.snapshot.cluster import cluster_of
 from grove_shell.controller.act import act
 from grove_shell.controller.rounds import forecasts
+from grove_shell.world.memory import MemoryWorld
 from tests.property.workload.life import Life
 from tests.property.workload.sets import Json, applied, at_rest, clique_raw, raw_sets, set_raw
 
@@ -149,6 +150,50 @@ def test_wl232_without_a_look_at_the_cliques_the_set_is_held() -> None:
     assert plan.steps == ()
     assert Why.PARTS_NOT_COLLECTED in {why.rule for held in plan.withheld for why in held.because}
     assert SET_FINALIZER in seen.root.finalizers
+
+
+def test_wl231_a_clique_whose_group_is_seen_gone_holds_the_set() -> None:
+    """What is seen of PodCliques may be older than what is seen of scaling groups."""
+    life = Life(RAW)
+    life.settle()
+    seen = life.look()
+    assert seen is not None
+    root = replace(seen.root, deleting=True)
+    stray = next(clique for clique in seen.cliques if clique.group_replica_index >= 0)
+    left = cluster_of(sets=(root,), cliques=(stray,)).snapshot_of(root, seen.now)
+    assert (left.cliques, left.orphans) == ((), (stray,))
+    plan = reconcile(replace(left, complete=seen.complete))
+    assert plan.steps == ()
+    assert Why.PARTS_REMAIN in {why.rule for held in plan.withheld for why in held.because}
+    assert reconcile(replace(left, orphans=(), complete=seen.complete)).steps
+    made = Step(Stage.FOUNDATION, stray.ref, Create(FrozenMap({})), ())
+    just_made = replace(left, complete=seen.complete, attempts=(Attempt(made, Outcome.DONE),))
+    for look in (just_made, replace(just_made, pods_of={stray.uid: seen.pods_of[stray.uid]})):
+        (held,) = reconcile(look).withheld
+        assert dict(held.because[0].facts)["remaining"] == 1
+
+    other = MemoryWorld((replace(left, complete=seen.complete),)).observe(root.ref, seen.now)
+    assert other is not None
+    assert other.orphans == (stray,), "and so it is in each further round of a forecast"
+
+
+def test_wl231_who_is_of_another_controller_holds_nothing() -> None:
+    """It carries the same label, and its controller lives; or it has none."""
+    seen = at_rest(applied(RAW))
+    clique = seen.cliques[0]
+    for kind, uid in (("DynamoComponent", "x"), ("", "")):
+        other = replace(clique, owner_uid=uid, owner_kind=kind, owner_name="dyn")
+        assert cluster_of(sets=(seen.root,), cliques=(other,)).snapshot_of(seen.root, seen.now).orphans == ()
+
+
+def test_wl231_who_is_of_a_scaling_group_of_an_earlier_set_holds_this_one() -> None:
+    seen = at_rest(applied(RAW))
+    groups = tuple(replace(group, owner_uid="earlier") for group in seen.groups)
+    found = cluster_of(sets=(seen.root,), groups=groups, cliques=seen.cliques).snapshot_of(seen.root, seen.now)
+    assert {clique.ref.name for clique in found.orphans} == {c.ref.name for c in seen.cliques if "pool" in c.ref.name}
+    leaving = tuple(replace(clique, deleting=True) for clique in seen.cliques)
+    found = cluster_of(sets=(seen.root,), groups=groups, cliques=leaving).snapshot_of(seen.root, seen.now)
+    assert (found.orphans, {clique.ref for clique in found.cliques}) == ((), {clique.ref for clique in leaving})
 
 
 def test_wl233_what_is_left_of_a_set_that_is_gone_is_let_go() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from grove_core.areas.workload.gates import GATE_QUESTION
 from grove_core.areas.workload.rules import Why
+from grove_core.explain import is_undecided
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Apply
 from grove_core.reconcile import reconcile
@@ -116,6 +117,16 @@ def test_wl090_no_gate_opens_before_the_whole_gang_can() -> None:
 
 def test_wl091_a_source_without_gangs_says_nothing_of_gates() -> None:
     assert verdicts(replace(gated(), gangs=(), complete=frozenset())) == {}
+
+
+def test_wl235_where_gangs_were_not_collected_no_gate_opens_and_it_is_said() -> None:
+    missing = replace(gated(), gangs=(), complete=frozenset(), not_collected=frozenset({"PodGang"}))
+    assert set(verdicts(missing).values()) == {("Hold", Why.GANGS_NOT_COLLECTED)}
+    assert verdicts(missing).keys() == verdicts(gated()).keys()
+    assert opened(missing) == set()
+    held = {one.target for one in reconcile(missing).withheld if is_undecided(one)}
+    assert held == {clique.ref for clique in gated().cliques}
+    assert not any(map(is_undecided, reconcile(gated()).withheld))
 
 
 def test_wl097_pods_on_their_way_out_and_without_our_gate_are_left_alone() -> None:

@@ -11,6 +11,7 @@ from grove_core.areas.workload import neighbours
 from grove_core.areas.workload.rules import Refuse
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.reasons import Fact
+from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
 from tests.property.rarely import RARELY
 from tests.property.resources.manifests import Json
 from tests.property.workload.calls import calls_of
@@ -133,6 +134,34 @@ class TestWL117:
         assert not shared(one, held)
         held["metadata"]["labels"] = {}  # type: ignore[index]  # a manifest of our own
         assert not shared(one, held)
+
+    @pytest.mark.parametrize(("index", "is_ours"), [(0, True), (1, False)])
+    def test_only_replicas_beyond_the_minimum_have_gangs(self, index: int, *, is_ours: bool) -> None:
+        """The first two are of the gang of the set's replica, so of three there is one more."""
+        held = {
+            "apiVersion": "scheduler.grove.io/v1alpha1",
+            "kind": "PodGang",
+            "metadata": {
+                "name": f"a-0-g-{index}",
+                "namespace": "ml",
+                "labels": {"app.kubernetes.io/part-of": "a-0-g"},
+            },
+        }
+        grown = group("g", "x", replicas=3, minAvailable=2)
+        found = shared(a_set("a", clique("x"), podCliqueScalingGroups=[grown]), held)
+        assert found == ([facts("PodGang", "a-0-g-0", "a-0-g")] if is_ours else [])
+
+    @pytest.mark.req("MS-077")
+    def test_a_group_of_two_words_shares_domains_by_all_of_them(self) -> None:
+        alone = {"annotations": {"grove.io/mnnvl-enabled": "true", "grove.io/mnnvl-scope": "scalingGroupReplica"}}
+        one = a_set("a", clique("x"), podCliqueScalingGroups=[{**group("big-pool", "x"), **alone}])
+        other = a_set("a-0-big-pool", clique("y"))
+        other["metadata"]["annotations"] = {"grove.io/mnnvl-enabled": "true"}
+        configuration = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+        verdict = admit(one, None, neighbours_in([one, other]), configuration).verdict
+        refused = verdict.objections if isinstance(verdict, Deny) else ()
+        told = [dict(found.reason.facts) for found in refused if found.reason.rule is Refuse.SETS_COLLIDE]
+        assert facts("ComputeDomain", "a-0-big-pool-0-cd", "a-0-big-pool") in told
 
     @pytest.mark.req("WL-116")
     def test_what_collided_before_a_change_is_no_reason_to_refuse_it(self) -> None:

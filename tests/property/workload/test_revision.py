@@ -24,9 +24,9 @@ RAW: Final = set_raw(
 THEIRS: Final = "6fd8b9c47d95cb8f4"
 
 
-def foreign(**changes: Any) -> Life:
+def foreign(raw: dict[str, Any] = RAW, **changes: Any) -> Life:
     """A set at rest, as if another operator had run it: its hashes stand everywhere."""
-    life = Life(RAW)
+    life = Life(raw)
     life.settle()
     for item in list(life.world.items.values()):
         if isinstance(item, PodClique):
@@ -87,6 +87,26 @@ def test_wl043_what_operators_of_grove_put_into_the_pod_spec_is_no_difference(ad
     spec = freeze({"containers": [{**CONTAINER, "env": variables, **claims}], **added})
     assert isinstance(spec, FrozenMap)
     assert not is_rolled(foreign(pod_spec=spec))
+
+
+OWN: Final = {"name": "nic", "resourceClaimTemplateName": "nics"}
+
+
+@pytest.mark.parametrize(("own", "same"), [("nic", True), ("nic-2", False)])
+def test_wl043_claims_of_the_user_stay_beside_what_is_put_in(own: str, *, same: bool) -> None:
+    """Only the claim of the fabric is no difference; a claim of the user's own is."""
+
+    def spec(name: str, *more: dict[str, Any]) -> dict[str, Any]:
+        claims = [{"name": name}, *({"name": one["name"]} for one in more)]
+        return {
+            "containers": [{**CONTAINER, "resources": {"claims": claims}}],
+            "resourceClaims": [{**OWN, "name": name}, *more],
+        }
+
+    put_in = {"name": "mnnvl-claim", "resourceClaimTemplateName": "llm-0-rct"}
+    stored = freeze(spec("nic", put_in))
+    assert isinstance(stored, FrozenMap)
+    assert is_rolled(foreign(set_raw(clique_raw("a", 2, pod_spec=spec(own))), pod_spec=stored)) is not same
 
 
 def test_wl043_labels_that_somebody_added_are_no_difference() -> None:

@@ -32,10 +32,11 @@ def findings_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Tal
     for group in judgement.groups:
         ref = group.group.ref
         yield Finding(ref, BREACH, group.breach.value, of_group.because_of_breach(group))
-        yield Finding(ref, TERMINATION, word_of(group.fate), of_group.because_of_fate(snapshot.root, group, now))
+        yield Finding(ref, TERMINATION, word_of(group.fate), of_group.because_of_fate(group, now, judgement.guard))
         for index, fate in group.replica_fates.items():
-            because = of_group.because_of_replica(snapshot.root, group, index, now)
+            because = of_group.because_of_replica(group, index, now, judgement.guard)
             yield Finding(ref.at_replica(index), TERMINATION, word_of(fate), because)
     for replica in judgement.replicas:
-        because = of_replica.because_of_fate(snapshot.root, replica, tally.missing[replica.index], now)
+        missing = tally.missing[replica.index]
+        because = of_replica.because_of_fate(snapshot.root, replica, missing, now, judgement.guard)
         yield Finding(root.at_replica(replica.index), TERMINATION, word_of(replica.fate), because)

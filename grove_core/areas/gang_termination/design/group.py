@@ -31,15 +31,20 @@ _NONE: Final[Mapping[int, Any]] = MappingProxyType({})
 
 
 def judge_group(
-    root: PodCliqueSet, group: ScalingGroup, lacking: Sequence[CliqueJudgement], now: datetime
+    root: PodCliqueSet,
+    group: ScalingGroup,
+    lacking: Sequence[CliqueJudgement],
+    now: datetime,
+    guard: Why | None,
 ) -> GroupJudgement:
     """Judge a scaling group on its judged cliques (GT-040 to GT-056).
 
     Args:
-        root: its set; while that is being deleted the group ends nothing (GT-037).
+        root: its set.
         group: the group; its own ``replicas`` and ``minAvailable`` count, not the template's.
         lacking: those of its cliques with too few ready pods that are not being deleted.
         now: the snapshot's clock.
+        guard: why nothing of the set is ended, if nothing is.
     """
     breached = _breached_replicas(group, lacking) if lacking else _NONE
     breach = Truth.FALSE
@@ -51,7 +56,7 @@ def judge_group(
     since = transition_time(condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED), breach, now)
     if not breached:
         return GroupJudgement(group, delay, _NONE, breach, since, _KEEP, _NONE, _NONE)
-    acting = _NONE if delay is None or root.deleting else _acting_on(breached, delay)
+    acting = _NONE if delay is None or guard is not None else _acting_on(breached, delay)
     fates = _fates_of(breached, acting, breach, now)
     return GroupJudgement(group, delay, breached, breach, since, fate_of_whole(fates.values()), fates, acting)
 
@@ -106,17 +111,17 @@ def because_of_breach(judged: GroupJudgement) -> tuple[Reason, ...]:
     return (own, *(clique.reason for cliques in judged.breached.values() for clique in cliques))
 
 
-def because_of_fate(root: PodCliqueSet, judged: GroupJudgement, now: datetime) -> tuple[Reason, ...]:
+def because_of_fate(judged: GroupJudgement, now: datetime, guard: Why | None) -> tuple[Reason, ...]:
     """Why the group as a whole does what it does: the reasons of the replicas that share its fate."""
     if not judged.breached:
         return (Why.GROUP_NOTHING_BREACHED.because(judged.group.ref),)
     kind = type(judged.fate)
     like = [index for index, fate in judged.replica_fates.items() if isinstance(fate, kind)]
-    reasons = (reason for index in like for reason in because_of_replica(root, judged, index, now))
+    reasons = (reason for index in like for reason in because_of_replica(judged, index, now, guard))
     return tuple(dict.fromkeys(reasons))
 
 
-def because_of_replica(root: PodCliqueSet, judged: GroupJudgement, index: int, now: datetime) -> tuple[Reason, ...]:
+def because_of_replica(judged: GroupJudgement, index: int, now: datetime, guard: Why | None) -> tuple[Reason, ...]:
     """Why a breached replica of the group is ended, waited for, or left alone."""
     group = judged.group
     match judged.replica_fates[index]:
@@ -126,6 +131,6 @@ def because_of_replica(root: PodCliqueSet, judged: GroupJudgement, index: int, n
             counts = {"left": judged.left, "replicas": group.replicas, "needed": group.needed}
             return (Why.DELEGATED_TO_SET.because(group.ref, **counts),)
         case Keep():
-            return ((Why.SET_BEING_DELETED if root.deleting else Why.TERMINATION_DISABLED).because(group.ref),)
+            return ((guard or Why.TERMINATION_DISABLED).because(group.ref),)
         case _:
             return clocks_of(judged.acting[index], (Why.GROUP_DELAY_EXPIRED, Why.GROUP_DELAY_RUNNING), now)

@@ -13,6 +13,7 @@ from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
+from grove_core.snapshot.size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -62,7 +63,7 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
     unknown = not_collected(snapshot, Why.NOT_COLLECTED)
     if unknown:
         return Judgement(unknown=unknown)
-    pods_of = snapshot.pods_of
+    pods_of, guard = snapshot.pods_of, guard_of(snapshot)
     leaving: list[PodClique] = []
     lacking: dict[str, CliqueJudgement] = {}  # by uid: those with too few ready pods; the others cannot be breached
     members: defaultdict[str, list[CliqueJudgement]] = defaultdict(list)
@@ -81,7 +82,11 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
     gone = {clique.uid for clique in leaving}
     standing = tuple(clique for clique in snapshot.cliques if clique.uid not in gone) if gone else snapshot.cliques
     groups = tuple(
-        [judge_group(root, group, members.get(group.uid, ()), now) for group in snapshot.groups if not group.deleting]
+        [
+            judge_group(root, group, members.get(group.uid, ()), now, guard)
+            for group in snapshot.groups
+            if not group.deleting
+        ]
     )
     indices = {clique.replica_index for clique in standing}
     indices.update([judged.group.replica_index for judged in groups])
@@ -91,5 +96,13 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
         cliques=JudgedCliques(standing, lacking, pods_of, now),
         leaving=tuple(leaving),
         groups=groups,
-        replicas=judge_replicas(root, wanted, lacking.values(), groups, now),
+        replicas=judge_replicas(root, wanted, lacking.values(), groups, now, guard),
+        guard=guard,
     )
+
+
+def guard_of(snapshot: Snapshot) -> Why | None:
+    """Why nothing of a set is ended whatever is breached; None where it may be (GT-037, GT-064)."""
+    if snapshot.root.deleting:
+        return Why.SET_BEING_DELETED
+    return Why.SET_TOO_LARGE if is_too_large(snapshot) else None

@@ -20,7 +20,6 @@ from grove_core.areas.gang_termination.verdicts import (
 )
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.refs import Ref
 from grove_core.resources.names import scaling_group_name, standalone_clique_name
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -34,6 +33,7 @@ def judge_replicas(
     lacking: Iterable[CliqueJudgement],
     groups: Iterable[GroupJudgement],
     now: datetime,
+    guard: Why | None,
 ) -> tuple[ReplicaJudgement, ...]:
     """Judge replicas of the set (GT-030 to GT-039).
 
@@ -43,6 +43,7 @@ def judge_replicas(
         lacking: the cliques with too few ready pods that are not being deleted.
         groups: the scaling groups that are not being deleted.
         now: the snapshot's clock.
+        guard: why nothing of the set is ended, if nothing is.
     """
     breached_cliques = [judged for judged in lacking if judged.breach is Truth.TRUE]
     breached_groups = [judged for judged in groups if judged.breach is Truth.TRUE]
@@ -50,7 +51,7 @@ def judge_replicas(
         return tuple([build(ReplicaJudgement, (index, _KEEP, ())) for index in indices])
     alone = {judged.clique.ref.name: judged for judged in breached_cliques if judged.clique.group_replica_index < 0}
     grouped = {judged.group.ref.name: judged for judged in breached_groups}
-    return tuple([_judge_replica(root, index, alone, grouped, now) for index in indices])
+    return tuple([_judge_replica(root, index, alone, grouped, now, guard) for index in indices])
 
 
 def _judge_replica(
@@ -59,6 +60,7 @@ def _judge_replica(
     cliques: Mapping[str, CliqueJudgement],
     groups: Mapping[str, GroupJudgement],
     now: datetime,
+    guard: Why | None,
 ) -> ReplicaJudgement:
     """Judge one replica by the breached constituents of the set, by name; those that its template names count."""
     set_name, delay = root.ref.name, root.shape.delay
@@ -71,7 +73,7 @@ def _judge_replica(
         group = groups.get(scaling_group_name(set_name, index, short))
         if group is not None and group.delay is not None:
             breaches.append(Breach(group.group.ref, group.since, group.delay))
-    fate = fate_by(breaches, now) if breaches and not root.deleting else _KEEP
+    fate = fate_by(breaches, now) if breaches and guard is None else _KEEP
     return ReplicaJudgement(index, fate, breaches)
 
 
@@ -90,20 +92,16 @@ def missing_of(root: PodCliqueSet, index: int, there: AbstractSet[str]) -> tuple
 
 
 def because_of_fate(
-    root: PodCliqueSet, judged: ReplicaJudgement, missing: Iterable[str], now: datetime
+    root: PodCliqueSet, judged: ReplicaJudgement, missing: Iterable[str], now: datetime, guard: Why | None
 ) -> tuple[Reason, ...]:
     """Why a replica is ended, waited for or kept; after that, what is missing of it (GT-038)."""
     subject = root.ref.at_replica(judged.index)
     also = (Why.CONSTITUENT_MISSING.because(subject, name=name) for name in missing)
     if judged.fate == _KEEP:
-        return (_guard(root, subject), *also)
+        return ((guard or _no_clock(root)).because(subject), *also)
     return (*clocks_of(judged.breaches, (Why.DELAY_EXPIRED, Why.DELAY_RUNNING), now), *also)
 
 
-def _guard(root: PodCliqueSet, subject: Ref) -> Reason:
-    """The first guard that keeps a replica."""
-    if root.deleting:
-        return Why.SET_BEING_DELETED.because(subject)
-    if root.shape.delay is None:
-        return Why.TERMINATION_DISABLED.because(subject)
-    return Why.NOTHING_BREACHED.because(subject)
+def _no_clock(root: PodCliqueSet) -> Why:
+    """Why no clock runs for a replica that nothing guards."""
+    return Why.TERMINATION_DISABLED if root.shape.delay is None else Why.NOTHING_BREACHED

@@ -1,0 +1,132 @@
+"""What mutants of readers lived through until these tests were written (specs/mutants.md)."""
+
+from typing import Any, Final
+
+import pytest
+
+from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.frozen import FrozenMap, freeze, thaw
+from grove_core.resources.applied import with_fields
+from grove_core.resources.compute_domain import compute_domain_of
+from grove_core.resources.configuration import Served
+from grove_core.resources.demand import demand_of
+from grove_core.resources.dialects import claim_dialect_of
+from grove_core.resources.fields import Fields
+from grove_core.resources.keys import CLAIM_VERSIONS
+from grove_core.resources.membership import User, seat_of, user_in
+from grove_core.resources.meta import read_conditions, read_index
+from grove_core.resources.overlay import differing
+from grove_core.resources.placement import Pack
+from grove_core.resources.pod import pod_of
+from grove_core.resources.podclique import podclique_of
+from grove_core.resources.podgang import podgang_of
+from grove_core.resources.scaling_group import scaling_group_of
+
+Json = dict[str, Any]
+META: Final[Json] = {"name": "llm-0-a", "namespace": "ml", "uid": "u", "resourceVersion": "1", "generation": 3}
+LABELS: Final = {"app.kubernetes.io/part-of": "llm", "grove.io/podcliqueset-replica-index": "0"}
+OWNED: Final = [{"kind": "PodCliqueSet", "name": "llm", "uid": "s", "controller": True}]
+
+
+def a_map(value: Json) -> FrozenMap:
+    found = freeze(value)
+    assert isinstance(found, FrozenMap)
+    return found
+
+
+def test_ms036_the_nodes_that_a_domain_waits_for_follow_its_spec() -> None:
+    domain = compute_domain_of({"metadata": META, "spec": {"numNodes": 2}})
+    assert with_fields(domain, a_map({"spec": {"numNodes": 5}})).num_nodes == 5
+
+
+@pytest.mark.parametrize(("operator", "unseen"), [("", False), ("Equal", False), ("Exists", False), ("Gt", True)])
+def test_tp106_tolerations_by_comparison_are_not_looked_at(operator: str, *, unseen: bool) -> None:
+    found = demand_of({"tolerations": [{"key": "a", "operator": operator}]}).unseen
+    assert found == (("tolerations by comparison",) if unseen else ())
+
+
+def test_gt025_what_is_no_flag_is_quoted() -> None:
+    fields = Fields({"on": "yes"}, "", [])
+    assert fields.flag("on") is None
+    assert [(one.path, one.expected, one.got) for one in fields.problems] == [("on", "true or false", '"yes"')]
+
+
+@pytest.mark.parametrize(("text", "got"), [("x", '"x"'), ("", "nothing")])
+def test_gt026_what_is_no_index_is_quoted(text: str, got: str) -> None:
+    labels = Fields({"replica": text} if text else {}, "metadata.labels", [])
+    assert read_index(labels, ("replica",), None) == -1
+    assert [problem.got for problem in labels.problems] == [got]
+
+
+def test_gt025_what_is_wrong_with_conditions_is_said() -> None:
+    sound = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-20T09:00:00Z"}
+    fields = Fields({"conditions": [{**sound, "status": "true"}, sound, sound]}, "status", [])
+    assert [one.reason for one in read_conditions(fields)] == [""]
+    assert {problem.path: problem.expected for problem in fields.problems} == {
+        "status.conditions[0].status": "True, False or Unknown as a string",
+        "status.conditions[2].type": "one condition of each type",
+    }
+
+
+@pytest.mark.parametrize("group", ["llm-0-pool", "pool"])
+def test_ms021_a_seat_in_a_group_is_found_by_its_full_name_and_by_its_short_one(group: str) -> None:
+    labels = {**LABELS, "grove.io/podcliquescalinggroup": group, "grove.io/podcliquescalinggroup-replica-index": "1"}
+    raw = {"metadata": {**META, "name": "llm-0-pool-1-b", "labels": labels}, "spec": {"podSpec": {}}}
+    seat = seat_of(podclique_of(raw))
+    assert seat is not None
+    assert (seat.clique, seat.group, seat.group_replica) == ("b", "llm-0-pool", 1)
+
+
+def test_wl025_what_differs_inside_an_object_is_written() -> None:
+    stored = a_map({"scaleTargetRef": {"name": "a", "kind": "x"}, "maxReplicas": 3})
+    wanted = a_map({"scaleTargetRef": {"name": "b", "kind": "x"}, "maxReplicas": 3})
+    assert thaw(differing(wanted, stored)) == {"scaleTargetRef": {"name": "b"}}
+
+
+@pytest.mark.parametrize(("stored", "same"), [("1000m", True), ("2", False)])
+def test_wl025_quantities_in_a_list_are_compared_as_numbers(stored: str, *, same: bool) -> None:
+    one, other = ({"requests": [{"limits": {"cpu": amount}}]} for amount in ("1", stored))
+    assert (not differing(a_map(one), a_map(other))) is same
+
+
+def test_tp024_the_constraint_of_each_clique_of_a_gang_is_read() -> None:
+    constraint = {"topologyConstraint": {"packConstraint": {"required": "r", "preferred": "h"}}}
+    raw = {"metadata": META, "spec": {"podgroups": [{"name": "llm-0-a", "minReplicas": 1, **constraint}]}}
+    assert podgang_of(raw).placement.cliques == (("llm-0-a", Pack("r", "h")),)
+
+
+@pytest.mark.parametrize(
+    ("container", "path"),
+    [
+        ({"state": {"waiting": {"reason": 5}}}, "state.waiting.reason"),
+        ({"state": {"terminated": {"reason": 5}}}, "state.terminated.reason"),
+        ({"lastState": {"terminated": {"exitCode": "x"}}}, "lastState.terminated.exitCode"),
+    ],
+)
+def test_gt025_all_that_is_wrong_with_a_pod_is_said_once_it_does_not_read(container: Json, path: str) -> None:
+    raw = {"metadata": META, "spec": {}, "status": {"phase": 5, "containerStatuses": [container]}}
+    with pytest.raises(MalformedObject) as caught:
+        pod_of(raw, {})
+    assert [one.path for one in caught.value.problems] == ["status.phase", f"status.containerStatuses[0].{path}"]
+
+
+def test_gt052_what_was_read_of_parts_has_its_generation_and_base_gang() -> None:
+    labels = {**LABELS, "grove.io/base-podgang": "llm-0"}
+    meta = {**META, "labels": labels, "ownerReferences": OWNED}
+    clique = podclique_of({"metadata": meta, "spec": {"podSpec": {}}})
+    group = scaling_group_of({"metadata": meta, "spec": {"cliqueNames": ["a"]}})
+    assert (clique.generation, clique.base_gang, group.generation) == (3, "llm-0", 3)
+
+
+@pytest.mark.parametrize(("version", "nested"), list(zip(CLAIM_VERSIONS, (True, True, False), strict=True)))
+def test_ms023_newer_versions_ask_for_exactly_this(version: str, *, nested: bool) -> None:
+    dialect = claim_dialect_of(Served(claims=version))
+    asked = {"deviceClassName": "c", "count": 1}
+    request = {"name": "r", "exactly": asked} if nested else {"name": "r", **asked}
+    assert dialect.api_version == version
+    assert thaw(dialect.spec_for("r", a_map(asked))) == {"devices": {"requests": [request]}}
+
+
+def test_ms036_whom_an_object_will_serve_stands_in_its_labels() -> None:
+    assert user_in(a_map({"metadata": {"labels": LABELS}})) == User("llm", "0", "", "", "")
+    assert user_in(a_map({"metadata": {}})) is None

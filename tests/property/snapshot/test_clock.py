@@ -1,0 +1,28 @@
+"""The clock of a snapshot is the same moment on every machine."""
+
+from dataclasses import replace
+from datetime import timedelta, timezone
+
+import pytest
+
+from grove_core.document.document import Document
+from grove_core.document.writing import document_as_json
+from grove_core.plan.forecast import forecast_of
+from grove_core.reconcile import reconcile
+from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
+
+
+def test_pl001_a_clock_without_a_zone_is_refused() -> None:
+    with pytest.raises(ValueError, match="now has no time zone: 2026-"):
+        replace(applied(set_raw(clique_raw("a"))), now=NOW.replace(tzinfo=None))
+
+
+def test_pl001_the_zone_of_a_clock_changes_nothing() -> None:
+    seen = applied(set_raw(clique_raw("a")))
+    elsewhere = replace(seen, now=seen.now.astimezone(timezone(timedelta(hours=-5))))
+    told = [
+        Document(rules="design", as_of=NOW, not_collected=(), forecasts=(forecast_of(reconcile(each), NOW),))
+        for each in (seen, elsewhere)
+    ]
+    here, there = (document_as_json(each, decisions=True) for each in told)
+    assert here == there

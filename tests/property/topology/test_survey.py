@@ -1,0 +1,48 @@
+"""What a survey says of each topology of a cluster (TP-121, TP-127, TP-130)."""
+
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from grove_core.areas.topology.rules import Why
+from grove_core.areas.topology.survey import State, survey_of
+from grove_core.kernel.reasons import Rule
+from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, preferred_of
+from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_core.snapshot.cluster import EVERYWHERE, Cluster, cluster_of
+from tests.property.topology.gangs import ON, constrained, topology
+from tests.property.workload.sets import NOW, applied
+
+EVERYTHING: Final = frozenset((kind, EVERYWHERE) for kind in ("PodCliqueSet", "PodClique", TOPOLOGY_KIND))
+
+
+def cluster(*names: str, kind: str = TOPOLOGY_KIND, configuration: Configuration = ON) -> Cluster:
+    """One set that uses the topology ``t``, and the topologies of these names."""
+    root = applied(constrained(clusterTopologyName="t")).root
+    known = preferred_of(topology(name, kind=kind) for name in names)
+    return replace(cluster_of(sets=(root,), complete=EVERYTHING), topologies=known, configuration=configuration)
+
+
+@pytest.mark.parametrize(
+    ("kind", "configuration", "why"),
+    [
+        (TOPOLOGY_KIND, ON, None),
+        (TOPOLOGY_KIND, UNTOLD, Why.OFF_IS_NOT_GUARDED),
+        (BINDING_KIND, ON, Why.BINDING_NOT_GUARDED),
+        (BINDING_KIND, UNTOLD, Why.BINDING_NOT_GUARDED),
+    ],
+)
+def test_tp127_tp130_whom_no_admission_judges(kind: str, configuration: Configuration, why: Rule | None) -> None:
+    found = {one.name: one for one in survey_of(cluster("t", kind=kind, configuration=configuration), NOW)}["t"]
+    assert (found.unguarded.rule if found.unguarded is not None else None) is why
+    assert (found.kind, found.locked) == (kind, False)
+    assert [reason.rule for reason in found.lock] == ([why] if why is not None else [])
+
+
+def test_tp121_who_uses_what_and_what_is_missing() -> None:
+    survey = survey_of(cluster("other"), NOW)
+    assert [(one.name, one.state, [user.name for user in one.users]) for one in survey] == [
+        ("other", State.FREE, []),
+        ("t", State.MISSING, ["llm"]),
+    ]

@@ -1,0 +1,115 @@
+"""A set of millions is left as it is: nothing of it comes or goes, and what is told of it stays true (WL-024)."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
+from grove_core.areas.gang_termination.field.rulesets import NEWEST
+from grove_core.areas.gang_termination.questions import TERMINATION
+from grove_core.areas.gang_termination.rules import Why as Termination
+from grove_core.areas.gang_termination.ruling import RuleSet
+from grove_core.areas.gang_termination.verdicts import KEEPS
+from grove_core.areas.workload.rules import Why
+from grove_core.kernel.conditions import Truth
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Action, Delete, DropFinalizer, SetStatus
+from grove_core.plan.laws import problems_in
+from grove_core.reconcile import reconcile
+from grove_core.snapshot.size import MOST
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.world.shelves import Shelves
+from tests.kubectl_yaml import items_in
+from tests.property.strategies.worlds import World, worlds
+from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
+
+
+def of_millions(seen: Snapshot) -> Snapshot:
+    """The same, after a slip of the finger."""
+    spec = seen.root.spec.model_copy(update={"replicas": 2 * MOST})
+    return replace(seen, root=replace(seen.root, spec=spec))
+
+
+def endless(seen: Snapshot) -> Snapshot:
+    """The same without a delay, so that nothing is ever due."""
+    template = seen.root.spec.template
+    groups = tuple(group.model_copy(update={"termination_delay": None}) for group in template.pod_clique_scaling_groups)
+    off = template.model_copy(update={"termination_delay": None, "pod_clique_scaling_groups": groups})
+    return replace(seen, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"template": off})))
+
+
+def steps_on(seen: Snapshot, kind: type, rules: RuleSet = DESIGN) -> dict[Ref, Action]:
+    """The steps of one kind, by target, but for those on the set itself."""
+    steps = reconcile(seen, rules).steps
+    return {
+        step.target: step.action for step in steps if isinstance(step.action, kind) and step.target != seen.root.ref
+    }
+
+
+def ended_in(seen: Snapshot, rules: RuleSet) -> set[Ref]:
+    steps = reconcile(seen, rules).steps
+    return {step.target for step in steps if isinstance(step.action, Delete) and step.action.rests_on}
+
+
+@given(worlds())
+@pytest.mark.req("PL-001")
+@pytest.mark.req("GT-064")
+def test_wl024_nothing_of_it_is_made_changed_or_ended(world: World) -> None:
+    assume(not world.root.deleting)
+    seen = of_millions(world.snapshot)
+    plan = reconcile(seen)
+    assert not problems_in(plan, seen)
+    assert {type(step.action) for step in plan.steps} <= {SetStatus, DropFinalizer}
+    assert plan.wake_at is None
+    (whole,) = (one for one in plan.withheld if one.because[0].rule is Why.TOO_LARGE)
+    assert whole.target == world.root.ref
+    for finding in plan.findings:
+        if finding.question == TERMINATION and finding.subject.kind == "PodCliqueSet":
+            assert (finding.verdict, finding.because[0].rule) in {
+                (KEEPS, Termination.SET_TOO_LARGE),
+                (Truth.UNKNOWN.value, Termination.NOT_COLLECTED),
+            }
+
+
+@given(worlds())
+def test_wl024_what_is_told_and_let_go_of_is_what_nobody_ends(world: World) -> None:
+    """Also of what is breached for long: a breach that is over for a while must not count from its beginning later."""
+    assume(not world.root.deleting)
+    for kind in (SetStatus, DropFinalizer):
+        assert steps_on(of_millions(world.snapshot), kind) == steps_on(endless(world.snapshot), kind)
+
+
+def test_gt064_what_is_due_stays_and_is_told() -> None:
+    """One of its replicas is breached for longer than its delay; the existing operator, which has no limit, ends it."""
+    case = "golden/gang_termination/gt033_delay_expired_terminates_whole_replica/given.yaml"
+    given = items_in(Path(__file__).parents[2] / case)
+    shelves = Shelves()
+    for kind in ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "Pod"):
+        shelves.replace(kind, [item for item in given if item["kind"] == kind], "1")
+    seen = shelves.observe(("ml", "ml"), datetime(2026, 11, 20, 9, tzinfo=UTC))
+    assert seen is not None
+    assert {ref.name for ref in ended_in(seen, DESIGN)} == {"ml-0-decode", "ml-0-pool-0-pf", "ml-0-router"}
+    assert ended_in(of_millions(seen), DESIGN) == set()
+    assert ended_in(of_millions(seen), NEWEST) == ended_in(seen, NEWEST) != set()
+
+
+def test_wl230_it_is_deleted_all_the_same() -> None:
+    rested = of_millions(at_rest(applied(set_raw(clique_raw("a", 2)))))
+    plan = reconcile(replace(rested, root=replace(rested.root, deleting=True)))
+    assert "llm-0-a" in {step.target.name for step in plan.steps if isinstance(step.action, Delete)}
+    assert Why.TOO_LARGE not in {why.rule for held in plan.withheld for why in held.because}
+
+
+def test_wl024_what_is_being_deleted_is_let_go_of() -> None:
+    rested = of_millions(at_rest(applied(set_raw(clique_raw("a", 2), clique_raw("b")))))
+    (going,) = (clique for clique in rested.cliques if clique.ref.name == "llm-0-a")
+    others = tuple(clique for clique in rested.cliques if clique is not going)
+    plan = reconcile(replace(rested, cliques=(replace(going, deleting=True), *others)))
+    assert [step.target for step in plan.steps if isinstance(step.action, DropFinalizer)] == [going.ref]
+    gated = {uid: [replace(pod, held=True, gated=True) for pod in pods] for uid, pods in rested.pods_of.items()}
+    held = [one for one in reconcile(replace(rested, pods_of=gated)).withheld if one.target.kind == "Pod"]
+    assert len(held) == 3
+    assert {one.because[0].rule for one in held} == {Why.TOO_LARGE}
