@@ -173,7 +173,7 @@ def cluster_of(
         gangs_of=_by_owner(gangs),
         others_of=_by_owner(others),
         pods_of=pods_of,
-        outlived=_by_set_of_gang({uid: pods_of[uid] for uid in pods_of.keys() - attached}),
+        outlived=_by_set_of_gang({uid: pods for uid, pods in pods_of.items() if uid not in attached}),
         gaps=gaps,
         complete=complete,
     )
@@ -207,11 +207,10 @@ def _by_set_of_gang(pods_of: Mapping[str, Sequence[Pod]]) -> dict[tuple[str, str
     """Pods by every name that the name of their gang may begin with: names of sets have dashes too."""
     found: dict[tuple[str, str], dict[str, Sequence[Pod]]] = {}
     for uid, pods in pods_of.items():
-        first = next((pod for pod in pods if pod.gang), None)
-        if first is not None:
-            ends = (at for at, letter in enumerate(first.gang) if letter == "-")
+        for namespace, gang in {(pod.namespace, pod.gang): None for pod in pods}:
+            ends = (at for at, letter in enumerate(gang) if letter == "-")
             for end in ends:
-                found.setdefault((first.namespace, first.gang[:end]), {})[uid] = pods
+                found.setdefault((namespace, gang[:end]), {})[uid] = pods
     return found
 
 

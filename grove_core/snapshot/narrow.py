@@ -29,12 +29,8 @@ def narrowed(snapshot: Snapshot) -> Snapshot:
 
 
 def may_be_of(root: Ref, pods: Sequence[Pod]) -> bool:
-    """Whether the pods of a clique that the root does not show may be its own: their gang's name begins with its.
-
-    One clique is of one set, so that the first pod that names a gang decides: there may be 100,000 of others.
-    """
-    first = next((pod for pod in pods if pod.gang), None)
-    return first is not None and first.namespace == root.namespace and first.gang.startswith(f"{root.name}-")
+    """Whether pods of a clique that the root does not show may be its own: a gang's name begins with its."""
+    return any(pod.namespace == root.namespace and pod.gang.startswith(f"{root.name}-") for pod in pods)
 
 
 def _within(found: Mapping[tuple[str, str], V], namespace: str) -> Mapping[tuple[str, str], V]:

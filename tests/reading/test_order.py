@@ -1,6 +1,6 @@
 """What is said of an input is a function of what is in it: no order of its objects tells more than another."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.resources.pod import Pod
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.loaded import Loaded
@@ -32,8 +33,12 @@ def read(items: Sequence[Json]) -> Loaded:
 
 def content_of(found: Loaded) -> Cluster:
     """The cluster; pods are in no order (PL-006), so they are given one."""
-    pods = {uid: sorted(pods, key=lambda pod: pod.name) for uid, pods in found.cluster.pods_of.items()}
-    return replace(found.cluster, pods_of=pods)
+    outlived = {key: in_order(pods_of) for key, pods_of in found.cluster.outlived.items()}
+    return replace(found.cluster, pods_of=in_order(found.cluster.pods_of), outlived=outlived)
+
+
+def in_order(pods_of: Mapping[str, Sequence[Pod]]) -> dict[str, list[Pod]]:
+    return {uid: sorted(pods, key=lambda pod: pod.name) for uid, pods in pods_of.items()}
 
 
 def orphan(item: Json, number: int) -> list[Json]:
