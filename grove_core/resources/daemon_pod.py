@@ -37,6 +37,11 @@ class DaemonPod:
     ready: bool = False
     living: bool = True
 
+    @property
+    def born(self) -> tuple[bool, datetime | None, str]:
+        """Larger for the newer of two: who was created later; of two created in one second, the larger uid (D45)."""
+        return (self.created is not None, self.created, self.uid)
+
 
 def daemon_pod_of(raw: Mapping[str, Any]) -> DaemonPod:
     """Project a daemon's pod as the API writes it. Raises MalformedObject with every problem (IN-030)."""

@@ -1,12 +1,13 @@
 """Beside another operator: where the cluster goes another way than the plan says, and how often it does not (OP-037).
 
 A prediction is about one PodClique: that it ends, and from when on it is due. It is made at the look that first sees a
-delay run or end, and taken back where the clique recovers. What the cluster does is held against what the plan would
-have been at that moment, so that an end between two looks is no surprise.
+delay run or end, and taken back where the clique recovers or goes for another reason. What the cluster does is held
+against what the plan would have been at that moment, so that an end between two looks is no surprise.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import Enum, unique
@@ -81,14 +82,12 @@ class Shadow(Following):
         before = self._last.get(look.home)
         earlier = before.predicted if before is not None else {}
         now = _Shown(look, look.seen, self._predictions(look, look.seen, earlier))
-        there = {clique.uid for clique in look.seen.cliques if not clique.deleting}
         for _ in now.predicted.keys() - earlier.keys():
             self._count(Score.PREDICTED)
-        for _ in (earlier.keys() - now.predicted.keys()) & there:
-            self._count(Score.TAKEN_BACK)
+        ended = set[str]()
         if before is not None:
-            for clique in _ended_between(before, now):
-                self._ended(before, now, clique)
+            ended = {clique.uid for clique in _ended_between(before, now) if self._ended(before, now, clique)}
+        self._take_back(look.home, earlier.keys() - now.predicted.keys() - ended)
         self._overdue(look, look.seen)
         self._last[look.home] = now
 
@@ -107,8 +106,15 @@ class Shadow(Following):
                 self._tell("the cluster keeps what the plan ends", look, clique, step.because)
         self._due[look.home], self._told[look.home] = due, told
 
+    def _take_back(self, home: Home, uids: AbstractSet[str]) -> None:
+        """What was predicted and can come true no more, but for what came too late, which was counted already."""
+        for _ in uids - self._told.get(home, frozenset()):
+            self._count(Score.TAKEN_BACK)
+
     def gone(self, home: Home) -> None:
         """Nothing is left of a set; what was predicted of it can come true no more."""
+        if home in self._last:
+            self._take_back(home, self._last[home].predicted.keys())
         for known in (self._last, self._due, self._told):
             known.pop(home, None)
 
@@ -133,11 +139,11 @@ class Shadow(Following):
             plan = self._decide(replace(seen, now=moment, attempts=told))
         return found
 
-    def _ended(self, before: _Shown, now: _Shown, clique: PodClique) -> None:
-        """A clique was there and is on its way out: as it was told, or against what the plan says of that moment."""
+    def _ended(self, before: _Shown, now: _Shown, clique: PodClique) -> bool:
+        """A clique was there and is on its way out: as it was told (True), or otherwise."""
         seen, due = now.snapshot, before.predicted.get(clique.uid)
         if clique.uid in self._told.get(now.look.home, frozenset()):
-            return  # too late to be as predicted, which was said already
+            return False  # too late to be as predicted, which was said already
         if due is None or due > seen.now + _EARLY:
             steps = [
                 step for then in _moments_of(before.snapshot, seen, clique) for step in self._deletions(then, clique)
@@ -146,11 +152,12 @@ class Shadow(Following):
                 self._count(Score.NOT_PREDICTED)
                 because = _kept_because(before, clique)
                 self._tell("the cluster ended what the plan keeps", before.look, clique, because)
-                return
+                return False
             if not any(map(_is_end, steps)):
-                return  # scaled in, or replaced: no end of a gang
+                return False  # scaled in, or replaced: no end of a gang
+            if due is None:
+                self._count(Score.PREDICTED)
             due = seen.now
-            self._count(Score.PREDICTED)
         self._count(Score.AS_PREDICTED)
         late = max(seen.now - due, timedelta()).total_seconds()
         fields = {
@@ -160,6 +167,7 @@ class Shadow(Following):
             "seenAfter": late,
         }
         self._say("info", "it ended as predicted", **fields)
+        return True
 
     def _deletions(self, then: Snapshot, clique: PodClique) -> Iterator[Step]:
         """The steps of a plan of some moment that delete a clique."""

@@ -12,7 +12,7 @@ from grove_core.resources.configuration import Configuration
 from grove_core.version import IMAGE
 from grove_shell.settings.mnnvl import MnnvlSettings, Network
 from grove_shell.settings.rules import RuleSetName
-from grove_shell.settings.strict import API_VERSION, Seconds, Served, Strict, problems_of
+from grove_shell.settings.strict import API_VERSION, ObjectName, OwnOrNamed, Seconds, Served, Strict, problems_of
 from grove_shell.settings.topology import TopologySettings
 
 KIND: Final = "OperatorConfiguration"
@@ -22,8 +22,8 @@ class LeaderElection(Strict):
     """Who of several processes acts. ``namespace`` is that of the Lease; empty for the process's own."""
 
     enabled: bool = True
-    name: str = "grove-operator-leader-election"
-    namespace: str = ""
+    name: ObjectName = "grove-operator-leader-election"
+    namespace: OwnOrNamed = ""
     lease_duration: Seconds = 15.0
     renew_deadline: Seconds = 10.0
     retry_period: Seconds = 2.0

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from typing import Annotated, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from grove_core.kernel.durations import parse_duration
 from grove_core.kernel.errors import Problem
 from grove_core.resources.fields import shown
+from grove_core.resources.syntax import is_dns_label, is_dns_subdomain
 
 API_VERSION: Final = "operator.config.grove.io/v1alpha1"
 _PORTS: Final = 65_535
@@ -23,6 +24,23 @@ def _seconds(value: object) -> object:
     return span.total_seconds()
 
 
+def _object_name(text: str) -> str:
+    if not is_dns_subdomain(text):
+        raise ValueError("a DNS subdomain, as objects are named")
+    return text
+
+
+def _label(text: str) -> str:
+    if not is_dns_label(text):
+        raise ValueError("a DNS label, as namespaces and Services are named")
+    return text
+
+
+ObjectName = Annotated[str, AfterValidator(_object_name)]
+"""It becomes part of a path, and a server refuses any other one only when it is needed."""
+LabelName = Annotated[str, AfterValidator(_label)]
+OwnOrNamed = Annotated[str, AfterValidator(lambda text: text and _label(text))]
+"""A namespace; empty for the process's own."""
 _Duration = BeforeValidator(_seconds, json_schema_input_type=str)
 Seconds = Annotated[float, _Duration, Field(gt=0, le=3600)]
 Lifetime = Annotated[float, _Duration, Field(gt=0, le=_CENTURY)]

@@ -9,7 +9,17 @@ from pydantic import model_validator as validator
 from grove_core.kernel.errors import Problem
 from grove_core.resources.configuration import Configuration
 from grove_shell.settings.mnnvl import MnnvlSettings
-from grove_shell.settings.strict import API_VERSION, Lifetime, Port, Seconds, Served, Strict, problems_of
+from grove_shell.settings.strict import (
+    API_VERSION,
+    LabelName,
+    Lifetime,
+    ObjectName,
+    Port,
+    Seconds,
+    Served,
+    Strict,
+    problems_of,
+)
 from grove_shell.settings.topology import TopologySettings
 
 KIND: Final = "WebhookConfiguration"
@@ -28,7 +38,7 @@ class Certificates(Strict):
     """
 
     mode: Literal["auto", "manual"] = "auto"
-    secret: str = "grove-webhook-certs"  # noqa: S105 - the name of one
+    secret: ObjectName = "grove-webhook-certs"  # noqa: S105 - the name of one
     directory: str = "/etc/grove/certs"
     valid_for: Lifetime = 365 * 24 * 3600.0
     authority_valid_for: Lifetime = 10 * 365 * 24 * 3600.0
@@ -45,9 +55,9 @@ class Certificates(Strict):
 class Registered(Strict):
     """What the API server knows of the webhooks; ``service`` is also what the certificate is made out to."""
 
-    service: str = "grove-webhooks"
-    mutating: str = "grove-defaulting"
-    validating: str = "grove-validation"
+    service: LabelName = "grove-webhooks"
+    mutating: ObjectName = "grove-defaulting"
+    validating: ObjectName = "grove-validation"
 
 
 class Listening(Strict):

@@ -129,7 +129,9 @@ def test_dc120_a_watch_without_a_token_is_told_and_begun_again(monkeypatch: pyte
 def test_dc123_what_stays_the_same_is_said_once() -> None:
     out = io.StringIO()
     telling = Telling(out, clock=lambda: datetime(2026, 11, 20, 9, tzinfo=UTC))
-    decision = decide(Situation(me=ME, setup=Setup(), memory=Memory(), now=datetime(2026, 11, 20, tzinfo=UTC)))
+    decision = decide(
+        Situation(me=ME, setup=Setup(), memory=Memory(labelled=True), now=datetime(2026, 11, 20, tzinfo=UTC))
+    )
     assert isinstance(decision.verdict, Wait)
     telling.decided(decision)
     telling.decided(decision)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -129,6 +130,23 @@ class TestScore:
         broken = losing(seen, "llm-0-b")
         assert scored(broken, later(seen, 30), later(seen, 90)) == {"predicted": 2, "takenBack": 2}
 
+    def test_op038_taken_back_as_it_went_with_its_set(self) -> None:
+        """Every prediction comes to an end: nothing is due for ever of what is there no more."""
+        broken = losing(at_rest(), "llm-0-b")
+        going = replace(later(broken, 30), root=replace(broken.root, deleting=True))
+        assert scored(broken, going, replace(going, cliques=())) == {"predicted": 2, "takenBack": 2}
+        fewer = replace(broken, root=replace(broken.root, spec=broken.root.spec.model_copy(update={"replicas": 0})))
+        assert scored(broken, later(fewer, 5, *EVERYTHING)) == {"predicted": 2, "takenBack": 2}
+
+    @pytest.mark.parametrize(("after", "left"), [(30, {"takenBack": 2}), (130, {"otherwise": 2})])
+    def test_op038_of_a_set_that_is_gone_nothing_is_due(self, after: float, left: dict[str, int]) -> None:
+        broken = losing(at_rest(), "llm-0-b")
+        shadow = Shadow(lambda _level, _message, **_fields: None, reconcile)
+        for seconds in (0, 61, 61 + after):
+            shadow.planned(look(later(broken, seconds)))
+        shadow.gone(look(broken).home)
+        assert {score.value: count for score, count in shadow.scores.items() if count} == {"predicted": 2, **left}
+
     def test_op038_otherwise(self) -> None:
         broken = losing(at_rest(), "llm-0-b")
         due, long_after = later(broken, 61), later(broken, 122)
@@ -138,7 +156,7 @@ class TestScore:
         seen = at_rest()
         assert scored(seen, later(seen, 5, "llm-0-b")) == {"notPredicted": 1}
         broken = losing(seen, "llm-0-b")
-        assert scored(broken, later(broken, 20, *EVERYTHING)) == {"predicted": 2, "notPredicted": 2}
+        assert scored(broken, later(broken, 20, *EVERYTHING)) == {"predicted": 2, "takenBack": 2, "notPredicted": 2}
 
     def test_op038_scaled_in_is_no_end(self) -> None:
         seen = at_rest()

@@ -153,6 +153,13 @@ def test_op036_five_mistakes_are_five_problems() -> None:
     assert all(problem.expected and problem.got for problem in problems)
 
 
+@pytest.mark.parametrize(("name", "namespace"), [("a/b", "Grove"), ("", "a.b"), ("x" * 254, "a b")])
+def test_op036_names_that_no_server_takes_are_mistakes(name: str, namespace: str) -> None:
+    _, problems = settings_of({"leaderElection": {"name": name, "namespace": namespace}})
+    assert [problem.path for problem in problems] == ["leaderElection.name", "leaderElection.namespace"]
+    assert settings_of({"leaderElection": {"name": "a.b", "namespace": "grove-1"}})[1] == ()
+
+
 def test_op036_a_lease_that_runs_out_before_it_is_renewed_is_a_mistake() -> None:
     _, problems = settings_of({**SOUND, "leaderElection": {"leaseDuration": "5s"}})
     assert [problem.path for problem in problems] == ["leaderElection"]

@@ -166,3 +166,10 @@ def test_wh032_mistakes_are_told_together() -> None:
     assert {problem.path for problem in problems} == paths
     _, (problem,) = settings_of({"certificates": {"validFor": "10h", "authorityValidFor": "1h"}})
     assert problem.path == "certificates"
+
+
+def test_wh032_names_that_no_server_takes_are_mistakes() -> None:
+    registered = {"service": "a.b", "mutating": "A", "validating": "a/b"}
+    _, problems = settings_of({"certificates": {"secret": ""}, "registration": registered})
+    places = [f"registration.{field}" for field in registered]
+    assert [problem.path for problem in problems] == ["certificates.secret", *places]

@@ -60,7 +60,8 @@ def _next(situation: Situation) -> Decision[Deed]:
 def _before_all(situation: Situation) -> Decision[Deed] | None:
     """What comes before a look at any entry: the label of the pod, and whether there is anything to register in."""
     me, memory, pod, register = situation.me, situation.memory, situation.pod, situation.register
-    if situation.setup.has_pods and pod is not None and pod.clique != me.clique and not memory.labelled:
+    unlabelled = pod is None or pod.clique != me.clique  # a pod that is not seen yet may have no label
+    if situation.setup.has_pods and unlabelled and not memory.labelled:
         labels = FrozenMap({DOMAIN_CLIQUE: me.clique})
         because = Why.CLIQUE_UNLABELLED.because(me.pod_ref, clique=me.clique or "none")
         return Decision(Label(me.pod_ref, labels), (because,))

@@ -1,7 +1,5 @@
 """How a daemon comes by an entry with an index that nobody shares; until then it has not settled (D42)."""
 
-from datetime import datetime
-
 from grove_core.areas.domain_cliques.clique_view import CliqueView, chosen
 from grove_core.areas.domain_cliques.other_source import next_reading
 from grove_core.areas.domain_cliques.rules import Why
@@ -59,19 +57,12 @@ def replace(situation: Situation, view: CliqueView, mine: DaemonEntry) -> Decisi
 
 
 def newer_pod(pods: tuple[DaemonPod, ...], own_uid: str, ip: str) -> DaemonPod | None:
-    """The living pod with this address, if it is newer than the own one, or the own one lives no more (D45).
-
-    Newer is who was created later; of two created in one second, the larger uid.
-    """
+    """The living pod with this address, if it is newer than the own one, or the own one lives no more (D45)."""
     other = next((pod for pod in pods if pod.ip == ip and pod.living and pod.uid != own_uid), None)
     own = next((pod for pod in pods if pod.uid == own_uid and pod.living), None)
     if other is None or own is None:
         return other
-    return other if _age(other) > _age(own) else None
-
-
-def _age(pod: DaemonPod) -> tuple[bool, datetime | None, str]:
-    return (pod.created is not None, pod.created, pod.uid)
+    return other if other.born > own.born else None
 
 
 def confirm(situation: Situation, view: CliqueView, mine: DaemonEntry) -> Decision[Deed]:
@@ -80,23 +71,21 @@ def confirm(situation: Situation, view: CliqueView, mine: DaemonEntry) -> Decisi
     index = chosen(view, limit, running, mine.index)
     if index is None:
         return withdraw(situation, view, mine)
-    if mine.index is None:
-        return registered(situation, index, Why.INDEX_CHOSEN.because(situation.me.pod_ref, index=index))
     if index == mine.index:
         return registered(situation, index, Why.INDEX_UNCONFIRMED.because(situation.me.pod_ref, index=index))
-    if running is not None:
-        return registered(situation, index, _why_again(situation, running, index))
-    rival, before = view.rival(mine.index) or "nobody", mine.index
-    reason = Why.INDEX_CONTESTED.because(situation.me.pod_ref, rival=rival, before=before, index=index)
-    return registered(situation, index, reason)
+    if running is None and mine.index is not None and (rival := view.rival(mine.index)):
+        reason = Why.INDEX_CONTESTED.because(situation.me.pod_ref, rival=rival, before=mine.index, index=index)
+        return registered(situation, index, reason)
+    return registered(situation, index, _why_again(situation, running, index))
 
 
 def withdraw(situation: Situation, view: CliqueView, mine: DaemonEntry) -> Decision[Deed]:
     """There is no index for it, and while its entry repeats another's nobody may push."""
-    before = -1 if mine.index is None else mine.index
-    rival, limit = view.rival(before) or "nobody", situation.setup.limit
-    because = Why.WITHDRAWN.because(situation.me.pod_ref, rival=rival, before=before, limit=limit)
-    register = situation.register
+    ref, register, limit = situation.me.pod_ref, situation.register, situation.setup.limit
+    if mine.index is not None and (rival := view.rival(mine.index)):
+        because = Why.WITHDRAWN.because(ref, rival=rival, before=mine.index, limit=limit)
+    else:
+        because = Why.CLIQUE_FULL.because(ref, limit=limit)
     return Decision(Wait() if register is None else entry_removed(situation, register), (because,))
 
 

@@ -13,7 +13,7 @@ class Why(Rule):
     NOTHING_SEEN = Clause("DC-012", "it has not seen {register} yet")
     DOMAIN_MISSING = Clause("DC-013", "there is no {register}")
 
-    INDEX_CHOSEN = Clause("DC-020", "it is not registered; {index} is the smallest index that nobody has")
+    INDEX_CHOSEN = Clause("DC-020", "it has no index yet; {index} is the smallest that nobody has")
     CLIQUE_FULL = Clause(
         "DC-021", "all {limit} indices of the clique are taken; it enters when one is free, and runs nothing till then"
     )

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 
 from grove_core.areas.domain_cliques.entries import Fate, Judged
 from grove_core.areas.domain_cliques.moment import DomainMoment
@@ -63,10 +64,10 @@ def summary_of(moment: DomainMoment, judged: tuple[Judged, ...]) -> Summary:
 
 
 def fabricless_of(moment: DomainMoment) -> tuple[DaemonEntry, ...]:
-    """One entry for each node whose pod says that it has no fabric (DC-062)."""
+    """One entry for each node whose newest pod says that it has no fabric (DC-062)."""
     found = {
         pod.node: DaemonEntry(pod.node, pod.ip, "", NO_FABRIC_INDEX, READY if pod.ready else NOT_READY)
-        for pod in moment.pods
+        for pod in sorted(moment.pods, key=attrgetter("born"))
         if pod.clique == "" and pod.living and pod.node and pod.ip
     }
     return tuple(sorted(found.values(), key=lambda entry: entry.node))

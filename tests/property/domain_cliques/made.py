@@ -77,7 +77,11 @@ def pod(node: str, ip: str, name: str = "pod", clique: str | None = "a", **more:
 
 
 def looking(register: Any, setup: Setup = SETUP, **more: Any) -> Situation:
-    memory = {"seen": Glimpse(version_of(register) if register else 0, register), **more.pop("memory", {})}
+    memory = {
+        "labelled": True,
+        "seen": Glimpse(version_of(register) if register else 0, register),
+        **more.pop("memory", {}),
+    }
     return Situation(me=ME, setup=setup, memory=Memory(**memory), now=NOW, **more)
 
 

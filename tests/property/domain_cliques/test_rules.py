@@ -29,6 +29,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.resources.compute_domain import compute_domain_of
+from grove_core.resources.daemon_pod import DaemonPod
 from grove_core.resources.keys import DOMAIN_CLIQUE, NVIDIA
 from tests.property.domain_cliques.made import ME, NOW, SETUP, Json, clique, domain, entry, looking, pod
 
@@ -122,6 +123,17 @@ def test_dc028_an_altered_index_that_is_shared_too_is_replaced() -> None:
     fabric = Fabric(0, Peers(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
     decision = decide(looking(domain(entry("n1", 2), entry("n2", 0), entry("n3", 2)), fabric=fabric))
     assert [why.rule for why in decision.because] == [Why.INDEX_LOST]
+
+
+@pytest.mark.parametrize("lost", [-1, 18])
+def test_dc024_an_index_out_of_range_is_nobodys(lost: int) -> None:
+    """That of a node without fabric, or of a longer clique: none that a rival has too."""
+    mine = entry("n1", lost)
+    decision = decide(looking(domain(mine, entry("n2", 0))))
+    assert [why.sentence for why in decision.because] == ["it has no index yet; 1 is the smallest that nobody has"]
+    full = decide(looking(domain(mine, entry("n2", 0)), replace(SETUP, limit=1)))
+    assert isinstance(full.verdict, Remove)
+    assert [why.rule for why in full.because] == [Why.CLIQUE_FULL]
 
 
 def test_dc026_who_is_not_the_last_goes_on_waiting() -> None:
@@ -241,9 +253,10 @@ def test_dc052_the_newer_pod_by_age_then_by_uid(own: datetime | None, other: dat
     assert newer_pod((mine, replace(rival, living=False)), "uid-a", "10.0.0.9") is None
 
 
-def test_dc050_a_label_is_written_once() -> None:
+@pytest.mark.parametrize("own", [pod("n1", "10.0.0.1", "1", clique=None), None])
+def test_dc050_a_label_is_written_once(own: DaemonPod | None) -> None:
+    """A pod that is not seen yet may have none."""
     me = replace(ME, clique="")
-    own = pod("n1", "10.0.0.1", "1", clique=None)
     situation = Situation(me=me, setup=Setup(), memory=Memory(), pod=own, now=NOW)
     request = decide(situation).verdict
     assert isinstance(request, Label)

@@ -1,7 +1,7 @@
 """What the controller makes of a domain, rule by rule (DC-062 to DC-086)."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -71,6 +71,29 @@ def test_dc062_a_node_without_fabric_gets_its_entry() -> None:
     raw = thaw(stored.stored)
     raw["status"]["nodes"][0]["cliqueID"] = ""
     assert planned(compute_domain_of(raw), [], [bare]).steps == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "wins"),
+    [
+        (None, None, "z"),
+        (None, NOW, "a"),
+        (NOW, NOW, "z"),
+        (NOW, NOW + timedelta(seconds=1), "a"),
+        (NOW + timedelta(seconds=1), NOW, "z"),
+    ],
+)
+def test_dc062_of_two_pods_of_a_node_the_newer_counts(
+    first: datetime | None, second: datetime | None, wins: str
+) -> None:
+    """As in DC-052: who was created later; of two created in one second, the larger uid. Names say nothing."""
+    pods = [
+        pod("n1", "10.0.0.1", "z", clique="", ready=True, created=first),
+        pod("n1", "10.0.0.2", "a", clique="", created=second),
+    ]
+    for order in (pods, pods[::-1]):
+        (told,) = status_in(planned(domain(), [], order))["nodes"]
+        assert (told["ipAddress"], told["status"]) == {"z": ("10.0.0.1", "Ready"), "a": ("10.0.0.2", "NotReady")}[wins]
 
 
 def test_dc082_only_cliques_of_the_domain_have_a_record() -> None:
