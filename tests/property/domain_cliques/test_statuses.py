@@ -104,10 +104,11 @@ def test_dc082_only_cliques_of_the_domain_have_a_record() -> None:
 def test_dc082_two_objects_with_one_id_have_one_record() -> None:
     """In two namespaces, say: a server takes no id twice, and the worse word is said."""
     ready, other = clique(entry("n1", 0, status="Ready")), clique(entry("n2", 0))
-    elsewhere = replace(other, ref=replace(other.ref, namespace="elsewhere"))
     pods = [pod("n1", "10.0.0.1"), pod("n2", "10.0.0.2", "other")]
-    for cliques in ([ready, elsewhere], [elsewhere, ready]):
-        assert status_in(planned(domain(), cliques, pods))["cliques"] == [{"id": "a", "status": "NotReady"}]
+    for here, there in ((ready, other), (other, ready)):
+        cliques = [here, replace(there, ref=replace(there.ref, namespace="elsewhere"))]
+        for order in (cliques, cliques[::-1]):
+            assert status_in(planned(domain(), order, pods))["cliques"] == [{"id": "a", "status": "NotReady"}]
 
 
 def test_dc082_a_record_of_another_manager_goes_too() -> None:
