@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 from string import Formatter
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.refs import Ref
@@ -42,6 +42,10 @@ class Rule(Enum):
         self.clause = clause
         self.code = clause.code or "".join(word.capitalize() for word in self.name.split("_"))
         self.requirement = clause.requirement
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:  # noqa: ANN401 - as the protocol of copies has it
+        """Copies and other processes know it by name (PL-031): its clause is equal to itself alone."""
+        return getattr, (type(self), self.name)
 
     def because(self, subject: Ref, /, **facts: Fact) -> "Reason":
         """Apply the rule to a subject. Raises BrokenInvariant (PL-003) when a fact is missing or not asked for."""

@@ -79,12 +79,10 @@ def _shape_of(spec: SetSpec) -> Shape:
     return Shape(
         delay=delay,
         standalone=tuple(clique.name for clique in spec.standalone_cliques),
-        groups=MappingProxyType(
-            {
-                group.name: (group.delay or delay) if delay is not None else None
-                for group in template.pod_clique_scaling_groups
-            }
-        ),
+        groups={
+            group.name: (group.delay or delay) if delay is not None else None
+            for group in template.pod_clique_scaling_groups
+        },
     )
 
 

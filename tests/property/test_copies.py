@@ -1,0 +1,49 @@
+"""What was seen and what is decided of it is the same in a copy and in another process."""
+
+import copy
+import pickle
+from collections.abc import Callable
+from dataclasses import asdict, fields
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+
+from grove_core.areas.mnnvl.rules import Why
+from grove_core.reconcile import reconcile
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.mnnvl_scopes.worlds import ENABLED, GPUS, SCOPE, brought_up
+from tests.property.strategies.worlds import World, worlds
+from tests.property.workload.sets import clique_raw, set_raw
+
+Copy = Callable[[Any], Any]
+COPIES: Final = (copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value)))  # noqa: S301 - its own bytes
+
+
+@pytest.mark.parametrize("copied", COPIES, ids=["deepcopy", "pickle"])
+class TestPL031:
+    """A snapshot and its plan MUST be equal to their copies."""
+
+    @given(worlds())
+    def test_pl031_any_snapshot_and_its_plan(self, copied: Copy, world: World) -> None:
+        plan = reconcile(world.snapshot)
+        assert copied(plan) == plan
+        assert reconcile(copied(world.snapshot)) == plan
+
+    def test_pl031_domains_claims_and_answers(self, copied: Copy) -> None:
+        annotations = {ENABLED: "true", SCOPE: "clique"}
+        _, seen = brought_up(set_raw(clique_raw("a", 2, pod_spec=GPUS, annotations=annotations)))
+        assert seen.named_domains
+        again: Snapshot = copied(seen)
+        assert reconcile(again) == reconcile(seen)
+        assert again == seen
+
+    def test_pl031_a_rule_is_itself(self, copied: Copy) -> None:
+        """Reasons are told by their rules, and ``is`` asks for these."""
+        assert all(copied(rule) is rule for rule in Why)
+
+
+@given(worlds())
+def test_pl031_a_plan_comes_apart(world: World) -> None:
+    plan = reconcile(world.snapshot)
+    assert asdict(plan).keys() == {field.name for field in fields(plan)}
