@@ -20,7 +20,7 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import CORE, GROVE, SCHEDULER
 from grove_core.resources.meta import read_identity
-from grove_core.resources.names import index_from, set_of_domain
+from grove_core.resources.names import replica_of_domain
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
@@ -55,7 +55,7 @@ def _replica_of_domain(snapshot: Snapshot, name: str) -> int | None:
     """The replica of the root that a ComputeDomain is of, be it only that it should be."""
     root = snapshot.root.ref.name
     there = any(domain.ref.name == name for domain in snapshot.domains)
-    index = index_from(name.removeprefix(f"{root}-cd-")) if set_of_domain(name) == root else None
+    index = replica_of_domain(root, name)
     return index if index is not None and (there or index < snapshot.root.spec.replicas) else None
 
 

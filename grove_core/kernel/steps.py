@@ -89,12 +89,9 @@ class Delete:
     takes: Toll | None = None
 
 
-def rest_on_one_cause(first: "Action", second: "Action") -> bool:
-    """Whether two deletions belong to one termination: some object is a cause of both (PL-014)."""
-    if not isinstance(first, Delete) or not isinstance(second, Delete):
-        return False
-    causes = {ref for ref, _ in first.rests_on}
-    return any(ref in causes for ref, _ in second.rests_on)
+def causes_of(action: "Action") -> frozenset[Ref]:
+    """What a deletion rests on; two deletions belong to one termination if some object is a cause of both (PL-014)."""
+    return frozenset(ref for ref, _ in action.rests_on) if isinstance(action, Delete) else frozenset()
 
 
 @dataclass(frozen=True, slots=True)

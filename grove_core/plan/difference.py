@@ -1,12 +1,13 @@
 """Wants against the snapshot: the steps that close the gap."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import assert_never
 
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.errors import BrokenInvariant
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
     Action,
     Apply,
@@ -19,8 +20,8 @@ from grove_core.kernel.steps import (
     SetStatus,
     Stage,
     Step,
+    causes_of,
     is_told_first,
-    rest_on_one_cause,
     rests_on_the_told,
 )
 from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, Present, Released, Status, Want
@@ -48,11 +49,15 @@ def difference(
     refused = {attempt.step.aim: attempt for attempt in view.attempts if attempt.outcome is Outcome.REFUSED}
     steps: list[Step] = []
     withheld = [Withheld(held.target, held.because) for held in desired.held_back]
-    held_steps: list[Step] = []
+    held_of: dict[Ref, Step] = {}  # cause -> the first deletion that rests on it and is held back
     untold: Step | None = None
-    for step in sorted(_with_tolls(map(_step_for, desired.wants), view), key=lambda step: step.sort_key):
+    wanted = sorted(_with_tolls(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
+    causes = {ref for step in wanted for ref in causes_of(step.action)}
+    for step in wanted:
+        if step.target in causes and isinstance(step.action, Apply):
+            continue  # it would look like a change of somebody else's (PL-026); it is wished again in the next round
         attempt = refused.get(step.aim) if refused else None
-        companion = _companion_in(held_steps, step)
+        companion = _companion_in(held_of, step)
         if is_told_first(step) and attempt is not None:
             untold = step
         if isinstance(step.action, Make) and step.target in made:
@@ -66,7 +71,8 @@ def difference(
         else:
             steps.append(step)
             continue
-        held_steps.append(step)
+        for cause in causes_of(step.action):
+            held_of.setdefault(cause, step)
         withheld.append(Withheld(step.target, (why, *step.because)))
     return Plan(
         root=view.root_ref,
@@ -124,8 +130,9 @@ def _action_for(want: Want) -> tuple[Stage, Action]:
             assert_never(want)
 
 
-def _companion_in(held: Iterable[Step], step: Step) -> Step | None:
+def _companion_in(held_of: Mapping[Ref, Step], step: Step) -> Step | None:
     """A deletion held back already that ends for the same cause as this deletion of a cause (PL-014)."""
-    if step.stage is not Stage.CAUSE:
+    if step.stage is not Stage.CAUSE or not held_of:
         return None
-    return next((other for other in held if rest_on_one_cause(other.action, step.action)), None)
+    found = (held_of[cause] for cause in causes_of(step.action) if cause in held_of)
+    return min(found, key=lambda other: other.sort_key, default=None)

@@ -8,7 +8,18 @@ from dataclasses import replace
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Create, Delete, DropFinalizer, Ensure, Make, SetStatus, Stage, Step
+from grove_core.kernel.steps import (
+    Apply,
+    Create,
+    Delete,
+    DropFinalizer,
+    Ensure,
+    Make,
+    SetStatus,
+    Stage,
+    Step,
+    causes_of,
+)
 from grove_core.plan.plan import Plan
 from grove_core.resources.fields import Fields
 from grove_core.resources.meta import Resource, read_identity
@@ -17,7 +28,7 @@ from grove_core.snapshot.view import Seen
 
 
 def problems_in(plan: Plan, seen: Seen) -> tuple[Problem, ...]:
-    """Every breach of PL-003 to PL-006, PL-011, PL-016, PL-022, GT-062 and WL-001; none in a plan the core produces.
+    """Every breach of PL-003 to PL-006, PL-011, PL-016, PL-022, PL-026, GT-062 and WL-001; the core's plans have none.
 
     Linear in the plan and in what is seen. Property tests call it on every plan; whoever applies a plan to a real
     cluster should, too, before the first write.
@@ -38,8 +49,11 @@ def _problems(plan: Plan, known: Mapping[Ref, Resource | Pod]) -> Iterator[Probl
         if not because:
             yield Problem(path=target.short, expected="a reason (PL-003)", got="none")
     uids = frozenset(found.uid for found in known.values() if found.uid)
+    causes = {ref for step in plan.steps for ref in causes_of(step.action)}
     for step in plan.steps:
         yield from _problems_of_step(step, known, uids)
+        if isinstance(step.action, Apply) and step.target in causes:
+            yield Problem(path=step.target.short, expected="to stay as it was judged (PL-026)", got="other fields")
 
 
 def _problems_of_step(step: Step, known: Mapping[Ref, Resource | Pod], uids: AbstractSet[str]) -> Iterator[Problem]:

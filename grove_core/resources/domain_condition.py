@@ -1,16 +1,19 @@
 """The condition that lists replicas without a ComputeDomain; its message can be read back (MN-015)."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.resources.keys import DOMAINS_READY
+from grove_core.resources.names import index_from
 
 REASON: Final = "CreationFailed"
 _WORDS: Final = "ComputeDomain creation failed for replicas: "
-_MESSAGE: Final = re.compile(re.escape(_WORDS) + r"\[([0-9, ]*)\]\. Error: (.*)", re.DOTALL)
+_MESSAGE: Final = re.compile(re.escape(_WORDS) + r"\[([-0-9, ]*)\]\. Error: (.*)", re.DOTALL)
 _LONGEST: Final = 32_000  # an API server takes 32,768 characters
+_LONGEST_LIST: Final = 24_000
+_MOST: Final = 1_000_000  # replicas of a set that is planned at all (WL-024)
 
 
 class Failure(NamedTuple):
@@ -20,10 +23,17 @@ class Failure(NamedTuple):
     error: str = ""
 
     @property
+    def indices(self) -> str:
+        """The replicas as the condition lists them; many as runs, and not more than there is room for (MN-019)."""
+        text = ", ".join(map(str, self.replicas))
+        if len(text) > _LONGEST_LIST:
+            text = ", ".join(_runs(self.replicas))
+        return text if len(text) <= _LONGEST_LIST else text[:_LONGEST_LIST].rpartition(", ")[0]
+
+    @property
     def message(self) -> str:
         """As the condition says it; an error that is too long for a condition is cut."""
-        text = f"{_WORDS}{list(self.replicas)}. Error: "
-        return f"{text}{self.error}"[: max(_LONGEST, len(text))]
+        return f"{_WORDS}[{self.indices}]. Error: {self.error}"[:_LONGEST]
 
 
 def failure_in(conditions: Iterable[Condition]) -> Failure:
@@ -31,6 +41,27 @@ def failure_in(conditions: Iterable[Condition]) -> Failure:
     for condition in conditions:
         found = _MESSAGE.fullmatch(condition.message) if condition.type == DOMAINS_READY else None
         if found is not None and condition.status is Truth.FALSE:
-            digits = [part.strip() for part in found[1].split(",") if part.strip()]
-            return Failure(tuple(sorted({int(one) for one in digits if one.isdecimal()})), found[2])
+            return Failure(_replicas_in(found[1]), found[2])
     return Failure()
+
+
+def _runs(replicas: Sequence[int]) -> list[str]:
+    """``0-3, 5`` for 0, 1, 2, 3, 5."""
+    runs: list[tuple[int, int]] = []
+    for index in replicas:
+        if runs and runs[-1][1] == index - 1:
+            runs[-1] = (runs[-1][0], index)
+        else:
+            runs.append((index, index))
+    return [f"{first}-{last}" if first < last else str(first) for first, last in runs]
+
+
+def _replicas_in(listed: str) -> tuple[int, ...]:
+    """The replicas of such a list, in order; what is none is passed over, and so is what no set has that is planned."""
+    parts = (part.strip().partition("-") for part in listed.split(","))
+    runs = [(index_from(head), index_from(tail if dash else head)) for head, dash, tail in parts]
+    found: list[int] = []
+    for first, last in sorted((first, last) for first, last in runs if first is not None and last is not None):
+        following = max(first, found[-1] + 1) if found else first
+        found += range(following, last + 1) if last < _MOST else ()
+    return tuple(found)

@@ -166,16 +166,19 @@ def read_label(labels: Fields, *keys: str) -> str:
     return next((text for key in keys if (text := labels.text(key))), "")
 
 
-def read_index(labels: Fields, keys: tuple[str, ...], fallback: int | None) -> int:
-    """A replica index (GT-026): the first of these labels, else the fallback; -1 and a problem where there is none."""
+def read_index(labels: Fields, keys: tuple[str, ...], named: int | None, *, is_known: bool = False) -> int:
+    """A replica index (GT-026); -1 where nothing tells it.
+
+    Args:
+        labels, keys: the first of these labels tells it where the name does not.
+        named: the index in the name, which nobody can edit; None where there is none.
+        is_known: to somebody else, so that it is no problem if nothing tells it.
+    """
     text = read_label(labels, *keys)
-    if not text and fallback is not None:
-        return fallback
     index = index_from(text)
-    if index is None:
+    if index is None and (text or (named is None and not is_known)):
         labels.note(f"[{keys[0]}]", "a replica index (0, 1, 2, ...)", text or None)
-        return -1
-    return index
+    return next((found for found in (named, index) if found is not None), -1)
 
 
 def read_conditions(status: Fields) -> tuple[Condition, ...]:

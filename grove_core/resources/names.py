@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-_INDEX: Final = re.compile(r"[0-9]{1,10}")
+_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}")
 _MOST_LISTED: Final = 20
 _LONGEST_MANAGER: Final = 128
 _DAEMON_HOST: Final = "compute-domain-daemon-"
@@ -46,6 +46,12 @@ def set_of_domain(name: str) -> str:
     """The set that a ComputeDomain is named after; empty where none is."""
     owner, dash, digits = name.rpartition("-cd-")
     return owner if dash and index_from(digits) is not None else ""
+
+
+def replica_of_domain(set_name: str, name: str) -> int | None:
+    """The replica of a set that a ComputeDomain is named after; None where it is not named so."""
+    rest = name.removeprefix(f"{set_name}-cd-")
+    return index_from(rest) if rest != name else None
 
 
 def pod_hostname(clique_name: str, pod_index: int) -> str:
@@ -92,7 +98,7 @@ def index_after(owner: str, name: str) -> int | None:
 
 
 def index_from(text: str) -> int | None:
-    """A replica index as labels and names write it, in decimal digits; None if it is not one."""
+    """A replica index as labels and names write it, in decimal digits without zeros before; None if it is not one."""
     return int(text) if _INDEX.fullmatch(text) else None
 
 

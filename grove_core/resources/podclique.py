@@ -84,7 +84,7 @@ class PodClique(Resource):
     """A PodClique as far as decisions look at it.
 
     Attributes:
-        replica_index: of the set's replica it belongs to; -1 where only its scaling group knows (a snapshot has it).
+        replica_index: of the set's replica it belongs to; in a snapshot that of its scaling group where it has one.
         group_replica_index: of the scaling group's replica; -1 for a standalone clique.
         min_available: GT-025.
         template_hash: label on the object; empty where absent.
@@ -132,11 +132,11 @@ class ToldByLabels(TypedDict):
 
 
 def told_by_labels(labels: Fields, owner_kind: str, owner_name: str, name: str) -> ToldByLabels:
-    """What its labels tell of a clique, and where they tell no index its name after its owner's (GT-026)."""
+    """What its labels tell of a clique, and before them its name after its owner's (GT-026)."""
     is_member = owner_kind == GROUP_KIND
     in_owner = index_after(owner_name, name) if owner_name else None
     return ToldByLabels(
-        replica_index=read_index(labels, SET_REPLICA, -1 if is_member else in_owner),
+        replica_index=read_index(labels, SET_REPLICA, None if is_member else in_owner, is_known=is_member),
         group_replica_index=read_index(labels, GROUP_REPLICA, in_owner) if is_member else -1,
         template_hash=read_label(labels, TEMPLATE_HASH),
         base_gang=read_label(labels, BASE_GANG),

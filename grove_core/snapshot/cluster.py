@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
+from itertools import chain
 from typing import Final, TypeAlias, TypeVar
 
 from grove_core.kernel.frozen import FrozenMap
@@ -31,7 +33,7 @@ _OWNERS_OF_SHARED: Final = frozenset({"PodCliqueSet", "PodGang"})
 R = TypeVar("R", bound=Resource)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cluster:
     """The objects, by the uid of their controller owner; each list sorted by name.
 
@@ -84,11 +86,9 @@ class Cluster:
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
         """What a decision about ``root`` may look at. A view: pods are shared, nothing is copied."""
         groups = self.groups_of.get(root.uid, ())
-        cliques = self.cliques_of.get(root.uid, ())
-        for group in groups:
-            cliques += self.cliques_of.get(group.uid, ())
         named = (root.ref.namespace, root.ref.name)
-        cliques += self.leaving_of.get(named, ()) if self.leaving_of else ()
+        lists = [self.cliques_of.get(owner.uid, ()) for owner in (root, *groups)]
+        cliques = tuple(chain(*lists, self.leaving_of.get(named, ())))
         groups += self.leaving_groups_of.get(named, ()) if self.leaving_groups_of else ()
         orphans = self.orphans_of.get(named, ()) if self.orphans_of else ()
         gangs = self.gangs_of.get(root.uid, ())
@@ -110,12 +110,20 @@ class Cluster:
             pods_of=self._pods_for(named, (*cliques, *orphans)),
             now=now,
             attempts=attempts,
-            not_collected=_kinds_in(root.ref.namespace, self.gaps) if self.gaps else frozenset(),
-            complete=_kinds_in(root.ref.namespace, self.complete) if self.complete else frozenset(),
+            not_collected=_kinds_in(root.ref.namespace, self._gaps_in) if self.gaps else frozenset(),
+            complete=_kinds_in(root.ref.namespace, self._complete_in) if self.complete else frozenset(),
             claim_templates=self.claim_templates,
             strangers=self.strangers,
             topologies=self.topologies,
         )
+
+    @cached_property
+    def _gaps_in(self) -> Mapping[str, frozenset[str]]:
+        return _kinds_by_namespace(self.gaps)
+
+    @cached_property
+    def _complete_in(self) -> Mapping[str, frozenset[str]]:
+        return _kinds_by_namespace(self.complete)
 
     def _pods_for(self, named: tuple[str, str], cliques: Iterable[PodClique]) -> Mapping[str, Sequence[Pod]]:
         """The pods of these cliques, and of those that no set of the cluster has and that may have been of this one."""
@@ -204,9 +212,11 @@ def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Ite
 
 
 def _by_set_of_gang(pods_of: Mapping[str, Sequence[Pod]]) -> dict[tuple[str, str], dict[str, Sequence[Pod]]]:
-    """Pods by every name that the name of their gang may begin with: names of sets have dashes too."""
+    """Pods by the name of their set and by all that the name of their gang may begin with: names of sets have dashes."""
     found: dict[tuple[str, str], dict[str, Sequence[Pod]]] = {}
     for uid, pods in pods_of.items():
+        for namespace, name in {(pod.namespace, pod.set_name): None for pod in pods if pod.set_name}:
+            found.setdefault((namespace, name), {})[uid] = pods
         for namespace, gang in {(pod.namespace, pod.gang): None for pod in pods}:
             ends = (at for at, letter in enumerate(gang) if letter == "-")
             for end in ends:
@@ -222,8 +232,15 @@ def _by_set(strays: Iterable[tuple[str, R]]) -> Mapping[tuple[str, str], tuple[R
     return {key: tuple(items) for key, items in found.items()}
 
 
-def _kinds_in(namespace: str, pairs: frozenset[Gap]) -> frozenset[str]:
-    return frozenset(kind for kind, of in pairs if of in {EVERYWHERE, namespace})
+def _kinds_by_namespace(pairs: frozenset[Gap]) -> Mapping[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for kind, namespace in pairs:
+        found.setdefault(namespace, set()).add(kind)
+    return {namespace: frozenset(kinds) for namespace, kinds in found.items()}
+
+
+def _kinds_in(namespace: str, found: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    return found.get(EVERYWHERE, frozenset()) | found.get(namespace, frozenset())
 
 
 def _by_owner(owned: Iterable[R]) -> dict[str, tuple[R, ...]]:
@@ -248,13 +265,11 @@ def _by_owner(owned: Iterable[R]) -> dict[str, tuple[R, ...]]:
 def _with_replica_index(
     cliques_of: dict[str, tuple[PodClique, ...]], groups_of: Mapping[str, tuple[ScalingGroup, ...]]
 ) -> Mapping[str, tuple[PodClique, ...]]:
-    """Cliques that do not say which replica of the set they belong to have that of their scaling group (GT-026)."""
-    unsure = {uid for uid, cliques in cliques_of.items() if any(clique.replica_index < 0 for clique in cliques)}
-    for group in (group for groups in groups_of.values() for group in groups if group.uid in unsure):
-        cliques_of[group.uid] = tuple(
-            clique if clique.replica_index >= 0 else replace(clique, replica_index=group.replica_index)
-            for clique in cliques_of[group.uid]
-        )
+    """Cliques of a scaling group are of its replica of the set, whatever their labels say (GT-026)."""
+    for group in (group for groups in groups_of.values() for group in groups):
+        members = cliques_of.get(group.uid, ())
+        if any(clique.replica_index != group.replica_index for clique in members):
+            cliques_of[group.uid] = tuple(replace(clique, replica_index=group.replica_index) for clique in members)
     return cliques_of
 
 

@@ -1,10 +1,11 @@
-"""PodCliques that were made a moment ago: no listing shows them yet, and what they use is in use."""
+"""PodCliques and pods that were made a moment ago: no listing shows them yet, and what they use is in use."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Create, Outcome
+from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.topology_use import CLIQUE_KIND
 from grove_core.snapshot.snapshot import Snapshot
@@ -27,3 +28,22 @@ def coming_cliques(snapshot: Snapshot) -> Iterator[PodClique]:
             and attempt.outcome in _PERHAPS_THERE
         ):
             yield podclique_of(thaw(action.manifest))
+
+
+def coming_pods(snapshot: Snapshot) -> Iterator[Pod]:
+    """Pods whose creation was not answered, and that the snapshot does not have; those of accepted ones count as there.
+
+    Linear in the attempts.
+    """
+    perhaps = [
+        attempt.step.action.manifest
+        for attempt in snapshot.attempts
+        if attempt.outcome is Outcome.UNREACHABLE
+        and isinstance(attempt.step.action, Create)
+        and attempt.step.target.kind == "Pod"
+    ]
+    there = {pod.ref for _, pod in snapshot.pods()} if perhaps else set()
+    for manifest in perhaps:
+        pod = pod_of(thaw(manifest), {})
+        if pod.ref not in there:
+            yield pod

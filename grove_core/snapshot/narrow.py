@@ -29,8 +29,11 @@ def narrowed(snapshot: Snapshot) -> Snapshot:
 
 
 def may_be_of(root: Ref, pods: Sequence[Pod]) -> bool:
-    """Whether pods of a clique that the root does not show may be its own: a gang's name begins with its."""
-    return any(pod.namespace == root.namespace and pod.gang.startswith(f"{root.name}-") for pod in pods)
+    """Whether pods of a clique that the root does not show may be its own: a label or the name of a gang says so."""
+    return any(
+        pod.namespace == root.namespace and (pod.set_name == root.name or pod.gang.startswith(f"{root.name}-"))
+        for pod in pods
+    )
 
 
 def _within(found: Mapping[tuple[str, str], V], namespace: str) -> Mapping[tuple[str, str], V]:

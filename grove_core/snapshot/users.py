@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Set as AbstractSet
 
-from grove_core.resources.names import replica_name, scaling_group_name
+from grove_core.resources.names import index_after, replica_name, scaling_group_name
 from grove_core.resources.podclique import GROUP_KIND
+from grove_core.snapshot.coming import coming_pods
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -21,11 +22,14 @@ def users_not_collected(snapshot: Snapshot) -> tuple[str, ...]:
 
 
 def outliving_pods(snapshot: Snapshot, replicas: AbstractSet[int]) -> Counter[int]:
-    """Replica -> how many of its pods outlive their PodClique, or who that is of; the name of their gang tells it.
+    """Replica -> how many of its pods outlive their PodClique, or who that is of, or may have been made just now.
+
+    The name of their gang tells the replica, else the label of their set and their own name; where neither does, a pod
+    of the set counts for every replica.
 
     Args:
         snapshot: of the set.
-        replicas: that are asked about. Linear in them and in the cliques whose pods are known.
+        replicas: that are asked about. Linear in them, in the cliques whose pods are known, and in the attempts.
     """
     found: Counter[int] = Counter()
     if not replicas:
@@ -37,9 +41,14 @@ def outliving_pods(snapshot: Snapshot, replicas: AbstractSet[int]) -> Counter[in
         for index in replicas
         for group in root.spec.template.pod_clique_scaling_groups
     }
-    for uid, pods in snapshot.pods_of.items():
-        for pod in () if uid in own else pods:
-            replica = gangs.get(pod.gang, scaled.get(pod.gang.rpartition("-")[0]))
-            if replica is not None and pod.namespace == root.ref.namespace:
-                found[replica] += 1
+    outliving = (pod for uid, pods in snapshot.pods_of.items() if uid not in own for pod in pods)
+    for pod in (*outliving, *coming_pods(snapshot)):
+        if pod.namespace != root.ref.namespace:
+            continue
+        replica = gangs.get(pod.gang, scaled.get(pod.gang.rpartition("-")[0]))
+        if replica is None and pod.set_name == root.ref.name and not pod.gang:
+            replica = index_after(root.ref.name, pod.name)
+            found.update(replicas if replica is None else ())
+        if replica is not None and replica in replicas:
+            found[replica] += 1
     return found

@@ -11,8 +11,8 @@ from grove_core.kernel.steps import (
     Outcome,
     Stage,
     Step,
+    causes_of,
     is_told_first,
-    rest_on_one_cause,
     rests_on_the_told,
 )
 from grove_core.resources.reliance import relies_on
@@ -28,21 +28,23 @@ def tries(steps: Iterable[Step]) -> Tries:
     made after a status that had to be written first, and was not (PL-021), nor on something that was to be ensured, and
     was not (PL-023).
     """
-    failed: list[Step] = []
-    missing: set[Ref] = set()
+    spoiled, missing = set[Ref](), set[Ref]()
+    untold = False
     for stage, of_stage in groupby(steps, key=lambda step: step.stage):
         for ready in ([step] for step in of_stage) if stage is Stage.CAUSE else (list(of_stage),):
-            if stage is Stage.CAUSE and any(rest_on_one_cause(other.action, ready[0].action) for other in failed):
-                failed += ready
+            if stage is Stage.CAUSE and not spoiled.isdisjoint(causes_of(ready[0].action)):
+                spoiled |= causes_of(ready[0].action)
                 continue
-            if any(is_told_first(step) for step in failed):
+            if untold:
                 ready = [step for step in ready if not rests_on_the_told(step)]  # noqa: PLW2901 - fewer of them
             if missing:
                 ready = [step for step in ready if not relies_on(step, missing)]  # noqa: PLW2901 - as above
             answers = (yield ready) if ready else ()
             missing |= {step.target for step in ready if isinstance(step.action, Ensure)}
             missing -= {answer.step.target for answer in answers if answer.outcome is Outcome.DONE}
-            failed += [answer.step for answer in answers if answer.outcome is not Outcome.DONE]
+            for failed in (answer.step for answer in answers if answer.outcome is not Outcome.DONE):
+                spoiled |= causes_of(failed.action)
+                untold = untold or is_told_first(failed)
 
 
 def act(world: Attempting, steps: Iterable[Step]) -> tuple[Attempt, ...]:

@@ -171,7 +171,11 @@ class Found:
 
 
 def is_same(before: object, other: object) -> bool:
-    """Whether two objects of one name are the same object in the same state (PL-900), as in overlapping files."""
+    """Whether two objects of one name are the same object in the same state, as in overlapping files.
+
+    A version tells the state (PL-900); where neither has one, all that is read of them does.
+    """
     if isinstance(before, Resource | Pod) and isinstance(other, Resource | Pod) and before.uid:
-        return (before.uid, before.resource_version) == (other.uid, other.resource_version)
+        versions = before.resource_version, other.resource_version
+        return before.uid == other.uid and (versions[0] == versions[1] if any(versions) else before == other)
     return before == other

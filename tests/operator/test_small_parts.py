@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import Condition, Truth
-from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step, rest_on_one_cause
+from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step, causes_of
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, Mnnvl
@@ -72,7 +72,7 @@ def test_pl014_a_cause_outlives_its_companions_side_by_side_too(world: World, fa
     failed = {attempt.step.target for attempt in attempts if attempt.outcome is not Outcome.DONE}
     for place, step in enumerate(order):
         before = [other for other in order[:place] if other.target in failed]
-        assert step.stage is not Stage.CAUSE or not any(rest_on_one_cause(o.action, step.action) for o in before)
+        assert step.stage is not Stage.CAUSE or not any(causes_of(o.action) & causes_of(step.action) for o in before)
 
 
 @pytest.mark.parametrize(("refused", "expected"), [(None, 100), (0, 1), (2, 3), (3, 7), (40, 63)])

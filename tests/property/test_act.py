@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Ensure, Outcome, SetStatus, Stage, Step, rest_on_one_cause
+from grove_core.kernel.steps import Apply, Attempt, Create, Ensure, Outcome, SetStatus, Stage, Step, causes_of
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
 from grove_core.resources.membership import joined_claim
@@ -44,7 +44,8 @@ def test_pl014_a_cause_outlives_its_companions(world: World, failing: set[int]) 
     missed = [step for step in steps if step not in recorder.tried]
     failed = [attempt.step for attempt in attempts if attempt.outcome is not Outcome.DONE] + missed
     for step in steps:
-        left = [other for other in failed if other.stage < step.stage and rest_on_one_cause(other.action, step.action)]
+        before = (other for other in failed if other.stage < step.stage)
+        left = [other for other in before if causes_of(other.action) & causes_of(step.action)]
         if step.stage is Stage.CAUSE and left:
             assert step in missed
     assert all(step.stage is Stage.CAUSE for step in missed)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from grove_core.areas.gang_termination.endings import ended_by
 from grove_core.areas.gang_termination.questions import BREACH, TERMINATION, averted_between
 from grove_core.areas.gang_termination.rulesets import rule_set
+from grove_core.areas.gang_termination.verdicts import ENDS, WAITS
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
@@ -87,3 +88,31 @@ def test_pl025_a_replica_of_a_group_of_which_nothing_is_said_any_more_has_the_fa
     assert averted_between((waits,), ()) == ()
     assert averted_between((waits,), (replace(waits, because=why),)) == ()
     assert averted_between((kept,), ()) == ()
+
+
+def test_pl025_what_ends_keeps_its_reasons() -> None:
+    """One clique ends its replica now, another one is waited for; of the latter alone it is told what became of it."""
+    why = reconcile(broken_set([], [])).findings[0].because[0].rule
+    rest = Ref("grove.io/v1alpha1", "PodCliqueScalingGroup", "ml", "llm-0-pool")
+    clique, group = replace(rest, kind="PodClique", name="llm-0-a"), rest
+    facts = dict.fromkeys(why.clause.facts, "x")
+
+    def said(subject: Ref, question: str, verdict: str, *of: Ref) -> Finding:
+        return Finding(subject, question, verdict, tuple(why.because(one, **facts) for one in of))
+
+    member = replace(clique, name="llm-0-pool-1-c")
+    first = (
+        said(Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm").at_replica(0), TERMINATION, ENDS, clique),
+        said(group.at_replica(1), TERMINATION, WAITS, group, clique),
+        *(said(one, BREACH, "True", one, *of) for one, of in ((clique, ()), (group, (member,)), (member, ()))),
+        said(replace(clique, name="llm-0-b"), BREACH, "True", clique),
+    )
+    after = tuple(replace(one, verdict="False") for one in first if one.question == BREACH)
+    kept = said(group, TERMINATION, "Keep", group)
+    told = averted_between(first, (kept, *after))
+    assert [(one.subject.name, one.question) for one in told] == [
+        ("llm-0-pool", TERMINATION),
+        ("llm-0-pool", BREACH),
+        ("llm-0-pool-1-c", BREACH),
+    ]
+    assert averted_between(first, after) == ()

@@ -24,10 +24,10 @@ from grove_core.kernel.steps import (
     SetStatus,
     Stage,
     Step,
-    rest_on_one_cause,
+    causes_of,
 )
-from grove_core.kernel.wants import Absent, Desired
-from grove_core.plan.difference import difference
+from grove_core.kernel.wants import Absent, Applied, Desired
+from grove_core.plan.difference import difference, steps_for
 from grove_core.plan.forecast import forecast_of
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
@@ -146,6 +146,22 @@ class TestLegality:
         deletes = tuple(step for step in reconcile(world.snapshot).steps if is_termination(step))
         plan = replace(reconcile(leaving), steps=deletes)
         assert len(problems_in(plan, leaving)) >= len(deletes)
+
+    def test_pl026_what_an_end_rests_on_stays_as_it_was_judged(self) -> None:
+        """Its fields are written a round later; whoever would write them now is told."""
+        snapshot = world_of(ENDING).snapshot
+        deletes = [step for step in reconcile(snapshot).steps if is_termination(step)]
+        owner = snapshot.root
+        wants = [
+            Absent(step.target, step.action.guard, step.because, ((owner.ref, owner.guard),))
+            for step in deletes
+            if isinstance(step.action, Delete)
+        ]
+        change = Applied(owner.ref, owner.guard, FrozenMap({"metadata": "x"}), deletes[0].because)
+        plan = difference(Desired((*wants, change)), snapshot, findings=())
+        assert [step.target for step in plan.steps] == [want.target for want in wants]
+        wrong = replace(plan, steps=(*steps_for([change]), *plan.steps))
+        assert [problem.expected for problem in problems_in(wrong, snapshot)] == ["to stay as it was judged (PL-026)"]
 
     def test_pl003_a_want_without_a_reason_is_a_fault_of_ours(self) -> None:
         snapshot = world_of(b"").snapshot
@@ -302,7 +318,7 @@ class TestPL012:
         after = reconcile(replace(snapshot, attempts=(Attempt(refused, Outcome.REFUSED, "no"),)))
         for step in after.steps:
             if step.stage is Stage.CAUSE and refused.stage is Stage.CLEANUP:
-                assert not rest_on_one_cause(step.action, refused.action)
+                assert not causes_of(step.action) & causes_of(refused.action)
 
     @given(worlds(), st.sampled_from([Outcome.CONFLICT, Outcome.UNREACHABLE]))
     def test_what_was_not_refused_is_tried_again(self, world: World, outcome: Outcome) -> None:

@@ -87,7 +87,13 @@ def undated(item: Json, _number: int) -> list[Json]:
     return [{**item, "metadata": {**item["metadata"], "uid": "of several", "resourceVersion": ""}}]
 
 
-CHANGES: Final = (orphan, foundling, broken, lost, twin, later, again, thief, undated)
+def unversioned(item: Json, _number: int) -> list[Json]:
+    """Beside itself as it was at another moment, and neither says at which."""
+    bare = {**item, "metadata": {**item["metadata"], "resourceVersion": ""}}
+    return [bare, {**bare, "status": {}}]
+
+
+CHANGES: Final = (orphan, foundling, broken, lost, twin, later, again, thief, undated, unversioned)
 
 
 def beside(kind: str, version: str, name: str, **more: object) -> Json:

@@ -1,12 +1,13 @@
 """What gang termination is asked about a subject, by whatever rules, and what became of ends that were pending."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import ENDS, WAITS
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.refs import Ref
 
 BREACH: Final = "breach"
 TERMINATION: Final = "termination"
@@ -25,18 +26,31 @@ def averted_between(first: Sequence[Finding], rest: Sequence[Finding]) -> tuple[
         rest: those of the look after which there is nothing to do, before time passed.
 
     Returns:
-        The findings of that look about these terminations, and about the breaches that were so and are not any more.
+        The findings of that look about these terminations, and about the breaches behind them that are none any more;
+        what ends by the first look keeps the reasons of that look.
     """
     waits = [one for one in first if one.question == TERMINATION and one.verdict == WAITS]
     if not waits:
         return ()
     there = {(one.subject, one.question): one for one in rest}
+    breaches = {one.subject: one for one in first if one.question == BREACH}
     found: list[Finding] = []
+    behind: dict[Ref, None] = {}
     for one in waits:
         # A group says of a replica only what it does to it.
         now = there.get((one.subject, TERMINATION)) or there.get((one.subject.whole, TERMINATION))
         if now is not None and now.verdict not in {WAITS, ENDS}:
             found.append(replace(now, subject=one.subject))
-    breaches = ((one, there.get((one.subject, BREACH))) for one in first if one.question == BREACH)
-    changed = (now for one, now in breaches if now is not None and now.verdict != one.verdict)
-    return (*found, *changed) if found else ()
+            behind |= dict.fromkeys(_behind(one, breaches))
+    ends = (one for one in first if one.question == TERMINATION and one.verdict == ENDS)
+    causes = {subject for one in ends for subject in _behind(one, breaches)} if found else set[Ref]()
+    pairs = ((breaches[ref], there.get((ref, BREACH))) for ref in behind if ref in breaches and ref not in causes)
+    return (*found, *(now for one, now in pairs if now is not None and now.verdict != one.verdict))
+
+
+def _behind(termination: Finding, breaches: Mapping[Ref, Finding]) -> Iterator[Ref]:
+    """Whose breaches are the reasons for an end; of a scaling group with those of its cliques."""
+    for reason in termination.because:
+        yield reason.subject
+        if reason.subject in breaches:
+            yield from (one.subject for one in breaches[reason.subject].because)

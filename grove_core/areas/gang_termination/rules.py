@@ -33,6 +33,7 @@ class Why(Rule):
     SET_TOO_LARGE = Clause(
         "GT-064", "the set is too large to be planned; nothing of it is terminated, for it would not come back"
     )
+    REPLICA_SCALED_IN = Clause("GT-065", "its replica of the set is one too many: it is scaled in, and not terminated")
     CONSTITUENT_MISSING = Clause("GT-038", "{name} does not exist or is being deleted, which is no breach")
 
     GROUP_UPDATE_IN_PROGRESS = Clause("GT-041", "an update of the scaling group runs", code="UpdateInProgress")

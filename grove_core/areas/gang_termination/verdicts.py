@@ -103,6 +103,7 @@ class GroupJudgement(NamedTuple):
         fate: for the group as a whole.
         replica_fates: replica index -> fate, for the breached replicas.
         acting: replica index -> its breaches, where a delay counts for them and nothing forbids to act on them.
+        guard: why none of its replicas is ended whatever is breached, if so.
     """
 
     group: ScalingGroup
@@ -113,6 +114,7 @@ class GroupJudgement(NamedTuple):
     fate: GroupFate
     replica_fates: Mapping[int, GroupFate]
     acting: Mapping[int, Sequence[Breach]]
+    guard: Why | None = None
 
     @property
     def left(self) -> int:

@@ -14,18 +14,13 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Absent, Desired, HeldBack, Present, Status
 from grove_core.resources.blank import Blank
-from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.dialects import dialect_of
 from grove_core.resources.domain_condition import REASON, Failure
-from grove_core.resources.keys import (
-    DOMAIN_TEMPLATE,
-    DOMAINS_READY,
-    SET_REPLICA,
-)
+from grove_core.resources.keys import DOMAINS_READY
 from grove_core.resources.labels import labels_of, labels_of_replica
 from grove_core.resources.membership import is_managed
-from grove_core.resources.names import domain_claim_template_name, index_from, listed
+from grove_core.resources.names import domain_claim_template_name, listed, replica_of_domain
 from grove_core.resources.statuses import status_change
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users import outliving_pods, users_not_collected
@@ -109,7 +104,7 @@ def _surplus(snapshot: Snapshot) -> Iterator[Absent | HeldBack]:
         (index, domain)
         for domain in snapshot.domains
         if is_ours(domain, root) and not domain.deleting and not is_managed(domain.labels)
-        for index in (_replica_of(domain),)
+        for index in (replica_of_domain(root.ref.name, domain.ref.name),)
         if index is not None and index >= root.spec.replicas
     ]
     users, unseen = _users(snapshot, {index for index, _ in surplus}), users_not_collected(snapshot)
@@ -124,17 +119,12 @@ def _surplus(snapshot: Snapshot) -> Iterator[Absent | HeldBack]:
             yield Absent(domain.ref, domain.guard, (because,))
 
 
-def _replica_of(domain: ComputeDomain) -> int | None:
-    labels = (domain.labels.get(key) for key in SET_REPLICA)
-    return next((index_from(text) for text in labels if isinstance(text, str)), None)
-
-
 def _users(snapshot: Snapshot, replicas: AbstractSet[int]) -> Mapping[int, int]:
-    """Replica -> how many pods may hold its channels; a pod may outlive its clique."""
+    """Replica -> how many pods may hold its channels: an annotation can be taken away, and a pod outlive its clique."""
     found = outliving_pods(snapshot, replicas)
     for clique in snapshot.cliques:
         pods = len(snapshot.pods_of.get(clique.uid, ()))
-        if pods and clique.replica_index in replicas and DOMAIN_TEMPLATE in clique.annotations:
+        if pods and clique.replica_index in replicas:
             found[clique.replica_index] += pods
     return found
 
@@ -150,7 +140,7 @@ def _condition(snapshot: Snapshot, failure: Failure) -> Iterator[Status]:
         since = transition_time(stored, Truth.FALSE, snapshot.now)
         condition = Condition(DOMAINS_READY, Truth.FALSE, REASON, failure.message, since)
         fields = status_change(root.status, {}, (condition,))
-        because = Why.CREATION_FAILED.because(root.ref, replicas=str(list(failure.replicas)))
+        because = Why.CREATION_FAILED.because(root.ref, replicas=f"[{failure.indices}]")
     else:
         fields = FrozenMap({REMOVED: (DOMAINS_READY,)} if stored is not None else {})
         because = Why.CREATION_FAILED_NO_MORE.because(root.ref)

@@ -25,6 +25,7 @@ from grove_core.snapshot.size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users import parts_not_collected
 
+_TRIED_AGAIN: Final = frozenset({Fate.AWAITED, Fate.RESTORED, Fate.LEAVING})
 PATIENCE: Final = timedelta(seconds=60)  # decision D39
 
 
@@ -164,11 +165,13 @@ class _Scene:
         failed = [
             one
             for one in replicas
-            if one.fate is Fate.FAILED or (one.fate is Fate.AWAITED and one.index in self._before.replicas)
+            if one.fate is Fate.FAILED or (one.fate in _TRIED_AGAIN and one.index in self._before.replicas)
         ]
         if not failed:
             return Failure()
-        error = next((one.error for one in failed if one.error), self._before.error)
+        stored = self._before.error if failed[0].index in self._before.replicas[:1] else ""
+        errors = (failed[0].error, stored, *(one.error for one in failed), self._before.error)
+        error = next((words for words in errors if words), "")
         return Failure(tuple(one.index for one in failed), error)
 
     def _missing(self, place: _Place) -> ReplicaFabric:

@@ -97,7 +97,7 @@ def _doubles(manifest: Manifest) -> Iterator[Found]:
     inside = _names_inside(groups)
     for crowd in crowds:
         head, _, tail = crowd.name.rpartition("-")
-        if crowd.scope is not Scope.CLIQUE or not _is_index(tail):
+        if crowd.scope is not Scope.CLIQUE or index_from(tail) is None:
             continue
         called = inside.get((crowd.group, head), ()) if crowd.group else ((0, head),)
         for index, name in called:
@@ -115,15 +115,10 @@ def _names_inside(groups: Iterable[str]) -> Mapping[tuple[str, str], list[tuple[
     for name in groups:
         words = name.split("-")
         for place, word in enumerate(words):
-            if _is_index(word):
+            if index_from(word) is not None:
                 key = "-".join(words[:place]), "-".join(words[place + 1 :])
                 found.setdefault(key, []).append((int(word), name))
     return found
-
-
-def _is_index(word: str) -> bool:
-    index = index_from(word)
-    return index is not None and str(index) == word
 
 
 def _changes(new: Manifest, old: Manifest) -> Iterator[Found]:

@@ -17,7 +17,7 @@ from grove_core.kernel.steps import (
     Stage,
     Step,
     Toll,
-    rest_on_one_cause,
+    causes_of,
     toll_of,
 )
 
@@ -55,13 +55,13 @@ def test_pl014_two_deletions_belong_together_if_they_rest_on_one_cause() -> None
     both, first, second, none = (
         Delete(GUARD, causes) for causes in ((cause, other_cause), (cause,), (other_cause,), ())
     )
-    assert rest_on_one_cause(both, first)
-    assert rest_on_one_cause(second, both)
-    assert rest_on_one_cause(first, Delete(GUARD, ((ONE, Guard("uid", "8")),)))
-    assert not rest_on_one_cause(first, second)
-    assert not rest_on_one_cause(none, none)
-    assert not rest_on_one_cause(DropFinalizer("grove.io/hold", GUARD), first)
-    assert not rest_on_one_cause(first, SetStatus(FrozenMap({}), GUARD))
+    assert causes_of(both) & causes_of(first)
+    assert causes_of(second) & causes_of(both)
+    assert causes_of(first) & causes_of(Delete(GUARD, ((ONE, Guard("uid", "8")),)))
+    assert not causes_of(first) & causes_of(second)
+    assert not causes_of(none) & causes_of(none)
+    assert not causes_of(DropFinalizer("grove.io/hold", GUARD)) & causes_of(first)
+    assert not causes_of(first) & causes_of(SetStatus(FrozenMap({}), GUARD))
 
 
 @pytest.mark.req("PL-019")

@@ -179,18 +179,21 @@ class TestPlaces:
 
     @pytest.mark.parametrize("key", SET_REPLICA)
     def test_the_replica_is_read_from_a_label_of_any_family(self, key: str) -> None:
-        assert podclique_of(clique(labels={key: "12"})).replica_index == 12
+        assert podclique_of(clique("router", labels={key: "12"})).replica_index == 12
         assert podclique_of(member(**{key: "12"})).replica_index == 12
 
     @pytest.mark.parametrize("key", GROUP_REPLICA)
     def test_the_replica_of_the_group_is_read_from_a_label_of_any_family(self, key: str) -> None:
-        assert podclique_of(member(**{key: "12"})).group_replica_index == 12
+        assert podclique_of(member("worker", **{key: "12"})).group_replica_index == 12
         assert podclique_of(clique(labels={key: "12"})).group_replica_index == -1
 
     @pytest.mark.parametrize("keys", [SET_REPLICA, GROUP_REPLICA])
     def test_the_first_label_that_says_something_wins(self, keys: tuple[str, ...]) -> None:
+        elsewhere = {GROUP_REPLICA[-1]: "7"}  # its name tells nothing
         labels = {key: str(number) for number, key in enumerate(keys)}
-        known, skipped = (podclique_of(member(**given)) for given in (labels, {**labels, keys[0]: ""}))
+        known, skipped = (
+            podclique_of(member("worker", **{**elsewhere, **given})) for given in (labels, {**labels, keys[0]: ""})
+        )
         read = {SET_REPLICA: "replica_index", GROUP_REPLICA: "group_replica_index"}[keys]
         assert (str(getattr(known, read)), str(getattr(skipped, read))) == ("0", "1")
 
@@ -202,8 +205,10 @@ class TestPlaces:
         known = podclique_of(member("llm-0-pool-4-worker"))
         assert (known.replica_index, known.group_replica_index) == (-1, 4)
 
-    def test_a_label_wins_over_the_name(self) -> None:
-        assert podclique_of(clique("llm-7-router", labels={SET_REPLICA[0]: "3"})).replica_index == 3
+    def test_the_name_wins_over_a_label(self) -> None:
+        """A label can be edited."""
+        assert podclique_of(clique("llm-7-router", labels={SET_REPLICA[0]: "3"})).replica_index == 7
+        assert podclique_of(member("llm-0-pool-4-worker", **{GROUP_REPLICA[0]: "3"})).group_replica_index == 4
 
     @pytest.mark.parametrize(
         "name", ["other-0-router", "llm-router", "llm-x-router", "llm-0", "llm-", "llm", "llm0-1-r"]

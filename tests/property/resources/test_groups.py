@@ -72,7 +72,8 @@ class TestFields:
 
     @pytest.mark.parametrize("key", SET_REPLICA)
     def test_the_replica_is_read_from_a_label_of_any_family(self, key: str) -> None:
-        assert scaling_group_of(group(labels={key: "12"})).replica_index == 12
+        assert scaling_group_of(group("pool", labels={key: "12"})).replica_index == 12
+        assert scaling_group_of(group("llm-5-pool", labels={key: "12"})).replica_index == 5
 
     def test_without_labels_owner_and_name_say_both(self) -> None:
         known = scaling_group_of(group("llm-5-pool"))

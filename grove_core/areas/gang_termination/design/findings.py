@@ -32,9 +32,9 @@ def findings_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Tal
     for group in judgement.groups:
         ref = group.group.ref
         yield Finding(ref, BREACH, group.breach.value, of_group.because_of_breach(group))
-        yield Finding(ref, TERMINATION, word_of(group.fate), of_group.because_of_fate(group, now, judgement.guard))
+        yield Finding(ref, TERMINATION, word_of(group.fate), of_group.because_of_fate(group, now))
         for index, fate in group.replica_fates.items():
-            because = of_group.because_of_replica(group, index, now, judgement.guard)
+            because = of_group.because_of_replica(group, index, now)
             yield Finding(ref.at_replica(index), TERMINATION, word_of(fate), because)
     for replica in judgement.replicas:
         missing = tally.missing[replica.index]

@@ -46,6 +46,8 @@ def judge_group(
         now: the snapshot's clock.
         guard: why nothing of the set is ended, if nothing is.
     """
+    if guard is None and group.replica_index >= root.spec.replicas:
+        guard = Why.REPLICA_SCALED_IN
     breached = _breached_replicas(group, lacking) if lacking else _NONE
     breach = Truth.FALSE
     if group.status.updating:
@@ -55,10 +57,10 @@ def judge_group(
     delay = delay_of(root, group)
     since = transition_time(condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED), breach, now)
     if not breached:
-        return GroupJudgement(group, delay, _NONE, breach, since, _KEEP, _NONE, _NONE)
+        return GroupJudgement(group, delay, _NONE, breach, since, _KEEP, _NONE, _NONE, guard)
     acting = _NONE if delay is None or guard is not None else _acting_on(breached, delay)
     fates = _fates_of(breached, acting, breach, now)
-    return GroupJudgement(group, delay, breached, breach, since, fate_of_whole(fates.values()), fates, acting)
+    return GroupJudgement(group, delay, breached, breach, since, fate_of_whole(fates.values()), fates, acting, guard)
 
 
 def delay_of(root: PodCliqueSet, group: ScalingGroup) -> timedelta | None:
@@ -111,17 +113,17 @@ def because_of_breach(judged: GroupJudgement) -> tuple[Reason, ...]:
     return (own, *(clique.reason for cliques in judged.breached.values() for clique in cliques))
 
 
-def because_of_fate(judged: GroupJudgement, now: datetime, guard: Why | None) -> tuple[Reason, ...]:
+def because_of_fate(judged: GroupJudgement, now: datetime) -> tuple[Reason, ...]:
     """Why the group as a whole does what it does: the reasons of the replicas that share its fate."""
     if not judged.breached:
         return (Why.GROUP_NOTHING_BREACHED.because(judged.group.ref),)
     kind = type(judged.fate)
     like = [index for index, fate in judged.replica_fates.items() if isinstance(fate, kind)]
-    reasons = (reason for index in like for reason in because_of_replica(judged, index, now, guard))
+    reasons = (reason for index in like for reason in because_of_replica(judged, index, now))
     return tuple(dict.fromkeys(reasons))
 
 
-def because_of_replica(judged: GroupJudgement, index: int, now: datetime, guard: Why | None) -> tuple[Reason, ...]:
+def because_of_replica(judged: GroupJudgement, index: int, now: datetime) -> tuple[Reason, ...]:
     """Why a breached replica of the group is ended, waited for, or left alone."""
     group = judged.group
     match judged.replica_fates[index]:
@@ -131,6 +133,6 @@ def because_of_replica(judged: GroupJudgement, index: int, now: datetime, guard:
             counts = {"left": judged.left, "replicas": group.replicas, "needed": group.needed}
             return (Why.DELEGATED_TO_SET.because(group.ref, **counts),)
         case Keep():
-            return ((guard or Why.TERMINATION_DISABLED).because(group.ref),)
+            return ((judged.guard or Why.TERMINATION_DISABLED).because(group.ref),)
         case _:
             return clocks_of(judged.acting[index], (Why.GROUP_DELAY_EXPIRED, Why.GROUP_DELAY_RUNNING), now)
