@@ -212,7 +212,7 @@ def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Ite
 
 
 def _by_set_of_gang(pods_of: Mapping[str, Sequence[Pod]]) -> dict[tuple[str, str], dict[str, Sequence[Pod]]]:
-    """Pods by the name of their set and by all that the name of their gang may begin with: names of sets have dashes."""
+    """Pods by the name of their set, and by all that the name of their gang may begin with: sets have dashes, too."""
     found: dict[tuple[str, str], dict[str, Sequence[Pod]]] = {}
     for uid, pods in pods_of.items():
         for namespace, name in {(pod.namespace, pod.set_name): None for pod in pods if pod.set_name}:

@@ -144,7 +144,7 @@ def _check_condition(state: dict[str, Any]) -> None:
     for want in written:
         root = with_status(root, want.fields)
     fate = expected(**state)
-    fails = fate is Fate.FAILED or (fate is Fate.AWAITED and state["before"])  # it is tried again
+    fails = fate is Fate.FAILED or (fate in {Fate.AWAITED, Fate.RESTORED, Fate.LEAVING} and state["before"])
     assert failure_in(root.status.conditions).replicas == ((0,) if fails else ())
     assert (not fails) is not any(one.type == DOMAINS_READY for one in root.status.conditions)
     if fails and state["before"]:

@@ -110,7 +110,7 @@ def test_mn051_a_decision_sees_nothing_of_other_namespaces_and_sets() -> None:
     seen = sharing()
     elsewhere = {("other", name): item for (_, name), item in seen.named_domains.items()}
     (pods,) = (pods for pods in seen.pods_of.values() if pods)
-    crowd = {**seen.pods_of, "gone": pods, "else": [replace(pod, gang="chat-0") for pod in pods]}
+    crowd = {**seen.pods_of, "gone": pods, "else": [replace(pod, gang="chat-0", set_name="chat") for pod in pods]}
     whole = replace(seen, pods_of=crowd, named_domains={**seen.named_domains, **elsewhere})
     near = narrowed(whole)
     assert near.pods_of.keys() == {*seen.pods_of, "gone"}

@@ -1,0 +1,104 @@
+"""What the condition of failed ComputeDomains says, and that it always has room."""
+
+from dataclasses import replace
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.areas.mnnvl.desire import wants_of_fabric
+from grove_core.areas.mnnvl.judge import judge_fabric
+from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.wants import Status
+from grove_core.resources.domain_condition import Failure, failure_in
+from grove_core.resources.keys import DOMAINS_READY
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.mnnvl.scenes import FOUND, scene
+from tests.property.workload.sets import NOW
+
+LONGEST: Final = 32_768  # of a message, by the definition of a set
+
+
+def read_back(message: str) -> Failure:
+    return failure_in((Condition(DOMAINS_READY, Truth.FALSE, "CreationFailed", message, NOW),))
+
+
+class TestMN019:
+    """Where the indices of failed replicas are too many for a condition, its message MUST tell runs of them as
+    `first-last`, and leave out from the end what there is no room for even so.
+    """
+
+    @given(st.lists(st.tuples(st.integers(0, 999_999), st.integers(1, 20_000)), min_size=1, max_size=4), st.text())
+    def test_mn019_runs_are_read_back(self, runs: list[tuple[int, int]], error: str) -> None:
+        replicas = {index for first, count in runs for index in range(first, min(first + count, 1_000_000))}
+        failure = Failure(tuple(sorted(replicas)), error)
+        assert len(failure.message) <= LONGEST
+        assert read_back(failure.message) == failure
+
+    @pytest.mark.parametrize("replicas", [range(0, 20_000, 2), range(0, 400_000, 7)])
+    def test_mn019_what_has_no_room_is_left_out_from_the_end(self, replicas: range) -> None:
+        message = Failure(tuple(replicas), "quota exceeded").message
+        told = read_back(message)
+        assert len(message) <= LONGEST
+        assert told.replicas == tuple(replicas)[: len(told.replicas)]
+        assert len(told.replicas) > 1_000
+        assert told.error == "quota exceeded"
+        assert Failure(told.replicas, told.error).message == message
+
+    def test_mn019_few_are_told_one_by_one(self) -> None:
+        assert Failure((0, 1, 2, 3), "no").message.endswith("[0, 1, 2, 3]. Error: no")
+
+    @pytest.mark.parametrize("listed", ["9" * 5_000, "5-", "-5", "3-1", "0-9999999999", "1000000", "01", "1--2", "²"])
+    def test_mn015_what_is_no_replica_is_passed_over(self, listed: str) -> None:
+        told = read_back(f"ComputeDomain creation failed for replicas: [4, {listed}]. Error: no")
+        assert told.replicas in {(4,), ()}
+
+    def test_mn015_runs_that_overlap_are_read_once(self) -> None:
+        listed = ", ".join(["0-999999"] * 2_000)
+        assert (
+            len(read_back(f"ComputeDomain creation failed for replicas: [{listed}]. Error: no").replicas) == 1_000_000
+        )
+
+
+def condition_after(seen: Snapshot) -> list[Status]:
+    return [want for want in wants_of_fabric(seen, judge_fabric(seen)).wants if isinstance(want, Status)]
+
+
+@pytest.mark.parametrize("found", ["nothing", "ours, going", "an earlier set's, going"])
+@pytest.mark.parametrize("kin", ["none", "joined", "without"])
+def test_mn013_it_stays_until_the_domain_is_there(kin: str, found: str) -> None:
+    """What is tried again is not there; a condition that came and went would be a write each time, and no back-off."""
+    assert found in FOUND
+    assert condition_after(scene(kin, found, refused=False, before=True, known=True, on=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("stored", "refused", "told"),
+    [
+        (Failure((0, 1), "of 0"), {}, "of 0"),
+        (Failure((0, 1), "of 0"), {1: "of 1"}, "of 0"),
+        (Failure((0, 1), "of 0"), {0: "new of 0"}, "new of 0"),
+        (Failure((1,), "of 1"), {0: "of 0"}, "of 0"),
+    ],
+)
+def test_mn012_the_words_are_those_about_the_first(stored: Failure, refused: dict[int, str], told: str) -> None:
+    seen = scene("none", "nothing", refused=True, before=True, known=True, on=True)
+    (attempt,) = seen.attempts
+    condition = replace(seen.root.status.conditions[0], message=stored.message)
+    root = replace(
+        seen.root,
+        spec=seen.root.spec.model_copy(update={"replicas": 2}),
+        status=replace(seen.root.status, conditions=(condition,)),
+    )
+    attempts = tuple(
+        replace(
+            attempt,
+            step=replace(attempt.step, target=replace(attempt.step.target, name=f"llm-cd-{index}")),
+            detail=words,
+        )
+        for index, words in refused.items()
+    )
+    found = judge_fabric(replace(seen, root=root, attempts=attempts)).failure
+    assert found is not None
+    assert found.error == told

@@ -1,0 +1,90 @@
+"""Domains that are too many: which they are, and who may still use them."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from grove_core.areas.mnnvl.desire import wants_of_fabric
+from grove_core.areas.mnnvl.judge import judge_fabric
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
+from grove_core.kernel.wants import Absent
+from grove_core.resources.keys import SET_REPLICA
+from grove_core.resources.pod import Pod
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.mnnvl.scenes import scene
+
+
+def of_replicas(seen: Snapshot, replicas: int) -> Snapshot:
+    return replace(seen, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": replicas})))
+
+
+def ours() -> Snapshot:
+    return scene("joined", "ours", refused=False, before=False, known=True, on=True)
+
+
+def gone(seen: Snapshot) -> list[str]:
+    """Which domains are deleted."""
+    wants = wants_of_fabric(seen, judge_fabric(seen)).wants
+    return [want.target.name for want in wants if isinstance(want, Absent)]
+
+
+def pod_of(seen: Snapshot) -> Pod:
+    return next(pod for _, pod in seen.pods())
+
+
+@pytest.mark.parametrize("label", ["7", "0", None, "x"])
+@pytest.mark.parametrize("replicas", [0, 1])
+def test_mn050_a_domain_is_of_the_replica_that_it_is_named_after(label: str | None, replicas: int) -> None:
+    """A label can be edited; what is judged by one and deleted by the other is the wrong one."""
+    seen = ours()
+    (domain,) = seen.domains
+    labels = {key: value for key, value in domain.labels.items() if key not in SET_REPLICA}
+    changed = replace(domain, labels=FrozenMap({**labels, **({SET_REPLICA[0]: label} if label else {})}))
+    seen = replace(seen, domains=(changed,), named_domains={("ml", domain.ref.name): changed})
+    assert gone(replace(of_replicas(seen, replicas), cliques=(), pods_of={})) == ["llm-cd-0"] * (replicas == 0)
+
+
+def test_mn051_pods_of_a_clique_whose_annotation_was_taken_away_use_it() -> None:
+    seen = of_replicas(ours(), 0)
+    bare = tuple(replace(clique, annotations=FrozenMap({})) for clique in seen.cliques)
+    assert any(seen.pods_of.values())
+    assert gone(replace(seen, cliques=bare)) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "goes"),
+    [
+        ({"gang": ""}, False),
+        ({"gang": "", "name": "odd"}, False),
+        ({"gang": "", "name": "llm-1-a-x"}, True),
+        ({"gang": "", "set_name": "chat"}, True),
+        ({"gang": "llm-1"}, True),
+        ({"gang": "", "namespace": "other"}, True),
+    ],
+)
+def test_mn051_a_pod_without_its_gang_is_told_by_its_set_and_name(changes: dict[str, Any], goes: bool) -> None:
+    seen = of_replicas(ours(), 0)
+    left = replace(pod_of(seen), owner_uid="gone", **{"set_name": "llm", **changes})
+    assert gone(replace(seen, cliques=(), pods_of={"gone": [left]})) == ["llm-cd-0"] * goes
+
+
+@pytest.mark.parametrize(
+    ("outcome", "listed", "held"),
+    [(Outcome.UNREACHABLE, False, 1), (Outcome.UNREACHABLE, True, 2), (Outcome.REFUSED, False, 0)],
+)
+def test_mn051_a_pod_that_may_have_been_made_just_now_uses_it(outcome: Outcome, *, listed: bool, held: int) -> None:
+    """A pod that is listed too is one."""
+    seen = of_replicas(ours(), 0)
+    pod = pod_of(seen)
+    labels = FrozenMap({"grove.io/podgang": "llm-0"})
+    metadata = FrozenMap({"name": pod.name, "namespace": "ml", "uid": "u", "labels": labels})
+    manifest = FrozenMap({"metadata": metadata, "spec": FrozenMap({}), "status": FrozenMap({})})
+    made = Step(Stage.WORKLOAD, Ref("v1", "Pod", "ml", pod.name), Create(manifest), ())
+    pods_of = seen.pods_of if listed else {}
+    seen = replace(seen, pods_of=pods_of, attempts=(Attempt(made, outcome),))
+    assert gone(seen) == ["llm-cd-0"] * (not held)
+    because = [why for one in wants_of_fabric(seen, judge_fabric(seen)).held_back for why in one.because]
+    assert [dict(why.facts)["pods"] for why in because] == [held] * bool(held)
