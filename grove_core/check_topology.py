@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from grove_core.areas.mnnvl.judge import fabric_of, judge_fabric
 from grove_core.areas.mnnvl_scopes.judge import annotations_for
-from grove_core.areas.topology.admit import Around, objections_to
+from grove_core.areas.topology.admit import Around, broader_than, objections_to
 from grove_core.areas.topology.bundle import CliqueAsk, GangAsk
 from grove_core.areas.topology.fit import SetFit, fit_of
 from grove_core.areas.topology.ground import NOBODY, Outsiders, left_of, outsiders_of
@@ -27,7 +27,7 @@ from grove_core.resources.membership import scope_of
 from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.node import Node
 from grove_core.resources.tenant import Tenant
-from grove_core.resources.topology_use import bound_of
+from grove_core.resources.topology_use import bound_of, constrained_in
 from grove_core.snapshot.snapshot import Snapshot
 
 _CLAIMS: Final = "resource claims"
@@ -186,6 +186,13 @@ class _Asking:
         bound = sum(bound_of(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
         if bound:
             against.append(Refuse.TOPOLOGY_LOCKED.because(root, before=before, scheduled=bound))
+        order = [level.domain for level in levels]
+        broader = (
+            broader_than(one, which, order)
+            for one in constrained_in(snapshot.root.spec.template)
+            for which in range(len(one.constraint.domains))
+        )
+        against += [Refuse.BROADER_THAN_PARENT.because(root, **facts) for facts in broader if facts]
         lacking = tuple(lacking_in(snapshot, name, levels))
         if lacking:
             return TopologyFit(name=name, levels=levels, because=lacking, against=tuple(against), fit=None)

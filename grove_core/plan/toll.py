@@ -5,8 +5,7 @@ from typing import Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Toll
-from grove_core.resources.gpus import gpus_of
-from grove_core.resources.pod import Pod
+from grove_core.resources.pod import ENDED, Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -26,7 +25,7 @@ class Tolls:
         self._snapshot = snapshot
         self._cliques = {clique.ref: clique for clique in snapshot.cliques}
         self._pods = (
-            {pod.ref: (clique, pod) for clique, pod in snapshot.pods() if pod.ref in deleted}
+            {pod.ref: pod for _, pod in snapshot.pods() if pod.ref in deleted}
             if any(ref.kind == _POD for ref in deleted)
             else {}
         )
@@ -40,12 +39,12 @@ class Tolls:
         """What goes with the target; None where it takes no pods along, or nobody knows which."""
         if target.kind == _POD:
             found = self._pods.get(target)
-            return None if found is None else _toll(((found[0], (found[1],)),))
+            return None if found is None else _toll(((found,),))
         if _POD in self._snapshot.not_collected or target.kind not in {"PodClique", GROUP_KIND}:
             return None
         clique = self._cliques.get(target)
         cliques = self._members.get(self._groups.get(target, ""), ()) if clique is None else (clique,)
-        return _toll((clique, self._going_with(clique)) for clique in cliques)
+        return _toll(map(self._going_with, cliques))
 
     def _going_with(self, clique: PodClique) -> Sequence[Pod]:
         """The pods of a clique that are not deleted by themselves."""
@@ -53,11 +52,11 @@ class Tolls:
         return [pod for pod in pods if pod.ref not in self._pods] if self._pods else pods
 
 
-def _toll(parts: Iterable[tuple[PodClique, Sequence[Pod]]]) -> Toll:
-    """Of the pods that are there, by the clique they are of; one with 10,000 pods is asked once what each holds."""
+def _toll(parts: Iterable[Sequence[Pod]]) -> Toll:
+    """Of the pods that are there."""
     toll = Toll()
-    for clique, pods in parts:
+    for pods in parts:
         there = [pod for pod in pods if not pod.deleting]
-        gpus = gpus_of(clique.pod_spec) * sum(pod.scheduled for pod in there)
-        toll += Toll(len(there), sum(pod.ready for pod in there), gpus)
+        gpus = sum([pod.gpus for pod in there if pod.scheduled and pod.phase not in ENDED])
+        toll += Toll(len(there), sum([pod.ready for pod in there]), gpus)
     return toll

@@ -115,13 +115,12 @@ def level_problems(levels: Levels) -> Iterator[Problem]:
         ("domain", [level.domain for level in levels], _DOMAIN, "small letters, digits and '-', a letter first"),
         ("key", [level.key for level in levels], _LABEL, "the key of a node label"),
     ):
+        first: dict[str, int] = {}
         for index, text in enumerate(texts):
             if not pattern.fullmatch(text) or len(text) > _LONGEST:
                 yield Problem(path=f"[{index}].{name}", expected=f"{says}, at most {_LONGEST} characters", got=text)
-            if text in texts[:index]:
-                yield Problem(
-                    path=f"[{index}].{name}", expected=f"another one than level {texts.index(text)}", got=text
-                )
+            if first.setdefault(text, index) != index:
+                yield Problem(path=f"[{index}].{name}", expected=f"another one than level {first[text]}", got=text)
     widest = -1
     for index, level in enumerate(levels):
         rank = RANKED.index(level.domain) if level.domain in RANKED else widest

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from grove_core.kernel.conditions import Truth, condition_of
 from grove_core.kernel.errors import MalformedObject, Problem
@@ -11,8 +11,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import CORE, DOMAIN, DOMAIN_CLIQUE
 from grove_core.resources.meta import read_conditions, read_identity, read_label, read_labels
-
-_ENDED: Final = frozenset({"Succeeded", "Failed"})
+from grove_core.resources.pod import ENDED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +58,7 @@ def daemon_pod_of(raw: Mapping[str, Any]) -> DaemonPod:
         clique=labels.text(DOMAIN_CLIQUE) if DOMAIN_CLIQUE in labels else None,
         created=top.part("metadata").time("creationTimestamp"),
         ready=ready is not None and ready.status is Truth.TRUE,
-        living=not identity["deleting"] and status.text("phase") not in _ENDED,
+        living=not identity["deleting"] and status.text("phase") not in ENDED,
     )
     if problems:
         raise MalformedObject(tuple(problems))

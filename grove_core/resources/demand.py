@@ -14,6 +14,9 @@ _SCALE: Final = 1000
 _PLAIN: Final = 18
 _OF_THE_POD: Final = ("cpu", "memory")
 REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_OF_ANY_NODE: Final = frozenset(  # volumes that bind a pod to no node and to no other pod
+    {"name", "emptyDir", "configMap", "secret", "downwardAPI", "projected", "hostPath", "nfs", "image", "gitRepo"}
+)
 _UNSEEN: Final = (
     ("podAffinity", "pod affinity"),
     ("podAntiAffinity", "pod anti-affinity"),
@@ -162,8 +165,9 @@ def _unseen(spec: Fields) -> Iterator[str]:
         yield "resource claims"
     if spec.text("runtimeClassName"):
         yield "a class of runtimes"
-    if any("persistentVolumeClaim" in one or "ephemeral" in one for one in spec.parts("volumes")):
+    if any(not one.raw.keys() <= _OF_ANY_NODE for one in spec.parts("volumes")):
         yield "persistent volumes"
-    ports = (port for one in spec.parts("containers") for port in one.parts("ports"))
+    sidecars = (one for one in spec.parts("initContainers") if one.text("restartPolicy") == "Always")
+    ports = (port for one in (*spec.parts("containers"), *sidecars) for port in one.parts("ports"))
     if any(port.integer("hostPort") for port in ports) or spec.flag("hostNetwork"):
         yield "ports of the host"

@@ -45,7 +45,11 @@ def owned_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = N
     """Project such an object as the API writes it. Raises MalformedObject with every problem (IN-030)."""
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
-    identity = read_identity(top, raw["apiVersion"], raw["kind"], shared)
+    api_version, kind = top.text("apiVersion"), top.text("kind")
+    for name, text in (("apiVersion", api_version), ("kind", kind)):
+        if not text and not problems:
+            top.note(name, "a text", None)
+    identity = read_identity(top, api_version, kind, shared)
     labels = read_labels(top)
     managed = is_managed_by_grove(labels)
     spec = view_of(top.part("spec"))

@@ -1,22 +1,21 @@
 """Pods as they take room on nodes, whoever they are of."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.resources.demand import REQUIRED, Amounts, amounts_of
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import SET
 from grove_core.resources.meta import read_label
-
-_ENDED: Final = ("Succeeded", "Failed")
+from grove_core.resources.pod import ENDED
 
 
 class Tenant(NamedTuple):
     """A pod on a node.
 
     Attributes:
-        owner: namespace and name of the set it is of; the name is empty for a pod of none.
+        owner: namespace and name of the set it is of; the name is empty for a pod that no PodClique controls (TP-103).
         shuns: namespaces of which it keeps some pods away; an empty one for all.
     """
 
@@ -35,10 +34,11 @@ def tenant_of(raw: Mapping[str, Any]) -> Tenant | None:
     problems: list[Problem] = []
     pod = Fields(raw, "", problems)
     node = pod.part("spec").text("nodeName")
-    if not node or pod.part("status").text("phase") in _ENDED:
+    if not node or pod.part("status").text("phase") in ENDED:
         return None
     meta = pod.part("metadata")
-    name = read_label(meta.part("labels"), *SET)
+    of_clique = any(one.flag("controller") and one.text("kind") == "PodClique" for one in meta.parts("ownerReferences"))
+    name = read_label(meta.part("labels"), *SET) if of_clique else ""
     namespace, spec = meta.text("namespace") or "default", pod.part("spec")
     shuns = tuple(sorted(_shunned(spec.part("affinity"), namespace))) if "affinity" in spec else ()
     tenant = Tenant(node, (namespace, name), amounts_of(spec), shuns)

@@ -140,7 +140,8 @@ class TestMN043:
 
 
 class TestMN050:
-    """A domain of ours whose name has an index of the set's replicas or more MUST be deleted, also with the feature off.
+    """A domain of ours whose name has an index of the set's replicas or more MUST be deleted, also with the feature
+    off.
 
     Domains end with their replica, or with their set.
     """

@@ -4,6 +4,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from grove_core.plan.toll import Tolls
 from grove_core.reconcile import reconcile
 from grove_core.resources.gpus import gpus_of
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.strategies.worlds import World, worlds
@@ -132,3 +134,38 @@ def test_pl019_what_a_pod_holds(pod_spec: object, gpus: int) -> None:
     frozen = freeze(pod_spec)
     assert isinstance(frozen, FrozenMap)
     assert gpus_of(frozen) == gpus
+
+
+@pytest.mark.parametrize(
+    ("spec", "gpus"),
+    [
+        ({}, 0),
+        ({"containers": [{"name": "m"}, {"resources": {}}]}, 0),
+        ({"containers": [{"resources": {"limits": {"nvidia.com/gpu": "8", "cpu": "1"}}}, {"name": "x"}]}, 8),
+        ({"containers": [{"resources": {"limits": {"nvidia.com/gpu": "8"}, "requests": {"nvidia.com/gpu": "8"}}}]}, 8),
+        ({"containers": [{"resources": {"limits": {"nvidia.com/gpu": "8"}, "requests": {"nvidia.com/gpu": "2"}}}]}, 8),
+        ({"containers": [{"resources": {"limits": {"nvidia.com/gpu": 4}, "requests": None}}]}, 4),
+        ({"containers": [{"resources": {"limits": {"nvidia.com/gpu": "4k"}}}]}, 4_000),
+        ({"containers": [], "initContainers": [{"resources": {"limits": {"nvidia.com/gpu": "3"}}}]}, 3),
+        ({"containers": [{"resources": {"limits": {"nvidia.com/gpu": ["8"]}}}]}, 0),
+        ({"containers": [7]}, 0),
+        ({"containers": None}, 0),
+    ],
+)
+def test_pl019_the_gpus_of_a_pod_are_its_own(spec: dict[str, Any], gpus: int) -> None:
+    """Whatever the template of its clique says by now; read fast where it is written as usual, and else with care."""
+    assert pod_of({"metadata": {"name": "p"}, "spec": spec}, {}).gpus == gpus
+
+
+def test_pl019_an_ended_pod_holds_none_and_one_of_an_older_template_what_it_has() -> None:
+    asks = {"containers": [{"name": "m", "resources": {"limits": {"nvidia.com/gpu": "8"}}}]}
+    life = Life(set_raw(clique_raw("w", 3, pod_spec=asks)))
+    life.settle()
+    first, second, third = life.pods("llm-0-w")
+    life.world.put_pod(replace(first, gpus=4))
+    life.world.put_pod(replace(second, phase="Failed", ready=False))
+    life.world.put_pod(replace(third, scheduled=False, ready=False))
+    seen = life.look()
+    assert seen is not None
+    clique = life.clique("llm-0-w").ref
+    assert Tolls(seen, {clique}).of(clique) == Toll(pods=3, ready=1, gpus=4)

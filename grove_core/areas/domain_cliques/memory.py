@@ -31,12 +31,13 @@ from grove_core.resources.meta import NO_TEXTS
 
 _BUSY: Final = timedelta(seconds=1)
 _MOST_DOUBLINGS: Final = 32
+_MOST_DIGITS: Final = 20  # of what a server counts by
 
 
 def version_of(register: Register) -> int:
     """The version of an object as a number, larger for newer ones; 0 where it is none (DC-901)."""
     text = register.resource_version
-    return int(text) if text.isascii() and text.isdecimal() else 0
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else 0
 
 
 def after_event(

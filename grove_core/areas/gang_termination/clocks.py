@@ -16,13 +16,17 @@ def deadline(since: datetime, delay: timedelta) -> datetime:
     """The moment from which a breach is due.
 
     GT-032. Source: Gang Termination Design Doc, "Timing and Wait Calculation". Total: a deadline beyond the calendar
-    is the end of it.
+    is the end of it, and is never due.
 
     Args:
         since: last transition of the breach condition; may lie after now.
         delay: effective termination delay, > 0.
     """
     return since + delay if delay <= _END_OF_TIME - since else _END_OF_TIME
+
+
+def _is_over(end: datetime, now: datetime) -> bool:
+    return end <= now and end < _END_OF_TIME
 
 
 def first_of(breaches: Iterable[Breach]) -> Breach:
@@ -33,7 +37,7 @@ def first_of(breaches: Iterable[Breach]) -> Breach:
 def fate_by(breaches: Iterable[Breach], now: datetime) -> Terminate | Wait:
     """What follows from breaches that may be acted on, at least one: one that is due is enough."""
     first = min(deadline(breach.since, breach.delay) for breach in breaches)
-    return Terminate() if first <= now else Wait(first)
+    return Terminate() if _is_over(first, now) else Wait(first)
 
 
 def fate_of_whole(fates: Collection[GroupFate]) -> GroupFate:
@@ -50,7 +54,7 @@ def clocks_of(breaches: Sequence[Breach], words: tuple[Rule, Rule], now: datetim
     Args:
         words: the rules that say that a clock has run out, and that it runs.
     """
-    due = [breach for breach in breaches if deadline(breach.since, breach.delay) <= now]
+    due = [breach for breach in breaches if _is_over(deadline(breach.since, breach.delay), now)]
     why = words[0] if due else words[1]
     return tuple(timing_reason(why, breach) for breach in due or breaches)
 

@@ -17,7 +17,7 @@ from grove_core.resources.keys import MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_S
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.membership import CLAIM_SUFFIX, DOMAIN_SUFFIX, KEYS, SCOPES, Scope
 from grove_core.resources.names import index_from
-from grove_core.resources.places import CLIQUES, GROUPS, METADATA, Place, places_of
+from grove_core.resources.places import CLIQUES, GROUPS, METADATA, TEMPLATE, Place, places_of
 from grove_core.resources.syntax import LONGEST_LABEL
 
 _CHOICES: Final = ("true", "false")
@@ -48,6 +48,7 @@ def _faults(manifest: Manifest) -> Iterator[Found]:
     for place in places_of(manifest):
         yield from _values(place)
     yield from _claim_names(manifest)
+    yield from _sharing_names(manifest)
     if manifest.name:
         yield from _lengths(manifest)
         yield from _doubles(manifest)
@@ -78,6 +79,23 @@ def _claim_names(manifest: Manifest) -> Iterator[Found]:
             if isinstance(claim, FrozenMap) and claim.get("name") == SHARED_CLAIM:
                 path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{place}].name"
                 yield Found(path, SHARED_CLAIM, Refuse.SHARED_CLAIM_RESERVED, {"name": SHARED_CLAIM})
+
+
+def _sharing_names(manifest: Manifest) -> Iterator[Found]:
+    """MS-078."""
+    if not any(True for _ in crowds_of(manifest)):
+        return
+    template = manifest.spec.template
+    lists = (
+        (TEMPLATE, template.resource_sharing),
+        *((f"{CLIQUES}[{at}]", one.resource_sharing) for at, one in enumerate(template.cliques)),
+        *((f"{GROUPS}[{at}]", one.resource_sharing) for at, one in enumerate(template.pod_clique_scaling_groups)),
+    )
+    for path, entries in lists:
+        for place, entry in enumerate(entries):
+            if f"-{entry.name}".endswith(CLAIM_SUFFIX):
+                facts = {"name": CLAIM_SUFFIX.removeprefix("-")}
+                yield Found(f"{path}.resourceSharing[{place}].name", entry.name, Refuse.CLAIM_NAME_RESERVED, facts)
 
 
 def _lengths(manifest: Manifest) -> Iterator[Found]:

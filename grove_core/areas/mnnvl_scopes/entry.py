@@ -19,8 +19,18 @@ from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import Configuration, MnnvlMode, Served
 from grove_core.resources.fields import shown
 from grove_core.resources.injection import with_gpu_claim
-from grove_core.resources.keys import MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
-from grove_core.resources.membership import SCOPES, Labelled, Membership, Scope, membership_of, seat_of, user_of
+from grove_core.resources.keys import DOMAIN_TEMPLATE, MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
+from grove_core.resources.membership import (
+    SCOPES,
+    Labelled,
+    Membership,
+    Scope,
+    User,
+    is_managed,
+    membership_of,
+    seat_of,
+    user_of,
+)
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import CLAIM_KIND, Owned
 
@@ -116,7 +126,9 @@ def opted_in(clique: Labelled, member: Membership) -> Reason:
 
 
 def member_in(clique: Labelled) -> Membership | Passes:
-    """What a PodClique shares by its annotations and labels; or why nothing (MS-002, MS-003)."""
+    """What a PodClique shares by its annotations and labels; or why nothing (MS-002, MS-003, MS-007)."""
+    if DOMAIN_TEMPLATE in clique.annotations:
+        return Passes(Why.IN_THE_DOMAIN_OF_ITS_REPLICA.because(clique.ref, annotation=DOMAIN_TEMPLATE))
     said = clique.annotations.get(MNNVL_ENABLED)
     if said in {None, "false"}:
         value = "absent" if said is None else '"false"'
@@ -134,14 +146,24 @@ def member_in(clique: Labelled) -> Membership | Passes:
     return membership_of(seat, clique.annotations) or _odd(clique, MNNVL_SCOPE, "is of no scaling group")
 
 
+def user_named_by(found: Resource) -> User | None:
+    """Whom a domain or claim that is shared by annotation is for; None for anything else."""
+    if not isinstance(found, ComputeDomain | Owned) or not is_managed(found.labels):
+        return None
+    return user_of(found.labels)
+
+
 def serves(found: ComputeDomain | Owned | Resource, member: Membership) -> bool:
-    """Whether an object is the domain or the claim of a membership: its labels say whom it is for (MS-036)."""
-    return isinstance(found, ComputeDomain | Owned) and user_of(found.labels) == member.user
+    """Whether an object is the domain or the claim of a membership: its labels say what and for whom (MS-036).
+
+    Claims of ``resourceSharing`` have the labels of a user, too.
+    """
+    return user_named_by(found) == member.user
 
 
 def holder_of(found: Resource) -> str:
     """Whom an object serves, in words."""
-    user = user_of(found.labels) if isinstance(found, ComputeDomain | Owned) else None
+    user = user_named_by(found)
     return str(user) if user is not None else "somebody else: no label says whom"
 
 

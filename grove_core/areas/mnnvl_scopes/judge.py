@@ -1,7 +1,7 @@
 """What is shared by annotation, by whom, and whose it should be (MS-040 to MS-060). Linear in a set's parts."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from grove_core.areas.mnnvl_scopes.entry import SHARED_KINDS, holder_of, member_in, serves
@@ -31,6 +31,7 @@ from grove_core.resources.meta import Resource
 from grove_core.resources.names import index_from, listed, replica_name, scaled_gang_name, scaling_group_name
 from grove_core.resources.owned import CLAIM_KIND, Owned
 from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.coming import coming_cliques
 from grove_core.snapshot.size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
@@ -151,6 +152,7 @@ def _left_behind(snapshot: Snapshot) -> Iterator[SharedFate]:
         *snapshot.domains,
         *(other for other in snapshot.others if other.ref.kind == CLAIM_KIND),
     )
+    live = {group.ref.name: group.replicas for group in snapshot.groups}
     surplus = [
         (item, user, replica)
         for item in items
@@ -158,7 +160,7 @@ def _left_behind(snapshot: Snapshot) -> Iterator[SharedFate]:
         for user in (user_of(item.labels),)
         if user is not None
         for replica in (index_from(user.replica),)
-        if replica is not None and not _is_wanted(snapshot, user, replica)
+        if replica is not None and not _is_wanted(root, live, user, replica)
     ]
     holders = _holders(snapshot) if surplus else {}
     outliving = outliving_pods(snapshot, {replica for _, _, replica in surplus})
@@ -190,9 +192,9 @@ def _holders(snapshot: Snapshot) -> Counter[str]:
     return found
 
 
-def _is_wanted(snapshot: Snapshot, user: User, replica: int) -> bool:
+def _is_wanted(root: PodCliqueSet, live: Mapping[str, int], user: User, replica: int) -> bool:
     """Whether a set consists of this user, by index and name; what it is called is nobody's reason to delete it."""
-    root, group_replica = snapshot.root, index_from(user.group_replica)
+    group_replica = index_from(user.group_replica)
     if user.set_name != root.ref.name:
         return True
     if replica >= root.spec.replicas:
@@ -201,8 +203,7 @@ def _is_wanted(snapshot: Snapshot, user: User, replica: int) -> bool:
     if user.group:
         names = {group.name: group.replicas for group in template.pod_clique_scaling_groups}
         full = scaling_group_name(root.ref.name, replica, user.group)
-        live = next((group.replicas for group in snapshot.groups if group.ref.name == full), names.get(user.group, 0))
-        return group_replica is None or group_replica < live
+        return group_replica is None or group_replica < live.get(full, names.get(user.group, 0))
     return not user.clique or any(clique.name == user.clique for clique in template.cliques)
 
 

@@ -37,6 +37,9 @@ class Why(Rule):
         "MS-055", "{user} is gone; {kinds} objects were not collected: whether any of them uses it is unknown"
     )
     SHARED_NOT_COLLECTED = Clause("MS-056", "{kind}s were not collected: whether {name} exists is unknown")
+    IN_THE_DOMAIN_OF_ITS_REPLICA = Clause(
+        "MS-007", "its annotation {annotation} puts it into the domain of its replica; one is enough"
+    )
     SWITCHED_OFF = Clause("MS-060", "{user} uses it, and MNNVL by annotation is off: it stays as it is")
     LET_IN_WITHOUT = Clause("MS-061", "it was made while MNNVL by annotation was off, and stays without a claim")
 
@@ -54,6 +57,9 @@ class Refuse(Rule):
     SCOPES_IMMUTABLE = Clause("MS-075", "must stay as it was: {before}")
     SHARED_NAME_TOO_LONG = Clause("MS-076", "must be shorter by {excess}: {made} may have {most} characters")
     SHARED_NAME_TWICE = Clause("MS-077", "must not give ComputeDomain {made} a second user: {other} has it")
+    CLAIM_NAME_RESERVED = Clause(
+        "MS-078", "must not be or end in {name}: the claims of those who share a ComputeDomain are called so"
+    )
 
 
 @unique

@@ -1,6 +1,6 @@
 """Admission of what a set says of its topology (TP-060 to TP-074)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from grove_core.areas.topology.rules import Refuse, Warn
@@ -153,12 +153,24 @@ def _domains(case: _Case) -> Iterator[Found]:
             if domain and domain not in order:
                 facts = {"topology": case.use.topology, "known": ", ".join(order), "meant": nearest(domain, order)}
                 yield Found(path, domain, Refuse.DOMAIN_UNKNOWN, facts)
-            over = next(((at, other.domains[which]) for at, other in one.above if other.domains[which]), None)
-            if over is None or not {domain, over[1]} <= set(order):
-                continue
-            if order.index(domain) < order.index(over[1]):
-                facts = {"domain": over[1], "above": over[0], "order": ", ".join(order)}
-                yield Found(path, domain, Refuse.BROADER_THAN_PARENT, facts)
+            over = broader_than(one, which, order)
+            if over:
+                yield Found(path, domain, Refuse.BROADER_THAN_PARENT, over)
+
+
+def broader_than(one: Constrained, which: int, order: Sequence[str]) -> dict[str, Fact]:
+    """What to say of a domain that is broader than that above it (TP-066); empty where it is not.
+
+    Args:
+        one: whose domain.
+        which: 0 for the required one, 1 for the preferred one.
+        order: the domains of the topology, from broad to narrow.
+    """
+    domain = one.constraint.domains[which]
+    over = next(((at, other.domains[which]) for at, other in one.above if other.domains[which]), None)
+    if over is None or not {domain, over[1]} <= set(order) or order.index(domain) >= order.index(over[1]):
+        return {}
+    return {"domain": over[1], "above": over[0], "order": ", ".join(order)}
 
 
 def _changes(case: _Case) -> Iterator[Found]:
@@ -190,7 +202,8 @@ def _doubts(case: _Case) -> Iterator[Found]:
         yield Found(f"{CLIQUES}[0].spec.podSpec.schedulerName", name or None, Warn.SCHEDULER_IGNORES_GANGS, {})
     unknown = case.levels is None and case.known is None
     if case.is_new and (unknown or (case.before is not None and case.scheduled is None)):
-        yield Found(case.place, case.use.topology, Warn.NOT_CHECKED, {})
+        what = "the topologies of the cluster" if unknown else "how many pods are bound to nodes by the one before"
+        yield Found(case.place, case.use.topology, Warn.NOT_CHECKED, {"what": what})
     order = [level.domain for level in case.levels or ()]
     for one in case.constrained:
         required, preferred = one.constraint.domains

@@ -77,12 +77,13 @@ class TopologyMoment:
 def unknown_of_use(cluster: Cluster) -> tuple[str, ...]:
     """Kinds that have to be known to say who uses a topology, and are not; sorted (TP-042).
 
-    A cluster that shows no PodCliqueSet is one without any only where it is known to show all of them.
+    A cluster that shows no PodCliqueSet is one without any only where it is known to show all of them; one that nobody
+    has applied yet shows nothing.
     """
     if cluster.is_part:
         return tuple(sorted(USE_IS_SEEN_BY))
     missed = {kind for kind, _ in cluster.gaps} & USE_IS_SEEN_BY
-    if not cluster.sets and (SET_KIND, EVERYWHERE) not in cluster.complete:
+    if not any(one.uid for one in cluster.sets) and (SET_KIND, EVERYWHERE) not in cluster.complete:
         missed |= {SET_KIND}
     return tuple(sorted(missed))
 

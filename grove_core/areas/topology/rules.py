@@ -78,7 +78,7 @@ class Refuse(Rule):
 class Warn(Rule):
     """What is probably not meant."""
 
-    NOT_CHECKED = Clause("TP-072", "was not compared with the topologies of the cluster: they are not known")
+    NOT_CHECKED = Clause("TP-072", "was not compared with what is not known: {what}")
     NO_EFFECT_WHILE_OFF = Clause("TP-073", "has no effect: topology-aware scheduling is off")
     PREFERS_BROADER = Clause("TP-074", "has no effect: {required}, which is required, is as narrow or narrower")
     SCHEDULER_IGNORES_GANGS = Clause(

@@ -1,15 +1,16 @@
 """What mutants of gang termination lived through until these tests were written (specs/mutants.md)."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from grove_core.admit import admit
-from grove_core.areas.gang_termination.clocks import fate_of_whole
+from grove_core.areas.gang_termination.clocks import deadline, fate_by, fate_of_whole
 from grove_core.areas.gang_termination.endings import absents_of, end_by
 from grove_core.areas.gang_termination.rules import Refuse, Why
 from grove_core.areas.gang_termination.verdicts import Breach, Delegate, GroupFate, Keep, Terminate, Wait
 from grove_core.kernel.admission import Deny
+from grove_core.kernel.refs import Ref
 from tests.property.gang_termination.objections import GROUPS, changed
 from tests.property.resources.manifests import clique_set, clique_template, group_template
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
@@ -62,3 +63,12 @@ def test_gt101_gt098_an_objection_shows_the_names_that_it_is_about(
     verdict = admit(after, before if old else None).verdict
     assert isinstance(verdict, Deny)
     assert [(one.path, one.reason.rule, one.got) for one in verdict.objections] == [(path, rule, got)]
+
+
+@pytest.mark.parametrize("early", [timedelta(), timedelta(seconds=1)])
+def test_gt032_a_deadline_beyond_the_calendar_is_never_due(early: timedelta) -> None:
+    """Nor is one that ends with it, or whatever is breached then would be due at once, again and again."""
+    end = datetime.max.replace(tzinfo=UTC)
+    breach = Breach(Ref("v1", "PodClique", "ml", "x"), end - timedelta(minutes=1), timedelta(hours=1))
+    assert deadline(breach.since, breach.delay) == end
+    assert fate_by([breach], end - early) == Wait(end)

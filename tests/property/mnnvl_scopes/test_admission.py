@@ -35,6 +35,7 @@ def judged(
 @pytest.mark.req("MS-075")
 @pytest.mark.req("MS-076")
 @pytest.mark.req("MS-077")
+@pytest.mark.req("MS-078")
 @pytest.mark.req("MS-080")
 @pytest.mark.req("MS-081")
 @pytest.mark.req("MS-082")

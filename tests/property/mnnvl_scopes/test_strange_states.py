@@ -18,8 +18,9 @@ from grove_core.kernel.steps import Attempt, Delete, Ensure, Outcome, Stage
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
 from grove_core.resources.applied import with_fields
+from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Served
-from grove_core.resources.keys import SET_REPLICA
+from grove_core.resources.keys import MNNVL_MANAGED, SET_REPLICA
 from grove_core.resources.membership import seat_of, user_of
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.cluster import cluster_of
@@ -57,6 +58,22 @@ def test_ms036_a_name_that_came_to_serve_another_is_told() -> None:
     plan = reconcile(taken)
     assert other.ref in {held.target for held in plan.withheld}
     assert not [step for step in plan.steps if step.target == other.ref]
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_ms036_what_is_not_said_to_be_shared_serves_nobody(which: int) -> None:
+    """A ResourceClaim of ``resourceSharing`` has the labels of its user, and may have the name."""
+    seen = shared()
+    item = (seen.domains[0], next(iter(seen.named_claims.values())))[which]
+    labels = FrozenMap({key: value for key, value in item.labels.items() if key != MNNVL_MANAGED})
+    key, other = ("ml", item.ref.name), replace(item, labels=labels)
+    if isinstance(other, ComputeDomain):
+        seen = replace(seen, domains=(), named_domains={key: other})
+    else:
+        seen = replace(seen, others=(), named_claims={key: other})
+    plan = reconcile(seen)
+    assert "somebody else" in next(held for held in plan.withheld if held.target == item.ref).because[0].sentence
+    assert not [step for step in plan.steps if step.target == item.ref]
 
 
 def test_ms050_what_is_left_goes_and_what_names_nobody_of_ours_stays() -> None:

@@ -16,6 +16,7 @@ from grove_core.resources.keys import CLAIM_VERSIONS
 from grove_core.resources.membership import User, seat_of, user_in
 from grove_core.resources.meta import read_conditions, read_index
 from grove_core.resources.overlay import differing
+from grove_core.resources.owned import owned_of
 from grove_core.resources.placement import Pack
 from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import podclique_of
@@ -130,3 +131,10 @@ def test_ms023_newer_versions_ask_for_exactly_this(version: str, *, nested: bool
 def test_ms036_whom_an_object_will_serve_stands_in_its_labels() -> None:
     assert user_in(a_map({"metadata": {"labels": LABELS}})) == User("llm", "0", "", "", "")
     assert user_in(a_map({"metadata": {}})) is None
+
+
+@pytest.mark.parametrize(("raw", "paths"), [({}, ["apiVersion", "kind"]), ({"kind": 5, "apiVersion": "v1"}, ["kind"])])
+def test_in030_what_says_not_what_it_is_is_reported(raw: dict[str, Any], paths: list[str]) -> None:
+    with pytest.raises(MalformedObject) as caught:
+        owned_of(raw)
+    assert [problem.path for problem in caught.value.problems if "metadata" not in problem.path] == paths

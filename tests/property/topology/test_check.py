@@ -73,6 +73,15 @@ def test_tp111_a_set_of_millions_is_not_looked_at() -> None:
     assert (one.fate, one.because[0].rule) == (Fate.UNKNOWN, Workload.TOO_LARGE)
 
 
+def test_tp111_another_topology_whose_order_admission_would_refuse() -> None:
+    """The set packs a clique by host, and by that topology a host is broader than a zone."""
+    upside_down = topology("t", ("host", HOST), ("rack", RACK), ("zone", ZONE))
+    (other,) = check_topology(applied_to(DEFAULT, upside_down), GROUND, ()).others
+    assert {reason.rule for reason in other.against} == {Refuse.BROADER_THAN_PARENT}
+    (same,) = check_topology(applied_to(DEFAULT, topology("t")), GROUND, ()).others
+    assert same.against == ()
+
+
 def test_tp128_a_topology_that_is_not_in_the_input_may_be_there() -> None:
     snapshot = replace(applied_to(clusterTopologyName="t"), complete=frozenset())
     found = check_topology(snapshot, GROUND, ())
@@ -134,9 +143,15 @@ class TestTP103:
 
     def test_a_pod_as_it_takes_room(self) -> None:
         asks = {"containers": [{"resources": {"requests": {"cpu": "2"}}}]}
-        meta = {"labels": {"app.kubernetes.io/part-of": "llm"}}
+        owner = {"kind": "PodClique", "name": "llm-0-a", "uid": "u", "controller": True}
+        meta = {"labels": {"app.kubernetes.io/part-of": "llm"}, "ownerReferences": [owner]}
         found = tenant_of({"metadata": meta, "spec": {**asks, "nodeName": "n"}, "status": {"phase": "Running"}})
         assert found == Tenant("n", ("default", "llm"), {"cpu": 2000, "pods": 1000})
+        for other in ({**owner, "kind": "ReplicaSet"}, {**owner, "controller": False}):  # a label says nothing (D22)
+            one = {**meta, "ownerReferences": [other]}
+            of_nobody = tenant_of({"metadata": one, "spec": {"nodeName": "n"}})
+            assert of_nobody is not None
+            assert of_nobody.owner == ("default", "")
         asks["containers"][0]["resources"]["requests"]["cpu"] = "two"
         with pytest.raises(MalformedObject):
             tenant_of({"metadata": meta, "spec": {**asks, "nodeName": "n"}})

@@ -33,7 +33,7 @@ from grove_core.resources.topology_use import use_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.world.memory import MemoryWorld
 from tests.property.topology.gangs import HOST, LEVELS, ON, RACK, ZONE, constrained, placed, started, told, topology
-from tests.property.workload.sets import NOW, applied, at_rest
+from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 
 
 def gangs_of(snapshot: Snapshot) -> dict[str, PodGang]:
@@ -202,6 +202,20 @@ def test_tp026_what_is_placed_stays_and_the_set_says_so_until_it_holds_again() -
     assert [thaw(step.action.fields) for step in again if step.target.kind == "PodCliqueSet"] == [  # type: ignore[union-attr]  # a set is only written by statuses here
         {"removedConditions": [TOPOLOGY_IN_SYNC]}
     ]
+
+
+def test_tp030_however_much_is_wrong_it_has_room_in_a_condition() -> None:
+    cliques = []
+    for number in range(120):
+        clique = clique_raw(f"a{number}")
+        clique["topologyConstraint"] = {"pack": {"required": f"{'x' * 150}{number}", "preferred": f"y{'z' * 150}"}}
+        cliques.append(clique)
+    seen = told(applied(set_raw(*cliques)), topology(DEFAULT_TOPOLOGY))
+    (step,) = [step for step in reconcile(seen).steps if step.target.kind == "PodCliqueSet"]
+    assert isinstance(step.action, SetStatus)
+    (condition,) = thaw(step.action.fields)["conditions"]
+    assert condition["type"] == TOPOLOGY_IN_SYNC
+    assert 30_000 < len(condition["message"]) <= 32_768
 
 
 @pytest.mark.parametrize(("bound", "known", "off"), [*product([True, False], [0, 1, 2], [True, False])])

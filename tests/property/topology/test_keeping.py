@@ -30,7 +30,7 @@ from grove_core.resources.topology_use import User, bound_among, users_among
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, cluster_of
 from tests.property.topology.gangs import LEVELS, ON, placed, started, topology
 from tests.property.topology.moments import OTHERS, USERS, a_topology, moment
-from tests.property.workload.sets import NOW
+from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
 
 
 def after(plan: Plan, found: ClusterTopology) -> ClusterTopology:
@@ -216,6 +216,16 @@ def test_tp042_no_set_is_no_user_only_where_these_are_all(
     (one,) = moments_of(cluster, NOW)
     assert one.unknown == unknown
     assert bool(reconcile_topology(one).steps) is (not unknown)
+
+
+@pytest.mark.parametrize(("uid", "unknown"), [("", ("PodCliqueSet",)), ("u", ())])
+def test_tp042_a_set_that_nobody_has_applied_shows_of_no_other_that_it_is_not_there(
+    uid: str, unknown: tuple[str, ...]
+) -> None:
+    root = replace(applied(set_raw(clique_raw("a"))).root, uid=uid)
+    cluster = replace(cluster_of(sets=(root,)), topologies={"t": a_topology("t", held=True)})
+    (one,) = moments_of(cluster, NOW)
+    assert one.unknown == unknown
 
 
 @pytest.mark.parametrize("on", [False, True])
