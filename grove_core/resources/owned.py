@@ -47,7 +47,7 @@ def owned_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = N
     top = Fields(raw, "", problems)
     api_version, kind = top.text("apiVersion"), top.text("kind")
     for name, text in (("apiVersion", api_version), ("kind", kind)):
-        if not text and not problems:
+        if not text and not top.raw.get(name):
             top.note(name, "a text", None)
     identity = read_identity(top, api_version, kind, shared)
     labels = read_labels(top)
