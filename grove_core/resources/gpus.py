@@ -8,7 +8,7 @@ from grove_core.resources.overlay import quantity_of
 
 GPU: Final = "nvidia.com/gpu"
 CONTAINER_LISTS: Final = ("containers", "initContainers")
-AMOUNTS: Final = ("limits", "requests")
+_AMOUNTS: Final = ("limits", "requests")
 
 
 def asks_for_gpus(pod_spec: FrozenMap) -> bool:
@@ -27,7 +27,7 @@ def gpus_asked(container: FrozenMap) -> int:
     resources = container.get("resources")
     if not isinstance(resources, FrozenMap):
         return 0
-    return max(_amount(resources.get(key)) for key in AMOUNTS)
+    return max(_amount(resources.get(key)) for key in _AMOUNTS)
 
 
 def containers_in(pod_spec: FrozenMap, key: str) -> Iterator[FrozenMap]:

@@ -13,7 +13,7 @@ from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.fields import Fields
-from grove_core.resources.gpus import AMOUNTS, GPU, gpus_of
+from grove_core.resources.gpus import GPU, gpus_of
 from grove_core.resources.keys import CORE, GATE, POD_GANG, POD_INDEX, SET, TEMPLATE_HASH
 from grove_core.resources.meta import read_identity, read_label, read_labels
 from grove_core.resources.names import index_from
@@ -156,23 +156,22 @@ def pod_of(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:  # 
 
 def _gpus_in(spec: Mapping[str, Any]) -> int:
     """How many GPUs a pod of this spec holds (PL-019); the usual forms at once, for there are 100,000 pods."""
+    found = 0
     try:
-        if not spec.get("initContainers"):
-            return sum([_gpus_by(one.get("resources")) for one in spec["containers"]])
-    except (KeyError, TypeError, AttributeError, ValueError):
-        pass  # read with care
-    return gpus_of(FrozenMap.over(spec))
-
-
-def _gpus_by(resources: Mapping[str, Any] | None) -> int:
-    """Of one container, where limits and requests say so in the same plain words. Raises ValueError elsewhere."""
-    told = {amounts[GPU] for key in AMOUNTS if (amounts := resources.get(key)) and GPU in amounts} if resources else ()
-    if not told:
-        return 0
-    (text,) = told
-    if text.__class__ is not str or not text.isdecimal() or len(text) > _PLAIN:
-        raise ValueError(text)
-    return int(text)
+        if spec.get("initContainers"):
+            return gpus_of(FrozenMap.over(spec))
+        for container in spec["containers"]:
+            resources = container.get("resources")
+            if resources:
+                limits, requests = resources.get("limits"), resources.get("requests")
+                text = limits.get(GPU, "0") if limits else "0"
+                differ = requests and requests.get(GPU, text) != text
+                if differ or text.__class__ is not str or not text.isdecimal() or len(text) > _PLAIN:
+                    return gpus_of(FrozenMap.over(spec))
+                found += int(text)
+    except (KeyError, TypeError, AttributeError):
+        return gpus_of(FrozenMap.over(spec))
+    return found
 
 
 def _index_of(text: object) -> int:
