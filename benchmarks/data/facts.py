@@ -6,6 +6,7 @@ from itertools import islice
 
 from benchmarks.data.cast import HASHES, NAMESPACE, State, cliques_for, pods_of, sets_for
 from benchmarks.data.owners import owners_of_set
+from benchmarks.data.pods import GPUS
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
@@ -41,6 +42,7 @@ def _pod_facts(pods: int, shared: dict[str, str]) -> Iterator[Pod]:
                 held=not placed,
                 index=pod.number,
                 set_name=shared.setdefault(clique.set_name, clique.set_name),
+                gpus=GPUS,
             )
 
 

@@ -1,8 +1,13 @@
 """Pods as the API has them."""
 
+from typing import Final
+
 from benchmarks.data.cast import CREATED, NAMESPACE, STARTED, Clique, PodWords, Raw, State
 from benchmarks.data.meta import labels_of, owned_by
 from grove_core.resources.keys import CORE, GROVE
+
+GPUS: Final = 8
+"""Of each pod."""
 
 
 def pod_spec(clique: str, subdomain: str) -> Raw:
@@ -21,8 +26,8 @@ def pod_spec(clique: str, subdomain: str) -> Raw:
         "name": "main",
         "ports": [{"containerPort": 8000, "name": "http", "protocol": "TCP"}],
         "resources": {
-            "limits": {"nvidia.com/gpu": "8"},
-            "requests": {"cpu": "2", "memory": "8Gi", "nvidia.com/gpu": "8"},
+            "limits": {"nvidia.com/gpu": str(GPUS)},
+            "requests": {"cpu": "2", "memory": "8Gi", "nvidia.com/gpu": str(GPUS)},
         },
         "terminationMessagePath": "/dev/termination-log",
         "terminationMessagePolicy": "File",

@@ -109,7 +109,8 @@ def test_ms091_a_dry_run_is_refused_where_the_creation_would_be(scene: Scene, jo
     """A domain of that name serves another; both are told."""
     assert joining.runs
     root = new_set(scene)
-    labels = {"app.kubernetes.io/part-of": "other", "grove.io/podcliqueset-replica-index": "0"}
+    named = {"app.kubernetes.io/part-of": "other", "grove.io/podcliqueset-replica-index": "0"}
+    labels = {**named, "grove.io/mnnvl-managed": "true"}
     scene.api.create(domain("llama-0-cd", labels=labels), scene.namespace)
     before, refusals = scene.dump(), []
     for attempt in (partial(dry, scene), scene.api.create):

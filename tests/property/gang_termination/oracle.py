@@ -49,7 +49,7 @@ def verdict_of(world: World) -> Verdict:
                 clique.ref.name for clique in world.cliques if clique.replica_index == replica and not clique.deleting
             }
     for group in world.groups:
-        if not group.deleting:
+        if not group.deleting and group.replica_index < world.root.spec.replicas:
             end_replicas_of(world, group, verdict, silent=group.replica_index in ended)
     return verdict
 

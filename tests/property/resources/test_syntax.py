@@ -91,3 +91,18 @@ def test_many_names_are_counted() -> None:
     assert names.listed([]) == "none"
     assert names.listed(["b", "a"]) == "a, b"
     assert names.listed(f"{number:02}" for number in range(21)).endswith("18, 19 and 1 more")
+
+
+@pytest.mark.req("MN-005")
+@given(st.sampled_from(["a", "a-cd-0", "cd", "a-0-b", "a-cd"]), st.integers(0, 10**9))
+def test_mn005_a_domain_is_named_after_its_set_and_replica(owner: str, index: int) -> None:
+    name = names.domain_name(owner, index)
+    assert names.set_of_domain(name) == owner
+    assert names.replica_of_domain(owner, name) == index
+    assert names.replica_of_domain(f"{owner}x", name) is None
+
+
+@pytest.mark.parametrize("name", ["a-cd-", "a-cd-01", "a-cd-x", "a", "a-cd-0-1", "cd-0", "a-cd-0x"])
+def test_mn005_other_names_are_those_of_none(name: str) -> None:
+    assert names.set_of_domain(name) == ""
+    assert names.replica_of_domain("a", name) is None
