@@ -136,6 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rules", default="design")
     parser.add_argument("--log", type=Path, default=Path("churn.jsonl"))
     told = parser.parse_args(arguments)
+    told.log = told.log.absolute()  # operators run elsewhere
     watched = told.log.with_suffix(".watched.jsonl")
     with ControlPlane(binaries.build(_say)) as plane:
         api = plane.api()
