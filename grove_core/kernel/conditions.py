@@ -9,6 +9,8 @@ from typing import Final
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.times import format_time, whole_seconds
 
+LONGEST_MESSAGE: Final = 32_000
+"""So much of a message is written; an API server takes 32,768 characters."""
 REMOVED: Final = "removedConditions"
 """In the fields of a status write: the types of conditions to take away."""
 

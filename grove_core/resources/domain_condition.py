@@ -4,14 +4,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.conditions import LONGEST_MESSAGE, Condition, Truth
 from grove_core.resources.keys import DOMAINS_READY
 from grove_core.resources.names import index_from
 
 REASON: Final = "CreationFailed"
 _WORDS: Final = "ComputeDomain creation failed for replicas: "
 _MESSAGE: Final = re.compile(re.escape(_WORDS) + r"\[([-0-9, ]*)\]\. Error: (.*)", re.DOTALL)
-_LONGEST: Final = 32_000  # an API server takes 32,768 characters
 _LONGEST_LIST: Final = 24_000
 _MOST: Final = 1_000_000  # replicas of a set that is planned at all (WL-024)
 
@@ -33,7 +32,7 @@ class Failure(NamedTuple):
     @property
     def message(self) -> str:
         """As the condition says it; an error that is too long for a condition is cut."""
-        return f"{_WORDS}[{self.indices}]. Error: {self.error}"[:_LONGEST]
+        return f"{_WORDS}[{self.indices}]. Error: {self.error}"[:LONGEST_MESSAGE]
 
 
 def failure_in(conditions: Iterable[Condition]) -> Failure:

@@ -219,6 +219,11 @@ def is_managed(labels: FrozenMap) -> bool:
     return labels.get(MNNVL_MANAGED) == "true"
 
 
+def sharer_of(labels: FrozenMap) -> User | None:
+    """Whom a domain or claim that is shared by annotation is for; None of anything else, and where it names nobody."""
+    return user_of(labels) if is_managed(labels) else None
+
+
 def effective_annotations(of_set: FrozenMap, clique: CliqueTemplate, group: GroupTemplate | None) -> FrozenMap:
     """What the PodCliques of a clique say of MNNVL, key by key (MS-010, MS-011).
 

@@ -14,7 +14,7 @@ from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import UNASKED, UNTOLD, Configuration, Served
 from grove_core.resources.labels import set_named_by
-from grove_core.resources.membership import is_managed, user_of
+from grove_core.resources.membership import sharer_of
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
@@ -197,7 +197,7 @@ def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Ite
     shared: dict[tuple[str, str], list[ComputeDomain | Owned]] = {}
     every: tuple[ComputeDomain | Owned, ...] = (*named.values(), *held.values())
     for item in every:
-        user = user_of(item.labels) if is_managed(item.labels) else None
+        user = sharer_of(item.labels)
         if user is not None:
             shared.setdefault((item.ref.namespace, user.set_name), []).append(item)
     if not named and not held:

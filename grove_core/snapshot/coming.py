@@ -1,9 +1,11 @@
 """PodCliques and pods that were made a moment ago: no listing shows them yet, and what they use is in use."""
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Final
 
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Outcome
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import PodClique, podclique_of
@@ -19,15 +21,9 @@ def coming_cliques(snapshot: Snapshot) -> Iterator[PodClique]:
     They have no uid yet, so nothing can be done to them. Linear in the attempts.
     """
     there = {clique.ref for clique in (*snapshot.cliques, *snapshot.orphans)}
-    for attempt in snapshot.attempts:
-        action = attempt.step.action
-        if (
-            isinstance(action, Create)
-            and attempt.step.target.kind == CLIQUE_KIND
-            and attempt.step.target not in there
-            and attempt.outcome in _PERHAPS_THERE
-        ):
-            yield podclique_of(thaw(action.manifest))
+    for ref, manifest in creations(snapshot, {CLIQUE_KIND}, _PERHAPS_THERE):
+        if ref not in there:
+            yield podclique_of(thaw(manifest))
 
 
 def coming_pods(snapshot: Snapshot) -> Iterator[Pod]:
@@ -35,15 +31,18 @@ def coming_pods(snapshot: Snapshot) -> Iterator[Pod]:
 
     Linear in the attempts.
     """
-    perhaps = [
-        attempt.step.action.manifest
-        for attempt in snapshot.attempts
-        if attempt.outcome is Outcome.UNREACHABLE
-        and isinstance(attempt.step.action, Create)
-        and attempt.step.target.kind == "Pod"
-    ]
+    perhaps = tuple(creations(snapshot, {"Pod"}, {Outcome.UNREACHABLE}))
     there = {pod.ref for _, pod in snapshot.pods()} if perhaps else set()
-    for manifest in perhaps:
-        pod = pod_of(thaw(manifest), {})
-        if pod.ref not in there:
-            yield pod
+    for ref, manifest in perhaps:
+        if ref not in there:
+            yield pod_of(thaw(manifest), {})
+
+
+def creations(
+    snapshot: Snapshot, kinds: AbstractSet[str], outcomes: AbstractSet[Outcome]
+) -> Iterator[tuple[Ref, FrozenMap]]:
+    """What was to be made lately of these kinds, with its manifest, and came out so."""
+    for attempt in snapshot.attempts:
+        action, ref = attempt.step.action, attempt.step.target
+        if isinstance(action, Create) and ref.kind in kinds and attempt.outcome in outcomes:
+            yield ref, action.manifest

@@ -25,11 +25,9 @@ from grove_core.resources.membership import (
     Labelled,
     Membership,
     Scope,
-    User,
-    is_managed,
     membership_of,
     seat_of,
-    user_of,
+    sharer_of,
 )
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import CLAIM_KIND, Owned
@@ -146,24 +144,17 @@ def member_in(clique: Labelled) -> Membership | Passes:
     return membership_of(seat, clique.annotations) or _odd(clique, MNNVL_SCOPE, "is of no scaling group")
 
 
-def user_named_by(found: Resource) -> User | None:
-    """Whom a domain or claim that is shared by annotation is for; None for anything else."""
-    if not isinstance(found, ComputeDomain | Owned) or not is_managed(found.labels):
-        return None
-    return user_of(found.labels)
-
-
 def serves(found: ComputeDomain | Owned | Resource, member: Membership) -> bool:
     """Whether an object is the domain or the claim of a membership: its labels say what and for whom (MS-036).
 
     Claims of ``resourceSharing`` have the labels of a user, too.
     """
-    return user_named_by(found) == member.user
+    return isinstance(found, ComputeDomain | Owned) and sharer_of(found.labels) == member.user
 
 
 def holder_of(found: Resource) -> str:
     """Whom an object serves, in words."""
-    user = user_named_by(found)
+    user = sharer_of(found.labels) if isinstance(found, ComputeDomain | Owned) else None
     return str(user) if user is not None else "somebody else: no label says whom"
 
 

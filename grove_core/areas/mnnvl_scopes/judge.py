@@ -24,8 +24,8 @@ from grove_core.resources.membership import (
     membership_of,
     seat_for,
     seat_of,
+    sharer_of,
     stem_of,
-    user_of,
 )
 from grove_core.resources.meta import Resource
 from grove_core.resources.names import index_from, listed, replica_name, scaled_gang_name, scaling_group_name
@@ -156,8 +156,8 @@ def _left_behind(snapshot: Snapshot) -> Iterator[SharedFate]:
     surplus = [
         (item, user, replica)
         for item in items
-        if is_managed(item.labels) and item.owner_uid == root.uid and not item.deleting
-        for user in (user_of(item.labels),)
+        if item.owner_uid == root.uid and not item.deleting
+        for user in (sharer_of(item.labels),)
         if user is not None
         for replica in (index_from(user.replica),)
         if replica is not None and not _is_wanted(root, live, user, replica)

@@ -1,17 +1,15 @@
 """Which topology a set uses, and whether it holds (TP-001 to TP-031). Linear in what a set consists of."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
 from grove_core.areas.topology.rules import Why
 from grove_core.areas.topology.verdicts import Placing, Standing, TopologyJudgement
+from grove_core.kernel.conditions import LONGEST_MESSAGE
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Levels, nearest
 from grove_core.resources.names import listed
 from grove_core.resources.topology_use import constrained_in, use_of
 from grove_core.snapshot.snapshot import Snapshot
-
-_LONGEST: Final = 32_000  # an API server takes 32,768 characters of a message
 
 
 def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
@@ -70,7 +68,7 @@ def trouble_in(judgement: TopologyJudgement, misplaced: Sequence[str]) -> tuple[
     """
     if judgement.standing in {Standing.MISSING, Standing.LACKING}:
         first = judgement.because[0]
-        return first.rule.code, "; ".join(reason.sentence for reason in judgement.because[:-1])[:_LONGEST]
+        return first.rule.code, "; ".join(reason.sentence for reason in judgement.because[:-1])[:LONGEST_MESSAGE]
     if misplaced:
         message = f"pods were bound before topology {judgement.name} became what it is: {listed(misplaced)}"
         return Why.PLACED_OTHERWISE.code, message

@@ -8,11 +8,12 @@ from typing import Final
 
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Create, Delete, Outcome
+from grove_core.kernel.steps import Delete, Outcome
 from grove_core.kernel.wants import Absent, Desired, HeldBack, Released
 from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, SET_FINALIZER
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.coming import creations
 from grove_core.snapshot.snapshot import Snapshot
 
 _PARTS: Final = MappingProxyType({"PodClique": "PodCliques", GROUP_KIND: "scaling groups", "Pod": "pods"})
@@ -57,13 +58,8 @@ def released_of(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[Released]
 
 def _made_unseen(snapshot: Snapshot, listed: AbstractSet[Ref]) -> int:
     """Parts that were made a moment ago and that the listing does not show yet (PL-018)."""
-    return sum(
-        attempt.outcome is Outcome.DONE
-        and isinstance(attempt.step.action, Create)
-        and attempt.step.target.kind in {"PodClique", GROUP_KIND}
-        and attempt.step.target not in listed
-        for attempt in snapshot.attempts
-    )
+    made = creations(snapshot, {"PodClique", GROUP_KIND}, {Outcome.DONE})
+    return sum(ref not in listed for ref, _ in made)
 
 
 def _deleted_unseen(snapshot: Snapshot) -> set[Guard]:

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from grove_core.kernel.steps import Apply, Attempt, Delete, Outcome, Stage, Step
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, Stage, Step
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.cluster import cluster_of
+from grove_core.snapshot.coming import coming_cliques
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.narrow import narrowed
 from grove_core.snapshot.size import size_of
@@ -115,3 +116,13 @@ def test_mn051_a_decision_sees_nothing_of_other_namespaces_and_sets() -> None:
     near = narrowed(whole)
     assert near.pods_of.keys() == {*seen.pods_of, "gone"}
     assert near.named_domains == seen.named_domains
+
+
+@pytest.mark.parametrize("outcome", [Outcome.DONE, Outcome.UNREACHABLE])
+def test_pl018_a_clique_that_is_listed_is_not_coming_any_more(outcome: Outcome) -> None:
+    life = Life(set_raw(clique_raw("a", 1)))
+    steps = [step for _ in range(4) if (plan := life.round()) for step in plan.steps]
+    (made,) = [step for step in steps if step.target.kind == "PodClique" and isinstance(step.action, Create)]
+    seen = replace(look(life), attempts=(Attempt(made, outcome),))
+    assert list(coming_cliques(seen)) == []
+    assert [one.ref for one in coming_cliques(replace(seen, cliques=()))] == [made.target]
