@@ -14,6 +14,7 @@ from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import let_go
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell import own_faults
 from grove_shell.client.api import Unreachable
 from grove_shell.client.lists import NotListed
 from grove_shell.controller.act_at_once import act_at_once
@@ -132,7 +133,7 @@ class Rounds:
         except BrokenInvariant as fault:
             self._broke_off(home, turn, f"broken invariant: {fault}")
         except Exception as fault:  # noqa: BLE001 - a set that met a fault of ours is looked at again all the same (OP-027)
-            self._broke_off(home, turn, f"fault of ours: {type(fault).__name__}: {fault}")
+            self._broke_off(home, turn, f"fault of ours: {own_faults.told(fault)}")
 
     def _broke_off(self, home: Home, turn: Turn, words: str) -> None:
         self.counters.errors += 1

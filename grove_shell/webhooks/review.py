@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from grove_core.kernel.admission import Remark
 from grove_core.kernel.errors import Problem
 from grove_core.resources.fields import shown
 from grove_core.resources.keys import GROVE
+from grove_shell.reading.items import MAX_DEPTH
 
 Json = dict[str, Any]
 
@@ -55,7 +56,7 @@ def request_of(body: bytes, group: str = _GROUP, kind: str = _SET) -> tuple[Requ
         return None, (_problem("", f"JSON ({fault})", body[:80].decode("utf-8", "replace")),)
     if not isinstance(raw, dict):
         return None, (_problem("", "an AdmissionReview", raw),)
-    problems = tuple(_problems(raw, group, kind))
+    problems = (*_problems(raw, group, kind), *_too_deep(body, raw.get("request")))
     if problems:
         return None, problems
     asked = raw["request"]
@@ -153,6 +154,22 @@ def _problems(raw: Mapping[str, Any], group: str, wanted: str) -> Iterator[Probl
         yield _problem("request.object", "an object", new)
     if not isinstance(old, Mapping | None) or (operation == UPDATE and not old):
         yield _problem("request.oldObject", "an object", old)
+
+
+def _too_deep(body: bytes, asked: object) -> Iterator[Problem]:
+    """Objects that whoever walks them could not get to the end of (IN-012)."""
+    if not isinstance(asked, Mapping) or body.count(b"{") + body.count(b"[") <= MAX_DEPTH:
+        return
+    for field in ("object", "oldObject"):
+        level = [asked.get(field)]
+        for _ in range(MAX_DEPTH):
+            level = [item for each in level for item in _inside(each)]
+        if any(isinstance(each, dict | list) for each in level):
+            yield Problem(path=f"request.{field}", expected=f"at most {MAX_DEPTH} levels", got="more")
+
+
+def _inside(value: object) -> Iterable[object]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _problem(path: str, expected: str, got: object) -> Problem:

@@ -10,6 +10,7 @@ from aiohttp import web
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_shell import own_faults
 from grove_shell.client.registered import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.webhooks.copies import Copies
 from grove_shell.webhooks.joining import joined, stamped
@@ -123,7 +124,7 @@ class Reviews:
             review = await self._judges[webhook](request)
         except Exception as fault:  # noqa: BLE001 - a fault of ours in one review must not end the others
             uid = request.uid if request is not None else ""
-            self._say("error", "fault of ours", webhook=webhook, uid=uid, error=f"{type(fault).__name__}: {fault}")
+            self._say("error", "fault of ours", webhook=webhook, uid=uid, error=own_faults.told(fault))
             return _FAULT, f"a fault of grove webhooks, not of the request: {type(fault).__name__}; see its log\n"
         self._tell(webhook, request, review["response"])
         return 200, review

@@ -115,7 +115,7 @@ def admission_reviews(_folder: Path) -> Iterator[Border]:
             calling.server.objects.clear()
             code, text = runner.run(calling.ask(way, data))
             json.dumps(calling.said).encode()
-            return _outcome(data, code, text)
+            return _outcome(data, code, text, calling.said)
 
         try:
             yield Border((*_KINDS, VALIDATION), _made, feed)
@@ -123,13 +123,13 @@ def admission_reviews(_folder: Path) -> Iterator[Border]:
             runner.run(opened.__aexit__(None, None, None))
 
 
-def _outcome(data: bytes, code: int, text: str) -> str:
+def _outcome(data: bytes, code: int, text: str, said: list[Json]) -> str:
     if code == 400:
         if not all(line.isprintable() for line in text.split("\n")):
             raise Broken(f"not printable: {text!r}")
         return "malformed"
     if code != 200:
-        raise Broken(f"HTTP {code}: {text}")
+        raise Broken(f"{said[-1]['error'] if said else 'no word in the log'}: HTTP {code}: {text}")
     answer = json.loads(text)["response"]
     if answer["uid"] != json.loads(data)["request"]["uid"]:
         raise Broken(f"an answer to {answer['uid']!r}")

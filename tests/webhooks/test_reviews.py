@@ -20,7 +20,7 @@ from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import Deny
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.client.registered import DEFAULTING, PATHS, VALIDATION
-from grove_shell.webhooks import serving
+from grove_shell.webhooks import judging, serving
 from grove_shell.webhooks.certificates import Pair
 from grove_shell.webhooks.copies import Copies
 from grove_shell.webhooks.judging import defaulted, judged
@@ -265,21 +265,38 @@ def test_wh008_operations_that_nobody_registered_are_no_fault() -> None:
             assert answered(webhook, body)[1]["response"] == {"uid": "7f3c", "allowed": True}
 
 
-def test_wh009_what_we_cannot_judge_ends_nothing() -> None:
-    """Nested so deeply that it can just be read."""
-    deep: Json = {}
-    for _ in range(600):
-        deep = {"x": deep}
-    wrong = set_of()
-    wrong["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["affinity"] = deep
+@pytest.mark.parametrize("field", ["object", "oldObject"])
+@pytest.mark.parametrize("webhook", [DEFAULTING, VALIDATION])
+def test_wh008_what_is_nested_beyond_reason_is_told(field: str, webhook: str) -> None:
+    """As in a file: 256 levels are taken, and no more (IN-012)."""
+
+    def asked(levels: int) -> tuple[int, Any]:
+        deep: Json = {}
+        for _ in range(levels - 2):
+            deep = {"x": deep}
+        return answered(webhook, review(set_of(), set_of(), **{field: set_of() | {"more": deep}}))
+
+    assert asked(256)[0] == 200
+    code, text = asked(257)
+    assert (code, text.splitlines()[1:]) == (400, [f"  request.{field}: expected at most 256 levels, got more"])
+
+
+def test_wh009_what_we_cannot_judge_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge with a fault of ours in it, met by one kind of set."""
+
+    def stumbling(raw: Json) -> Json:
+        return {**with_defaults(raw), "replicas": raw["metadata"]["labels"]["app"]}
 
     async def play(caller: Caller) -> tuple[tuple[int, Any], tuple[int, Any], list[Json]]:
-        return await caller.ask(VALIDATION, review(wrong)), await caller.ask(VALIDATION, review(set_of())), caller.said
+        bad, good = review(set_of(), set_of()), review(set_of(labels={"app": "x"}), set_of(labels={"app": "x"}))
+        return await caller.ask(VALIDATION, bad), await caller.ask(VALIDATION, good), caller.said
 
+    monkeypatch.setattr(judging, "with_defaults", stumbling)
     (code, words), (after, said), log = played(play)
-    assert (code, words) == (500, "a fault of grove webhooks, not of the request: RecursionError; see its log\n")
+    assert (code, words) == (500, "a fault of grove webhooks, not of the request: KeyError; see its log\n")
     assert (after, said["response"]["allowed"]) == (200, True)
     assert [(line["level"], line["msg"]) for line in log] == [("error", "fault of ours")]
+    assert log[0]["error"].startswith("KeyError: 'labels' (at grove_shell/webhooks/judging.py:")
 
 
 def test_wh009_what_we_cannot_even_read_is_told_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,7 +311,9 @@ def test_wh009_what_we_cannot_even_read_is_told_as_well(monkeypatch: pytest.Monk
     monkeypatch.setattr(serving, "request_of", stumbling)
     (code, words), log = played(play)
     assert (code, words) == (500, "a fault of grove webhooks, not of the request: AttributeError; see its log\n")
-    assert [(line["msg"], line["error"]) for line in log] == [("fault of ours", "AttributeError: of 2 bytes")]
+    ((message, error),) = [(line["msg"], line["error"]) for line in log]
+    assert message == "fault of ours"
+    assert error.startswith("AttributeError: of 2 bytes (at grove_shell/webhooks/serving.py:")
 
 
 def test_wh002_large_objects_are_taken() -> None:
