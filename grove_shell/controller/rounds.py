@@ -8,6 +8,7 @@ from typing import Any
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.questions import averted_between
 from grove_core.areas.gang_termination.ruling import RuleSet
+from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.plan.forecast import Forecast, forecast_of, round_of
 from grove_core.reconcile import reconcile
@@ -75,6 +76,9 @@ def run_to_rest(
         rules: by which to judge.
         limit: at most that many rounds with steps; None for as many as it takes.
         until: let time pass to this moment; None to stop at the first rest.
+
+    Raises:
+        BrokenInvariant: a round has the very steps of the one before it, so none would ever be the last (PL-002).
     """
     plan = reconcile(start, rules)
     told = forecast_of(plan, start.now)
@@ -98,7 +102,10 @@ def run_to_rest(
         seen = world.observe(start.root.ref, now, (*accepted, *refused))
         if seen is None:
             break
-        plan = reconcile(seen, rules)
+        before, plan = plan, reconcile(seen, rules)
+        if plan.steps and plan.steps == before.steps:
+            aims = ", ".join(f"{type(step.action).__name__} {step.target.short}" for step in plan.steps[:3])
+            raise BrokenInvariant("PL-002", f"the same steps again and again: {aims}")
         course.sees(plan, now)
         if plan.steps or any(held not in rounds[-1].withheld for held in plan.withheld):
             if limit is not None and len(rounds) >= limit:

@@ -23,7 +23,7 @@ from grove_shell.views.run_document import run_as_json
 from grove_shell.views.structured import as_text
 from grove_shell.views.timeline import timeline_page
 from tests.property.rarely import RARELY
-from tests.simulation.sets import clique_raw, random_scenario, set_raw
+from tests.simulation.sets import clique_raw, random_scenario, scenario_of, set_raw
 from tests.simulation.watching import Json, changes_of_pods, run, scenario, told, watched
 from tests.simulation.worlds import world
 
@@ -225,6 +225,18 @@ def test_sm007_an_event_that_finds_nobody_is_told_and_counted(before: Json, even
     assert found.history.idle == 1
     assert "1 event without effect" in timeline_page(found).text.partition("\n")[0]
     assert run_as_json(found)["summary"]["withoutEffect"] == 1
+
+
+def test_sm001_fields_without_a_value_are_no_fields() -> None:
+    """As an API server takes them, in what the checks read too."""
+    raw = set_raw(clique_raw("a", 1, 1))
+    raw["spec"]["template"] |= {"podCliqueScalingGroups": None, "terminationDelay": None}
+    pod_spec = raw["spec"]["template"]["cliques"][0]["spec"]["podSpec"]
+    pod_spec |= {"resourceClaims": None, "initContainers": None}
+    pod_spec["containers"] += [{"name": "b", "resources": None}, {"name": "c", "resources": {"limits": None}}]
+    found = Simulation(scenario_of(raw, nodes=1), Options(check=True)).run()
+    assert found.violation is None
+    assert {pod.ready for pod in last_pods(found)} == {True}
 
 
 def test_sm007_an_event_on_a_pod_without_a_node() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from grove_core.areas.workload.blueprint import GangPart
+from grove_core.areas.workload.blueprint import CliquePart, GangPart
 from grove_core.areas.workload.manifests import wanted
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap, Json, freeze
@@ -69,8 +69,7 @@ def change_of_podgang(
     """
     placement = move.to if move is not None else gang.placement
     wanted_groups = tuple(
-        PodGroup(clique.name, clique.template.min_available, tuple(pods.get(clique.name, ())))
-        for clique in part.cliques
+        PodGroup(clique.name, _least(clique), tuple(pods.get(clique.name, ()))) for clique in part.cliques
     )
     because: list[Reason] = []
     fields: dict[str, Json] = {}
@@ -119,12 +118,17 @@ def _pod_groups(
     return [
         {
             "name": clique.name,
-            "minReplicas": clique.template.min_available,
+            "minReplicas": _least(clique),
             "podReferences": [{"namespace": root.ref.namespace, "name": name} for name in pods.get(clique.name, ())],
             **({"topologyConstraint": packs[clique.name].as_json} if clique.name in packs else {}),
         }
         for clique in part.cliques
     ]
+
+
+def _least(clique: CliquePart) -> int:
+    """How many pods of a clique its gang needs; below 0, which only a set that nobody judged says, no reader takes."""
+    return max(clique.template.min_available, 0)
 
 
 def _labels_of(root: PodCliqueSet, part: GangPart) -> dict[str, str]:

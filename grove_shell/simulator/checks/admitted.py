@@ -85,4 +85,4 @@ class Admitted(Check):
 
 
 def _name_in(manifest: Mapping[str, Any]) -> str:
-    return str(manifest.get("metadata", {}).get("name", ""))
+    return str((manifest.get("metadata") or {}).get("name", ""))

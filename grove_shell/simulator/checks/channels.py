@@ -32,11 +32,12 @@ class Channels(Check):
                     self._look(pod, ENTRY, [] if claim is None else [{"name": ENTRY, "resourceClaimName": claim}], spec)
 
     def _look(self, pod: Pod, name: str, wanted: list[dict[str, Any]], spec: dict[str, Any]) -> None:
-        claims = [one for one in spec.get("resourceClaims", ()) if one["name"] == name]
+        claims = [one for one in spec.get("resourceClaims") or () if one["name"] == name]
         if claims != wanted:
             self.truth.fail("CD4", f"{pod.name} claims {claims} and should claim {wanted}", pod.ref.short)
         for container in containers_of(spec):
-            listed = [one["name"] for one in container.get("resources", {}).get("claims", ()) if one["name"] == name]
+            claimed = (container.get("resources") or {}).get("claims") or ()
+            listed = [one["name"] for one in claimed if one["name"] == name]
             if listed != ([name] if wanted and wants_gpu(container) else []):
                 says = f"container {container['name']} of {pod.name} lists {listed or 'no channel'}"
                 self.truth.fail("CD4", says, pod.ref.short)

@@ -43,13 +43,13 @@ def is_shared(item: ComputeDomain | Owned) -> bool:
 def containers_of(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Every container of a pod spec, init containers too."""
     for key in ("containers", "initContainers"):
-        yield from spec.get(key, ())
+        yield from spec.get(key) or ()
 
 
 def wants_gpu(container: Mapping[str, Any]) -> bool:
     """Whether a container asks for a GPU; worlds ask for whole ones."""
-    resources = container.get("resources", {})
-    return any(str(resources.get(key, {}).get(_GPU, "0")) != "0" for key in ("limits", "requests"))
+    resources = container.get("resources") or {}
+    return any(str((resources.get(key) or {}).get(_GPU, "0")) != "0" for key in ("limits", "requests"))
 
 
 def failed_in(root: PodCliqueSet) -> tuple[int, ...] | None:

@@ -67,7 +67,7 @@ def share_of(clique: PodClique, root: str) -> Share | None:
 
 def claim_in(spec: Mapping[str, Any]) -> str | None:
     """The claim that a pod spec holds; None where it holds none."""
-    claims = spec.get("resourceClaims", ())
+    claims = spec.get("resourceClaims") or ()
     return next((str(one.get("resourceClaimName", "")) for one in claims if one.get("name") == ENTRY), None)
 
 
@@ -93,10 +93,10 @@ def stem_of(ref: Ref) -> str:
 
 def choices_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """What a set's manifest says by the three annotations, by place."""
-    template = manifest.get("spec", {}).get("template", {})
-    places: dict[str, Any] = {"": manifest.get("metadata", {})}
+    template = (manifest.get("spec") or {}).get("template") or {}
+    places: dict[str, Any] = {"": manifest.get("metadata") or {}}
     for key in ("cliques", "podCliqueScalingGroups"):
-        places |= {f"{key}/{one['name']}": one for one in template.get(key, ())}
+        places |= {f"{key}/{one['name']}": one for one in template.get(key) or ()}
     said = {place: one.get("annotations") or {} for place, one in places.items()}
     return {f"{place} {key}": told[key] for place, told in said.items() for key in CHOICES if key in told}
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, Json, freeze, frozen, thaw
 from grove_core.kernel.steps import Apply, Create, SetStatus
@@ -18,6 +19,8 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import AutoScaling, HeadlessService
+from grove_shell.controller.rounds import run_to_rest
+from grove_shell.world.memory import MemoryWorld
 from tests.property.resources.manifests import any_json
 from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, at_rest, clique_raw, rounds_of, set_raw
@@ -101,6 +104,39 @@ def test_wl026_gangs_follow_the_labels_and_the_priority_of_their_set() -> None:
     life.settle()
     for gang in (item for item in life.world.items.values() if isinstance(item, PodGang)):
         assert (gang.labels["queue"], gang.annotations["a"], gang.priority) == ("two", "b", "high")
+
+
+COUNTS: Final = st.none() | st.integers(-3, 2)
+BOUNDS: Final = st.none() | st.fixed_dictionaries({"minReplicas": COUNTS, "maxReplicas": st.integers(-3, 2)})
+
+
+@given(st.lists(COUNTS, min_size=6, max_size=6), st.integers(-1, 2), BOUNDS, st.booleans())
+def test_wl023_a_set_that_nobody_judged_comes_to_rest(
+    counts: list[int | None], replicas: int, bounds: dict[str, int | None] | None, edited: bool
+) -> None:
+    """Whatever its counts say, as it comes and as it is changed: no gang is written that would read as another."""
+    names = ("replicas", "minAvailable")
+    first, second, third = (
+        {name: count for name, count in zip(names, counts[at : at + 2], strict=True) if count is not None}
+        for at in (0, 2, 4)
+    )
+    wrong = set_raw(
+        {"name": "a", "spec": {"roleName": "a", "podSpec": {}, "autoScalingConfig": bounds, **first}},
+        {"name": "b", "spec": {"roleName": "b", "podSpec": {}, **second}},
+        groups=({"name": "pool", "cliqueNames": ["b"], "scaleConfig": bounds, **third},),
+        replicas=replicas,
+    )
+    start = applied(wrong)
+    if edited:
+        life = rested()
+        life.edit(template=start.root.spec.template)
+        seen = life.look()
+        assert seen is not None
+        start = seen
+    world = MemoryWorld((start,))
+    assert run_to_rest(world, start, DESIGN, limit=None, until=None).complete
+    gangs = [item for item in world.items.values() if isinstance(item, PodGang)]
+    assert all(group.min_replicas >= 0 for gang in gangs for group in gang.groups)
 
 
 def test_wl243_the_phase_of_a_gang_follows_its_pods() -> None:

@@ -1,0 +1,35 @@
+"""A world in which a plan would never come to rest: the forecast breaks off and says over what (PL-002)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import pytest
+
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
+from grove_core.kernel.errors import BrokenInvariant
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Outcome, Step
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.controller.rounds import run_to_rest
+from grove_shell.world.memory import MemoryWorld
+from tests.property.workload.sets import applied, clique_raw, set_raw
+
+
+@dataclass
+class Deaf:
+    """A world in which PodGangs are never written, though nobody else writes them."""
+
+    there: MemoryWorld
+
+    def attempt(self, step: Step) -> Attempt:
+        return Attempt(step, Outcome.CONFLICT) if step.target.kind == "PodGang" else self.there.attempt(step)
+
+    def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
+        return self.there.observe(root, now, attempts)
+
+
+@pytest.mark.req("PL-002")
+def test_pl002_what_comes_again_and_again_at_one_moment_breaks_off() -> None:
+    start = applied(set_raw(clique_raw("a")))
+    with pytest.raises(BrokenInvariant, match="PL-002: the same steps again and again: Create PodGang/llm-0"):
+        run_to_rest(Deaf(MemoryWorld((start,))), start, DESIGN, limit=None, until=None)
