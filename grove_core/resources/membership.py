@@ -14,6 +14,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.keys import (
     CLIQUE,
+    COMPONENT,
     GROUP,
     GROUP_REPLICA,
     MNNVL_DEVICE_CLASS,
@@ -32,6 +33,7 @@ from grove_core.resources.names import (
     scaling_group_name,
     standalone_clique_name,
 )
+from grove_core.resources.owned import Owned
 from grove_core.resources.template import CliqueTemplate, GroupTemplate
 
 KEYS: Final = (MNNVL_ENABLED, MNNVL_SCOPE, MNNVL_DEVICE_CLASS)
@@ -217,6 +219,14 @@ def user_in(manifest: FrozenMap) -> User | None:
 def is_managed(labels: FrozenMap) -> bool:
     """Whether an object is a domain or a claim that is shared by annotation."""
     return labels.get(MNNVL_MANAGED) == "true"
+
+
+def is_shared(item: Owned) -> bool:
+    """Whether a claim is one that is shared by annotation: its label says so, or the end of its name does (MS-020).
+
+    Names tell where somebody edited that label; claims of ``resourceSharing`` that are called so have a component.
+    """
+    return is_managed(item.labels) or (item.ref.name.endswith(CLAIM_SUFFIX) and COMPONENT not in item.labels)
 
 
 def sharer_of(labels: FrozenMap) -> User | None:

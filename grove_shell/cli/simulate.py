@@ -61,7 +61,7 @@ def command(**options: Any) -> int:
       hardware   addNodes loseNode restoreNode removeNode cordon uncordon
       faults     crashOperator lagCache relist touch loseAnswers refuseWrites
                  slowAnswers changeHashes secondLeader jumpClock holdForeign
-                 gateForeign editStatus removeLabels permuteLists
+                 gateForeign editStatus editLabels removeLabels permuteLists
       MNNVL      deleteDomain deleteClaim foreignDomain limitDomains reconfigure
 
     \b

@@ -26,6 +26,7 @@ FAULTS: Final = (
     "gate_foreign",
     "edit_status",
     "remove_labels",
+    "edit_labels",
     "permute_lists",
     "foreign_domain",
     "limit_domains",

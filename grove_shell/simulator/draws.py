@@ -7,6 +7,7 @@ from typing import Final
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.simulator.cast import cast_of
 from grove_shell.simulator.dice import Draw
+from grove_shell.simulator.edit_draws import edited_labels
 from grove_shell.simulator.fabric_draws import FABRIC_DRAWS, late_domains
 from grove_shell.simulator.fault_draws import FAULT_DRAWS
 from grove_shell.simulator.scenario import Scenario
@@ -18,6 +19,7 @@ _MOST: Final = 6
 _OUTAGES: Final = 0.3
 _TROUBLED: Final = 0.4
 _LATE: Final = 0.3
+_EDITED: Final = 0.25
 _REARRANGED: Final = 3
 _HORIZON: Final = 90 * SECOND
 
@@ -28,7 +30,7 @@ _OF_CLIQUES: Final = frozenset(
 _OF_CLAIMS: Final = frozenset({"delete_claim"})
 _OF_DOMAINS: Final = frozenset({"delete_domain", "foreign_domain", "limit_domains", "reconfigure"})
 _OF_SETS: Final = frozenset({"scale", "apply_set", "delete_set"})
-DRAWN: Final = tuple(_DRAWS)
+DRAWN: Final = (*_DRAWS, "edit_labels")
 """Every kind of event that is drawn."""
 
 
@@ -71,4 +73,7 @@ def with_drawn_events(
     for _ in range(dice.randint(0, _REARRANGED) if rearranged else 0):
         early = dice.random() < 0.5  # noqa: PLR2004 - while pods are placed
         events += _DRAWS[dice.choice(rearranged)](dice, cast, dice.randrange(0, 4 * SECOND if early else horizon, 100))
+    by_hand = Random(f"labels of {seed}")  # noqa: S311 - as above; dice of their own, so that the rest is as without
+    if "edit_labels" not in without and by_hand.random() < _EDITED:
+        events += edited_labels(by_hand, cast, horizon)
     return scenario.with_events(tuple(events))

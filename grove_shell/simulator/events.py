@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 from grove_shell.simulator.fault_events import (
     ChangeHashes,
     CrashOperator,
+    EditLabels,
     EditStatus,
     ForeignDomain,
     GateForeign,
@@ -69,6 +70,7 @@ Deed: TypeAlias = (
     | GateForeign
     | EditStatus
     | RemoveLabels
+    | EditLabels
     | PermuteLists
     | Reconfigure
     | ForeignDomain
@@ -107,6 +109,7 @@ class Event(Model):
     gate_foreign: GateForeign | None = None
     edit_status: EditStatus | None = None
     remove_labels: RemoveLabels | None = None
+    edit_labels: EditLabels | None = None
     permute_lists: PermuteLists | None = None
     delete_domain: DomainAt | None = None
     delete_claim: ClaimAt | None = None

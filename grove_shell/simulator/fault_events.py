@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import StrictBool, model_validator
+from pydantic import StrictBool, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
 from grove_shell.settings.mnnvl import MnnvlSettings
@@ -114,6 +114,18 @@ class RemoveLabels(Model):
     """Somebody takes all labels from a PodClique (F10)."""
 
     clique: Name
+
+
+class EditLabels(Model):
+    """Somebody writes labels of an object by hand (F10).
+
+    Attributes:
+        labels: by key; null takes one away.
+    """
+
+    kind: Literal["PodClique", "PodGang", "ComputeDomain", "ResourceClaim"]
+    name: Name
+    labels: dict[StrictStr, StrictStr | None]
 
 
 class Reconfigure(Model):

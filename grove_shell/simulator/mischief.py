@@ -4,14 +4,21 @@ from dataclasses import replace
 from random import Random
 from typing import Final
 
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DropFinalizer, Stage, Step
+from grove_core.resources.applied import with_fields
+from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.meta import NO_TEXTS
+from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podgang import PodGang
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.fault_events import (
     ChangeHashes,
     CrashOperator,
+    EditLabels,
     EditStatus,
     GateForeign,
     HoldForeign,
@@ -193,6 +200,19 @@ class Mischief:
             raise NoEffect(f"there is no PodClique {fault.clique}")
         self._tell(f"somebody takes all labels from {clique.ref.short}")
         self.cluster.put(replace(clique, labels=NO_TEXTS, template_hash="", base_gang=""))
+
+    def edit_labels(self, fault: EditLabels) -> None:
+        """F10."""
+        item = self.cluster.named(fault.kind, fault.name)
+        if item is None:
+            raise NoEffect(f"there is no {fault.kind} {fault.name}")
+        assert isinstance(item, PodClique | PodGang | ComputeDomain | Owned)  # noqa: S101 - the kinds of the event
+        changed = with_fields(item, FrozenMap({"metadata": FrozenMap({"labels": FrozenMap(fault.labels)})}))
+        if changed == item:
+            raise NoEffect(f"the labels of {item.ref.short} say so already")
+        said = ", ".join(f"{key} {'goes' if text is None else f'is {text}'}" for key, text in fault.labels.items())
+        self._tell(f"somebody edits labels of {item.ref.short}: {said}")
+        self.cluster.put(changed)
 
     def permute_lists(self, fault: PermuteLists) -> None:
         """F12."""

@@ -16,7 +16,14 @@ from grove_core.resources.owned import CLAIM_KIND
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.simulator.directory import AUTOSCALER, CLIQUE_TEMPLATE, NODE, Directory
 from grove_shell.simulator.events import Event
-from grove_shell.simulator.fault_events import EditStatus, ForeignDomain, GateForeign, HoldForeign, RemoveLabels
+from grove_shell.simulator.fault_events import (
+    EditLabels,
+    EditStatus,
+    ForeignDomain,
+    GateForeign,
+    HoldForeign,
+    RemoveLabels,
+)
 from grove_shell.simulator.scenario import Expectation, Scenario
 from grove_shell.simulator.spans import span_text
 from grove_shell.simulator.user_events import (
@@ -116,7 +123,7 @@ def _named_by(event: Event) -> Iterator[tuple[str, str, str]]:
     """Field path, kind and name of everybody that an event names."""
     deed, field = event.deed, event.written
     match deed:
-        case Scale() | HoldForeign():
+        case Scale() | HoldForeign() | EditLabels():
             yield f"{field}.name", deed.kind, deed.name
         case Autoscale(name=name):
             yield f"{field}.name", AUTOSCALER, name

@@ -233,8 +233,8 @@ class TestMN014:
 
 
 class TestMN040:
-    """A domain's name that an object of somebody else holds MUST count as a refused creation, whose words name the
-    holder.
+    """A domain's name that an object of another controller, or of none, holds MUST count as a refused creation, whose
+    words name the holder.
 
     A name that somebody else has.
     """

@@ -99,6 +99,18 @@ def deletes_what_is_shared(snapshot: Snapshot) -> Plan:
     return with_steps(plan, *(step_of(Stage.CLEANUP, one.ref, Delete(one.guard), plan) for one in surplus))
 
 
+def tidies_by_labels(snapshot: Snapshot) -> Plan:
+    """A claim that the set owns and no label calls shared is none that the set consists of."""
+    plan = reconcile(snapshot)
+    odd = [
+        one
+        for one in snapshot.named_claims.values()
+        if one.owner_uid in {snapshot.root.uid, *(gang.uid for gang in snapshot.gangs)}
+        if one.labels.get("grove.io/mnnvl-managed") != "true" and not one.deleting
+    ]
+    return with_steps(plan, *(step_of(Stage.CLEANUP, one.ref, Delete(one.guard), plan) for one in odd))
+
+
 def counts_from_nought(raw: Json, around: Surroundings) -> Decision[AmendmentVerdict]:
     """Names are made without the index of the replica."""
     shifted = thaw(FrozenMap.over(dict(raw)))
@@ -166,6 +178,7 @@ SCOPE_MUTANTS: Final[Mapping[str, tuple[Callable[[], Options], frozenset[str]]]]
     "forgets the shared claim": (_deciding(forgets_the_claim), frozenset({"CD4"})),
     "deletes what is shared": (_deciding(deletes_what_is_shared), frozenset({"CD5"})),
     "goes by names": (_deciding(operator_goes_by_names, of_clique=goes_by_names), frozenset({"CD6"})),
+    "tidies by labels": (_deciding(tidies_by_labels), frozenset({"CD5", "CD6"})),
     "joins what leaves": (
         _deciding(operator_joins_what_leaves, of_clique=joins_what_leaves),
         frozenset({"CD2", "CD7"}),

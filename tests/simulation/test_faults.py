@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from grove_core.kernel.steps import Outcome
+from grove_core.resources.keys import SET_REPLICA
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_shell.simulator.history import Actor, What
@@ -195,6 +196,21 @@ def test_sm040_f10_labels_that_are_taken_away() -> None:
     gangs = {change.object.gang for change in changes_of_pods(found) if isinstance(change.object, Pod)}
     assert gangs == {"llm-0"}
     assert told(run({"at": "20s", "removeLabels": {"clique": "x"}}), What.NO_EFFECT) != []
+
+
+@pytest.mark.req("GT-026")
+def test_sm040_f10_labels_that_are_edited() -> None:
+    """They say that a clique of replica 0 is of replica 1; the one that is breached ends, and only that."""
+    lie = {"kind": "PodClique", "name": "llm-0-a", "labels": {SET_REPLICA[0]: "1", "team": None}}
+    crash = {"at": "30s", "crashPod": {"clique": "llm-1-a", "index": 0, "recovers": "10m"}}
+    found = run({"at": "20s", "editLabels": lie}, crash, manifest=set_raw(clique_raw("a", 1, 1), replicas=2))
+    cliques = [change.object for change in found.log if isinstance(change.object, PodClique)]
+    assert [one.labels.get(SET_REPLICA[0]) for one in cliques if one.ref.name == "llm-0-a"][-1] == "1"
+    ended = [happening.subject for happening in found.history.happenings if happening.what is What.TERMINATED]
+    assert {ref.name for ref in ended if ref is not None} == {"llm-1-a"}
+    for name, kept in (("llm-7-a", {}), ("llm-0-a", {SET_REPLICA[0]: "0"})):
+        edit = {"kind": "PodClique", "name": name, "labels": kept}
+        assert told(run({"at": "20s", "editLabels": edit}), What.NO_EFFECT) != []
 
 
 def test_sm040_f11_f8_a_node_is_lost_for_good() -> None:

@@ -143,7 +143,7 @@ class _Scene:
         ref = address_of(self._snapshot, index)
         found = self._snapshot.named_domains.get((ref.namespace, ref.name))
         place = _Place(index, ref, self.kin.get(index, Kin.NONE))
-        if found is not None and is_ours(found, self._root) and not found.deleting:
+        if found is not None and found.owner_uid == self._root.uid and not found.deleting:
             if place.kin is Kin.WITHOUT:
                 return self._without(place)
             return place.is_so(Fate.JOINED, Why.DOMAIN_EXISTS.because(found.ref, domain=ref.name))

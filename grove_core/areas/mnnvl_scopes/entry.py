@@ -25,6 +25,7 @@ from grove_core.resources.membership import (
     Labelled,
     Membership,
     Scope,
+    Seat,
     membership_of,
     seat_of,
     sharer_of,
@@ -123,8 +124,13 @@ def opted_in(clique: Labelled, member: Membership) -> Reason:
     return Why.OPTED_IN.because(clique.ref, **facts)
 
 
-def member_in(clique: Labelled) -> Membership | Passes:
-    """What a PodClique shares by its annotations and labels; or why nothing (MS-002, MS-003, MS-007)."""
+def member_in(clique: Labelled, seat: Seat | None = None) -> Membership | Passes:
+    """What a PodClique shares by its annotations; or why nothing (MS-002, MS-003, MS-007).
+
+    Args:
+        clique: stored, or to be made.
+        seat: where it stands; by its labels where this is not told.
+    """
     if DOMAIN_TEMPLATE in clique.annotations:
         return Passes(Why.IN_THE_DOMAIN_OF_ITS_REPLICA.because(clique.ref, annotation=DOMAIN_TEMPLATE))
     said = clique.annotations.get(MNNVL_ENABLED)
@@ -138,7 +144,7 @@ def member_in(clique: Labelled) -> Membership | Passes:
         return _odd(clique, MNNVL_SCOPE, f"is none of {', '.join(SCOPES)}")
     if clique.annotations.get(MNNVL_DEVICE_CLASS) == "":
         return _odd(clique, MNNVL_DEVICE_CLASS, "names no device class")
-    seat = seat_of(clique)
+    seat = seat or seat_of(clique)
     if seat is None:
         return _odd(clique, MNNVL_ENABLED, "says so of a PodClique whose labels name no replica of a set")
     return membership_of(seat, clique.annotations) or _odd(clique, MNNVL_SCOPE, "is of no scaling group")

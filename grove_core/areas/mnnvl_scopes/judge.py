@@ -23,7 +23,6 @@ from grove_core.resources.membership import (
     joined_claim,
     membership_of,
     seat_for,
-    seat_of,
     sharer_of,
     stem_of,
 )
@@ -84,8 +83,7 @@ def _uses(snapshot: Snapshot) -> Iterator[_Use]:
         claim = None if clique.deleting else joined_claim(clique.pod_spec)
         if claim is None:
             continue
-        if seat_of(clique) is None:  # somebody took its labels away; what it is called still tells
-            places = places or {place.seat.name: place for place in _places(snapshot)}
+        places = places or {place.seat.name: place for place in _places(snapshot)}
         mine = _use_of(clique, places.get(clique.ref.name))
         if mine is None or claim["resourceClaimName"] != mine.member.claim:
             continue
@@ -96,15 +94,14 @@ def _uses(snapshot: Snapshot) -> Iterator[_Use]:
 
 
 def _use_of(clique: PodClique, place: "_Place | None") -> _Use | None:
-    """What a PodClique shares by its labels, or by its place among the parts of its set where it has lost them."""
-    member = member_in(clique)
-    if isinstance(member, Membership):
-        gang = str(clique.labels.get(POD_GANG, ""))
-        return _Use(member, str(clique.labels.get(BASE_GANG, gang)) if member.scope is Scope.REPLICA else gang)
-    if place is None or seat_of(clique) is not None:
+    """What a PodClique shares: by what it is called, which nobody edits; by its labels where no part is called so."""
+    member = member_in(clique, place.seat if place is not None else None)
+    if not isinstance(member, Membership):
         return None
-    known = membership_of(place.seat, clique.annotations)
-    return known and _Use(known, place.base_gang if known.scope is Scope.REPLICA else place.gang)
+    if place is not None:
+        return _Use(member, place.base_gang if member.scope is Scope.REPLICA else place.gang)
+    gang = str(clique.labels.get(POD_GANG, ""))
+    return _Use(member, str(clique.labels.get(BASE_GANG, gang)) if member.scope is Scope.REPLICA else gang)
 
 
 def _fate(snapshot: Snapshot, kind: str, use: _Use, owner: Resource) -> SharedFate:

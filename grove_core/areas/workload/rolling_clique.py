@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from grove_core.areas.workload.crew import living
+from grove_core.areas.workload.crew import doubles, living
 from grove_core.areas.workload.roll import NOTHING, Roll
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.reasons import Reason
@@ -48,7 +48,8 @@ def roll_clique(clique: PodClique, pods: Sequence[Pod]) -> Roll:
     starting = [pod for pod in lacking if pod.trouble != UNSCHEDULABLE]  # what has no room speaks for no version
     held: tuple[HeldBack, ...] = ()
     if (old_and_ready or lacking) and not absents:
-        if old_and_ready and len(ready) > needed and not starting and len(alive) >= wanted:
+        spare = len(ready) > needed and not doubles(pods, clique.template_hash)  # of which one may go now (WL-205)
+        if old_and_ready and spare and not starting and len(alive) >= wanted:
             absents.append(_absent(clique, max(old_and_ready, key=lambda pod: (pod.index, pod.name)), Why.OUTDATED_POD))
         else:
             waits = Why.UPDATE_WAITS.because(clique.ref, left=len(outdated), ready=len(ready), needed=needed)

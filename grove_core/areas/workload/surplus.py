@@ -13,7 +13,7 @@ from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.wants import Absent, HeldBack
 from grove_core.resources.keys import MANAGED_BY
-from grove_core.resources.membership import is_managed
+from grove_core.resources.membership import is_shared
 from grove_core.resources.owned import CLAIM_KIND, Owned
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -58,7 +58,7 @@ def no_longer_part(scene: Scene, expected: AbstractSet[tuple[str, str]]) -> Iter
         if counts and ("PodGang", gang.ref.name) not in expected:
             yield Absent(gang.ref, gang.guard, (Why.NO_LONGER_PART.because(gang.ref),))
     for other in scene.snapshot.others:
-        counts = other.ref.kind in _COUNTED and other.managed and not is_managed(other.labels) and not other.deleting
+        counts = other.ref.kind in _COUNTED and other.managed and not is_shared(other) and not other.deleting
         if counts and scene.knows(*_needs_of(other, scene)) and (other.ref.kind, other.ref.name) not in expected:
             yield Absent(other.ref, other.guard, (Why.NO_LONGER_PART.because(other.ref),))
 

@@ -84,6 +84,11 @@ class Truth:
             if clique is not None and self.ready(uid) >= clique.min_available:
                 self.available.add(uid)
 
+    def replica_of(self, clique: PodClique) -> int:
+        """Of its set: what it is called says so, or what its scaling group is called; a label may be edited."""
+        group = self.groups.get(clique.owner_uid)
+        return clique.replica_index if group is None else group.replica_index
+
     def pods(self, uid: str) -> list[Pod]:
         """The pods of a clique."""
         return self.cluster.world.pods.get(uid, [])

@@ -14,6 +14,7 @@ from grove_core.resources.names import (
     scaling_group_name,
     standalone_clique_name,
 )
+from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -71,16 +72,19 @@ class Whole(Check):
         """Whether a gang that a PodClique's pods wait for is not there: their own, or the base gang before it."""
         gangs = {gang.ref.name: gang for gang in parts if isinstance(gang, PodGang)}
         referred = {group.name for gang in gangs.values() for group in gang.groups}
-        return clique.ref.name not in referred or f"{root.ref.name}-{clique.replica_index}" not in gangs
+        return clique.ref.name not in referred or f"{root.ref.name}-{self.truth.replica_of(clique)}" not in gangs
 
     def _is_blocked(self, root: PodCliqueSet) -> bool:
-        """Whether the topology of the set does not hold, or a stranger has a name that PodCliques may wait for."""
+        """Whether the topology of the set does not hold, or a name that PodCliques may wait for is not shared."""
         told = self.truth.cluster.world.configuration
         if resolved(root, self.truth.cluster.world.topologies(), told)[1]:
             return True
         is_on = self.truth.cluster.world.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
         return is_on and any(
-            isinstance(item, ComputeDomain) and ref.namespace == root.ref.namespace and not is_shared(item)
+            ref.namespace == root.ref.namespace
+            and isinstance(item, ComputeDomain | Owned)
+            and (isinstance(item, ComputeDomain) or ref.name.endswith("-mnnvl-claim"))
+            and not is_shared(item)
             for ref, item in self.truth.cluster.world.items.items()
         )
 
@@ -120,7 +124,7 @@ class Whole(Check):
     def _may_be_placed(self, clique: PodClique, pod: Pod) -> bool:
         """By the place of the PodClique: its labels may have been taken away (WL-094)."""
         root = self.truth.roots.get(self.truth.root_of.get(clique.uid, ""))
-        base = f"{root.ref.name}-{clique.replica_index}" if root is not None else clique.base_gang
+        base = f"{root.ref.name}-{self.truth.replica_of(clique)}" if root is not None else clique.base_gang
         for name, placed in ((pod.gang, False), ("" if base == pod.gang else base, True)):
             gang = self.truth.cluster.named("PodGang", f"{pod.namespace}/{name}") if name else None
             if name and not isinstance(gang, PodGang):

@@ -9,7 +9,7 @@ from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome
 from grove_core.plan.plan import Plan
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
-from grove_core.resources.names import index_from
+from grove_core.resources.names import index_from, scaled_gang_name
 from grove_core.resources.owned import Owned
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -186,11 +186,11 @@ class Sharing(Check):
 
     def _belongs(self, clique: PodClique, share: Share, root: PodCliqueSet, item: Shared) -> None:
         """To the gang of those who use it, where that is there."""
-        of_replica = not any(share.user[2:])
-        base = clique.labels.get("grove.io/base-podgang") if of_replica else None
-        name = base or clique.labels.get("grove.io/podgang")
-        if name is None:
-            return  # somebody took its labels away: it names no gang any more
+        name = f"{root.ref.name}-{self.truth.replica_of(clique)}"
+        group = self.truth.groups.get(clique.owner_uid)
+        if any(share.user[2:]) and group is not None:
+            beyond = int(share.user[3]) - group.min_available
+            name = name if beyond < 0 else scaled_gang_name(group.ref.name, beyond)
         gang = self.truth.cluster.named("PodGang", f"{clique.ref.namespace}/{name}")
         owner = gang if gang is not None and not gang.deleting else root
         if item.owner_uid != owner.uid:

@@ -101,7 +101,8 @@ class Terminations(Check):
                 {
                     found.uid
                     for found in self.truth.cluster.cliques()
-                    if self.truth.root_of.get(found.uid) == root and found.replica_index == clique.replica_index
+                    if self.truth.root_of.get(found.uid) == root
+                    and self.truth.replica_of(found) == clique.replica_index
                 },
             )
 

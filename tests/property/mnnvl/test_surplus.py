@@ -47,6 +47,19 @@ def test_mn050_a_domain_is_of_the_replica_that_it_is_named_after(label: str | No
     assert gone(replace(of_replicas(seen, replicas), cliques=(), pods_of={})) == ["llm-cd-0"] * (replicas == 0)
 
 
+@pytest.mark.req("MN-052")
+@pytest.mark.parametrize("labels", [{}, {"grove.io/podcliqueset": "other"}])
+@pytest.mark.parametrize("kin", ["none", "joined", "without"])
+def test_mn040_the_set_is_no_stranger_to_itself(kin: str, labels: dict[str, str]) -> None:
+    """A domain that it controls is there, whatever its labels say; they only keep it from being deleted."""
+    seen = scene(kin, "ours", refused=False, before=False, known=True, on=True)
+    (domain,) = seen.domains
+    edited = replace(domain, labels=FrozenMap(labels))
+    changed = replace(seen, domains=(edited,), named_domains={("ml", domain.ref.name): edited})
+    assert judge_fabric(changed) == judge_fabric(seen)
+    assert gone(replace(of_replicas(changed, 0), cliques=(), pods_of={})) == []
+
+
 def test_mn051_pods_of_a_clique_whose_annotation_was_taken_away_use_it() -> None:
     seen = of_replicas(ours(), 0)
     bare = tuple(replace(clique, annotations=FrozenMap({})) for clique in seen.cliques)

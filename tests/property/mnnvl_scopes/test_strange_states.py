@@ -4,6 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique
@@ -20,7 +22,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.applied import with_fields
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Served
-from grove_core.resources.keys import MNNVL_MANAGED, SET_REPLICA
+from grove_core.resources.keys import COMPONENT, MNNVL_MANAGED, SET_REPLICA
 from grove_core.resources.membership import seat_of, user_of
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.cluster import cluster_of
@@ -217,6 +219,46 @@ def test_ms052_who_lost_its_labels_uses_its_domain_all_the_same(groups: tuple[Js
     }
     held = [*seen.domains, *(one for one in seen.others if one.ref.kind in shared_kinds)]
     assert owners == {one.ref.name: one.owner_name for one in held}
+
+
+@given(st.data())
+def test_ms046_labels_of_a_clique_move_nothing_that_it_shares(data: st.DataObject) -> None:
+    """Whatever somebody writes into them: its name tells its place, and with it the gang that the domain is of."""
+    groups = data.draw(st.sampled_from(SCOPES))
+    annotations = {} if groups else {ENABLED: "true"}
+    seen = brought_up(set_raw(clique_raw("w", pod_spec=GPUS, annotations=annotations), groups=groups, replicas=2))[1]
+    texts = st.sampled_from(sorted({str(text) for one in seen.cliques for text in one.labels.values()} | {"x", "7"}))
+    keys = sorted({key for one in seen.cliques for key in one.labels if key != "grove.io/pod-template-hash"})
+    lies = st.dictionaries(st.sampled_from(keys), texts)
+    edited = replace(
+        seen, cliques=tuple(replace(one, labels=FrozenMap({**one.labels, **data.draw(lies)})) for one in seen.cliques)
+    )
+    shared_kinds = {"ComputeDomain", "ResourceClaim"}
+    assert not [step for step in reconcile(edited).steps if step.target.kind in shared_kinds]
+
+
+@given(st.sampled_from(["grove.io/mnnvl-managed", *SET_REPLICA]), st.none() | st.sampled_from(["false", "7", "x"]))
+def test_ms057_a_claim_stays_whatever_its_labels_say(key: str, text: str | None) -> None:
+    seen = shared()
+    (claim,) = (one for one in seen.others if one.ref.kind == "ResourceClaim")
+    labels = {name: said for name, said in claim.labels.items() if name != key} | ({key: text} if text else {})
+    edited = replace(claim, labels=FrozenMap(labels))
+    others = tuple(edited if one is claim else one for one in seen.others)
+    plan = reconcile(replace(seen, others=others, named_claims={("ml", claim.ref.name): edited}))
+    assert not [step for step in plan.steps if step.target == claim.ref]
+
+
+@pytest.mark.parametrize(
+    ("component", "goes"), [({}, False), ({"app.kubernetes.io/component": "resource-claim"}, True)]
+)
+def test_ms057_a_claim_of_resource_sharing_goes_by_what_it_is(component: dict[str, str], *, goes: bool) -> None:
+    """Where nobody shares by annotation its template may be called so, too (MS-078)."""
+    seen = brought_up(set_raw(clique_raw("b")))[1]
+    (service,) = (one for one in seen.others if one.ref.kind == "Service")
+    ref = replace(service.ref, api_version="resource.k8s.io/v1", kind="ResourceClaim", name="llm-all-mnnvl-claim")
+    claim = replace(service, ref=ref, uid="u", labels=FrozenMap({**without(service.labels, COMPONENT), **component}))
+    plan = reconcile(replace(seen, others=(*seen.others, claim)))
+    assert any(step.target == ref and isinstance(step.action, Delete) for step in plan.steps) is goes
 
 
 @pytest.mark.parametrize("said", ["true", "false"])

@@ -4,11 +4,13 @@ from dataclasses import replace
 from typing import Final
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from grove_core.areas.workload.rolling_clique import roll_clique
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.steps import SetStatus
+from grove_core.kernel.steps import Delete, SetStatus
 from grove_core.kernel.times import format_time
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -238,6 +240,44 @@ def test_wl215_the_second_pod_waits_until_the_first_successor_is_ready() -> None
     life.settle(image="v2")
     assert sum(pod.ready for pod in life.all_pods()) == 3
     assert Why.UPDATE_WAITS in held(life.round())
+
+
+CREW: Final = st.lists(
+    st.tuples(st.integers(0, 4), st.booleans(), st.booleans(), st.sampled_from(("old", "new"))), max_size=7
+)
+
+
+@given(st.integers(1, 4), st.integers(1, 4), CREW, st.booleans())
+@example(3, 2, [(0, True, True, "old"), (1, True, True, "old"), (1, True, True, "old")], True)
+def test_wl215_no_round_takes_more_ready_pods_than_can_be_spared(
+    replicas: int, needed: int, crew: list[tuple[int, bool, bool, str]], opened: bool
+) -> None:
+    """Whatever pods there are, two of one index and too many among them, and for whatever they go (B10)."""
+    life = rested(set_raw(clique_raw("a", replicas, minAvailable=min(needed, replicas))))
+    old = life.clique("llm-0-a").template_hash
+    life.new_image("v2")
+    while opened and not life.clique("llm-0-a").status.updating:
+        life.round()
+    seen = life.look()
+    assert seen is not None
+    (clique,) = seen.cliques
+    hashes = {"old": old, "new": clique.template_hash}
+    pods = tuple(
+        replace(
+            seen.pods_of[clique.uid][0],
+            name=f"p{number}",
+            uid=f"p{number}",
+            index=index,
+            scheduled=placed,
+            ready=ready and placed,
+            template_hash=hashes[made_of],
+        )
+        for number, (index, placed, ready, made_of) in enumerate(crew)
+    )
+    plan = reconcile(replace(seen, pods_of={clique.uid: pods}))
+    doomed = {step.target.name for step in plan.steps if isinstance(step.action, Delete)}
+    left = sum(pod.ready and pod.name not in doomed for pod in pods)
+    assert left >= min(sum(pod.ready for pod in pods), clique.needed)
 
 
 def test_wl215_a_pod_without_a_node_is_not_waited_for() -> None:
