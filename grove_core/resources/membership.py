@@ -211,11 +211,6 @@ def user_of(labels: FrozenMap) -> User | None:
     )
 
 
-def user_in(manifest: FrozenMap) -> User | None:
-    """Whom an object that is to be made will serve."""
-    return user_of(part_of(part_of(manifest, "metadata"), "labels"))
-
-
 def is_managed(labels: FrozenMap) -> bool:
     """Whether an object is a domain or a claim that is shared by annotation."""
     return labels.get(MNNVL_MANAGED) == "true"
@@ -232,6 +227,11 @@ def is_shared(item: Owned) -> bool:
 def sharer_of(labels: FrozenMap) -> User | None:
     """Whom a domain or claim that is shared by annotation is for; None of anything else, and where it names nobody."""
     return user_of(labels) if is_managed(labels) else None
+
+
+def sharer_in(manifest: FrozenMap) -> User | None:
+    """The same of an object as it is written."""
+    return sharer_of(part_of(part_of(manifest, "metadata"), "labels"))
 
 
 def effective_annotations(of_set: FrozenMap, clique: CliqueTemplate, group: GroupTemplate | None) -> FrozenMap:

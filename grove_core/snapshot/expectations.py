@@ -127,7 +127,10 @@ def _written(item: K, actions: Iterable[Action]) -> K:
 
 
 def _with_own_pods(snapshot: Snapshot, done: Mapping[Ref, Sequence[Action]]) -> Mapping[str, Sequence[Pod]]:
-    """All pods, those of the root's cliques with what was done to them; linear in the latter."""
+    """All pods, those of the root's cliques with what was done to them; linear in the latter.
+
+    One that was made for a clique that is gone by now may outlive it (MN-051).
+    """
     pods_of = {clique.uid: list(snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques}
     there = set[Ref]()
     for pods in pods_of.values():
@@ -140,6 +143,9 @@ def _with_own_pods(snapshot: Snapshot, done: Mapping[Ref, Sequence[Action]]) -> 
         last = actions[-1]
         if isinstance(last, Make) and ref not in there:
             made = pod_of(thaw(last.manifest), {})
-            if made.owner_uid in pods_of:
+            if made.owner_uid not in pods_of:
+                outliving = pods_of[made.owner_uid] = list(snapshot.pods_of.get(made.owner_uid, ()))
+                there.update(pod.ref for pod in outliving)
+            if ref not in there:
                 pods_of[made.owner_uid].append(made)
     return {**snapshot.pods_of, **pods_of}

@@ -6,7 +6,7 @@ from typing import Any
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome
-from grove_core.resources.membership import user_in
+from grove_core.resources.membership import sharer_in
 from grove_shell.client.api import NOT_FOUND, Api
 from grove_shell.client.kinds import kind_of, path_of
 from grove_shell.world.answers import exists_already, judged, judged_creation
@@ -45,7 +45,7 @@ async def ensure(
     raw = answer.json()
     take_in(raw)
     found = freeze(raw)
-    holder, user = user_in(found) if isinstance(found, FrozenMap) else None, user_in(manifest)
+    holder, user = sharer_in(found) if isinstance(found, FrozenMap) else None, sharer_in(manifest)
     if holder is None or holder != user:
         whom = holder or "somebody else (no label says whom)"
         return Outcome.REFUSED, f"{refusal}; it serves {whom}, and would have to serve {user}"

@@ -24,7 +24,7 @@ from grove_core.kernel.steps import (
     Step,
 )
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.membership import user_in, user_of
+from grove_core.resources.membership import sharer_in, sharer_of
 from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
 from grove_core.resources.written import Write, after
@@ -104,7 +104,7 @@ class MemoryWorld(Lifetimes):
         found = self.items.get(step.target)
         if found is None:
             return self._create(step, action)
-        if not isinstance(found, Owned | ComputeDomain) or user_of(found.labels) != user_in(action.manifest):
+        if not isinstance(found, Owned | ComputeDomain) or sharer_of(found.labels) != sharer_in(action.manifest):
             return Attempt(step, Outcome.REFUSED, f"{step.target.short} already exists and serves somebody else")
         if found.deleting:
             return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")

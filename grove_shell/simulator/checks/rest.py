@@ -52,7 +52,8 @@ class Whole(Check):
         }
         ready = self._all_ready(root)
         wanted = set(_parts_of(root, self.truth.groups))
-        allowed = wanted if ready else wanted | set(_parts_of(root, self.truth.groups, spare=True))
+        settled = ready and not self._is_blocked(root)  # an update that cannot make its spare replica stays where it is
+        allowed = wanted if settled else wanted | set(_parts_of(root, self.truth.groups, spare=True))
         missing, extra = sorted(wanted - there.keys()), sorted(there.keys() - allowed)
         missing = [part for part in missing if part[0] not in _KEPT_OUT or not self._is_blocked(root)]
         if missing:
@@ -65,7 +66,7 @@ class Whole(Check):
             if isinstance(item, PodClique):
                 if not (self._is_blocked(root) and self._has_no_gang(item, root, there.values())):
                     self._pods(item)
-                if ready and root.spec.update_strategy.type == ROLLING_RECREATE:
+                if settled and root.spec.update_strategy.type == ROLLING_RECREATE:
                     self._are_new(item, root)
 
     def _has_no_gang(self, clique: PodClique, root: PodCliqueSet, parts: Iterable[object]) -> bool:

@@ -11,8 +11,9 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
 from grove_core.kernel.wants import Absent
-from grove_core.resources.keys import SET_REPLICA
+from grove_core.resources.keys import GROVE, SET_REPLICA
 from grove_core.resources.pod import Pod
+from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl.scenes import scene
 
@@ -101,3 +102,20 @@ def test_mn051_a_pod_that_may_have_been_made_just_now_uses_it(outcome: Outcome, 
     assert gone(seen) == ["llm-cd-0"] * (not held)
     because = [why for one in wants_of_fabric(seen, judge_fabric(seen)).held_back for why in one.because]
     assert [dict(why.facts)["pods"] for why in because] == [held] * bool(held)
+
+
+@pytest.mark.req("PL-018")
+@pytest.mark.parametrize("listed", [False, True])
+def test_mn051_a_pod_of_a_clique_that_went_before_the_pod_was_listed_uses_it(*, listed: bool) -> None:
+    """Its creation was accepted; a cache that lags behind that of PodCliques shows neither."""
+    seen = of_replicas(ours(), 0)
+    owner = FrozenMap({"apiVersion": GROVE, "kind": "PodClique", "name": "llm-0-a", "uid": "gone", "controller": True})
+    labels = FrozenMap({"grove.io/podgang": "llm-0"})
+    metadata = FrozenMap({"name": "p", "namespace": "ml", "labels": labels, "ownerReferences": (owner,)})
+    made = Step(Stage.WORKLOAD, Ref("v1", "Pod", "ml", "p"), Create(FrozenMap({"metadata": metadata})), ())
+    left = [replace(pod_of(seen), name="p", owner_uid="gone", gang="llm-0")] if listed else []
+    bare = replace(seen, cliques=(), pods_of={"gone": left} if listed else {}, attempts=(Attempt(made, Outcome.DONE),))
+    known = with_own_writes(bare)
+    assert [pod.name for pod in known.pods_of["gone"]] == ["p"]
+    assert gone(known) == []
+    assert gone(replace(bare, attempts=(), pods_of={})) == ["llm-cd-0"]

@@ -13,7 +13,7 @@ from grove_core.resources.demand import demand_of
 from grove_core.resources.dialects import claim_dialect_of
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import CLAIM_VERSIONS
-from grove_core.resources.membership import User, seat_of, user_in
+from grove_core.resources.membership import User, seat_of, sharer_in
 from grove_core.resources.meta import read_conditions, read_index
 from grove_core.resources.overlay import differing
 from grove_core.resources.owned import owned_of
@@ -129,8 +129,10 @@ def test_ms023_newer_versions_ask_for_exactly_this(version: str, *, nested: bool
 
 
 def test_ms036_whom_an_object_will_serve_stands_in_its_labels() -> None:
-    assert user_in(a_map({"metadata": {"labels": LABELS}})) == User("llm", "0", "", "", "")
-    assert user_in(a_map({"metadata": {}})) is None
+    shared = {**LABELS, "grove.io/mnnvl-managed": "true"}
+    assert sharer_in(a_map({"metadata": {"labels": shared}})) == User("llm", "0", "", "", "")
+    assert sharer_in(a_map({"metadata": {"labels": LABELS}})) is None
+    assert sharer_in(a_map({"metadata": {}})) is None
 
 
 @pytest.mark.parametrize(("raw", "paths"), [({}, ["apiVersion", "kind"]), ({"kind": 5, "apiVersion": "v1"}, ["kind"])])
