@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.steps import SetStatus
 from grove_core.reconcile import reconcile
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.look import Look
@@ -187,3 +188,31 @@ def test_op038_an_update_is_no_end(course: list[str], replicas: int, in_group: b
             break
     assert life.deleted.total() > deleted
     assert shadow.scores[Score.NOT_PREDICTED] == 0
+
+
+def test_op037_an_update_that_ended_before_the_next_one_began_is_no_end() -> None:
+    """Between two looks its last replica is replaced, and somebody edits the set once more."""
+    pool = {"name": "pool", "cliqueNames": ["a"], "replicas": 2, "minAvailable": 1}
+    life = Life(set_raw(clique_raw("a", 1), groups=(pool,), terminationDelay="1m"))
+    life.settle()
+    last = life.clique("llm-0-pool-1-a").uid
+    shadow = Shadow(lambda _level, _message, **_fields: None, reconcile)
+
+    def sees() -> None:
+        seen = life.look()
+        assert seen is not None
+        shadow.planned(look(replace(seen, attempts=())))
+
+    life.new_image("another")
+    for _ in range(20):
+        if life.deleted["PodClique"] < 2:  # from the last one's end on it does not look
+            sees()
+        life.round()
+        life.kubelet()
+        there = {item.uid for item in life.world.items.values() if isinstance(item, PodClique)}
+        if last not in there and len(there) == 2:
+            break
+    assert last not in there
+    life.new_image("a third")
+    sees()
+    assert shadow.scores == {}
