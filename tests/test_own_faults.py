@@ -9,7 +9,7 @@ from grove_shell import own_faults
 @pytest.mark.req("OP-027")
 def test_op027_a_fault_is_told_with_the_innermost_place_in_our_code() -> None:
     with pytest.raises(AttributeError) as caught:
-        parse_duration(None)  # type: ignore[arg-type]
+        parse_duration(None)  # type: ignore[arg-type]  # what no caller of ours may do
     told = own_faults.told(caught.value)
     assert told.startswith("AttributeError: ")
     assert "(at grove_core/kernel/durations.py:" in told

@@ -84,12 +84,11 @@ def _uses(snapshot: Snapshot) -> Iterator[_Use]:
         if claim is None:
             continue
         places = places or {place.seat.name: place for place in _places(snapshot)}
-        mine = _use_of(clique, places.get(clique.ref.name))
+        place = places.get(clique.ref.name)
+        mine = _use_of(clique, place)
         if mine is None or claim["resourceClaimName"] != mine.member.claim:
             continue
-        use = found.setdefault(mine.member.stem, mine)
-        if mine.gang and (mine.gang < use.gang or not use.gang):
-            found[mine.member.stem] = use._replace(gang=mine.gang)
+        found[mine.member.stem] = mine if place is not None else found.get(mine.member.stem, mine)
     yield from found.values()
 
 
