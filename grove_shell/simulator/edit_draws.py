@@ -26,9 +26,7 @@ def edited_labels(dice: Random, cast: Cast, horizon: int) -> list[Event]:
             continue
         sets = [str(manifest["metadata"]["name"]) for manifest in cast.sets]
         gangs = [f"{name}-{index}" for name in sets for index in _INDICES]
-        text = dice.choice((None, dice.choice(_INDICES), dice.choice(cast.cliques), *gangs[:2], *sets))
-        edit = EditLabels(
-            kind="PodClique", name=dice.choice(cast.cliques), labels=dict.fromkeys(dice.choice(_PLACES), text)
-        )
-        events.append(Event(at=at, edit_labels=edit))
+        text = dice.choice((None, *_INDICES, *sets, *gangs, dice.choice(cast.cliques)))
+        name, labels = dice.choice(cast.cliques), dict.fromkeys(dice.choice(_PLACES), text)
+        events.append(Event(at=at, edit_labels=EditLabels(kind="PodClique", name=name, labels=labels)))
     return events
