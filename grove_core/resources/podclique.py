@@ -10,7 +10,7 @@ from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import BASE_GANG, GROUP_REPLICA, GROVE, SET_REPLICA, TEMPLATE_HASH
+from grove_core.resources.keys import BASE_GANG, GROUP_REPLICA, GROVE, SET, SET_REPLICA, TEMPLATE_HASH
 from grove_core.resources.meta import (
     NO_TEXTS,
     Resource,
@@ -132,11 +132,15 @@ class ToldByLabels(TypedDict):
 
 
 def told_by_labels(labels: Fields, owner_kind: str, owner_name: str, name: str) -> ToldByLabels:
-    """What its labels tell of a clique, and before them its name after its owner's (GT-026)."""
+    """What its labels tell of a clique, and before them its name after its owner's (GT-026).
+
+    Of a scaling group's clique the name of the group, after that of the set, tells the set's replica.
+    """
     is_member = owner_kind == GROUP_KIND
     in_owner = index_after(owner_name, name) if owner_name else None
+    in_set = index_after(read_label(labels, *SET), owner_name) if is_member else in_owner
     return ToldByLabels(
-        replica_index=read_index(labels, SET_REPLICA, None if is_member else in_owner, is_known=is_member),
+        replica_index=read_index(labels, SET_REPLICA, in_set, is_known=is_member),
         group_replica_index=read_index(labels, GROUP_REPLICA, in_owner) if is_member else -1,
         template_hash=read_label(labels, TEMPLATE_HASH),
         base_gang=read_label(labels, BASE_GANG),

@@ -1,5 +1,6 @@
 """Operators and webhooks with one known mistake each about MNNVL by annotation; the checks must find every one."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -114,10 +115,13 @@ def tidies_by_labels(snapshot: Snapshot) -> Plan:
 def counts_from_nought(raw: Json, around: Surroundings) -> Decision[AmendmentVerdict]:
     """Names are made without the index of the replica."""
     shifted = thaw(FrozenMap.over(dict(raw)))
-    labels = shifted["metadata"].get("labels", {})
+    meta = shifted["metadata"]
+    labels = meta.get("labels", {})
     for key in REPLICA:
         if key in labels:
             labels[key] = "0"
+    for named in (meta, *meta.get("ownerReferences", ())):
+        named["name"] = re.sub(r"^llm-\d+", "llm-0", named["name"])
     return admit_podclique(shifted, around)
 
 

@@ -3,6 +3,8 @@
 from typing import Any, Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
@@ -12,7 +14,7 @@ from grove_core.resources.configuration import Served
 from grove_core.resources.demand import demand_of
 from grove_core.resources.dialects import claim_dialect_of
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import CLAIM_VERSIONS
+from grove_core.resources.keys import CLAIM_VERSIONS, GROVE
 from grove_core.resources.membership import User, seat_of, sharer_in
 from grove_core.resources.meta import read_conditions, read_index
 from grove_core.resources.overlay import differing
@@ -109,6 +111,19 @@ def test_gt025_all_that_is_wrong_with_a_pod_is_said_once_it_does_not_read(contai
     with pytest.raises(MalformedObject) as caught:
         pod_of(raw, {})
     assert [one.path for one in caught.value.problems] == ["status.phase", f"status.containerStatuses[0].{path}"]
+
+
+@given(st.integers(0, 12), st.sampled_from(["0", "7", None]), st.sampled_from(["llm", "other", None]))
+def test_gt026_a_member_is_of_the_replica_that_its_group_is_called_after(
+    index: int, label: str | None, set_name: str | None
+) -> None:
+    """Also where the group is gone and cannot be asked; the label counts where the name tells nothing."""
+    said = {"grove.io/podcliqueset-replica-index": label, "grove.io/podcliqueset": set_name}
+    labels = {"grove.io/podcliquescalinggroup-replica-index": "0"} | {key: text for key, text in said.items() if text}
+    owner = {"apiVersion": GROVE, "kind": "PodCliqueScalingGroup", "name": f"llm-{index}-g", "uid": "g"}
+    meta = {"name": f"llm-{index}-g-0-b", "labels": labels, "ownerReferences": [{**owner, "controller": True}]}
+    clique = podclique_of({"metadata": meta, "spec": {"podSpec": {}}})
+    assert clique.replica_index == (index if set_name == "llm" else int(label or -1))
 
 
 def test_gt052_what_was_read_of_parts_has_its_generation_and_base_gang() -> None:
