@@ -5,7 +5,7 @@ delay run or end, and taken back where the clique recovers or goes for another r
 against what the plan would have been at that moment, so that an end between two looks is no surprise.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -28,6 +28,10 @@ _DELAYS: Final = 16
 """As many delays that run at once are followed; of a set with more, the rest is predicted when those are over."""
 _EARLY: Final = timedelta(seconds=1)
 """Conditions carry whole seconds, so a moment that is told may be up to one off."""
+_LATELY: Final = timedelta(seconds=1)
+"""So old may be what the other one has seen: who recovers in the last moment ends all the same."""
+_LOOKS: Final = 8
+"""As many looks at a set are remembered, whatever their age."""
 Say = Callable[..., None]
 
 
@@ -71,6 +75,7 @@ class Shadow(Following):
         self._decide = decide
         self._counted = counted
         self._last: dict[Home, _Shown] = {}
+        self._lately: dict[Home, deque[Snapshot]] = {}  # what was seen before the last look, the newest last
         self._due: dict[Home, Mapping[str, datetime]] = {}  # uid of a clique that should be gone -> since when
         self._told: dict[Home, frozenset[str]] = {}  # uids of those of which it was said
         self.scores: Counter[Score] = Counter()
@@ -89,6 +94,8 @@ class Shadow(Following):
             ended = {clique.uid for clique in _ended_between(before, now) if self._ended(before, now, clique)}
         self._take_back(look.home, earlier.keys() - now.predicted.keys() - ended)
         self._overdue(look, look.seen)
+        if before is not None:
+            self._lately.setdefault(look.home, deque(maxlen=_LOOKS)).append(before.snapshot)
         self._last[look.home] = now
 
     def _overdue(self, look: Look, seen: Snapshot) -> None:
@@ -115,7 +122,7 @@ class Shadow(Following):
         """Nothing is left of a set; what was predicted of it can come true no more."""
         if home in self._last:
             self._take_back(home, self._last[home].predicted.keys())
-        for known in (self._last, self._due, self._told):
+        for known in (self._last, self._lately, self._due, self._told):
             known.pop(home, None)
 
     def report(self) -> None:
@@ -145,9 +152,12 @@ class Shadow(Following):
         if clique.uid in self._told.get(now.look.home, frozenset()):
             return False  # too late to be as predicted, which was said already
         if due is None or due > seen.now + _EARLY:
-            steps = [
-                step for then in _moments_of(before.snapshot, seen, clique) for step in self._deletions(then, clique)
-            ]
+            lately = self._lately.get(now.look.home, ())
+            moments = (
+                *_moments_of(before.snapshot, seen, clique),
+                *(then for then in lately if seen.now - then.now <= _LATELY),
+            )
+            steps = [step for then in moments for step in self._deletions(then, clique)]
             if not steps:
                 self._count(Score.NOT_PREDICTED)
                 because = _kept_because(before, clique)

@@ -159,6 +159,15 @@ class TestScore:
         broken = losing(seen, "llm-0-b")
         assert scored(broken, later(broken, 20, *EVERYTHING)) == {"predicted": 2, "takenBack": 2, "notPredicted": 2}
 
+    @pytest.mark.parametrize(("seconds", "told"), [(0.4, {"asPredicted": 2}), (5.0, {"notPredicted": 2})])
+    def test_op038_who_recovers_in_the_last_moment(self, seconds: float, told: dict[str, int]) -> None:
+        """The other one has not seen it yet; some seconds later it has, and ends what the plan keeps."""
+        seen = at_rest()
+        broken = losing(seen, "llm-0-b")
+        looks = (broken, later(broken, 61), later(seen, 61.1), later(seen, 61 + seconds, *EVERYTHING))
+        predicted = 2 + told.get("asPredicted", 0)
+        assert scored(*looks) == {"predicted": predicted, "takenBack": 2, **told}
+
     def test_op038_scaled_in_is_no_end(self) -> None:
         seen = at_rest()
         fewer = replace(seen, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 0})))
