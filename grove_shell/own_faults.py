@@ -10,9 +10,11 @@ _OURS: Final = ("grove_core", "grove_shell")
 def told(fault: BaseException) -> str:
     """On one line: the kind of a fault, its words, and where in the code of Grove it was raised (OP-027, WH-009)."""
     words = " ".join(f"{type(fault).__name__}: {fault}".split())
-    for frame in reversed(traceback.extract_tb(fault.__traceback__)):
-        parts = Path(frame.filename).parts
-        for top in _OURS:
-            if top in parts:
-                return f"{words} (at {'/'.join(parts[parts.index(top) :])}:{frame.lineno})"
-    return words
+    places = places_in(traceback.extract_tb(fault.__traceback__))
+    return f"{words} (at {places[0]})" if places else words
+
+
+def places_in(stack: traceback.StackSummary) -> list[str]:
+    """The places of a stack that are of Grove, the innermost first."""
+    split = [(Path(frame.filename).parts, frame.lineno) for frame in reversed(stack)]
+    return [f"{'/'.join(parts[parts.index(top) :])}:{line}" for parts, line in split for top in _OURS if top in parts]

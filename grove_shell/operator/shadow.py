@@ -218,15 +218,13 @@ def _ended_between(before: _Shown, now: _Shown) -> Iterator[PodClique]:
 def _moments_of(then: Snapshot, now: Snapshot, clique: PodClique) -> Iterator[Snapshot]:
     """What the other one may have seen when it ended a clique, between two looks: more of what was, more of what is."""
     yield _as_wanted(then, now)
-    yield (there := _put_back(then, now, clique))
-    yield replace(there, root=then.root)
+    there = _put_back(then, now, clique)
+    yield there
+    yield replace(there, root=then.root)  # before somebody edited the set once more
 
 
 def _put_back(then: Snapshot, now: Snapshot, clique: PodClique) -> Snapshot:
-    """What is there now and a clique as it was: an update may have gone on to it just before.
-
-    And before somebody edited the set once more, which is why the set of then is tried, too.
-    """
+    """What is there now and a clique as it was: an update may have gone on to it just before."""
     others = (one for one in now.cliques if one.ref != clique.ref)
     cliques = tuple(sorted((*others, clique), key=lambda one: one.ref.sort_key))
     return replace(now, cliques=cliques, pods_of={**now.pods_of, clique.uid: then.pods_of.get(clique.uid, ())})

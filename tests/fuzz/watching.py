@@ -8,10 +8,10 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 from typing import Final, NamedTuple
 
+from grove_shell.own_faults import places_in
 from tests.fuzz.border import Border
 
 CPU_SECONDS: Final = 10.0
@@ -21,7 +21,6 @@ WALL_SECONDS: Final = 120.0
 MOST_GROWTH: Final = 256
 """MiB by which the process may grow after its warm-up: what one input of 200 kB may need at most, and no leak."""
 MOST_MEMORY: Final = 6 << 30
-_OURS: Final = ("grove_core", "grove_shell")
 
 
 class Late(BaseException):
@@ -76,7 +75,7 @@ def fed(border: Border, way: str, data: bytes) -> Found:
 @contextmanager
 def _limited(hung: list[str]) -> Iterator[None]:
     def ring(_number: int, frame: FrameType | None) -> None:
-        hung.append(" < ".join(_ours(traceback.extract_stack(frame))[:6]))
+        hung.append(" < ".join(places_in(traceback.extract_stack(frame))[:6]))
         raise Late
 
     before = [signal.signal(number, ring) for number in (signal.SIGPROF, signal.SIGALRM)]
@@ -93,14 +92,8 @@ def _limited(hung: list[str]) -> Iterator[None]:
 
 def _told(fault: BaseException) -> tuple[str, str]:
     """In words, and the place that is the same for every input that ends there."""
-    stack = _ours(traceback.extract_tb(fault.__traceback__))
+    stack = places_in(traceback.extract_tb(fault.__traceback__))
     words = "".join(traceback.format_exception_only(fault)).strip()
     name = type(fault).__name__
     place = f"{name} {stack[0] if stack else words[:80]}"
     return f"{words[:600]}\n  at {' < '.join(stack[:8])}", place
-
-
-def _ours(stack: traceback.StackSummary) -> list[str]:
-    """The places of a stack that are of this project, the innermost first."""
-    split = [(Path(frame.filename).parts, frame.lineno) for frame in reversed(stack)]
-    return [f"{'/'.join(parts[parts.index(top) :])}:{line}" for parts, line in split for top in _OURS if top in parts]

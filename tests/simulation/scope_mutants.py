@@ -116,10 +116,6 @@ def counts_from_nought(raw: Json, around: Surroundings) -> Decision[AmendmentVer
     """Names are made without the index of the replica."""
     shifted = thaw(FrozenMap.over(dict(raw)))
     meta = shifted["metadata"]
-    labels = meta.get("labels", {})
-    for key in REPLICA:
-        if key in labels:
-            labels[key] = "0"
     for named in (meta, *meta.get("ownerReferences", ())):
         named["name"] = re.sub(r"^llm-\d+", "llm-0", named["name"])
     return admit_podclique(shifted, around)

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Final
 
-from grove_core.areas.mnnvl.judge import address_of, is_ours
+from grove_core.areas.mnnvl.judge import address_of
 from grove_core.areas.mnnvl.rules import Why
 from grove_core.areas.mnnvl.verdicts import FabricJudgement, Fate, ReplicaFabric
 from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
@@ -14,13 +14,15 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Absent, Desired, HeldBack, Present, Status
 from grove_core.resources.blank import Blank
+from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.dialects import dialect_of
 from grove_core.resources.domain_condition import REASON, Failure
-from grove_core.resources.keys import DOMAINS_READY
+from grove_core.resources.keys import DOMAINS_READY, SET
 from grove_core.resources.labels import labels_of, labels_of_replica
 from grove_core.resources.membership import is_managed
 from grove_core.resources.names import domain_claim_template_name, listed, replica_of_domain
+from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.statuses import status_change
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users import outliving_pods, users_not_collected
@@ -103,7 +105,7 @@ def _surplus(snapshot: Snapshot) -> Iterator[Absent | HeldBack]:
     surplus = [
         (index, domain)
         for domain in snapshot.domains
-        if is_ours(domain, root) and not domain.deleting and not is_managed(domain.labels)
+        if _is_ours(domain, root) and not domain.deleting and not is_managed(domain.labels)
         for index in (replica_of_domain(root.ref.name, domain.ref.name),)
         if index is not None and index >= root.spec.replicas
     ]
@@ -146,3 +148,8 @@ def _condition(snapshot: Snapshot, failure: Failure) -> Iterator[Status]:
         because = Why.CREATION_FAILED_NO_MORE.because(root.ref)
     if fields:
         yield Status(root.ref, root.guard, fields, (because,), is_foundation=bool(failure.replicas))
+
+
+def _is_ours(domain: ComputeDomain, root: PodCliqueSet) -> bool:
+    """Whether a domain is of this very set, by its controller and by its label (MN-052)."""
+    return domain.owner_uid == root.uid and any(domain.labels.get(key) == root.ref.name for key in SET)

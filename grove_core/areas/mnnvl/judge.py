@@ -16,10 +16,9 @@ from grove_core.resources.configuration import Mnnvl, MnnvlMode
 from grove_core.resources.dialects import dialect_of
 from grove_core.resources.domain_condition import Failure, failure_in
 from grove_core.resources.gpus import GPU
-from grove_core.resources.keys import DOMAIN_TEMPLATE, MNNVL_ENABLED, SET
+from grove_core.resources.keys import DOMAIN_TEMPLATE, MNNVL_ENABLED
 from grove_core.resources.names import domain_claim_template_name, domain_name, listed
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
@@ -54,11 +53,6 @@ def fabric_of(snapshot: Snapshot, judgement: FabricJudgement) -> Fabric:
         {one.index: domain_claim_template_name(name, one.index) for one in judgement.replicas if one.is_used},
         {one.index: one.because for one in judgement.replicas if one.is_waited_for},
     )
-
-
-def is_ours(domain: ComputeDomain, root: PodCliqueSet) -> bool:
-    """Whether a domain is of this very set, by its controller and by its label (MN-052)."""
-    return domain.owner_uid == root.uid and any(domain.labels.get(key) == root.ref.name for key in SET)
 
 
 def address_of(snapshot: Snapshot, replica: int) -> Ref:

@@ -78,12 +78,10 @@ class _Use(NamedTuple):
 def _uses(snapshot: Snapshot) -> Iterator[_Use]:
     """By what their PodCliques hold, not by what annotations say: whoever was let in without a claim uses none."""
     found: dict[str, _Use] = {}
-    places: dict[str, _Place] = {}
-    for clique in snapshot.cliques:
-        claim = None if clique.deleting else joined_claim(clique.pod_spec)
-        if claim is None:
-            continue
-        places = places or {place.seat.name: place for place in _places(snapshot)}
+    claims = ((clique, joined_claim(clique.pod_spec)) for clique in snapshot.cliques if not clique.deleting)
+    holding = [(clique, claim) for clique, claim in claims if claim is not None]
+    places = {place.seat.name: place for place in _places(snapshot)} if holding else {}
+    for clique, claim in holding:
         place = places.get(clique.ref.name)
         mine = _use_of(clique, place)
         if mine is None or claim["resourceClaimName"] != mine.member.claim:
