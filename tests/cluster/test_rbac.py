@@ -15,6 +15,7 @@ from tests.cluster.api import Api, Json, wait_until
 from tests.cluster.installing import Program, access_for, apply, clique, grove_set, remove_cluster_wide
 from tests.cluster.nvidia.driver import Driver
 from tests.cluster.plane import STORE, ControlPlane
+from tests.cluster.scenes import is_living, is_ready
 from tests.cluster.sharing import shares
 
 USER: Final = "operator"
@@ -79,18 +80,13 @@ class Life:
     def pods(self) -> list[Json]:
         return self.api.all_of("pods", self.namespace)
 
-    def await_ready(self, count: int) -> None:
-        def ready() -> list[str]:
-            return [
-                pod["metadata"]["name"]
-                for pod in self.pods()
-                if not pod["metadata"].get("deletionTimestamp")
-                and any(
-                    one["type"] == "Ready" and one["status"] == "True" for one in pod["status"].get("conditions", [])
-                )
-            ]
+    def await_ready(self, count: int) -> list[str]:
+        """Wait until so many pods are ready and stay, and give their names."""
 
-        wait_until(ready, lambda names: len(names) == count, f"{count} pods are ready", seconds=60)
+        def ready() -> list[str]:
+            return [pod["metadata"]["name"] for pod in self.pods() if is_living(pod) and is_ready(pod)]
+
+        return wait_until(ready, lambda names: len(names) == count, f"{count} pods are ready", seconds=60)
 
     def scale(self, resource: str, name: str, replicas: int) -> None:
         self.api.patch(resource, name, self.namespace, patch={"spec": {"replicas": replicas}})
@@ -158,10 +154,9 @@ def play(life: Life) -> None:
     life.scale(SETS, "llm", 1)
     life.await_ready(5)
     life.scale("podcliques", "llm-0-lone", 2)
-    life.await_ready(4)
+    victim = next(name for name in life.await_ready(4) if "-lone" in name)
     before = {pod["metadata"]["uid"] for pod in life.pods()}
-    victims = [pod["metadata"]["name"] for pod in life.pods() if "-lone" in pod["metadata"]["name"]]
-    life.api.annotate("pods", victims[0], life.namespace, not_ready="true")
+    life.api.annotate("pods", victim, life.namespace, not_ready="true")
     wait_until(
         lambda: [pod["metadata"]["uid"] for pod in life.pods()],
         lambda uids: not before.intersection(uids),
