@@ -26,7 +26,8 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl, MnnvlMode, Served
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podcliqueset import podcliqueset_of
-from grove_core.snapshot.cluster import Cluster, cluster_of
+from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.rounds import as_applied, run_to_rest
 from grove_shell.world.memory import MemoryWorld

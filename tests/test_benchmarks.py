@@ -17,7 +17,8 @@ from benchmarks.nodes import nodes, text_of
 from benchmarks.rows import ROWS
 from benchmarks.samples import Row
 from grove_core.reconcile import reconcile
-from grove_core.snapshot.cluster import EVERYWHERE, cluster_of
+from grove_core.snapshot.cluster import EVERYWHERE
+from grove_core.snapshot.indexing import cluster_of
 from grove_shell.reading.objects import load
 
 SETS = 2

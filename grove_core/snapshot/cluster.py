@@ -1,8 +1,7 @@
 """All objects of a cluster, indexed once; a view of it is what one root can see."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
@@ -13,12 +12,10 @@ from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import UNASKED, UNTOLD, Configuration, Served
-from grove_core.resources.labels import set_named_by
-from grove_core.resources.membership import sharer_of
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
@@ -26,7 +23,6 @@ from grove_core.snapshot.snapshot import Snapshot
 
 Gap: TypeAlias = tuple[str, str]  # (kind, namespace)
 EVERYWHERE: Final = ""  # as the namespace of a gap
-OWNERS_OF_CLIQUES: Final = frozenset({"PodCliqueSet", GROUP_KIND})
 _OWNERS_OF_SHARED: Final = frozenset({"PodCliqueSet", "PodGang"})
 
 
@@ -138,98 +134,10 @@ class Cluster:
 
     def _domains_of(self, owners: Iterable[Resource]) -> tuple[ComputeDomain, ...]:
         found = (domain for owner in owners for domain in self.domains_of.get(owner.uid, ()))
-        return tuple(sorted(found, key=_by_name))
+        return tuple(sorted(found, key=by_name))
 
     def _others_of(self, owners: Iterable[Resource]) -> tuple[Owned, ...]:
         return tuple(other for owner in owners for other in self.others_of.get(owner.uid, ()))
-
-
-def cluster_of(
-    *,
-    sets: Iterable[PodCliqueSet],
-    groups: Iterable[ScalingGroup] = (),
-    cliques: Iterable[PodClique] = (),
-    gangs: Iterable[PodGang] = (),
-    others: Iterable[Owned] = (),
-    pods: Iterable[Pod] = (),
-    gaps: frozenset[Gap] = frozenset(),
-    complete: frozenset[Gap] = frozenset(),
-) -> Cluster:
-    """Index the objects of a cluster. Linear in their number; objects without an owner belong to nobody."""
-    pods_of: defaultdict[str, list[Pod]] = defaultdict(list)
-    for pod in pods:
-        pods_of[pod.owner_uid].append(pod)
-    pods_of.pop("", None)
-    pods_of.default_factory = None  # from here on a look-up adds nothing
-    groups_of, cliques_of = _by_owner(groups), _by_owner(cliques)
-    roots = tuple(sorted(sets, key=_by_namespace))
-    owners = {root.uid for root in roots}
-    owners |= {group.uid for root in roots for group in groups_of.get(root.uid, ())}
-    attached = {clique.uid for uid in owners for clique in cliques_of.get(uid, ())}
-    strays = [(set_named_by(one.labels), one) for uid in cliques_of.keys() - owners for one in cliques_of[uid]]
-    return Cluster(
-        sets=roots,
-        groups_of=groups_of,
-        cliques_of=_with_replica_index(cliques_of, groups_of),
-        leaving_of=_by_set(stray for stray in strays if stray[1].deleting),
-        leaving_groups_of=_by_set(
-            (group.owner_name, group) for uid in groups_of.keys() - owners for group in groups_of[uid] if group.deleting
-        ),
-        orphans_of=_by_set(
-            stray for stray in strays if not stray[1].deleting and stray[1].owner_kind in OWNERS_OF_CLIQUES
-        ),
-        gangs_of=_by_owner(gangs),
-        others_of=_by_owner(others),
-        pods_of=pods_of,
-        outlived=_by_set_of_gang({uid: pods for uid, pods in pods_of.items() if uid not in attached}),
-        gaps=gaps,
-        complete=complete,
-    )
-
-
-def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Iterable[Owned] = ()) -> Cluster:
-    """The cluster with its ComputeDomains and claims, those of strangers included: they hold names.
-
-    Cost: linear in their number.
-    """
-    named = {(domain.ref.namespace, domain.ref.name): domain for domain in domains}
-    held = {(claim.ref.namespace, claim.ref.name): claim for claim in claims}
-    shared: dict[tuple[str, str], list[ComputeDomain | Owned]] = {}
-    every: tuple[ComputeDomain | Owned, ...] = (*named.values(), *held.values())
-    for item in every:
-        user = sharer_of(item.labels)
-        if user is not None:
-            shared.setdefault((item.ref.namespace, user.set_name), []).append(item)
-    if not named and not held:
-        return cluster
-    return replace(
-        cluster,
-        domains=named,
-        domains_of=_by_owner(named.values()),
-        claims=held,
-        shared_of={key: tuple(sorted(items, key=_by_name)) for key, items in shared.items()},
-    )
-
-
-def _by_set_of_gang(pods_of: Mapping[str, Sequence[Pod]]) -> dict[tuple[str, str], dict[str, Sequence[Pod]]]:
-    """Pods by the name of their set, and by all that the name of their gang may begin with: sets have dashes, too."""
-    found: dict[tuple[str, str], dict[str, Sequence[Pod]]] = {}
-    for uid, pods in pods_of.items():
-        for namespace, name in {(pod.namespace, pod.set_name): None for pod in pods if pod.set_name}:
-            found.setdefault((namespace, name), {})[uid] = pods
-        for namespace, gang in {(pod.namespace, pod.gang): None for pod in pods}:
-            ends = (at for at, letter in enumerate(gang) if letter == "-")
-            for end in ends:
-                found.setdefault((namespace, gang[:end]), {})[uid] = pods
-    return found
-
-
-def _by_set(strays: Iterable[tuple[str, R]]) -> Mapping[tuple[str, str], tuple[R, ...]]:
-    """What has lost its owner, by the set it is of: what is deleted of it, nobody else lets go of (WL-001)."""
-    found: dict[tuple[str, str], list[R]] = {}
-    for name, item in sorted(strays, key=lambda pair: _by_name(pair[1])):
-        found.setdefault((item.ref.namespace, name), []).append(item)
-    return {key: tuple(items) for key, items in found.items()}
 
 
 def _kinds_by_namespace(pairs: frozenset[Gap]) -> Mapping[str, frozenset[str]]:
@@ -243,40 +151,6 @@ def _kinds_in(namespace: str, found: Mapping[str, frozenset[str]]) -> frozenset[
     return found.get(EVERYWHERE, frozenset()) | found.get(namespace, frozenset())
 
 
-def _by_owner(owned: Iterable[R]) -> dict[str, tuple[R, ...]]:
-    found: dict[str, list[R]] = {}
-    unsorted: set[str] = set()
-    uid, last, run = "", "", list[R]()
-    for item in owned:
-        name = item.ref.name
-        if item.owner_uid != uid:
-            uid = item.owner_uid
-            run = found.setdefault(uid, [])
-            if run:
-                unsorted.add(uid)
-        elif name <= last:
-            unsorted.add(uid)
-        last = name
-        run.append(item)
-    found.pop("", None)
-    return {uid: tuple(sorted(run, key=_by_name) if uid in unsorted else run) for uid, run in found.items()}
-
-
-def _with_replica_index(
-    cliques_of: dict[str, tuple[PodClique, ...]], groups_of: Mapping[str, tuple[ScalingGroup, ...]]
-) -> Mapping[str, tuple[PodClique, ...]]:
-    """Cliques of a scaling group are of its replica of the set, whatever their labels say (GT-026)."""
-    for group in (group for groups in groups_of.values() for group in groups):
-        members = cliques_of.get(group.uid, ())
-        if any(clique.replica_index != group.replica_index for clique in members):
-            cliques_of[group.uid] = tuple(replace(clique, replica_index=group.replica_index) for clique in members)
-    return cliques_of
-
-
-def _by_namespace(root: PodCliqueSet) -> tuple[str, str, str]:
-    return (root.ref.namespace, root.ref.name, root.uid)
-
-
-def _by_name(item: Resource) -> tuple[str, str, str]:
+def by_name(item: Resource) -> tuple[str, str, str]:
     """Names first: they alone tell the objects of one owner apart, so most lists need no key at all."""
     return (item.ref.name, item.ref.namespace, item.uid)

@@ -10,7 +10,8 @@ from grove_core.compare import Comparison, Termination, compare
 from grove_core.document.writing import reason_as_json, ref_as_json
 from grove_core.kernel.times import format_time
 from grove_shell.actions.plan import gap_names, moment_after
-from grove_shell.actions.source import Situation, Source, asked
+from grove_shell.actions.situation import Situation, asked
+from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import complain, show, warn, write

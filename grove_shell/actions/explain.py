@@ -6,7 +6,8 @@ from typing import Final
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.inquiry import Inquiry, has
 from grove_core.reconcile import reconcile
-from grove_shell.actions.source import Source, asked
+from grove_shell.actions.situation import asked
+from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import as_applied
 from grove_shell.exits import DONE, ERROR, USAGE
 from grove_shell.page import complain, show, warn, write

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from grove_shell.actions.source import configured_by
+from grove_shell.actions.situation import configured_by
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.definitions import definitions
 from grove_shell.manifests.domains import domain_definitions

@@ -13,7 +13,8 @@ from grove_core.explain import Tone, is_undecided, story_of
 from grove_core.kernel.steps import Delete
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
-from grove_shell.actions.source import Situation, Source, asked
+from grove_shell.actions.situation import Situation, asked
+from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import forecasts, topology_forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import complain, show, warn, write

@@ -1,7 +1,8 @@
 """``grove validate --preflight``: would an operator of this configuration start there?"""
 
 from grove_core.areas.mnnvl.preflight import objection_to_start
-from grove_shell.actions.source import NoCluster, Source, situation_of
+from grove_shell.actions.situation import situation_of
+from grove_shell.actions.source import NoCluster, Source
 from grove_shell.exits import DONE, ERROR
 from grove_shell.page import Page, complain, show
 from grove_shell.views.faults import NOTHING_DECIDED, faults_page

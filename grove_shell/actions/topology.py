@@ -24,7 +24,8 @@ from grove_core.resources.keys import GROVE
 from grove_core.resources.names import listed
 from grove_core.resources.topology_use import User
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.actions.source import NoCluster, Source, configured_by
+from grove_shell.actions.situation import configured_by
+from grove_shell.actions.source import NoCluster, Source
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import complain, show, warn, write
 from grove_shell.reading.faults import Fault

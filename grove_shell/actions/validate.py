@@ -24,7 +24,7 @@ from grove_core.resources.fields import shown
 from grove_core.resources.keys import GROVE
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.template import read_spec
-from grove_shell.actions.source import configured_by
+from grove_shell.actions.situation import configured_by
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.likeness import slip_in
 from grove_shell.manifests.strictness import strictly

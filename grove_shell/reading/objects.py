@@ -18,7 +18,8 @@ from grove_core.resources.configuration import UNTOLD, Configuration, Served
 from grove_core.resources.keys import CORE
 from grove_core.resources.owned import CLAIM_KIND, OWNED_KINDS, owned_of
 from grove_core.resources.pod import pod_of
-from grove_core.snapshot.cluster import EVERYWHERE, Cluster, cluster_of, with_domains
+from grove_core.snapshot.cluster import EVERYWHERE, Cluster
+from grove_core.snapshot.indexing import cluster_of, with_domains
 from grove_shell.collector import collector_off
 from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected

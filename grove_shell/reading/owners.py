@@ -10,7 +10,8 @@ from grove_core.resources.ownership import Controller, controller_in
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.cluster import OWNERS_OF_CLIQUES, Gap
+from grove_core.snapshot.cluster import Gap
+from grove_core.snapshot.indexing import OWNERS_OF_CLIQUES
 from grove_shell.reading.found import Found, Key
 from grove_shell.reading.items import Item, meta_text
 from grove_shell.reading.sources import label_of

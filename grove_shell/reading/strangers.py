@@ -5,7 +5,8 @@ from typing import NamedTuple, TypeAlias
 
 from grove_core.resources.meta import Resource
 from grove_core.resources.ownership import Controller
-from grove_core.snapshot.cluster import EVERYWHERE, OWNERS_OF_CLIQUES, Gap
+from grove_core.snapshot.cluster import EVERYWHERE, Gap
+from grove_core.snapshot.indexing import OWNERS_OF_CLIQUES
 from grove_shell.reading.sources import Item, label_of
 
 Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name

@@ -18,7 +18,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.cluster import cluster_of, with_domains
+from grove_core.snapshot.indexing import cluster_of, with_domains
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.world.stored import Stored
 

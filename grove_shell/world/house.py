@@ -16,7 +16,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.topology_use import bound_of
-from grove_core.snapshot.cluster import cluster_of, with_domains
+from grove_core.snapshot.indexing import cluster_of, with_domains
 from grove_core.snapshot.snapshot import Snapshot
 
 Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name

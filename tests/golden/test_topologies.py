@@ -17,7 +17,7 @@ from grove_core.document.writing import document_as_json
 from grove_core.forecast_topology import forecast_topology
 from grove_core.kernel.times import parse_time
 from grove_core.reconcile_topology import reconcile_topology
-from grove_shell.actions.source import configured_by
+from grove_shell.actions.situation import configured_by
 from grove_shell.reading.objects import load
 from grove_shell.views.structured import as_text
 

@@ -24,7 +24,7 @@ from grove_core.resources.keys import GROUP_FINALIZER, MANAGED_BY, SET_FINALIZER
 from grove_core.resources.scaling_group import scaling_group_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.manifests import objects_of
-from grove_shell.actions.source import configured_by
+from grove_shell.actions.situation import configured_by
 from grove_shell.client.access import VERBS, Access, Scope, operator, webhooks
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS

@@ -22,7 +22,7 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import UNTOLD, Configuration
 from grove_core.resources.keys import TOPOLOGY_IN_SYNC
 from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.cluster import cluster_of, with_domains
+from grove_core.snapshot.indexing import cluster_of, with_domains
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.world.shelves import Shelves
 from tests.kubectl_yaml import items_in

@@ -35,7 +35,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.cluster import cluster_of
+from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.world.memory import MemoryWorld
 from tests.property.ending import ENDING

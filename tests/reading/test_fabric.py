@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grove_core.resources.configuration import DomainShape, MnnvlMode, Served
-from grove_shell.actions.source import configured_by
+from grove_shell.actions.situation import configured_by
 from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.loaded import Loaded

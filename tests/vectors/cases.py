@@ -15,7 +15,7 @@ from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
-from grove_core.snapshot.cluster import cluster_of
+from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 
 Json: TypeAlias = dict[str, Any]

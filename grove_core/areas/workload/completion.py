@@ -4,13 +4,13 @@ from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.areas.mnnvl.verdicts import Fabric
 from grove_core.areas.topology.verdicts import Placing
 from grove_core.areas.workload.blueprint import blueprint_of
-from grove_core.areas.workload.desire import Completion
 from grove_core.areas.workload.expansion import wants_of_expansion
 from grove_core.areas.workload.lagging import findings_of_update
 from grove_core.areas.workload.rollout import judge_rollout
 from grove_core.areas.workload.scene import Scene
 from grove_core.areas.workload.status import statuses_of
 from grove_core.areas.workload.surplus import wants_of_surplus
+from grove_core.areas.workload.verdicts import Completion
 from grove_core.areas.workload.walk import Midst
 from grove_core.kernel.wants import Desired
 from grove_core.snapshot.size import is_too_large

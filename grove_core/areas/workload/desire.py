@@ -1,29 +1,11 @@
 """What the workload area wishes: that a set is complete and of one template; statuses say how far it is."""
 
-from typing import NamedTuple
-
 from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.areas.mnnvl.verdicts import NO_FABRIC, Fabric
 from grove_core.areas.topology.verdicts import NO_PLACING, Placing
-from grove_core.kernel.decisions import Finding
-from grove_core.kernel.wants import Desired
+from grove_core.areas.workload.verdicts import Completion
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot
-
-
-class Completion(NamedTuple):
-    """What becomes of a set.
-
-    Attributes:
-        wants: what it should consist of and does not, what is too much, its update, its statuses; in this order.
-        findings: on what is of an old template.
-        misplaced: names of the gangs that stay although their topology says otherwise (TP-026); None where not all of
-            the set is known, so that nobody can say.
-    """
-
-    wants: tuple[Desired, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    misplaced: tuple[str, ...] | None = None
 
 
 def judge_completion(

@@ -18,7 +18,7 @@ from grove_core.resources.keys import MNNVL_ENABLED
 from grove_core.resources.membership import is_managed
 from grove_core.resources.owned import CLAIM_KIND
 from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.cluster import cluster_of, with_domains
+from grove_core.snapshot.indexing import cluster_of, with_domains
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl.gpus import GPUS, ON
 from tests.property.mnnvl_scopes.worlds import SCOPED, annotated_sets

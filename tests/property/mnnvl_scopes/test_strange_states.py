@@ -25,7 +25,7 @@ from grove_core.resources.configuration import Served
 from grove_core.resources.keys import COMPONENT, MNNVL_MANAGED, SET_REPLICA
 from grove_core.resources.membership import seat_of, user_of
 from grove_core.resources.podclique import PodClique
-from grove_core.snapshot.cluster import cluster_of
+from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl_scopes.worlds import ENABLED, GPUS, SCOPED, brought_up, told
 from tests.property.workload.sets import applied, clique_raw, set_raw

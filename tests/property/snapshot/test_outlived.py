@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.resources.pod import Pod
-from grove_core.snapshot.cluster import cluster_of
+from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.narrow import may_be_of, narrowed
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
 

@@ -7,9 +7,9 @@ import pytest
 
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, Stage, Step
 from grove_core.reconcile import reconcile
-from grove_core.snapshot.cluster import cluster_of
 from grove_core.snapshot.coming import coming_cliques
 from grove_core.snapshot.expectations import with_own_writes
+from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.narrow import narrowed
 from grove_core.snapshot.size import size_of
 from grove_core.snapshot.snapshot import Snapshot

@@ -28,7 +28,8 @@ from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, SetStatus
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 from grove_core.resources.template import CliqueSpec, CliqueTemplate, GroupTemplate, SetSpec, SetTemplate
-from grove_core.snapshot.cluster import Cluster, cluster_of
+from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.strategies.tape import Tape
 

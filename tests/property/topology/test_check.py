@@ -19,7 +19,8 @@ from grove_core.resources.gpus import GPU
 from grove_core.resources.keys import MNNVL_ENABLED
 from grove_core.resources.node import Node
 from grove_core.resources.tenant import Tenant, tenant_of
-from grove_core.snapshot.cluster import EVERYWHERE, Gap, cluster_of
+from grove_core.snapshot.cluster import EVERYWHERE, Gap
+from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.topology.gangs import HOST, LEVELS, RACK, ZONE, constrained, placed, started, told, topology
 from tests.property.workload.sets import NOW, applied

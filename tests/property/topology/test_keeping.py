@@ -27,7 +27,8 @@ from grove_core.resources.keys import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.template import SetTemplate
 from grove_core.resources.topology_use import User, bound_among, users_among
-from grove_core.snapshot.cluster import EVERYWHERE, Gap, cluster_of
+from grove_core.snapshot.cluster import EVERYWHERE, Gap
+from grove_core.snapshot.indexing import cluster_of
 from tests.property.topology.gangs import LEVELS, ON, placed, started, topology
 from tests.property.topology.moments import OTHERS, USERS, a_topology, moment
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw

@@ -10,7 +10,8 @@ from grove_core.areas.topology.survey import State, survey_of
 from grove_core.kernel.reasons import Rule
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, preferred_of
 from grove_core.resources.configuration import UNTOLD, Configuration
-from grove_core.snapshot.cluster import EVERYWHERE, Cluster, cluster_of
+from grove_core.snapshot.cluster import EVERYWHERE, Cluster
+from grove_core.snapshot.indexing import cluster_of
 from tests.property.topology.gangs import ON, constrained, topology
 from tests.property.workload.sets import NOW, applied
 

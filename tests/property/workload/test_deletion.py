@@ -15,7 +15,7 @@ from grove_core.resources.keys import GROVE, POD_GANG, SET, SET_FINALIZER, SET_R
 from grove_core.resources.membership import Seat, User, seat_of, user_of
 from grove_core.resources.pod import pod_of
 from grove_core.resources.topology_use import set_of_clique
-from grove_core.snapshot.cluster import cluster_of
+from grove_core.snapshot.indexing import cluster_of
 from grove_shell.controller.act import act
 from grove_shell.controller.rounds import forecasts
 from grove_shell.world.memory import MemoryWorld
