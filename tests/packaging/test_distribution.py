@@ -136,7 +136,7 @@ def test_it_does_what_the_readme_shows(built: Built, programs: Path, tmp_path: P
     """Each command, away from the checkout, beside the examples of the archive."""
     (tmp_path / "examples").symlink_to(built.unpacked / "examples")
     shown = [found for block in BLOCK.findall(README) for found in COMMAND.findall(block)]
-    assert {shlex.split(command)[1] for command, _ in shown} >= {"plan", "explain", "validate", "simulate", "compare"}
+    assert {shlex.split(command)[1] for command, _ in shown} >= {"plan", "explain", "validate", "simulate", "topology"}
     for command, says in shown:
         done = run(programs / "grove", *shlex.split(command)[1:], cwd=tmp_path)
         assert (command, done.stderr + done.stdout) == (command, says)
