@@ -1,6 +1,5 @@
 """``grove daemon``."""
 
-from datetime import timedelta
 from typing import Any
 
 import click
@@ -57,6 +56,8 @@ def command(**options: Any) -> int:
     from grove_shell.fabric_daemon.identity import Told
 
     shared = {name: options.pop(name) for name in ("kubeconfig", "context", "log")}
-    grace: timedelta = options.pop("grace")
-    told = Told(**{**options, "fabric": tuple(split(options["fabric"])), "grace": grace})
-    return run_daemon(DaemonOptions(told=told, **shared))
+    try:
+        options["fabric"] = tuple(split(options["fabric"]))
+    except ValueError as fault:
+        raise click.BadParameter(str(fault), param_hint="--fabric") from fault
+    return run_daemon(DaemonOptions(told=Told(**options), **shared))

@@ -1,7 +1,6 @@
 """A copy of all objects of one kind, kept up to date: a list, then a watch, and all over again where that breaks."""
 
 import asyncio
-import json
 import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from grove_shell.client.api import GONE, NOT_FOUND, Api, RefusedWatch, Unreachable
 from grove_shell.client.kinds import ApiKind
-from grove_shell.client.lists import NotListed, accepted, is_object, pages_of, selected
+from grove_shell.client.lists import CHANGES, NotListed, accepted, event_of, pages_of, selected
 
 _FIRST_PATIENCE: Final = 0.2
 _LONGEST_PATIENCE: Final = 30.0
@@ -17,7 +16,6 @@ _ROUND_ABOUT: Final = (290.0, 580.0)  # seconds a watch lives, so that not all b
 _LONG_PATIENCE: Final = 60.0  # for what is forbidden or not served: somebody has to change something first
 _YIELD_EVERY: Final = 200
 _ASKED_ANEW: Final = frozenset({GONE, NOT_FOUND})  # too old, or the kind is not served any more
-_CHANGES: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
 
 
 class Shelf(Protocol):
@@ -140,7 +138,7 @@ class Reflector:
         }
         seen = 0
         async for line in self._api.lines(path, query, accepted(self.kind, a_list=False)):
-            what, raw = _event_of(line)
+            what, raw = event_of(line)
             if what == "ERROR":
                 if raw.get("code") == GONE:
                     self._version = ""
@@ -149,7 +147,7 @@ class Reflector:
             self._patience = _FIRST_PATIENCE
             if what == "DELETED":
                 self._shelf.drop(self.kind.kind, self._whole(raw))
-            elif what in _CHANGES:
+            elif what in CHANGES:
                 self._shelf.put(self.kind.kind, self._whole(raw))
             self._version = str(raw["metadata"].get("resourceVersion") or self._version)
             seen += 1
@@ -169,23 +167,3 @@ class Reflector:
         pause = max(self._patience, at_least) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
         self._patience = min(self._patience * 2, _LONGEST_PATIENCE)
         await asyncio.sleep(pause)
-
-
-def _event_of(line: bytes) -> tuple[str, dict[str, Any]]:
-    """What happened, and to which object.
-
-    Raises:
-        Unreachable: it does not read: whoever wrote it is no API server (OP-065).
-    """
-    try:
-        event = json.loads(line)
-        what, raw = event["type"], event["object"]
-    except (ValueError, KeyError, TypeError):
-        what, raw = "", {}
-    if what == "ERROR" and isinstance(raw, dict):
-        return what, raw
-    if what == "BOOKMARK" and isinstance(raw, dict) and isinstance(raw.get("metadata"), dict):
-        return what, raw
-    if what in _CHANGES and is_object(raw):
-        return what, raw
-    raise Unreachable(f"what came is no event: {line[:200].decode('utf-8', 'replace').strip()}")

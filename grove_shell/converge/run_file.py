@@ -89,7 +89,7 @@ def _columns() -> Iterator[_Column]:
         "float | None": (_text_of, _maybe, "a number that is not negative, or nothing"),
     }
     for field in (*fields(Point), *(one for one in fields(Run) if one.name != "point")):
-        kind = field.type if isinstance(field.type, str) else getattr(field.type, "__name__", str(field.type))
+        kind = field.type.__name__ if isinstance(field.type, type) else str(field.type)
         yield _Column(field.name, *(special[field.name] if field.name in special else by_type[kind]))
 
 

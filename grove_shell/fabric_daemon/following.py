@@ -1,7 +1,6 @@
 """One object by its name, followed: a list, a watch from the version of the list, and anew where that breaks."""
 
 import asyncio
-import json
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from grove_shell.client.api import GONE, Api, RefusedWatch, Unreachable
 from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import NoAccess
 from grove_shell.client.kinds import ApiKind
+from grove_shell.client.lists import event_of, is_list
 
 T = TypeVar("T")
 Project = Callable[[Mapping[str, Any]], T]
@@ -50,11 +50,10 @@ class Malformed(Exception):
 
 
 def reading(project: Project[T]) -> Callable[[bytes], Event[T]]:
-    """How a line is read: its JSON, and the object in it projected. Raises Malformed."""
+    """How a line is read: its JSON, and the object in it projected. Raises Malformed, and Unreachable (DC-133)."""
 
     def read(line: bytes) -> Event[T]:
-        event = json.loads(line)
-        what, raw = event["type"], event["object"]
+        what, raw = event_of(line)
         version = str((raw.get("metadata") or {}).get("resourceVersion") or "")
         if what == _FAULT:
             return Event(what, version, code=int(raw.get("code") or 0))
@@ -128,8 +127,10 @@ class Following(Generic[T]):
         if not answer.good:
             raise RefusedWatch(answer)
         raw = answer.json()
+        if not is_list(raw):
+            raise Unreachable(f"what came is no list: {answer.words}")
         version = str((raw.get("metadata") or {}).get("resourceVersion") or "")
-        items = raw.get("items") or ()
+        items = raw["items"] or ()
         try:
             found = (
                 self._project({"apiVersion": self._kind.api_version, "kind": self._kind.kind, **items[0]})

@@ -20,6 +20,7 @@ from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import NoAccess
 from grove_shell.client.greeting import advice_on
 from grove_shell.client.kinds import ApiKind
+from grove_shell.client.lists import is_object
 from grove_shell.fabric_daemon.kinds import DOMAINS, PODS
 
 _UID: Final = "00000000-0000-0000-0000-000000000000"  # as long as real ones
@@ -164,8 +165,8 @@ async def _found(
         answer = await api.request("GET", kind.path(*place))
     except Unreachable as fault:
         raise NoAccess(advice_on(fault)) from fault
-    if answer.good:
-        raw: Mapping[str, Any] = answer.json()
+    raw: Mapping[str, Any] = answer.json()
+    if answer.good and is_object(raw):
         return raw
     got = "none of that name" if answer.status == _NOT_FOUND else answer.words
     problems.append(Problem(path=path, expected=f"a {kind.kind} that is there", got=got))

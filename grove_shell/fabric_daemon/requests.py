@@ -31,6 +31,7 @@ from grove_core.resources.keys import DOMAIN
 from grove_shell.client.api import APPLY, CONFLICT, JSON, MERGE, NOT_FOUND, SERVER_FAULT, TOO_MANY, Api, Unreachable
 from grove_shell.client.api import Answer as Said
 from grove_shell.client.bucket import Bucket
+from grove_shell.client.lists import is_list, is_object
 from grove_shell.fabric_daemon.kinds import KINDS, PODS, place_of, register_of
 
 LABELLER: Final = "compute-domain-daemon"
@@ -78,7 +79,7 @@ def answer_of(request: Request, said: Said) -> Answer:
     """What an answer means to the daemon."""
     if said.good:
         try:
-            return _done(request, said.json())
+            return _done(request, said)
         except MalformedObject as fault:
             return Answer(reply=Reply.REFUSED, detail=f"what it answered does not read: {fault}")
     if said.status == TOO_MANY:
@@ -126,9 +127,13 @@ class Requests:
         return answer_of(request, said)
 
 
-def _done(request: Request, raw: Mapping[str, Any]) -> Answer:
+def _done(request: Request, said: Said) -> Answer:
+    """Raises MalformedObject; what is nothing of an API server is an answer that was lost (DC-133)."""
+    raw = said.json()
+    if not (is_list if isinstance(request, ListPods) else is_object)(raw):
+        return Answer(reply=Reply.LOST, detail=f"what came is not what was asked for: {said.words}")
     if isinstance(request, ListPods):
-        pods = tuple(daemon_pod_of({"kind": PODS.kind, **item}) for item in raw.get("items") or ())
+        pods = tuple(daemon_pod_of({"kind": PODS.kind, **item}) for item in raw["items"] or ())
         return Answer(reply=Reply.DONE, pods=pods)
     return Answer(reply=Reply.DONE, register=None if isinstance(request, Label) else register_of(raw))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from grove_core.resources.keys import CLIQUE
+from grove_core.resources.labels import first_of
 
 _READY: Final = ("Ready", "True")
 
@@ -59,8 +60,7 @@ class Waiting:
     def _take(self, raw: Mapping[str, Any]) -> None:
         meta, conditions = raw["metadata"], (raw.get("status") or {}).get("conditions") or ()
         ready = any((one.get("type"), one.get("status")) == _READY for one in conditions)
-        labels = meta.get("labels") or {}
-        clique = next((str(labels[key]) for key in CLIQUE if key in labels), "")
+        clique = first_of(meta.get("labels") or {}, *CLIQUE)
         if ready and not meta.get("deletionTimestamp") and clique in self._wanted:
             self._ready[meta["name"]] = clique
         else:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.keys import SET
+from grove_core.resources.labels import set_named_by
 from grove_core.resources.names import set_of_domain
 
 Home: TypeAlias = tuple[str, str]
@@ -47,8 +47,7 @@ def home_in(kind: str, raw: Mapping[str, Any], home_of_owner: Mapping[str, Home]
             owner_uid = str(owner.get("uid") or "")
     if owner_uid in home_of_owner:
         return home_of_owner[owner_uid]
-    labels = meta.get("labels") or {}
-    named = next((labels[key] for key in SET if key in labels), None)
+    named = set_named_by(meta.get("labels") or {})
     if named:
-        return (namespace, str(named))
+        return (namespace, named)
     return (namespace, set_of_domain(str(meta["name"]))) if kind == DOMAIN_KIND else None

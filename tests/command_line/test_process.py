@@ -169,6 +169,7 @@ def test_pl001_the_same_bytes_under_another_hash_seed() -> None:
         (["explain", "-f", "nowhere", "nonsense"], 64),
         (["simulate", "nowhere"], 1),
         (["converge", "--from", "nowhere"], 64),
+        (["daemon", "--domain", "ml/d", "--clique", "c", "--fabric", "'no end"], 64),
         (["plan", "-f", str(DEGRADED), *NOW], 0),
         (["validate", "-f", "nowhere", "-f", str(ROOT / "examples/manifests/disaggregated.yaml"), "-o", "json"], 1),
     ],

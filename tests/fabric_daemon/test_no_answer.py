@@ -1,0 +1,89 @@
+"""A server, or a proxy before it, that answers a daemon 200 with something that is no list, no object and no event."""
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+from aiohttp import web
+
+from grove_core.areas.domain_cliques.verdicts import Answer, ListPods, Read, Reply
+from grove_core.kernel.refs import Ref
+from grove_core.resources.keys import NVIDIA
+from grove_shell.client.api import Answer as Said
+from grove_shell.fabric_daemon.following import Following
+from grove_shell.fabric_daemon.identity import Told, identified
+from grove_shell.fabric_daemon.kinds import DOMAINS, register_of
+from grove_shell.fabric_daemon.requests import answer_of
+from tests.fabric_daemon.one_domain import OneDomain, until
+from tests.operator.answering import asked
+
+LOGIN: Final = "<html>please log in</html>\n"
+NOTHINGS: Final = (LOGIN, "", "{}", "[]", "null", '{"metadata": {}}', '{"items": [{}]}', '{"items": 5}')
+THE_DOMAIN: Final = Ref(NVIDIA, "ComputeDomain", "ml", "training")
+
+
+@pytest.mark.parametrize("body", NOTHINGS)
+@pytest.mark.parametrize("request_", [ListPods("10.0.0.9"), Read(THE_DOMAIN)], ids=["list", "object"])
+def test_dc133_what_is_no_answer_was_not_answered(request_: ListPods | Read, body: str) -> None:
+    """Not even that no other pod of the node lives: the entry of a newer one would be taken over."""
+    answer = answer_of(request_, Said(200, body.encode()))
+    assert answer.reply is Reply.LOST
+    assert answer == Answer(reply=Reply.LOST, detail=answer.detail)
+
+
+def test_dc133_none_is_an_answer_where_it_is_a_list() -> None:
+    assert answer_of(ListPods("10.0.0.9"), Said(200, b'{"items": null}')) == Answer(reply=Reply.DONE, pods=())
+
+
+@pytest.mark.parametrize("watch", [LOGIN, "[]\n", '{"type": "ADDED"}\n', '{"type": "ADDED", "object": {}}\n', "5\n"])
+def test_dc133_what_was_seen_stays_and_the_server_is_asked_again(watch: str) -> None:
+    """The first list is the server's own; everything after it is answered by somebody else."""
+    heard, told, watches = list[bool](), list[str](), 0
+    domains = {"metadata": {"resourceVersion": "5"}, "items": [OneDomain(Path()).domain]}
+
+    async def answered(request: web.Request) -> web.Response:
+        nonlocal watches
+        if "watch" in request.query:
+            watches += 1
+            return web.Response(text=watch)
+        if heard:
+            return web.Response(text=LOGIN)
+        return web.json_response(domains)
+
+    async def follow() -> None:
+        async with asked(answered) as api:
+            following = Following(
+                api,
+                DOMAINS,
+                ("ml", "training"),
+                register_of,
+                lambda _version, found: heard.append(found is not None),
+                told=told.append,
+            )
+            task = asyncio.create_task(following.run())
+            await until(lambda: watches >= 3)
+            assert not task.done()
+            task.cancel()
+            await asyncio.wait([task])
+
+    asyncio.run(follow())
+    assert heard == [True], "nothing was heard of an end"
+    assert [words.partition(":")[0] for words in told] == ["what came is no event"]
+
+
+def test_dc133_a_login_page_is_no_domain() -> None:
+    async def answered(_request: web.Request) -> web.Response:
+        return web.Response(text=LOGIN)
+
+    async def ask() -> None:
+        told = Told(
+            domain="ml/training", clique="rack.1", node="n1", ip="10.0.0.1", protocol="ssa", limit=18, grace=timedelta()
+        )
+        async with asked(answered) as api:
+            daemon, problems = await identified(api, told)
+        assert daemon is None
+        assert [(one.path, one.got) for one in problems] == [("--domain", LOGIN.strip())]
+
+    asyncio.run(ask())
