@@ -1,6 +1,5 @@
 """The controller of one ClusterTopology on one page: what it can see goes in, a plan comes out."""
 
-from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.topology.keeping import wants_of_topologies
 from grove_core.areas.topology.moment import TopologyMoment
 from grove_core.plan.difference import difference
@@ -16,4 +15,4 @@ def reconcile_topology(moment: TopologyMoment) -> Plan:
         moment: what it can see.
     """
     desired, findings = wants_of_topologies(moment)  # TP
-    return difference(desired, moment, rules=DESIGN.name, findings=findings)
+    return difference(desired, moment, findings=findings)

@@ -14,7 +14,7 @@ from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
 from grove_core.document.document import AUTO, FOREGROUND, FORMAT_VERSION, Document, Json
-from grove_core.document.values import fact, flag, integer, items, moment, text, whole_object
+from grove_core.document.values import Strange, fact, flag, integer, items, moment, text, whole_object
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.durations import parse_duration
 from grove_core.kernel.errors import MalformedObject, Problem
@@ -77,7 +77,7 @@ def document_from_json(raw: Any) -> Document:  # noqa: ANN401 - any JSON
             rules=text(raw["rules"]),
             as_of=moment(raw["asOf"]),
             not_collected=tuple(map(text, items(raw["notCollected"]))),
-            forecasts=tuple(_forecast_from_json(plan, raw["rules"]) for plan in items(raw["plans"])),
+            forecasts=tuple(_forecast_from_json(plan) for plan in items(raw["plans"])),
             configuration=_configuration(raw["configuration"]) if "configuration" in raw else UNTOLD,
         )
     except _NOT_OURS as fault:
@@ -133,11 +133,13 @@ def _attempt(raw: Json) -> Attempt:
     return Attempt(_step(raw, because), Outcome(raw["outcome"]), text(raw.get("detail", "")))
 
 
-def _forecast_from_json(raw: Json, rules: str) -> Forecast:
+def _forecast_from_json(raw: Json) -> Forecast:
+    rounds = items(raw["rounds"])
+    if not rounds:
+        raise Strange("no round instead of at least one")
     return Forecast(
         root=_ref(raw["root"]),
         root_uid=text(raw["root"]["uid"]),
-        rules=rules,
         rounds=tuple(
             Round(
                 integer(round_["round"]),
@@ -146,7 +148,7 @@ def _forecast_from_json(raw: Json, rules: str) -> Forecast:
                 tuple(Withheld(_ref(held["target"]), _reasons(held["because"])) for held in items(round_["withheld"])),
                 None if round_["wakeAt"] is None else moment(round_["wakeAt"]),
             )
-            for round_ in items(raw["rounds"])
+            for round_ in rounds
         ),
         findings=_findings(raw.get("decisions", [])),
         averted=_findings(raw.get("averted", [])),

@@ -40,7 +40,6 @@ class Forecast:
 
     root: Ref
     root_uid: str
-    rules: str
     rounds: tuple[Round, ...]
     findings: tuple[Finding, ...] = ()
     complete: bool = True
@@ -57,7 +56,6 @@ def forecast_of(plan: Plan, at: datetime) -> Forecast:
     return Forecast(
         root=plan.root,
         root_uid=plan.root_uid,
-        rules=plan.rules,
         rounds=(round_of(plan, 1, at),),
         findings=plan.findings,
         complete=plan.settled,

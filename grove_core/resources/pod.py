@@ -166,7 +166,8 @@ def _gpus_in(spec: Mapping[str, Any]) -> int:
                 limits, requests = resources.get("limits"), resources.get("requests")
                 text = limits.get(GPU, "0") if limits else "0"
                 differ = requests and requests.get(GPU, text) != text
-                if differ or text.__class__ is not str or not text.isdecimal() or len(text) > _PLAIN:
+                plain = text.__class__ is str and len(text) <= _PLAIN and text.isascii() and text.isdecimal()
+                if differ or not plain:
                     return gpus_of(FrozenMap.over(spec))
                 found += int(text)
     except (KeyError, TypeError, AttributeError):

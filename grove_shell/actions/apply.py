@@ -122,11 +122,6 @@ def _problems(document: Document) -> Iterator[Problem]:
         yield Problem(path="rules", expected=f"one of {', '.join(sorted(rule_sets()))}", got=shown(document.rules))
     seen: set[Ref] = set()
     for number, forecast in enumerate(document.forecasts):
-        path = f"plans[{number}].rounds"
-        if not forecast.rounds:
-            yield Problem(path=path, expected="at least one round", got="none")
-        elif any(not step.because for step in forecast.rounds[0].steps):
-            yield Problem(path=f"{path}[0].steps", expected="a reason for each (PL-003)", got="a step without one")
         if forecast.root in seen:
             yield Problem(path=f"plans[{number}].root", expected="each root once", got=forecast.root.short)
         seen.add(forecast.root)

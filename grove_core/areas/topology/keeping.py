@@ -21,15 +21,15 @@ def wants_of_topologies(moment: TopologyMoment) -> tuple[Desired, tuple[Finding,
     found = moment.topology
     if found is None:
         return _missing(moment), ()
-    hold = _why_held(moment, found)
-    finding = Finding(found.ref, QUESTION, hold_of(moment).value, (hold,))
+    hold, why = hold_of(moment), _why_held(moment, found)
+    finding = Finding(found.ref, QUESTION, hold.value, (why,))
     metadata: dict[str, Json] = {}
     because: list[Reason] = []
     restored, held = _default_of(moment, found)
-    finalizers = _finalizers(moment, found)
+    finalizers = _finalizers(hold, found)
     if finalizers is not None:
         metadata["finalizers"] = finalizers
-        because.append(hold)
+        because.append(why)
     fields: dict[str, Json] = {}
     if restored and found.labels.get(MANAGED_BY) != OPERATOR:
         metadata["labels"] = FrozenMap({MANAGED_BY: OPERATOR})
@@ -40,10 +40,10 @@ def wants_of_topologies(moment: TopologyMoment) -> tuple[Desired, tuple[Finding,
         fields["spec"] = FrozenMap({"levels": _json(moment.told.levels)})
         because += restored
     if found.deleting and TOPOLOGY_FINALIZER in found.finalizers:
-        if hold_of(moment) is Hold.HELD:
+        if hold is Hold.HELD:
             held += (HeldBack(found.ref, (Why.USERS_STAY.because(found.ref, users=users_text(moment.users)),)),)
-        elif not moment.knows_users:
-            held += (HeldBack(found.ref, (hold,)),)
+        elif hold is Hold.UNKNOWN:
+            held += (HeldBack(found.ref, (why,)),)
     wants = [Applied(found.ref, found.guard, FrozenMap(fields), tuple(because))] if fields else []
     wants += _let_go_of_shadow(moment)
     return Desired(tuple(wants), held), (finding,)
@@ -94,10 +94,10 @@ def _why_held(moment: TopologyMoment, found: ClusterTopology) -> Reason:
     return Why.TOPOLOGY_UNUSED.because(found.ref)
 
 
-def _finalizers(moment: TopologyMoment, found: ClusterTopology) -> tuple[str, ...] | None:
+def _finalizers(hold: Hold, found: ClusterTopology) -> tuple[str, ...] | None:
     """The finalizers it should have; None where they are as they should be. Others' stay, in their order (TP-041)."""
-    has, holds = TOPOLOGY_FINALIZER in found.finalizers, hold_of(moment) is Hold.HELD
-    if has == holds or not (holds or moment.knows_users or moment.is_let_go):
+    holds = hold is Hold.HELD
+    if hold is Hold.UNKNOWN or holds == (TOPOLOGY_FINALIZER in found.finalizers):
         return None
     if holds:  # an API server takes no new finalizer for what is being deleted
         return None if found.deleting else (*found.finalizers, TOPOLOGY_FINALIZER)

@@ -212,7 +212,7 @@ class Walk:
         pods = self._scene.snapshot.pods_of.get(clique.uid, ())
         places = self._births.places(part, clique)
         if part.template.resource_sharing:
-            indices = sorted({pod.index for pod in pods} | {place.index for place in places})
+            indices = sorted({pod.index for pod in pods if pod.index >= 0} | {place.index for place in places})
             yield from claims_of_clique(self._scene, clique, part, indices)
         if places:
             yield from self._new_pods(part, clique, places)

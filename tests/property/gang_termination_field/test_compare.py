@@ -42,7 +42,7 @@ def played(minutes: Minutes) -> Forecast:
         Round(number, START + timedelta(minutes=minute), (step,), (), None)
         for number, minute in enumerate(minutes, start=2)
     ]
-    return Forecast(root=ROOT, root_uid="r", rules="any", rounds=tuple(rounds))
+    return Forecast(root=ROOT, root_uid="r", rounds=tuple(rounds))
 
 
 def changes(before: Minutes, after: Minutes) -> list[Change]:
@@ -89,7 +89,7 @@ def rounds_of(*rounds: tuple[int, tuple[Step, ...]]) -> Forecast:
         Round(number, START + timedelta(minutes=minute), steps, (), None)
         for number, (minute, steps) in enumerate(rounds, start=2)
     ]
-    return Forecast(root=ROOT, root_uid="r", rules="any", rounds=tuple(found))
+    return Forecast(root=ROOT, root_uid="r", rounds=tuple(found))
 
 
 def whole(clique: Ref) -> Step:

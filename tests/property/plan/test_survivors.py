@@ -283,7 +283,7 @@ class TestRecurrence:
     def test_pl024_the_first_round_of_a_lap_comes_again_too(self, number: int, times: int) -> None:
         again = Recurrence(since=2, every=MINUTE, until=NOW + 5 * MINUTE)
         played = Round(number, NOW, (), (), None)
-        forecast = Forecast(root=SET, root_uid="u-0", rules="design", rounds=(played,), again=again)
+        forecast = Forecast(root=SET, root_uid="u-0", rounds=(played,), again=again)
         assert forecast.times(played) == times
 
     def test_pl024_when_to_look_again_is_a_distance_too(self) -> None:
@@ -327,7 +327,7 @@ def test_a_plan_is_a_forecast_of_one_round() -> None:
     held = (Withheld(CLIQUE, BECAUSE),)
     plan = Plan(root=SET, root_uid="u-0", rules="design", withheld=held, wake_at=wake, findings=(finding,))
     only = Round(1, NOW, (), held, wake)
-    told = Forecast(root=SET, root_uid="u-0", rules="design", rounds=(only,), findings=(finding,), complete=True)
+    told = Forecast(root=SET, root_uid="u-0", rounds=(only,), findings=(finding,), complete=True)
     assert forecast_of(plan, NOW) == told
     busy = replace(plan, steps=(step(Delete(GUARD)),))
     assert forecast_of(busy, NOW) == replace(told, rounds=(replace(only, steps=busy.steps),), complete=False)

@@ -6,9 +6,11 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.topology.moment import moments_of
 from grove_core.areas.topology.rules import Why
+from grove_core.document.document import Document
+from grove_core.document.reading import document_from_json
+from grove_core.document.writing import document_as_json
 from grove_core.forecast_topology import forecast_topology
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.refs import Guard, invented_uid
@@ -330,16 +332,23 @@ def test_tp122_who_uses_it_is_not_known() -> None:
     assert [finding.verdict for finding in plan.findings] == ["Unknown"]
 
 
-def test_tp053_what_is_let_go_of_is_not_said_to_stay() -> None:
+@pytest.mark.parametrize("unknown", [(), ("PodCliqueSet",)], ids=["known", "not known"])
+def test_tp053_what_is_let_go_of_is_not_said_to_stay(unknown: tuple[str, ...]) -> None:
     leaving = replace(a_topology(DEFAULT_TOPOLOGY, held=True), deleting=True)
-    plan = reconcile_topology(moment(leaving, "placed", on=False))
+    plan = reconcile_topology(moment(leaving, "none" if unknown else "placed", on=False, unknown=unknown))
     assert len(plan.steps) == 1
     assert not plan.withheld
 
 
+def test_pl009_a_plan_of_a_topology_reads_back_whatever_rules_judged_beside_it() -> None:
+    """No rule set of terminations has a say in it."""
+    forecast = forecast_topology(moment(None, "placed"))
+    document = Document(rules="field@v0.1.0-alpha.8", as_of=NOW, not_collected=(), forecasts=(forecast,))
+    assert document_from_json(document_as_json(document, decisions=True)) == document
+
+
 def test_tp050_what_is_made_is_guarded_by_an_identity_of_its_own_in_a_forecast() -> None:
     start = moment(None, "placed")
-    assert reconcile_topology(start).rules == DESIGN.name
     made, held = [step for round_ in forecast_topology(start).rounds for step in round_.steps]
     assert isinstance(made.action, Create)
     assert isinstance(held.action, Apply)

@@ -9,6 +9,7 @@ from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Create
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import TEMPLATE_HASH
+from tests.property.workload.life import Life
 from tests.property.workload.sets import Json, applied, clique_raw, of_kind, pods_of, rounds_of, set_raw
 
 IN_ORDER: Final = "CliqueStartupTypeInOrder"
@@ -210,3 +211,18 @@ def test_wl086_a_pod_of_a_clique_that_nobody_knows_the_template_of_says_none() -
         pods = [step.action for step in plan.steps if step.target.kind == "Pod" and isinstance(step.action, Create)]
         hashes += [thaw(pod.manifest)["metadata"]["labels"].get(TEMPLATE_HASH) for pod in pods]
     assert hashes == [None, "abc"]
+
+
+def test_wl019_a_pod_without_an_index_has_no_claim_of_its_own() -> None:
+    """One that somebody took the index from; there is no place it could share with a pod that comes after it."""
+    template = {"name": "cache", "templateSpec": {"spec": {"devices": {"requests": [{"name": "x"}]}}}}
+    shares = [{"name": "cache", "scope": "PerReplica"}]
+    life = Life(set_raw(clique_raw("a", 2, resourceSharing=shares), resourceClaimTemplates=[template]))
+    life.settle()
+    seen = life.look()
+    assert seen is not None
+    ((uid, (first, *others)),) = seen.pods_of.items()
+    claims = {other.ref.name for other in seen.others if other.ref.kind == "ResourceClaim"}
+    assert claims == {"llm-0-a-0-cache", "llm-0-a-1-cache"}
+    plan = reconcile(replace(seen, pods_of={uid: (replace(first, index=-1), *others)}))
+    assert not [step for step in plan.steps if isinstance(step.action, Create)]
