@@ -4,8 +4,9 @@ from typing import Final
 
 from grove_shell.client.api import OK, Api, Unreachable
 from grove_shell.client.connection import NoAccess
+from grove_shell.client.genuine import is_list
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
-from grove_shell.client.lists import NotListed, is_list
+from grove_shell.client.lists import NotListed
 
 _UNAUTHORIZED: Final = 401
 

@@ -1,15 +1,14 @@
-"""All objects of a kind, page by page, and what a watch says of them; a list that runs out of date is begun again."""
+"""All objects of a kind, page by page; a list that runs out of date is begun again."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grove_shell.client.api import FORBIDDEN, GONE, JSON, NOT_FOUND, SERVER_FAULT, TOO_MANY, Answer, Api, Unreachable
+from grove_shell.client.api import FORBIDDEN, GONE, JSON, NOT_FOUND, SERVER_FAULT, TOO_MANY, Answer, Api
+from grove_shell.client.genuine import is_list
 from grove_shell.client.kinds import ApiKind
 
-CHANGES: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
 _PAGE: Final = 500
 _METADATA: Final = "application/json;as=PartialObjectMetadata{};v=v1;g=meta.k8s.io"
 
@@ -97,39 +96,6 @@ def accepted(kind: ApiKind, *, a_list: bool) -> str:
     if not kind.metadata_only:
         return JSON
     return _METADATA.format("List" if a_list else "")
-
-
-def is_object(raw: object) -> bool:
-    """Whether it is an object of an API server: who it is stands in its metadata."""
-    return isinstance(raw, dict) and isinstance(raw.get("metadata"), dict) and bool(raw["metadata"].get("name"))
-
-
-def is_list(raw: object) -> bool:
-    """Whether objects are listed, be it none (OP-065): a login page lists nothing, nor does it say so."""
-    if not isinstance(raw, dict) or "items" not in raw or not isinstance(raw.get("metadata") or {}, dict):
-        return False
-    items = raw["items"]
-    return items is None or (isinstance(items, list) and all(map(is_object, items)))
-
-
-def event_of(line: bytes) -> tuple[str, dict[str, Any]]:
-    """What happened, and to which object.
-
-    Raises:
-        Unreachable: it does not read: whoever wrote it is no API server (OP-065).
-    """
-    try:
-        event = json.loads(line)
-        what, raw = event["type"], event["object"]
-    except (ValueError, KeyError, TypeError):
-        what, raw = "", {}
-    if what == "ERROR" and isinstance(raw, dict):
-        return what, raw
-    if what == "BOOKMARK" and isinstance(raw, dict) and isinstance(raw.get("metadata"), dict):
-        return what, raw
-    if what in CHANGES and is_object(raw):
-        return what, raw
-    raise Unreachable(f"what came is no event: {line[:200].decode('utf-8', 'replace').strip()}")
 
 
 def _whole(item: dict[str, Any], kind: ApiKind) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from grove_shell.client.api import GONE, NOT_FOUND, Api, RefusedWatch, Unreachable
+from grove_shell.client.genuine import CHANGES, event_of
 from grove_shell.client.kinds import ApiKind
-from grove_shell.client.lists import CHANGES, NotListed, accepted, event_of, pages_of, selected
+from grove_shell.client.lists import NotListed, accepted, pages_of, selected
 
 _FIRST_PATIENCE: Final = 0.2
 _LONGEST_PATIENCE: Final = 30.0

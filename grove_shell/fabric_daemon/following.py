@@ -10,8 +10,8 @@ from grove_core.kernel.errors import MalformedObject
 from grove_shell.client.api import GONE, Api, RefusedWatch, Unreachable
 from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import NoAccess
+from grove_shell.client.genuine import event_of, is_list
 from grove_shell.client.kinds import ApiKind
-from grove_shell.client.lists import event_of, is_list
 
 T = TypeVar("T")
 Project = Callable[[Mapping[str, Any]], T]

@@ -31,7 +31,7 @@ from grove_core.resources.keys import DOMAIN
 from grove_shell.client.api import APPLY, CONFLICT, JSON, MERGE, NOT_FOUND, SERVER_FAULT, TOO_MANY, Api, Unreachable
 from grove_shell.client.api import Answer as Said
 from grove_shell.client.bucket import Bucket
-from grove_shell.client.lists import is_list, is_object
+from grove_shell.client.genuine import is_list, is_object
 from grove_shell.fabric_daemon.kinds import KINDS, PODS, place_of, register_of
 
 LABELLER: Final = "compute-domain-daemon"

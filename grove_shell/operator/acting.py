@@ -7,9 +7,10 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Step
 from grove_core.resources.keys import GROVE, SET
 from grove_core.resources.podclique import GROUP_KIND
-from grove_shell.client.api import NOT_FOUND, Api, Unreachable
+from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.genuine import says_gone, shows
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, path_of
-from grove_shell.client.lists import is_object, pages_of
+from grove_shell.client.lists import pages_of
 from grove_shell.world.confirming import Confirming
 from grove_shell.world.homes import Home
 from grove_shell.world.shelves import Shelves
@@ -60,9 +61,9 @@ class ClusterActing:
     async def _look_at(self, ref: Ref) -> None:
         """One object; an answer that neither shows it nor says that it is gone leaves nothing to decide by."""
         answer = await self._api.request("GET", path_of(ref))
-        if answer.good and is_object(raw := answer.json()):
+        if answer.good and shows(raw := answer.json(), ref):
             self._shelves.put(ref.kind, raw)
-        elif answer.status != NOT_FOUND:
+        elif not says_gone(answer, ref):
             raise Unreachable(f"{ref.short}: {answer.words}")
         elif (found := self._shelves.find(ref)) is not None:
             metadata = {"namespace": ref.namespace, "name": ref.name, "uid": found.uid}

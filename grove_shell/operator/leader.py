@@ -10,7 +10,9 @@ from datetime import UTC, datetime
 from random import uniform
 from typing import Any, Final
 
-from grove_shell.client.api import CONFLICT, NOT_FOUND, Answer, Api, Unreachable
+from grove_core.kernel.refs import Ref
+from grove_shell.client.api import NOT_FOUND, Answer, Api, Unreachable
+from grove_shell.client.genuine import shows
 
 _COORDINATION: Final = "coordination.k8s.io/v1"
 
@@ -62,6 +64,7 @@ class Leader:
         self._elected = elected
         self._told = told
         self._trouble = ""
+        self._ref = Ref(_COORDINATION, "Lease", terms.namespace, terms.name)
         self._seen: tuple[str, float] = ("", 0.0)  # a version of the Lease, and when it was first seen
         self._renewed = 0.0
         self.holder = ""
@@ -126,8 +129,7 @@ class Leader:
             return
         self.holder = ""
         answer = await self._ask("GET")
-        raw = answer.json()
-        if answer.good and raw.get("spec", {}).get("holderIdentity") == self._terms.identity:
+        if answer.good and self._is_held_in(raw := answer.json()):
             raw["spec"] |= {"holderIdentity": "", "leaseDurationSeconds": 1}
             await self._ask("PUT", raw)
 
@@ -137,10 +139,10 @@ class Leader:
             answer = await self._ask("GET")
             if answer.status == NOT_FOUND:
                 return self._has(await self._ask("POST", self._lease({}, transitions=0)))
-            if not answer.good:
+            raw: dict[str, Any] = answer.json()
+            if not (answer.good and shows(raw, self._ref)):
                 self._is_in_trouble(answer.words)
                 return False
-            raw: dict[str, Any] = answer.json()
             spec = raw.get("spec") or {}
             holder = str(spec.get("holderIdentity") or "")
             transitions = int(spec.get("leaseTransitions") or 0)
@@ -162,13 +164,16 @@ class Leader:
         return now - self._seen[1] >= float(spec.get("leaseDurationSeconds") or self._terms.duration)
 
     def _has(self, answer: Answer) -> bool:
-        if answer.good:
+        """Whether the server wrote that this process holds it; who else does, if anybody, the next look tells."""
+        is_held = answer.good and self._is_held_in(answer.json())
+        if is_held:
             self.holder = self._terms.identity
-        elif answer.status == CONFLICT:
-            self.holder = "another process"
         else:
             self._is_in_trouble(answer.words)
-        return answer.good
+        return is_held
+
+    def _is_held_in(self, raw: object) -> bool:
+        return shows(raw, self._ref) and (raw.get("spec") or {}).get("holderIdentity") == self._terms.identity
 
     def _lease(self, before: dict[str, Any], *, transitions: int) -> dict[str, Any]:
         terms, now = self._terms, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"

@@ -2,16 +2,22 @@
 
 from typing import Final
 
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome
 from grove_shell.client.api import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, Answer
+from grove_shell.client.genuine import says_done
 
 _UNASKED: Final = "failed calling webhook"
 
 
-def judged(answer: Answer) -> tuple[Outcome, str]:
-    """What an answer means: conflicts are looked at again, refusals are told, faults of the server are tried again."""
+def judged(answer: Answer, ref: Ref) -> tuple[Outcome, str]:
+    """What an answer means: conflicts are looked at again, refusals are told, faults of the server are tried again.
+
+    What is good and no word of an API server on that object was not answered at all (OP-068).
+    """
     if answer.good:
-        return Outcome.DONE, ""
+        was_done = says_done(answer, ref)
+        return (Outcome.DONE, "") if was_done else (Outcome.UNREACHABLE, f"what came is no answer: {answer.words}")
     if answer.status in {CONFLICT, NOT_FOUND}:
         return Outcome.CONFLICT, answer.words
     if answer.status == TOO_MANY or answer.status >= SERVER_FAULT:
@@ -19,12 +25,12 @@ def judged(answer: Answer) -> tuple[Outcome, str]:
     return Outcome.REFUSED, answer.words
 
 
-def judged_creation(answer: Answer) -> tuple[Outcome, str]:
+def judged_creation(answer: Answer, ref: Ref) -> tuple[Outcome, str]:
     """The same of a creation: where nobody could be asked, or there is no place for it, no look tells more."""
     unasked = answer.status >= SERVER_FAULT and _UNASKED in answer.words
     if answer.status == NOT_FOUND or unasked:  # OP-061, OP-062
         return Outcome.REFUSED, answer.words
-    return judged(answer)
+    return judged(answer, ref)
 
 
 def exists_already(answer: Answer) -> bool:

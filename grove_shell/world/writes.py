@@ -40,8 +40,9 @@ from grove_shell.client.api import (
     Api,
     Unreachable,
 )
+from grove_shell.client.genuine import says_done, says_gone, shows
 from grove_shell.client.kinds import KINDS, kind_of, path_of
-from grove_shell.client.lists import accepted, is_object
+from grove_shell.client.lists import accepted
 from grove_shell.world.answers import exists_already, judged, judged_creation
 from grove_shell.world.ensuring import ensure
 
@@ -86,7 +87,7 @@ class Writes:
         """Whether the server still has an object as it was judged; what it has is taken in."""
         answer = await self._api.request("GET", path_of(ref))
         raw = answer.json()
-        if not answer.good or not is_object(raw):
+        if not answer.good or not shows(raw, ref):
             return False
         self._shelves.put(ref.kind, raw)
         meta = raw["metadata"]
@@ -112,11 +113,18 @@ class Writes:
                 answer = await self._drop_finalizer(found, action)
             case _:
                 assert_never(step.action)
-        if answer.good:
-            self._take_in(step.target, answer)
-        elif answer.status == NOT_FOUND and (guard := step.action.guard) is not None:
+        is_gone = says_gone(answer, step.target)
+        if answer.status == NOT_FOUND and not is_gone:
+            return Attempt(step, Outcome.UNREACHABLE, answer.words)
+        if is_gone and (guard := step.action.guard) is not None:
             self._shelves.drop(step.target.kind, _stub(step.target, guard))
-        return Attempt(step, *judged(answer))
+        return self._answered(step, answer)
+
+    def _answered(self, step: Step, answer: Answer) -> Attempt:
+        """What became of a write; what it made of the object is taken in."""
+        if answer.good and says_done(answer, step.target):
+            self._take_in(step.target, answer)
+        return Attempt(step, *judged(answer, step.target))
 
     async def _make(self, step: Step, action: Make) -> Attempt:
         if isinstance(action, Create):
@@ -134,12 +142,11 @@ class Writes:
             body=manifest,
             accept=accepted(kind, a_list=False),
         )
-        if answer.good:
-            self._take_in(step.target, answer)
-            return Attempt(step, Outcome.DONE)
         if exists_already(answer):
             return await self._as_found(step, manifest, answer)
-        return Attempt(step, *judged_creation(answer))
+        if answer.good:
+            return self._answered(step, answer)
+        return Attempt(step, *judged_creation(answer, step.target))
 
     async def _as_found(self, step: Step, manifest: Mapping[str, Any], refusal: Answer) -> Attempt:
         """Somebody was there before: we ourselves, whose answer was lost (RS3); or another, whose object stays."""
@@ -148,8 +155,8 @@ class Writes:
         )
         if answer.status == NOT_FOUND:
             return Attempt(step, Outcome.CONFLICT, "it went a moment ago")
-        if not answer.good:
-            return Attempt(step, *judged(answer))
+        if not answer.good or not says_done(answer, step.target):
+            return Attempt(step, *judged(answer, step.target))
         raw = answer.json()
         self._take_in(step.target, answer)
         found, wanted = (
@@ -169,10 +176,7 @@ class Writes:
         if step.target.kind not in _LABELLED or (metadata.get("labels") or {}).get(label) == text:
             return Attempt(step, Outcome.DONE)
         guard = Guard(metadata["uid"], metadata["resourceVersion"])
-        answer = await self._patch(step.target, {"metadata": {"labels": {label: text}}}, guard)
-        if answer.good:
-            self._take_in(step.target, answer)
-        return Attempt(step, *judged(answer))
+        return self._answered(step, await self._patch(step.target, {"metadata": {"labels": {label: text}}}, guard))
 
     async def _apply(self, target: Ref, action: Apply) -> Answer:
         """Fields of a pod are its gates: opening one twice is no harm, and pods change all the time."""

@@ -16,6 +16,13 @@ async def no_token() -> str | None:
     return None
 
 
+def not_found(request: web.Request) -> web.Response:
+    """As a server says that it has no such object."""
+    name = request.path.rpartition("/")[2]
+    words = {"kind": "Status", "status": "Failure", "reason": "NotFound", "message": f"{name} not found", "code": 404}
+    return web.json_response({**words, "details": {"name": name}}, status=404)
+
+
 @asynccontextmanager
 async def asked(answer: Answer, *, in_flight: int = 32, token: Token = no_token) -> AsyncIterator[Api]:
     """A client of a server with this answer to everything."""

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from grove_shell.operator.leader import Leader, LeaseTerms
-from tests.operator.answering import asked
+from tests.operator.answering import asked, not_found
 
 TERMS: Final = LeaseTerms(namespace="ml", name="grove", identity="we")
 
@@ -31,7 +31,12 @@ class Leases:
             return web.json_response(words, status=self.refused[request.method])
         if request.method != "GET":
             self.lease = await request.json()
-        return web.json_response(self.lease, status=200 if self.lease else 404)
+        return web.json_response(self.lease) if self.lease else not_found(request)
+
+
+def held_by(whom: str) -> dict[str, Any]:
+    metadata = {"name": TERMS.name, "namespace": TERMS.namespace, "resourceVersion": "1"}
+    return {"kind": "Lease", "metadata": metadata, "spec": {"holderIdentity": whom}}
 
 
 def test_op031_nothing_is_written_while_the_lease_is_given_back() -> None:
@@ -74,7 +79,7 @@ async def waiting(leases: Leases, tries: int) -> list[str]:
 
 def test_op073_another_leads() -> None:
     leases = Leases()
-    leases.lease = {"metadata": {"resourceVersion": "1"}, "spec": {"holderIdentity": "they"}}
+    leases.lease = held_by("they")
     assert asyncio.run(waiting(leases, 5)) == ["they holds it"]
 
 

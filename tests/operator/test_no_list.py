@@ -15,9 +15,10 @@ from grove_core.resources.configuration import Served
 from grove_shell.cli.main import run
 from grove_shell.client.api import Api
 from grove_shell.client.connection import NoAccess
+from grove_shell.client.genuine import is_list
 from grove_shell.client.greeting import greet
 from grove_shell.client.kinds import KINDS
-from grove_shell.client.lists import NotListed, is_list, pages_of
+from grove_shell.client.lists import NotListed, pages_of
 from grove_shell.client.offers import offered
 from grove_shell.client.reflector import Reflector
 from grove_shell.world.shelves import Shelves

@@ -1,6 +1,7 @@
 """A pod that lost the label by which pods are followed: a watch says that it is gone, and it serves on."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from grove_shell.client.api import Api, Unreachable
 from grove_shell.operator.acting import ClusterActing
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
-from tests.operator.answering import asked
+from tests.operator.answering import asked, not_found
 
 REF: Final = Ref(CORE, "Pod", "ml", "llm-0-a-0")
 OWNER: Final = {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "name": "llm-0-a", "uid": "a"}
@@ -70,7 +71,7 @@ class Server:
             return web.json_response({"metadata": {"resourceVersion": "8"}, "items": items})
         if request.path.endswith(REF.name):
             return web.json_response(self.pod)
-        return web.json_response({"kind": "Status"}, status=404)
+        return not_found(request)
 
 
 def out_of_sight() -> Shelves:
@@ -172,8 +173,18 @@ def test_op066_a_login_page_shows_nothing(text: str) -> None:
 
 def test_op013_what_the_server_does_not_find_is_gone() -> None:
     shelves = with_clique()
-    answered(Unwell("/podcliques/llm-0-a", 404, "not found"), shelves, refresh)
+    gone = json.dumps({"kind": "Status", "reason": "NotFound", "details": {"name": "llm-0-a"}})
+    answered(Unwell("/podcliques/llm-0-a", 404, gone), shelves, refresh)
     assert shelves.of(("ml", "llm"), "PodClique") == []
+
+
+@pytest.mark.req("OP-066")
+def test_op068_a_kind_that_is_not_served_right_now_is_nobody_s_end() -> None:
+    """As a server says it while a definition is established anew."""
+    shelves = with_clique()
+    with pytest.raises(Unreachable, match="page not found"):
+        answered(Unwell("/podcliques/llm-0-a", 404, "404 page not found\n"), shelves, refresh)
+    assert [ref.name for ref in shelves.of(("ml", "llm"), "PodClique")] == ["llm-0-a"]
 
 
 def with_clique() -> Shelves:

@@ -1,0 +1,63 @@
+"""What an API server says itself, told from what somebody on the way says in its place, as a login page with 200."""
+
+import json
+from typing import Any, Final, TypeGuard
+
+from grove_core.kernel.refs import Ref
+from grove_shell.client.api import NOT_FOUND, Answer, Unreachable
+
+CHANGES: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
+_METADATA_ALONE: Final = "PartialObjectMetadata"
+
+
+def is_object(raw: object) -> TypeGuard[dict[str, Any]]:
+    """Whether it is an object of an API server: who it is stands in its metadata."""
+    return isinstance(raw, dict) and isinstance(raw.get("metadata"), dict) and bool(raw["metadata"].get("name"))
+
+
+def is_list(raw: object) -> bool:
+    """Whether objects are listed, be it none (OP-065): a login page lists nothing, nor does it say so."""
+    if not isinstance(raw, dict) or "items" not in raw or not isinstance(raw.get("metadata") or {}, dict):
+        return False
+    items = raw["items"]
+    return items is None or (isinstance(items, list) and all(map(is_object, items)))
+
+
+def event_of(line: bytes) -> tuple[str, dict[str, Any]]:
+    """What happened, and to which object.
+
+    Raises:
+        Unreachable: it does not read: whoever wrote it is no API server (OP-065).
+    """
+    try:
+        event = json.loads(line)
+        what, raw = event["type"], event["object"]
+    except (ValueError, KeyError, TypeError):
+        what, raw = "", {}
+    if what == "ERROR" and isinstance(raw, dict):
+        return what, raw
+    if what == "BOOKMARK" and isinstance(raw, dict) and isinstance(raw.get("metadata"), dict):
+        return what, raw
+    if what in CHANGES and is_object(raw):
+        return what, raw
+    raise Unreachable(f"what came is no event: {line[:200].decode('utf-8', 'replace').strip()}")
+
+
+def shows(raw: object, ref: Ref) -> TypeGuard[dict[str, Any]]:
+    """Whether it is the object of this address, be it by its metadata alone."""
+    return is_object(raw) and raw.get("kind") in {ref.kind, _METADATA_ALONE} and raw["metadata"]["name"] == ref.name
+
+
+def says_done(answer: Answer, ref: Ref) -> bool:
+    """Whether a good answer is of who carried a write out: it shows the object, or says that a deletion went well."""
+    raw = answer.json()
+    is_success = isinstance(raw, dict) and (raw.get("kind"), raw.get("status")) == ("Status", "Success")
+    return answer.good and (is_success or shows(raw, ref))
+
+
+def says_gone(answer: Answer, ref: Ref) -> bool:
+    """Whether the server knows of no such object; a 404 that names none says that its kind is not served right now."""
+    raw = answer.json()
+    if answer.status != NOT_FOUND or not isinstance(raw, dict) or raw.get("reason") != "NotFound":
+        return False
+    return (raw.get("details") or {}).get("name") == ref.name
