@@ -10,6 +10,9 @@ from grove_core.resources.names import set_of_domain
 Home: TypeAlias = tuple[str, str]
 """Namespace and name of a set; no namespace and the name of a topology."""
 NOWHERE: Final = ""
+NOBODY: Final = ""
+_WAITING: Final = frozenset({"Pod", "PodClique"})
+"""Who may be heard of before the controller is, and may have lost every label."""
 
 
 def home_of_topology(name: str) -> Home:
@@ -28,7 +31,7 @@ def told_as(home: Home) -> dict[str, str]:
 
 
 def home_in(kind: str, raw: Mapping[str, Any], home_of_owner: Mapping[str, Home]) -> Home | None:
-    """The set that an object belongs to: its owner, or where its owner lives, or whom its labels name.
+    """The set that an object belongs to: its owner, or where its owner lives, or whom its labels name (OP-075).
 
     Args:
         kind: of the object.
@@ -50,4 +53,6 @@ def home_in(kind: str, raw: Mapping[str, Any], home_of_owner: Mapping[str, Home]
     named = set_named_by(meta.get("labels") or {})
     if named:
         return (namespace, named)
-    return (namespace, set_of_domain(str(meta["name"]))) if kind == DOMAIN_KIND else None
+    if kind == DOMAIN_KIND:
+        return (namespace, set_of_domain(str(meta["name"])))
+    return (namespace, NOBODY) if kind in _WAITING and owner_uid else None

@@ -4,12 +4,13 @@ An answer to a write of our own is taken in like an event of the watch, so what 
 older event that comes after it changes nothing (PL-018).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.areas.topology.moment import USE_IS_SEEN_BY
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
 from grove_core.resources.meta import Resource
@@ -26,7 +27,10 @@ from grove_shell.world.house import Address, House, Stored
 from grove_shell.world.sights import SET_KIND, TEMPLATE_KIND, Sights, Where
 from grove_shell.world.template_users import TemplateUsers
 from grove_shell.world.topology_shelf import TopologyShelf
+from grove_shell.world.unproven import Unproven
 
+_OWNERS: Final = frozenset({GROUP_KIND, "PodClique"})
+"""Who controls parts of a set and is a part itself."""
 _FEWEST_SHARED: Final = 8_192
 _SHARED_EACH: Final = 4  # strings of one object that others may have as well
 _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any], dict[str, str]], Stored]]] = MappingProxyType(
@@ -54,6 +58,7 @@ class Shelves(Sights):
         super().__init__(TopologyShelf(self._tell))
         self.changed = changed
         self._template_users = TemplateUsers()
+        self._unproven = Unproven()
         self._shared: dict[str, str] = {}
         self._most_shared = _FEWEST_SHARED
 
@@ -93,12 +98,25 @@ class Shelves(Sights):
                 self._remove(address)
             return
         self._gone.raise_again(uid)
-        shelf = controller_in(raw).uid if kind == "Pod" else ""
+        controller = controller_in(raw)
+        shelf = controller.uid if kind == "Pod" else ""
+        children: Sequence[Address] = ()
         if before is not None and (before.home, before.uid, before.shelf) != (home, uid, shelf):
+            children = self._children(before)
             self._leave(address, before)
             if before.home != home:
                 self._tell_of(address, before.home)
         self._places[kind][address] = Where(home, uid, version, shelf)
+        if controller.kind in _OWNERS and controller.uid not in self._home_of_owner:
+            self._unproven.note(controller.uid, address)
+        self._read_in(home, address, raw)
+        self._bring(children, home)
+        if len(self._shared) > self._most_shared:
+            self._share_anew()
+        self._tell_of(address, home)
+
+    def _read_in(self, home: Home, address: Address, raw: Mapping[str, Any]) -> None:
+        kind = address[0]
         house = self._houses.setdefault(home, House())
         try:
             self._file(house, home, address, _PROJECTIONS[kind](raw, self._shared))
@@ -108,9 +126,6 @@ class Shelves(Sights):
             self._take_out(address, self._places[kind][address])
             house.broken[address] = "; ".join(map(str, fault.problems))
             self._doubt(kind)
-        if len(self._shared) > self._most_shared:
-            self._share_anew()
-        self._tell_of(address, home)
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
         """An object is gone for good."""
@@ -181,6 +196,32 @@ class Shelves(Sights):
                 self._templates[address[1:]] = item.spec
             if isinstance(item, ScalingGroup | PodClique):
                 self._home_of_owner[item.uid] = home
+                self._bring(self._unproven.settle(item.uid), home)
+
+    def _bring(self, addresses: Iterable[Address], home: Home) -> None:
+        """To where their controller lives, whatever their labels say (OP-075)."""
+        for address in addresses:
+            where = self._places[address[0]].get(address)
+            if where is None or where.home == home:
+                continue
+            item = self.find(Ref("", *address))
+            if item is None:  # it does not read; its next version does, or is put right there
+                continue
+            children = self._children(where)
+            self._leave(address, where)
+            self._places[address[0]][address] = where._replace(home=home)
+            self._file(self._houses.setdefault(home, House()), home, address, item)
+            self._bring(children, home)
+            self._tell_of(address, where.home)
+            self._tell_of(address, home)
+
+    def _children(self, where: Where) -> Sequence[Address]:
+        """Whom an owner controls, where it lives."""
+        if self._home_of_owner.get(where.uid) != where.home:
+            return ()
+        house = self._houses[where.home]
+        pods = [("Pod", pod.namespace, pod.name) for pod in house.pods.get(where.uid, {}).values()]
+        return [*pods, *(address for address, item in house.items.items() if item.owner_uid == where.uid)]
 
     def _take_out(self, address: Address, where: Where) -> None:
         house = self._houses[where.home]
@@ -198,9 +239,11 @@ class Shelves(Sights):
             self.topologies.note(where.home, None)
             self._template_users.note(where.home, None)
         elif kind == "Pod":
+            self._unproven.forget(where.shelf, address)
             if _is_bound(house.drop_pod(where.shelf, name)):
                 self.topologies.note_bound(where.home)
         elif (gone := house.items.pop(address, None)) is not None:
+            self._unproven.forget(gone.owner_uid, address)
             self._home_of_owner.pop(where.uid, None)
             if _scheduled(gone):
                 self.topologies.note_bound(where.home)

@@ -1,0 +1,100 @@
+"""Whose an object is does not hang on its labels, nor on who is heard of first."""
+
+from typing import Any, Final
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.resources.keys import CORE, GROVE, MANAGED_BY, OPERATOR, SET
+from grove_core.resources.podclique import GROUP_KIND
+from grove_shell.world.shelves import Shelves
+from tests.operator.shelved import NAMESPACE, Json, a_set
+from tests.property.resources.manifests import clique, owner
+from tests.property.workload.sets import NOW
+
+SETS: Final = ("llm", "chat")
+LABELS: Final = st.sampled_from([{}, *({SET[0]: name} for name in (*SETS, "my-app", ""))])
+
+
+def part(kind: str, name: str, controller: Json, labels: Json, version: str = "1") -> Json:
+    meta: Json = {"name": name, "namespace": NAMESPACE, "uid": f"uid-{name}", "resourceVersion": version}
+    meta |= {"labels": {MANAGED_BY: OPERATOR, **labels}, "ownerReferences": [{"controller": True, **controller}]}
+    if kind == "Pod":
+        status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+        return {"apiVersion": CORE, "kind": kind, "metadata": meta, "status": status}
+    return {**clique(name), "apiVersion": GROVE, "kind": kind, "metadata": meta}
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> list[Json]:
+    """Two sets, each with a clique, a scaling group of two replicas, and pods; labels say what they like."""
+    found: list[Json] = []
+    for name in SETS:
+        found.append({"kind": "PodCliqueSet", **a_set(name, f"uid-{name}")})
+        of_set = owner(f"uid-{name}", kind="PodCliqueSet", name=name)
+        pool = f"{name}-0-pool"
+        found.append(part(GROUP_KIND, pool, of_set, draw(LABELS)))
+        cliques = {f"{name}-0-a": of_set}
+        cliques |= {f"{pool}-{index}-b": owner(f"uid-{pool}", kind=GROUP_KIND, name=pool) for index in range(2)}
+        for each, controller in cliques.items():
+            found.append(part("PodClique", each, controller, draw(LABELS)))
+            found += [
+                part("Pod", f"{each}-{index}", owner(f"uid-{each}", name=each), draw(LABELS)) for index in range(2)
+            ]
+    return found
+
+
+def seen_by(shelves: Shelves) -> dict[str, Any]:
+    found = {}
+    for name in SETS:
+        seen = shelves.observe((NAMESPACE, name), NOW)
+        assert seen is not None
+        pods = {uid: sorted(pod.name for pod in pods) for uid, pods in seen.pods_of.items()}
+        found[name] = ([one.ref.name for one in seen.groups], sorted(one.ref.name for one in seen.cliques), pods)
+    return found
+
+
+def kept(items: list[Json]) -> Shelves:
+    shelves = Shelves()
+    for raw in items:
+        shelves.put(raw["kind"], raw)
+    return shelves
+
+
+@given(worlds(), st.data())
+def test_op075_whoever_comes_first(items: list[Json], data: st.DataObject) -> None:
+    shelves = kept(data.draw(st.permutations(items)))
+    assert seen_by(shelves) == seen_by(kept(items))
+    assert seen_by(shelves)["llm"][1] == ["llm-0-a", "llm-0-pool-0-b", "llm-0-pool-1-b"]
+    assert all(len(pods) == 2 for pods in seen_by(shelves)["llm"][2].values())
+
+
+@given(worlds(), st.data())
+def test_op075_nothing_is_kept_for_whom_nobody_waits(items: list[Json], data: st.DataObject) -> None:
+    """Heard of in any order, and then gone in any order: nothing is left of it."""
+    shelves = kept(data.draw(st.permutations(items)))
+    for raw in data.draw(st.permutations(items)):
+        shelves.drop(raw["kind"], raw)
+    assert not any(shelves.holds((NAMESPACE, name)) for name in (*SETS, "my-app", ""))
+    assert not shelves._unproven._waiting  # noqa: SLF001 - memory is what this is about
+
+
+def test_op075_an_owner_that_is_put_right_brings_its_own_along() -> None:
+    """A clique before its group, by a label that lies, and its pods with it; then the group comes."""
+    pool = owner("uid-llm-0-pool", kind=GROUP_KIND, name="llm-0-pool")
+    of_set = owner("uid-llm", kind="PodCliqueSet", name="llm")
+    lies = {SET[0]: "chat"}
+    shelves = kept(
+        [
+            *({"kind": "PodCliqueSet", **a_set(name, f"uid-{name}")} for name in SETS),
+            part("PodClique", "llm-0-pool-0-b", pool, lies),
+            part("Pod", "llm-0-pool-0-b-0", owner("uid-llm-0-pool-0-b", name="llm-0-pool-0-b"), {}),
+        ]
+    )
+    assert [ref.name for ref in shelves.of((NAMESPACE, "chat"), "PodClique")] == ["llm-0-pool-0-b"]
+    told = list[tuple[str, str]]()
+    shelves.changed = told.append
+    shelves.put(GROUP_KIND, part(GROUP_KIND, "llm-0-pool", of_set, lies))
+    assert shelves.of((NAMESPACE, "chat"), "PodClique") == shelves.of((NAMESPACE, "chat"), "Pod") == []
+    assert seen_by(shelves)["llm"][1:] == (["llm-0-pool-0-b"], {"uid-llm-0-pool-0-b": ["llm-0-pool-0-b-0"]})
+    assert set(told) == {(NAMESPACE, name) for name in SETS}
