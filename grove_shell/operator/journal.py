@@ -24,7 +24,7 @@ class Journal(Following):
     def __init__(self, out: TextIO | None = None) -> None:
         """Write to a stream; to standard error where none is given."""
         self._out = out or sys.stderr
-        self._held: OrderedDict[tuple[Home, str], tuple[Reason, ...]] = OrderedDict()
+        self._held: OrderedDict[tuple[Home, str], list[tuple[Reason, ...]]] = OrderedDict()
 
     def say(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - whatever there is to say
         """One line."""
@@ -39,19 +39,17 @@ class Journal(Following):
 
     def planned(self, look: Look) -> None:
         """What is held back is said when it begins, or its reason changes."""
-        for held in look.plan.withheld:
-            key = (look.home, held.target.short)
-            if self._held.get(key) != held.because:
-                self._held[key] = held.because
+        held: dict[str, list[tuple[Reason, ...]]] = {}
+        for one in look.plan.withheld:
+            held.setdefault(one.target.short, []).append(one.because)
+        for target, reasons in held.items():
+            key = (look.home, target)
+            before, self._held[key] = self._held.get(key, []), reasons
+            if before != reasons:
                 self._held.move_to_end(key)
-                self.say(
-                    "info",
-                    "held back",
-                    **told_as(look.home),
-                    plan=look.name,
-                    target=held.target.short,
-                    because=_said(held.because),
-                )
+            for because in (one for one in reasons if one not in before):
+                told = {**told_as(look.home), "plan": look.name, "target": target}
+                self.say("info", "held back", **told, because=_said(because))
         while len(self._held) > _REMEMBERED:
             self._held.popitem(last=False)
 

@@ -1,7 +1,8 @@
 """Rounds: observe, reconcile, act, again; each root by itself, woken by changes and by the clock, never by a poll."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -9,7 +10,8 @@ from typing import Protocol
 from uuid import uuid4
 
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.steps import Attempt, Create, Delete, Step
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Create, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import let_go
@@ -19,6 +21,7 @@ from grove_shell.client.api import Unreachable
 from grove_shell.client.lists import NotListed
 from grove_shell.controller.act_at_once import act_at_once
 from grove_shell.controller.look import Following, Look
+from grove_shell.operator.last_look import LastLook, ended_by
 from grove_shell.operator.pace import Due, Pace
 from grove_shell.operator.turns import Turn
 from grove_shell.world.homes import Home
@@ -150,7 +153,7 @@ class Rounds:
             await self._let_go(home, turn, again=again)
             return
         plan = self._plan(seen)
-        if self.acting is not None and _ends_something(plan.steps):
+        if self.acting is not None and ended_by(plan.steps):
             await self.acting.refresh(home)
             seen = self.shelves.sight(home, datetime.now(UTC), turn.stands(again=again))
             if seen is None:
@@ -166,17 +169,23 @@ class Rounds:
         if self.acting is None or not plan.steps:
             turn.went_well()
             return
-        if _ends_something(plan.steps):
+        if ended_by(plan.steps):
             await self.announced()
         due = _due(turn.pace, plan, seen)
         if due.wait:
             turn.look_in(due.wait)
-        attempts = await act_at_once(self.acting.trial(), due.steps)
+        trial = LastLook(self.acting.trial(), lambda: self._ended_now(home, turn, again=again))
+        attempts = await act_at_once(trial.attempt, due.steps)
         if any(isinstance(step.action, Create) for step in due.steps):
             turn.rest()  # what was made calls for what it needs
         for follower in self.followers:
             follower.answered(look, attempts)
         turn.remember(attempts, again=again)
+
+    def _ended_now(self, home: Home, turn: Turn, *, again: bool) -> AbstractSet[Ref]:
+        """Whom a plan of what is known by now ends."""
+        seen = self.shelves.sight(home, datetime.now(UTC), turn.stands(again=again))
+        return frozenset() if seen is None else ended_by(self._plan(seen).steps)
 
     def _plan(self, seen: Sight) -> Plan:
         plan = self.decide(seen)
@@ -207,8 +216,3 @@ def _due(pace: Pace, plan: Plan, seen: Sight) -> Due:
     if isinstance(seen, Snapshot):
         return pace.due(plan.steps, seen, asyncio.get_running_loop().time())
     return Due(plan.steps, 0.0)
-
-
-def _ends_something(steps: Iterable[Step]) -> bool:
-    """Whether a gang is terminated: what cannot be taken back is decided on what the server itself says."""
-    return any(isinstance(step.action, Delete) and step.action.rests_on for step in steps)

@@ -21,6 +21,7 @@ from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.look import Following, Look
+from grove_shell.operator.last_look import is_end
 from grove_shell.world.homes import Home
 
 _PATIENCE: Final = timedelta(minutes=1)
@@ -30,8 +31,6 @@ _EARLY: Final = timedelta(seconds=1)
 """Conditions carry whole seconds, so a moment that is told may be up to one off."""
 _LATELY: Final = timedelta(seconds=1)
 """So old may be what the other one has seen: who recovers in the last moment ends all the same."""
-_LOOKS: Final = 8
-"""As many looks at a set are remembered, whatever their age."""
 Say = Callable[..., None]
 
 
@@ -78,6 +77,7 @@ class Shadow(Following):
         self._lately: dict[Home, deque[Snapshot]] = {}  # what was seen before the last look, the newest last
         self._due: dict[Home, Mapping[str, datetime]] = {}  # uid of a clique that should be gone -> since when
         self._told: dict[Home, frozenset[str]] = {}  # uids of those of which it was said
+        self._missed: dict[Home, frozenset[str]] = {}  # of them those whose end was predicted, and counted as otherwise
         self.scores: Counter[Score] = Counter()
 
     def planned(self, look: Look) -> None:
@@ -95,7 +95,10 @@ class Shadow(Following):
         self._take_back(look.home, earlier.keys() - now.predicted.keys() - ended)
         self._overdue(look, look.seen)
         if before is not None:
-            self._lately.setdefault(look.home, deque(maxlen=_LOOKS)).append(before.snapshot)
+            lately = self._lately.setdefault(look.home, deque())
+            lately.append(before.snapshot)
+            while now.snapshot.now - lately[0].now > _LATELY and len(lately) > 1:
+                lately.popleft()
         self._last[look.home] = now
 
     def _overdue(self, look: Look, seen: Snapshot) -> None:
@@ -104,25 +107,27 @@ class Shadow(Following):
         last = self._due.get(look.home, {})
         due = {clique.uid: last.get(clique.uid, seen.now) for clique in seen.cliques if clique.ref in deletes}
         told = self._told.get(look.home, frozenset()) & due.keys()
+        missed = self._missed.get(look.home, frozenset()) & told
         for clique in seen.cliques:
             if clique.uid in due.keys() - told and seen.now - due[clique.uid] >= _PATIENCE:
                 told |= {clique.uid}
                 step = deletes[clique.ref]
-                if _is_end(step):
+                if is_end(step):
+                    missed |= {clique.uid}
                     self._count(Score.OTHERWISE)
                 self._tell("the cluster keeps what the plan ends", look, clique, step.because)
-        self._due[look.home], self._told[look.home] = due, told
+        self._due[look.home], self._told[look.home], self._missed[look.home] = due, told, missed
 
     def _take_back(self, home: Home, uids: AbstractSet[str]) -> None:
         """What was predicted and can come true no more, but for what came too late, which was counted already."""
-        for _ in uids - self._told.get(home, frozenset()):
+        for _ in uids - self._missed.get(home, frozenset()):
             self._count(Score.TAKEN_BACK)
 
     def gone(self, home: Home) -> None:
         """Nothing is left of a set; what was predicted of it can come true no more."""
         if home in self._last:
             self._take_back(home, self._last[home].predicted.keys())
-        for known in (self._last, self._lately, self._due, self._told):
+        for known in (self._last, self._lately, self._due, self._told, self._missed):
             known.pop(home, None)
 
     def report(self) -> None:
@@ -137,7 +142,7 @@ class Shadow(Following):
         # A breach that no status tells of yet began now, not when its delay is over.
         told = tuple(Attempt(step, Outcome.DONE) for step in plan.steps if isinstance(step.action, SetStatus))
         for _ in range(_DELAYS):
-            for step in filter(_is_end, plan.steps):
+            for step in filter(is_end, plan.steps):
                 uid = uids.get(step.target, "")
                 found.setdefault(uid, min(moment, earlier.get(uid, moment)))
             if plan.wake_at is None or plan.wake_at <= moment:
@@ -149,7 +154,7 @@ class Shadow(Following):
     def _ended(self, before: _Shown, now: _Shown, clique: PodClique) -> bool:
         """A clique was there and is on its way out: as it was told (True), or otherwise."""
         seen, due = now.snapshot, before.predicted.get(clique.uid)
-        if clique.uid in self._told.get(now.look.home, frozenset()):
+        if clique.uid in self._missed.get(now.look.home, frozenset()):
             return False  # too late to be as predicted, which was said already
         if due is None or due > seen.now + _EARLY:
             lately = self._lately.get(now.look.home, ())
@@ -163,7 +168,7 @@ class Shadow(Following):
                 because = _kept_because(before, clique)
                 self._tell("the cluster ended what the plan keeps", before.look, clique, because)
                 return False
-            if not any(map(_is_end, steps)):
+            if not any(map(is_end, steps)):
                 return False  # scaled in, or replaced: no end of a gang
             if due is None:
                 self._count(Score.PREDICTED)
@@ -197,11 +202,6 @@ class Shadow(Following):
             "because": [{"rule": reason.rule.code, "sentence": reason.sentence} for reason in because],
         }
         self._say("warning", message, **said)
-
-
-def _is_end(step: Step) -> bool:
-    """Whether it ends a clique for a breach; other deletions rest on nothing (PL-015)."""
-    return step.target.kind == "PodClique" and isinstance(step.action, Delete) and bool(step.action.rests_on)
 
 
 def _ended_between(before: _Shown, now: _Shown) -> Iterator[PodClique]:

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+from dataclasses import replace
 from typing import Final
 
 import aiohttp
@@ -56,6 +57,18 @@ def test_tp047_who_asks_whether_it_is_ready_is_told_while_it_stands() -> None:
     assert list(standing.notes) == [NOTE]
     there.clear()
     assert not list(standing.notes), "it is gone"
+
+
+def test_what_is_held_back_for_two_reasons_is_said_once() -> None:
+    out, first = io.StringIO(), look("placed", fits=False)
+    (held,) = first.plan.withheld
+    other = replace(held, because=held.because[1:])
+    both = replace(first, plan=replace(first.plan, withheld=(held, other)))
+    journal = Journal(out)
+    for each in (both, both, first, both):
+        journal.planned(each)
+    said = [json.loads(line)["because"][0]["rule"] for line in out.getvalue().splitlines()]
+    assert said == ["DefaultInUse", "DefaultRestored", "DefaultRestored"], "two, and later the one that came again"
 
 
 @pytest.mark.req("OP-041")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.steps import SetStatus
+from grove_core.kernel.steps import Delete, SetStatus
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.statuses import with_status
@@ -167,6 +167,28 @@ class TestScore:
         looks = (broken, later(broken, 61), later(seen, 61.1), later(seen, 61 + seconds, *EVERYTHING))
         predicted = 2 + told.get("asPredicted", 0)
         assert scored(*looks) == {"predicted": predicted, "takenBack": 2, **told}
+
+    @pytest.mark.parametrize("looks", [2, 8, 9, 40])
+    def test_op038_who_recovers_in_the_last_moment_however_often_it_is_looked_at(self, looks: int) -> None:
+        seen = at_rest()
+        broken = losing(seen, "llm-0-b")
+        often = (later(seen, 61.02 + 0.5 * number / looks) for number in range(looks))
+        told = scored(broken, later(broken, 61), *often, later(seen, 61.6, *EVERYTHING))
+        assert told == {"predicted": 4, "takenBack": 2, "asPredicted": 2}
+
+    def test_op038_an_update_that_hangs_keeps_no_prediction_open(self) -> None:
+        """Of a clique that was to be replaced, and is still there a minute later, an end was predicted as well."""
+        pool = {"name": "pool", "cliqueNames": ["b"], "replicas": 2, "minAvailable": 1}
+        life = Life(set_raw(clique_raw("a", 1), clique_raw("b", 1), terminationDelay="10m", groups=(pool,)))
+        life.settle()
+        life.new_image("v2", "b")
+        while (seen := life.look()) and not any(isinstance(one.action, Delete) for one in reconcile(seen).steps):
+            life.round()
+        assert seen is not None
+        broken = losing(replace(seen, attempts=()), "llm-0-a")
+        everybody = [one.ref.name for one in seen.cliques]
+        looks = (broken, *(later(broken, seconds) for seconds in (30, 70, 300)), later(broken, 601, *everybody))
+        assert scored(*looks) == {"predicted": 3, "asPredicted": 3}
 
     def test_op038_scaled_in_is_no_end(self) -> None:
         seen = at_rest()

@@ -1,0 +1,118 @@
+"""Pods that become ready between the look that ends their gang and the first deletion."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step
+from grove_shell.controller.deciding import decided
+from grove_shell.controller.look import Following, Look
+from grove_shell.operator.rounds import Rounds
+from grove_shell.world.homes import Home
+from grove_shell.world.shelves import Shelves
+
+GIVEN: Final = (
+    Path(__file__)
+    .parents[1]
+    .joinpath("golden", "gang_termination", "gt033_delay_expired_terminates_whole_replica", "given.yaml")
+)
+KINDS: Final = ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", "Pod", "Service", "ServiceAccount")
+KINDS_OF_ACCESS: Final = ("Secret", "Role", "RoleBinding")
+
+
+class Cluster:
+    """A copy of a gang that is to end, whose steps are all done; it recovers at some moment, or never."""
+
+    def __init__(self, recovers: str) -> None:
+        self.items = yaml.safe_load(GIVEN.read_text(encoding="utf-8"))["items"]
+        self.recovers = recovers
+        self.shelves = Shelves()
+        self.tried: list[Step] = []
+        for kind in (*KINDS, *KINDS_OF_ACCESS):
+            self.shelves.replace(kind, [deepcopy(one) for one in self.items if one["kind"] == kind], "1")
+        (raw,) = (one for one in self.items if one["kind"] == "PodCliqueSet")
+        self.home: Home = (raw["metadata"]["namespace"], raw["metadata"]["name"])
+
+    def recover(self) -> None:
+        for raw in deepcopy(self.items):
+            if raw["kind"] == "Pod":
+                raw["metadata"]["resourceVersion"] = "99999999"
+                raw["status"] = {
+                    "phase": "Running",
+                    "conditions": [{"type": kind, "status": "True"} for kind in ("PodScheduled", "Ready")],
+                }
+                self.shelves.put("Pod", raw)
+
+    async def refresh(self, _home: Home) -> None:
+        """The server has what the copy has."""
+
+    async def announced(self) -> None:
+        if self.recovers == "while it is told":
+            self.recover()
+
+    def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
+        async def attempt(step: Step) -> Attempt:
+            if isinstance(step.action, Create) and self.recovers == "while others are made":
+                self.recover()
+            self.tried.append(step)
+            return Attempt(step, Outcome.DONE)
+
+        return attempt
+
+
+class Hearer(Following):
+    """Hears of the first round."""
+
+    def __init__(self) -> None:
+        self.attempts: tuple[Attempt, ...] = ()
+        self.heard = asyncio.Event()
+
+    def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
+        self.attempts = self.attempts or attempts
+        self.heard.set()
+
+
+def played(cluster: Cluster) -> tuple[Attempt, ...]:
+    hearer = Hearer()
+
+    async def scenario() -> None:
+        rounds = Rounds(
+            shelves=cluster.shelves, acting=cluster, decide=decided, followers=(hearer,), announced=cluster.announced
+        )
+        rounds.may.set()
+        rounds.wake(cluster.home)
+        await asyncio.wait_for(hearer.heard.wait(), 20)
+        await rounds.close()
+
+    asyncio.run(scenario())
+    return hearer.attempts
+
+
+def ends(attempts: tuple[Attempt, ...]) -> dict[str, Any]:
+    return {one.step.target.name: (one.outcome, one.detail) for one in attempts if isinstance(one.step.action, Delete)}
+
+
+@pytest.mark.req("OP-013")
+def test_op074_who_does_not_recover_is_ended() -> None:
+    cluster = Cluster("never")
+    found = ends(played(cluster))
+    assert len(found) == 3
+    assert set(found.values()) == {(Outcome.DONE, "")}
+    assert sum(isinstance(step.action, Delete) for step in cluster.tried) == 3
+
+
+@pytest.mark.parametrize("moment", ["while it is told", "while others are made"])
+def test_op074_who_recovers_meanwhile_is_spared(moment: str) -> None:
+    cluster = Cluster(moment)
+    if moment == "while others are made":  # a service of the set is missing, and is made in the same round
+        cluster.shelves.replace("Service", [], "2")
+    found = ends(played(cluster))
+    assert found
+    assert {outcome for outcome, _ in found.values()} == {Outcome.CONFLICT}
+    assert {words for _, words in found.values()} == {"it is not to end any more"}
+    assert not any(isinstance(step.action, Delete) for step in cluster.tried)
