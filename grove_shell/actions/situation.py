@@ -13,9 +13,10 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.source import NoCluster, Source
 from grove_shell.page import complain
 from grove_shell.reading.faults import Fault
+from grove_shell.reading.items import fault_in
 from grove_shell.reading.loaded import Loaded
 from grove_shell.reading.objects import load
-from grove_shell.reading.sources import Item, items_of, standard_input
+from grove_shell.reading.sources import items_of, standard_input
 from grove_shell.views.faults import KEEP_GOING, LEFT_OPEN, faults_page
 from grove_shell.views.progress import counting
 
@@ -140,8 +141,6 @@ def _unfit(source: Source, loaded: Loaded) -> Iterator[Fault]:
         yield Fault(
             file=source.config,
             document=1,
-            line=None,
-            column=None,
             object="OperatorConfiguration",
             path="mnnvl.enabled",
             expected="false",
@@ -158,19 +157,6 @@ def _attempts(path: str) -> tuple[tuple[Attempt, ...], tuple[Fault, ...]]:
         try:
             found.extend(attempts_from_json(item.value.get("attempts")))
         except MalformedObject as fault:
-            faults.extend(_placed(item, fault))
+            problems = ((one.path or "attempts", one.expected, one.got) for one in fault.problems)
+            faults.extend(fault_in(item, "", problem, None) for problem in problems)
     return tuple(found), tuple(faults)
-
-
-def _placed(item: Item, fault: MalformedObject) -> Iterator[Fault]:
-    for problem in fault.problems:
-        yield Fault(
-            file=item.file,
-            document=item.document,
-            line=None,
-            column=None,
-            object="",
-            path=problem.path or "attempts",
-            expected=problem.expected,
-            got=problem.got,
-        )

@@ -21,6 +21,8 @@ from grove_core.resources.fields import shown
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.manifests.strictness import strictly
 from grove_shell.reading.faults import Fault
+from grove_shell.reading.items import fault_in
+from grove_shell.reading.manifests import expected_by
 from grove_shell.reading.sources import Item, items_of, standard_input
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.settings.topology import TopologySettings
@@ -221,7 +223,7 @@ class _Reading:
         """Whether admission objects; what to is reported."""
         if isinstance(verdict, Deny):
             for objection in verdict.objections:
-                self._note(f"{where}{objection.path}", _wanted(objection.reason.sentence), objection.got)
+                self._note(f"{where}{objection.path}", expected_by(objection.reason.sentence), objection.got)
         return isinstance(verdict, Deny)
 
     def _configuration(self) -> Configuration:
@@ -240,16 +242,8 @@ class _Reading:
 
     def _note(self, path: str, expected: str, got: str) -> None:
         meta = _part(self.item.value, "metadata")
-        self.faults.append(
-            Fault(
-                file=self.item.file,
-                document=self.item.document,
-                object=f"Scenario {meta['name']}" if isinstance(meta.get("name"), str) else "",
-                path=path,
-                expected=expected,
-                got=got,
-            )
-        )
+        where = f"Scenario {meta['name']}" if isinstance(meta.get("name"), str) else ""
+        self.faults.append(fault_in(self.item, where, (path, expected, got), None))
 
 
 _Part = TypeVar("_Part", bound=Model)
@@ -262,13 +256,6 @@ def _each(kind: type[_Part], value: object) -> dict[int, _Part]:
         with suppress(ValidationError):
             found[place] = kind.model_validate(given, context=WRITTEN)
     return found
-
-
-def _wanted(sentence: str) -> str:
-    """What an objection asks for, as a fault says it."""
-    if sentence.startswith("must be "):
-        return sentence.removeprefix("must be ")
-    return f"it to {sentence.removeprefix('must ')}" if sentence.startswith("must ") else f"something else ({sentence})"
 
 
 def _at(event: Event) -> int:
