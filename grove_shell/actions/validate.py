@@ -14,8 +14,7 @@ from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.topology.admit import Around
 from grove_core.areas.workload.defaults import with_defaults
-from grove_core.document.writing import reason_as_json
-from grove_core.kernel.admission import AdmissionVerdict, Deny, Remark
+from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
@@ -34,8 +33,9 @@ from grove_shell.reading.found import API_GROUPS
 from grove_shell.reading.items import fault_in, named
 from grove_shell.reading.sources import Item, items_of, label_of, standard_input
 from grove_shell.views.faults import REST_JUDGED, faults_page
+from grove_shell.views.remarks import remark_as_json
 from grove_shell.views.structured import as_text
-from grove_shell.views.words import plural
+from grove_shell.views.words import cited, plural
 
 Judged = tuple[Item, Decision[AdmissionVerdict]]
 
@@ -215,16 +215,12 @@ def _page(judged: list[Judged], others: Mapping[str, int]) -> Page:
         cautions = f", {plural(len(warnings), 'warning')}" if warnings else ""
         page.add(f"{item.file}: {label_of(item)}: ", word, problems + cautions)
         for objection in refusals:
-            page.add("  ", str(objection), (_rule(objection), "dim"))
+            page.add("  ", str(objection), cited(objection.reason))
         for warning in warnings:
-            page.add("  ", ("warning: ", "yellow"), str(warning), (_rule(warning), "dim"))
+            page.add("  ", ("warning: ", "yellow"), str(warning), cited(warning.reason))
     if others:
         page.add((f"not judged: {', '.join(f'{count:,} {kind}' for kind, count in others.items())}", "dim"))
     return page
-
-
-def _rule(found: Remark) -> str:
-    return f"  {found.reason.rule.code} {found.reason.rule.requirement}"
 
 
 def _as_json(item: Item, decision: Decision[AdmissionVerdict]) -> dict[str, Any]:
@@ -234,10 +230,6 @@ def _as_json(item: Item, decision: Decision[AdmissionVerdict]) -> dict[str, Any]
         "document": item.document,
         "object": label_of(item),
         "verdict": type(decision.verdict).__name__,
-        "objections": [_found_as_json(objection) for objection in objections],
-        "warnings": [_found_as_json(warning) for warning in decision.verdict.warnings],
+        "objections": [remark_as_json(objection) for objection in objections],
+        "warnings": [remark_as_json(warning) for warning in decision.verdict.warnings],
     }
-
-
-def _found_as_json(found: Remark) -> dict[str, Any]:
-    return {"path": found.path, "got": found.got, **reason_as_json(found.reason)}

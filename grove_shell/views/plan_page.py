@@ -17,7 +17,7 @@ from grove_shell.views.course import add_course, add_gated, changed_by, created_
 from grove_shell.views.headline import add_headline
 from grove_shell.views.later import add_later
 from grove_shell.views.layout import INDENT, NAMES, STYLES, label
-from grove_shell.views.words import clock, distance, listed, named, plural, taken
+from grove_shell.views.words import cited, clock, distance, listed, named, plural, taken
 
 _ENTRIES: Final = 20
 _OLD: Final = timedelta(minutes=10)
@@ -253,7 +253,7 @@ def _decisions(page: Page, forecast: Forecast) -> None:
 
 def _reasons(page: Page, indent: str, reasons: Iterable[Reason]) -> None:
     for reason in reasons:
-        page.add(indent, reason.sentence, (f"  {reason.rule.code} {reason.rule.requirement}", "dim"))
+        page.add(indent, reason.sentence, cited(reason))
 
 
 def _is_eventful(forecast: Forecast) -> bool:
