@@ -38,14 +38,6 @@ class Acting(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class Counters:
-    """What the queue did so far."""
-
-    rounds: int = 0
-    errors: int = 0
-
-
 async def _at_once() -> None:
     """Nobody has to be told first."""
 
@@ -69,7 +61,6 @@ class Rounds:
     workers: int = 16
     announced: Callable[[], Awaitable[None]] = _at_once
     may: asyncio.Event = field(default_factory=asyncio.Event)
-    counters: Counters = field(default_factory=Counters)
 
     def __post_init__(self) -> None:
         self._turns: dict[Home, Turn] = {}
@@ -125,7 +116,6 @@ class Rounds:
 
     async def _guarded(self, home: Home, turn: Turn) -> None:
         """One round; whatever goes wrong with one set delays no other (O11)."""
-        self.counters.rounds += 1
         try:
             await self._round(home, turn)
         except (Unreachable, NotListed) as fault:
@@ -136,7 +126,6 @@ class Rounds:
             self._broke_off(home, turn, f"fault of ours: {own_faults.told(fault)}")
 
     def _broke_off(self, home: Home, turn: Turn, words: str) -> None:
-        self.counters.errors += 1
         for follower in self.followers:
             follower.failed(home, words)
         turn.retry()

@@ -101,11 +101,6 @@ class Sights:
         house = self._houses.get(home)
         return [] if house is None else house.refs(kind)
 
-    def home_of(self, ref: Ref) -> Home | None:
-        """The set that an object belongs to; None if it is not known."""
-        where = self._places[ref.kind].get((ref.kind, ref.namespace, ref.name))
-        return None if where is None else where.home
-
     def home_in(self, kind: str, raw: Mapping[str, Any]) -> Home | None:
         """The set that an object belongs to, known or not."""
         if kind == TEMPLATE_KIND:  # of no set, and of interest to whoever names it

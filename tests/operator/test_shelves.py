@@ -234,7 +234,6 @@ def test_op001_objects_of_every_kind_are_found_and_let_go() -> None:
     assert isinstance(shelves.find(ref), PodClique)
     assert isinstance(shelves.find(Ref(CORE, "Pod", NAMESPACE, "llm-0-a-0")), Pod)
     assert shelves.find(Ref(CORE, "Pod", NAMESPACE, "nobody")) is None
-    assert shelves.home_of(ref) == home
     assert [*shelves.of(home, "PodClique")] == [ref]
     assert pod_of(server.there["Pod", "llm-0-a-0"], {}).ref in shelves.of(home, "Pod")
     for kind, name in list(server.there):
