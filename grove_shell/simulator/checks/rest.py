@@ -195,7 +195,7 @@ def _parts_of(root: PodCliqueSet, groups: dict[str, ScalingGroup], *, spare: boo
             yield "PodCliqueScalingGroup", name
             ref = Ref(GROVE, "PodCliqueScalingGroup", root.ref.namespace, name)
             count = scaled.get(ref, group.replicas) + spare
-            least = group.min_available if group.min_available is not None else 1
+            least = group.min_available
             for index in range(count):
                 for short in group.clique_names:
                     yield "PodClique", member_clique_name(name, index, short)
