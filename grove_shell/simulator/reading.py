@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -143,7 +144,7 @@ class _Reading:
         found: list[dict[str, Any]] = []
         for place, given in enumerate(_listed(_part(raw, "spec").get("topologies"))):
             for manifest, where in self._manifests(given, f"spec.topologies[{place}]", TOPOLOGY_KINDS):
-                verdict = admit_topology(manifest, None, UNSEEN, self._configuration()).verdict
+                verdict = admit_topology(manifest, None, UNSEEN, self._configuration).verdict
                 if manifest.get("kind") not in TOPOLOGY_KINDS:
                     self._note(f"{where}kind", " or ".join(TOPOLOGY_KINDS), shown(manifest.get("kind")))
                 elif not self._is_denied(verdict, where):
@@ -212,10 +213,7 @@ class _Reading:
         if manifest.get("kind") != "PodCliqueSet":
             self._note(f"{where}kind", "PodCliqueSet", shown(manifest.get("kind")))
             return None
-        known = [cluster_topology_of(topology) for topology in self.topologies]
-        known += self.dump.topologies.values() if self.dump is not None else ()
-        around = Around(preferred_of(known), {}, {})
-        decision = admit(manifest, configuration=self._configuration(), around=around)
+        decision = admit(manifest, configuration=self._configuration, around=self._around)
         denied = self._is_denied(strictly(manifest, decision).verdict, where)
         return None if denied else with_defaults(manifest)
 
@@ -226,6 +224,14 @@ class _Reading:
                 self._note(f"{where}{objection.path}", expected_by(objection.reason.sentence), objection.got)
         return isinstance(verdict, Deny)
 
+    @cached_property
+    def _around(self) -> Around:
+        """The topologies of the start; only once they are read."""
+        known = [cluster_topology_of(topology) for topology in self.topologies]
+        known += self.dump.topologies.values() if self.dump is not None else ()
+        return Around(preferred_of(known), {}, {})
+
+    @cached_property
     def _configuration(self) -> Configuration:
         """What admission is told; what cannot be read is reported with the whole file."""
         told = _part(_part(self.item.value, "spec"), "operator")
