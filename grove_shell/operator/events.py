@@ -25,7 +25,7 @@ from grove_core.plan.rules import Why as Planning
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.controller.look import Following, Look
+from grove_shell.controller.look import Follower, Look
 
 CONTROLLER: Final = "grove.io/operator"
 PLAN: Final = "grove.io/plan"
@@ -119,7 +119,7 @@ def _place_of(told: Told) -> str:
     return told.about.namespace or "default"
 
 
-class Events(Following):
+class Events(Follower):
     """Writes Events beside the rounds; one that cannot be written is lost, and nothing waits for it."""
 
     def __init__(self, api: Api, instance: str, lost: Mapping[str, str] = _NOTHING_LOST) -> None:

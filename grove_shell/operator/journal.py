@@ -9,7 +9,7 @@ from typing import Any, Final, TextIO
 from grove_core.document.document import action_name
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, Outcome, SetStatus
-from grove_shell.controller.look import Following, Look
+from grove_shell.controller.look import Follower, Look
 from grove_shell.json_text import json_text
 from grove_shell.log_lines import reason_of_log, time_of_log
 from grove_shell.world.homes import Home, told_as
@@ -18,7 +18,7 @@ _REMEMBERED: Final = 4096
 Words = dict[str, Any]
 
 
-class Journal(Following):
+class Journal(Follower):
     """Writes lines; what stays the same from round to round is written once."""
 
     def __init__(self, out: TextIO | None = None) -> None:

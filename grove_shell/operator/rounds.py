@@ -18,7 +18,7 @@ from grove_shell import own_faults
 from grove_shell.client.api import Unreachable
 from grove_shell.client.lists import NotListed
 from grove_shell.controller.act_at_once import act_at_once
-from grove_shell.controller.look import Following, Look
+from grove_shell.controller.look import Follower, Look
 from grove_shell.operator.pace import Due, Pace
 from grove_shell.operator.turns import Turn
 from grove_shell.world.homes import Home
@@ -57,7 +57,7 @@ class Rounds:
     shelves: Shelves
     acting: Acting | None
     decide: Callable[[Sight], Plan]
-    followers: tuple[Following, ...] = ()
+    followers: tuple[Follower, ...] = ()
     workers: int = 16
     announced: Callable[[], Awaitable[None]] = _at_once
     may: asyncio.Event = field(default_factory=asyncio.Event)

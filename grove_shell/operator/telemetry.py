@@ -12,7 +12,7 @@ from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
 from grove_core.kernel.times import parse_time
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import GROUP_KIND
-from grove_shell.controller.look import Following, Look
+from grove_shell.controller.look import Follower, Look
 from grove_shell.operator.metrics import REQUESTS, Metrics
 from grove_shell.operator.shadow import Score
 from grove_shell.world.homes import Home, is_topology_home
@@ -26,7 +26,7 @@ _ENDS: Final[Mapping[str, str]] = MappingProxyType(  # by code, which the rule s
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
-class Telemetry(Metrics, Following):
+class Telemetry(Metrics, Follower):
     """The metrics of one operator process; hears of rounds and of requests."""
 
     def __init__(self) -> None:

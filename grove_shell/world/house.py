@@ -17,7 +17,7 @@ from grove_core.snapshot.indexing import snapshot_among
 from grove_core.snapshot.snapshot import Snapshot
 
 Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name
-Stored: TypeAlias = Resource | Pod
+Object: TypeAlias = Resource | Pod
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ from grove_core.resources.topology_use import User
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.world.buried import Buried
 from grove_shell.world.homes import Home, home_in, is_topology_home
-from grove_shell.world.house import Address, House, Stored
+from grove_shell.world.house import Address, House, Object
 from grove_shell.world.topology_shelf import TopologyShelf
 
 Sight: TypeAlias = Snapshot | TopologyMoment
@@ -79,7 +79,7 @@ class Sights:
             return []
         return sorted(house.leaving, key=lambda part: part.ref.sort_key)
 
-    def find(self, ref: Ref) -> Stored | None:
+    def find(self, ref: Ref) -> Object | None:
         """One object by its address."""
         if ref.kind in TOPOLOGY_KINDS:
             return self.topologies.find(ref)

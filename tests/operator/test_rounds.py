@@ -15,7 +15,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.deciding import decided
-from grove_shell.controller.look import Following, Look
+from grove_shell.controller.look import Follower, Look
 from grove_shell.operator.pace import Pace
 from grove_shell.operator.rounds import Rounds
 from grove_shell.world.homes import Home
@@ -24,7 +24,7 @@ from tests.operator.deciding import HOME, of_set
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 
-class Waker(Following):
+class Waker(Follower):
     """Wakes the set again and again in the midst of its first look."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ def shelved() -> Shelves:
     return shelves
 
 
-class Listener(Following):
+class Listener(Follower):
     """Hears of one look, or of its end before anything was done."""
 
     def __init__(self) -> None:
