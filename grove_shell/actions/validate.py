@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 
 from grove_core.admit import admit, neighbours_in
 from grove_core.admit_topology import admit_topology, around_in
@@ -23,6 +23,7 @@ from grove_core.resources.fields import shown
 from grove_core.resources.keys import GROVE
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.template import read_spec
+from grove_core.resources.topology_use import SET_KIND
 from grove_shell.actions.situation import configured_by
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.likeness import slip_in
@@ -38,8 +39,6 @@ from grove_shell.views.structured import as_text
 from grove_shell.views.words import cited, plural
 
 Judged = tuple[Item, Decision[AdmissionVerdict]]
-
-SET: Final = "PodCliqueSet"
 
 
 @dataclass(slots=True)
@@ -127,7 +126,7 @@ def _advised(
     spec, _ = read_spec(with_defaults(raw).get("spec"))
     if rules.default_delay is None or spec is None:
         return decision
-    ref = Ref(GROVE, SET, _field(raw, "namespace") or "default", _field(raw, "name"))
+    ref = Ref(GROVE, SET_KIND, _field(raw, "namespace") or "default", _field(raw, "name"))
     more = cautions_to(ref, spec, rules.default_delay)
     verdict = replace(decision.verdict, warnings=(*decision.verdict.warnings, *more))
     return replace(decision, verdict=verdict)
@@ -163,7 +162,7 @@ def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
             faults += [fault_in(item, named(raw, item.index), problem, None) for problem in problems]
             if problems:
                 continue
-            if kind == SET and group == API_GROUPS[SET]:
+            if kind == SET_KIND and group == API_GROUPS[SET_KIND]:
                 given.sets.append(item)
             elif (kind, raw.get("apiVersion")) == (TOPOLOGY_KIND, GROVE):
                 given.topologies.append(item)
@@ -175,11 +174,11 @@ def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
 def _twins(given: _Given) -> Iterator[Fault]:
     """Manifests of one name that differ: only one of them can be stored (IN-032). Linear."""
     alike: dict[tuple[str, str], dict[str, Item]] = {}
-    for kind, items in ((SET, given.sets), (TOPOLOGY_KIND, given.topologies)):
+    for kind, items in ((SET_KIND, given.sets), (TOPOLOGY_KIND, given.topologies)):
         for item in items:
             raw = item.value
             if _field(raw, "name") and not _field(raw, "uid"):
-                name = _name(raw) if kind == SET else _field(raw, "name")
+                name = _name(raw) if kind == SET_KIND else _field(raw, "name")
                 alike.setdefault((kind, name), {}).setdefault(json.dumps(raw, sort_keys=True), item)
     for found in alike.values():
         problem = ("metadata.name", "one manifest of this name", f"{len(found)} that differ")

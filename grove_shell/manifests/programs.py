@@ -17,7 +17,8 @@ from grove_shell.client.registered import (
     TOPOLOGIES,
     VALIDATION,
 )
-from grove_shell.manifests.installation import OPERATOR, REPLICAS, WEBHOOKS, Installation, Json, labels_of, made
+from grove_shell.manifests.installation import OPERATOR, REPLICAS, WEBHOOKS, Installation, labels_of, made
+from grove_shell.manifests.structural import Json
 from grove_shell.settings.operator import KIND as OPERATOR_KIND
 from grove_shell.settings.operator import settings_of
 from grove_shell.settings.strict import API_VERSION as CONFIGURED

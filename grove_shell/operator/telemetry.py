@@ -7,7 +7,7 @@ from typing import Final
 
 from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.verdicts import Wait
+from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
 from grove_core.kernel.times import parse_time
 from grove_core.plan.plan import Plan
@@ -133,7 +133,7 @@ class Telemetry(Metrics, Follower):
 def _deadlines(plan: Plan) -> Iterator[float]:
     """When gangs are due; a plan may have other reasons to look again."""
     for finding in plan.findings:
-        if finding.question == TERMINATION and finding.verdict == Wait.__name__:
+        if finding.question == TERMINATION and finding.verdict == WAITS:
             for why in finding.because:
                 moment = parse_time(str(dict(why.facts).get("until", "")))
                 if moment is not None:

@@ -20,10 +20,11 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.podgang import podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
+from grove_core.resources.topology_use import SET_KIND
 from grove_shell.world.buried import number_of
 from grove_shell.world.homes import Home
 from grove_shell.world.house import Address, House, Object
-from grove_shell.world.sights import SET_KIND, TEMPLATE_KIND, Sights, Where
+from grove_shell.world.sights import TEMPLATE_KIND, Sights, Where
 from grove_shell.world.template_users import TemplateUsers
 from grove_shell.world.topology_shelf import TopologyShelf
 

@@ -17,7 +17,7 @@ from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.owned import Owned
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.topology_use import User
+from grove_core.resources.topology_use import SET_KIND, User
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.world.buried import Buried
 from grove_shell.world.homes import Home, home_in, is_topology_home
@@ -28,7 +28,6 @@ Sight: TypeAlias = Snapshot | TopologyMoment
 """What one root can see."""
 
 TEMPLATE_KIND: Final = "ResourceClaimTemplate"
-SET_KIND: Final = "PodCliqueSet"
 
 
 class Where(NamedTuple):
