@@ -1,4 +1,4 @@
-"""At rest: what should stand stands, nothing else does, and another look would do nothing (O1, O2, O10, B9)."""
+"""At rest: what should stand stands, and nothing else does (O1, O10, B9)."""
 
 from collections.abc import Iterable, Iterator
 
@@ -29,6 +29,7 @@ from grove_shell.simulator.checks.pods import is_updating
 from grove_shell.simulator.cluster import image_of
 
 _KEPT_OUT = frozenset({"PodClique", "PodGang"})
+_NAMES = 3
 _COUNTED = ("PodClique", "PodCliqueScalingGroup", "PodGang", "Service")
 
 
@@ -204,5 +205,5 @@ def _parts_of(root: PodCliqueSet, groups: dict[str, ScalingGroup], *, spare: boo
 
 
 def _named(parts: list[tuple[str, str]]) -> str:
-    shown = ", ".join(f"{kind} {name}" for kind, name in parts[:3])
-    return shown + (f" and {len(parts) - 3} more" if len(parts) > 3 else "")  # noqa: PLR2004 - as above
+    shown = ", ".join(f"{kind} {name}" for kind, name in parts[:_NAMES])
+    return shown + (f" and {len(parts) - _NAMES} more" if len(parts) > _NAMES else "")
