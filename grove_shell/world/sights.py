@@ -65,10 +65,6 @@ class Sights:
         """Whether an object of this uid went, as far as was heard, and did not come back to sight."""
         return uid in self._gone
 
-    def homes(self) -> list[Home]:
-        """Every set there is, sorted."""
-        return sorted(home for home, house in self._houses.items() if house.root is not None)
-
     def leftovers(self, home: Home) -> list[ScalingGroup | PodClique]:
         """What a set that is gone left behind and is being deleted; a set that cannot be read is not gone (WL-233)."""
         house = self._houses.get(home)
