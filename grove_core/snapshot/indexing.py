@@ -1,21 +1,24 @@
 """From the objects of a cluster to their index: who owns what, and what has lost its owner."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Final, TypeVar
 
+from grove_core.kernel.steps import Attempt
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.labels import set_named_by
 from grove_core.resources.membership import sharer_of
 from grove_core.resources.meta import Resource
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned import CLAIM_KIND, Owned
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.cluster import Cluster, Gap, by_name
+from grove_core.snapshot.snapshot import Snapshot
 
 OWNERS_OF_CLIQUES: Final = frozenset({"PodCliqueSet", GROUP_KIND})
 
@@ -87,6 +90,22 @@ def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Ite
         claims=held,
         shared_of={key: tuple(sorted(items, key=by_name)) for key, items in shared.items()},
     )
+
+
+def snapshot_among(
+    items: Collection[Resource], root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...]
+) -> Snapshot:
+    """What the set can see of some objects; it has no pods yet. Linear."""
+    own = cluster_of(
+        sets=(root,),
+        groups=(item for item in items if isinstance(item, ScalingGroup)),
+        cliques=(item for item in items if isinstance(item, PodClique)),
+        gangs=(item for item in items if isinstance(item, PodGang)),
+        others=(item for item in items if isinstance(item, Owned)),
+    )
+    domains = (item for item in items if isinstance(item, ComputeDomain))
+    claims = (item for item in items if isinstance(item, Owned) and item.ref.kind == CLAIM_KIND)
+    return with_domains(own, domains, claims).snapshot_of(root, now, attempts)
 
 
 def _by_set_of_gang(pods_of: Mapping[str, Sequence[Pod]]) -> dict[tuple[str, str], dict[str, Sequence[Pod]]]:

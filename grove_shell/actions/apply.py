@@ -32,7 +32,7 @@ from grove_shell.controller.deciding import decided
 from grove_shell.exits import DONE, ERROR, STALE
 from grove_shell.page import Page, complain, printable, show, write
 from grove_shell.reading.collected import Collected
-from grove_shell.reading.faults import Fault
+from grove_shell.reading.faults import faults_in
 from grove_shell.reading.objects import load
 from grove_shell.views.words import plural
 from grove_shell.world.confirming import Confirming
@@ -112,8 +112,7 @@ def _read(path: str) -> Document:
 
 def _unread(path: str, problems: Iterable[Problem]) -> _Unread:
     """A line for each problem, short and without what no terminal can show (IN-005)."""
-    faults = (Fault(file=path, path=one.path, expected=one.expected, got=one.got) for one in problems)
-    return _Unread("\n".join(map(str, faults)))
+    return _Unread("\n".join(map(str, faults_in(path, problems))))
 
 
 def _problems(document: Document) -> Iterator[Problem]:

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from grove_core.kernel.errors import Problem
 from grove_shell.reading.faults import Fault
+from grove_shell.reading.items import fault_in
 from grove_shell.reading.sources import items_of, standard_input
 
 T = TypeVar("T")
@@ -19,17 +20,8 @@ def configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[Fault, ..
     faults: list[Fault] = []
     found = [] if path is None else [(item, *read(item.value)) for item in items_of(path, faults, standard_input())]
     for item, _, problems in found:
-        faults.extend(
-            Fault(
-                file=item.file,
-                document=item.document,
-                object=str(item.value.get("kind") or ""),
-                path=problem.path,
-                expected=problem.expected,
-                got=problem.got,
-            )
-            for problem in problems
-        )
+        where = str(item.value.get("kind") or "")
+        faults.extend(fault_in(item, where, (one.path, one.expected, one.got), None) for one in problems)
     if path is not None and len(found) != 1 and not faults:
         faults.append(Fault(file=path, expected="one configuration", got=str(len(found) or "none")))
     return found[0][1] if found else read({})[0], tuple(faults)

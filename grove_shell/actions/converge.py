@@ -1,6 +1,6 @@
 """``grove converge``: read what is asked for, run it, and show it as a table, a file of runs and pictures."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from importlib import import_module
@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from grove_core.kernel.errors import Problem
 from grove_shell.actions.configuration import configuration
 from grove_shell.client.connection import NoAccess
 from grove_shell.converge.asking import Asked, points_of
@@ -22,7 +21,7 @@ from grove_shell.converge.schedule import Schedule
 from grove_shell.converge.worlds import WORLDS
 from grove_shell.exits import DONE, ERROR
 from grove_shell.page import complain, show, warn, write
-from grove_shell.reading.faults import Fault
+from grove_shell.reading.faults import Fault, faults_in
 from grove_shell.views.convergence_document import runs_as_json
 from grove_shell.views.convergence_table import convergence_page
 from grove_shell.views.faults import COMMAND_LINE, NOTHING_RUN, faults_page
@@ -62,7 +61,7 @@ def _converge(options: ConvergeOptions) -> int:
     costs, faults = configuration(options.costs, costs_of)
     folder = Path(options.out) if options.out is not None else None
     before, more = _before(folder, options)
-    faults = (*_of_command_line(problems), *faults, *more)
+    faults = (*faults_in(COMMAND_LINE, problems), *faults, *more)
     if faults:
         complain(faults_page(faults, NOTHING_RUN))
         return ERROR
@@ -123,11 +122,6 @@ def _before(folder: Path | None, options: ConvergeOptions) -> tuple[tuple[Run, .
         got = fault.strerror or str(fault) if isinstance(fault, OSError) else "bytes that are none"
         return (), (Fault(file=str(path), expected="a file of runs in UTF-8", got=got),)
     return read_runs(text, str(path))
-
-
-def _of_command_line(problems: Iterable[Problem]) -> Iterator[Fault]:
-    for problem in problems:
-        yield Fault(file=COMMAND_LINE, path=problem.path, expected=problem.expected, got=problem.got)
 
 
 def _engine_of(options: ConvergeOptions, costs: Costs) -> Engine:

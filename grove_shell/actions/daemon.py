@@ -14,7 +14,7 @@ from grove_shell.fabric_daemon.identity import Told, identified, problems_in
 from grove_shell.fabric_daemon.process import DaemonProcess
 from grove_shell.fabric_daemon.telling import Telling
 from grove_shell.page import complain
-from grove_shell.reading.faults import Fault
+from grove_shell.reading.faults import faults_in
 from grove_shell.views.faults import COMMAND_LINE, NOTHING_STARTED, faults_page
 
 
@@ -66,8 +66,5 @@ async def _reached(options: DaemonOptions, problems: list[Problem]) -> Connectio
 
 
 def _refused(problems: Iterable[Problem]) -> int:
-    faults = [
-        Fault(file=COMMAND_LINE, path=problem.path, expected=problem.expected, got=problem.got) for problem in problems
-    ]
-    complain(faults_page(faults, NOTHING_STARTED))
+    complain(faults_page(tuple(faults_in(COMMAND_LINE, problems)), NOTHING_STARTED))
     return ERROR

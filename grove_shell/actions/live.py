@@ -10,7 +10,7 @@ from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.actions.source import Live, NoCluster
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connection import Connection, NoAccess, connect
+from grove_shell.client.connection import NoAccess, connect
 from grove_shell.client.greeting import advice_on
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind
 from grove_shell.client.lists import NotListed, pages_of
@@ -64,7 +64,7 @@ async def _collect(live: Live, count: Callable[[Any], None]) -> Collected:
                 raise found
         items = await _looked_at_again(api, items, complete, count)
     return Collected(
-        origin=_origin(connection), items=tuple(items), complete=frozenset(complete), served=served, unseen=unseen
+        origin=connection.server, items=tuple(items), complete=frozenset(complete), served=served, unseen=unseen
     )
 
 
@@ -80,14 +80,15 @@ async def _looked_at_again(api: Api, items: list[Json], complete: set[Gap], coun
     if _POD not in seen:
         return items
     judged = [kind for kind in _JUDGED if kind in seen]
-    for namespace in sorted(_short_of_pods(items)):
+    short, again = _short_of_pods(items), list[Json]()
+    for namespace in sorted(short):
         try:
-            again = [await _listed(api, KINDS[kind], namespace, count, whole=True) for kind in judged]
+            for kind in judged:
+                again += await _listed(api, KINDS[kind], namespace, count, whole=True)
         except NotListed as fault:
             raise NoCluster(f"{namespace}: listed once, and not a second time: {advice_on(fault)}") from fault
-        items = [item for item in items if item["kind"] not in judged or item["metadata"]["namespace"] != namespace]
-        items += [item for found in again for item in found]
-    return items
+    kept = [item for item in items if item["kind"] not in judged or item["metadata"]["namespace"] not in short]
+    return kept + again
 
 
 def _short_of_pods(items: Iterable[Json]) -> set[str]:
@@ -125,7 +126,3 @@ async def _listed(
         for item in items:
             count(item)
     return found
-
-
-def _origin(connection: Connection) -> str:
-    return connection.server

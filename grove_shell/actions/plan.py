@@ -13,7 +13,7 @@ from grove_core.explain import Tone, is_undecided, story_of
 from grove_core.kernel.steps import Delete
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
-from grove_shell.actions.situation import Situation, asked
+from grove_shell.actions.situation import Situation, asked, missing
 from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import forecasts, topology_forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
@@ -45,9 +45,8 @@ def plan(source: Source, options: PlanOptions) -> int:
     if situation is None:
         return ERROR
     snapshots = tuple(situation.snapshots(source.namespace, options.sets))
-    missing = situation.missing(source.namespace, options.sets)
-    if missing:
-        complain(f"not in the input: {', '.join(missing)}")
+    if lacking := missing(situation.loaded.cluster, options.sets, source.namespace):
+        complain(f"not in the input: {', '.join(lacking)}")
         return USAGE
     until = moment_after(situation.now, options.until)
     rules = rule_set(options.rules or situation.rules)

@@ -1,6 +1,6 @@
 """From what the user said to a situation: a cluster, the attempts made before, and the clock."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -9,13 +9,16 @@ from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.configuration import Configuration
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.source import NoCluster, Source
 from grove_shell.page import complain
 from grove_shell.reading.faults import Fault
+from grove_shell.reading.items import fault_in
 from grove_shell.reading.loaded import Loaded
 from grove_shell.reading.objects import load
-from grove_shell.reading.sources import Item, items_of, standard_input
+from grove_shell.reading.sources import items_of, standard_input
 from grove_shell.views.faults import KEEP_GOING, LEFT_OPEN, faults_page
 from grove_shell.views.progress import counting
 
@@ -60,20 +63,34 @@ class Situation:
             namespace: only sets of this namespace; None for all.
             names: ``set`` or ``namespace/set``; empty for all.
         """
-        wanted = set(names)
-        for root in self.loaded.cluster.sets:
-            full = f"{root.ref.namespace}/{root.ref.name}"
-            if namespace not in {None, root.ref.namespace} or (wanted and not wanted & {root.ref.name, full}):
-                continue
+        for root in chosen(self.loaded.cluster, names, namespace):
             yield self.loaded.cluster.snapshot_of(root, self.now, self.attempts)
 
-    def missing(self, namespace: str | None, names: tuple[str, ...]) -> list[str]:
-        """What was asked for and is not there (CL-009): namespaces without a set, sets by name; sorted."""
-        there = [root.ref for root in self.loaded.cluster.sets if namespace in {None, root.ref.namespace}]
-        known = {name for ref in there for name in (ref.name, f"{ref.namespace}/{ref.name}")}
-        if namespace is not None and not there and not names:
-            return [f"a PodCliqueSet in namespace {namespace}"]
-        return sorted(f"PodCliqueSet {name}" for name in names if name not in known)
+
+def chosen(cluster: Cluster, names: Collection[str], namespace: str | None = None) -> Iterator[PodCliqueSet]:
+    """The sets that are meant, as :meth:`Situation.snapshots` is told them; sorted by namespace and name."""
+    wanted = set(names)
+    for root in cluster.sets:
+        if namespace in {None, root.ref.namespace} and (not wanted or wanted & _names_of(root)):
+            yield root
+
+
+def missing(cluster: Cluster, names: Collection[str], namespace: str | None = None) -> list[str]:
+    """What was asked for and is not there (CL-009): namespaces without a set, sets by name; sorted."""
+    there = [*chosen(cluster, (), namespace)]
+    if namespace is not None and not there and not names:
+        return [f"a PodCliqueSet in namespace {namespace}"]
+    known = {name for root in there for name in _names_of(root)}
+    return sorted(f"PodCliqueSet {name}" for name in names if name not in known)
+
+
+def _names_of(root: PodCliqueSet) -> set[str]:
+    return {root.ref.name, f"{root.ref.namespace}/{root.ref.name}"}
+
+
+def moment_of(source: Source, loaded: Loaded) -> datetime:
+    """What time it is: as the user says, as of the dump, or by the computer's clock."""
+    return source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC)
 
 
 def situation_of(source: Source) -> Situation:
@@ -95,7 +112,7 @@ def situation_of(source: Source) -> Situation:
     return Situation(
         loaded=loaded,
         faults=every,
-        now=source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC),
+        now=moment_of(source, loaded),
         attempts=attempts,
         usable=not every or source.keep_going,
         rules=told.rules,
@@ -140,8 +157,6 @@ def _unfit(source: Source, loaded: Loaded) -> Iterator[Fault]:
         yield Fault(
             file=source.config,
             document=1,
-            line=None,
-            column=None,
             object="OperatorConfiguration",
             path="mnnvl.enabled",
             expected="false",
@@ -158,19 +173,6 @@ def _attempts(path: str) -> tuple[tuple[Attempt, ...], tuple[Fault, ...]]:
         try:
             found.extend(attempts_from_json(item.value.get("attempts")))
         except MalformedObject as fault:
-            faults.extend(_placed(item, fault))
+            problems = ((one.path or "attempts", one.expected, one.got) for one in fault.problems)
+            faults.extend(fault_in(item, "", problem, None) for problem in problems)
     return tuple(found), tuple(faults)
-
-
-def _placed(item: Item, fault: MalformedObject) -> Iterator[Fault]:
-    for problem in fault.problems:
-        yield Fault(
-            file=item.file,
-            document=item.document,
-            line=None,
-            column=None,
-            object="",
-            path=problem.path or "attempts",
-            expected=problem.expected,
-            got=problem.got,
-        )

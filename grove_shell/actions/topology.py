@@ -1,7 +1,7 @@
 """``grove topology list`` and ``grove topology impact``: who uses what, and what a change or a deletion would mean."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from grove_core.admit_topology import admit_topology, admit_topology_deletion
@@ -24,7 +24,7 @@ from grove_core.resources.keys import GROVE
 from grove_core.resources.names import listed
 from grove_core.resources.topology_use import User
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.actions.situation import configured_by
+from grove_shell.actions.situation import configured_by, moment_of
 from grove_shell.actions.source import NoCluster, Source
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import complain, show, warn, write
@@ -90,9 +90,8 @@ def read(source: Source, unused: str = KEEP_GOING) -> Read | None:
     if faults:
         complain(faults_page(faults, LEFT_OPEN if usable else unused))
     warn((*loaded.passed_by, *loaded.unseen.values()))
-    now = source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC)
     cluster = loaded.cluster if source.config is not None else _as_configured(loaded)
-    return Read(cluster=cluster, grounds=grounds, faults=faults, now=now, usable=usable)
+    return Read(cluster=cluster, grounds=grounds, faults=faults, now=moment_of(source, loaded), usable=usable)
 
 
 def list_topologies(source: Source, output: str) -> int:

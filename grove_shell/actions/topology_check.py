@@ -1,11 +1,9 @@
 """``grove topology check``: whether the gangs of sets have a place, by their own topology and by each other one."""
 
-from collections.abc import Iterator
-
-from grove_core.check_topology import Check, check_topology
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.check_topology import check_topology
+from grove_shell.actions.situation import chosen, missing
 from grove_shell.actions.source import Source
-from grove_shell.actions.topology import Read, read
+from grove_shell.actions.topology import read
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import complain, show, write
 from grove_shell.views.check_page import check_page
@@ -27,25 +25,13 @@ def check_topologies(
     if lacking:
         complain(f"nothing to check: no {' and no '.join(lacking)} in the input")
         return ERROR
-    known = {name for root in found.cluster.sets for name in (root.ref.name, f"{root.ref.namespace}/{root.ref.name}")}
-    missing = sorted(f"PodCliqueSet {name}" for name in sets if name not in known)
-    if missing:
-        complain(f"not in the input: {', '.join(missing)}")
+    if unknown := missing(found.cluster, sets):
+        complain(f"not in the input: {', '.join(unknown)}")
         return USAGE
-    checks = [_checked(found, snapshot) for snapshot in _chosen(found, sets)]
+    snapshots = (found.cluster.snapshot_of(root, found.now) for root in chosen(found.cluster, sets))
+    checks = [check_topology(snapshot, found.grounds.nodes.values(), found.grounds.tenants) for snapshot in snapshots]
     if output == "human":
         show(check_page(checks, found.grounds, verbose=verbose))
     else:
         write(as_text(check_as_json(checks, found.grounds), output))
     return DONE if all(check.is_success for check in checks) else FAIL_ON
-
-
-def _chosen(found: Read, sets: tuple[str, ...]) -> Iterator[Snapshot]:
-    wanted = set(sets)
-    for root in found.cluster.sets:
-        if not wanted or wanted & {root.ref.name, f"{root.ref.namespace}/{root.ref.name}"}:
-            yield found.cluster.snapshot_of(root, found.now)
-
-
-def _checked(found: Read, snapshot: Snapshot) -> Check:
-    return check_topology(snapshot, found.grounds.nodes.values(), found.grounds.tenants)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 
 from grove_core.admit import admit, neighbours_in
 from grove_core.admit_topology import admit_topology, around_in
@@ -14,8 +14,7 @@ from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.topology.admit import Around
 from grove_core.areas.workload.defaults import with_defaults
-from grove_core.document.writing import reason_as_json
-from grove_core.kernel.admission import AdmissionVerdict, Deny, Remark
+from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
@@ -24,6 +23,7 @@ from grove_core.resources.fields import shown
 from grove_core.resources.keys import GROVE
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.template import read_spec
+from grove_core.resources.topology_use import SET_KIND
 from grove_shell.actions.situation import configured_by
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.likeness import slip_in
@@ -34,12 +34,11 @@ from grove_shell.reading.found import API_GROUPS
 from grove_shell.reading.items import fault_in, named
 from grove_shell.reading.sources import Item, items_of, label_of, standard_input
 from grove_shell.views.faults import REST_JUDGED, faults_page
+from grove_shell.views.remarks import remark_as_json
 from grove_shell.views.structured import as_text
-from grove_shell.views.words import plural
+from grove_shell.views.words import cited, plural
 
 Judged = tuple[Item, Decision[AdmissionVerdict]]
-
-SET: Final = "PodCliqueSet"
 
 
 @dataclass(slots=True)
@@ -127,7 +126,7 @@ def _advised(
     spec, _ = read_spec(with_defaults(raw).get("spec"))
     if rules.default_delay is None or spec is None:
         return decision
-    ref = Ref(GROVE, SET, _field(raw, "namespace") or "default", _field(raw, "name"))
+    ref = Ref(GROVE, SET_KIND, _field(raw, "namespace") or "default", _field(raw, "name"))
     more = cautions_to(ref, spec, rules.default_delay)
     verdict = replace(decision.verdict, warnings=(*decision.verdict.warnings, *more))
     return replace(decision, verdict=verdict)
@@ -163,7 +162,7 @@ def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
             faults += [fault_in(item, named(raw, item.index), problem, None) for problem in problems]
             if problems:
                 continue
-            if kind == SET and group == API_GROUPS[SET]:
+            if kind == SET_KIND and group == API_GROUPS[SET_KIND]:
                 given.sets.append(item)
             elif (kind, raw.get("apiVersion")) == (TOPOLOGY_KIND, GROVE):
                 given.topologies.append(item)
@@ -175,11 +174,11 @@ def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
 def _twins(given: _Given) -> Iterator[Fault]:
     """Manifests of one name that differ: only one of them can be stored (IN-032). Linear."""
     alike: dict[tuple[str, str], dict[str, Item]] = {}
-    for kind, items in ((SET, given.sets), (TOPOLOGY_KIND, given.topologies)):
+    for kind, items in ((SET_KIND, given.sets), (TOPOLOGY_KIND, given.topologies)):
         for item in items:
             raw = item.value
             if _field(raw, "name") and not _field(raw, "uid"):
-                name = _name(raw) if kind == SET else _field(raw, "name")
+                name = _name(raw) if kind == SET_KIND else _field(raw, "name")
                 alike.setdefault((kind, name), {}).setdefault(json.dumps(raw, sort_keys=True), item)
     for found in alike.values():
         problem = ("metadata.name", "one manifest of this name", f"{len(found)} that differ")
@@ -215,16 +214,12 @@ def _page(judged: list[Judged], others: Mapping[str, int]) -> Page:
         cautions = f", {plural(len(warnings), 'warning')}" if warnings else ""
         page.add(f"{item.file}: {label_of(item)}: ", word, problems + cautions)
         for objection in refusals:
-            page.add("  ", str(objection), (_rule(objection), "dim"))
+            page.add("  ", str(objection), cited(objection.reason))
         for warning in warnings:
-            page.add("  ", ("warning: ", "yellow"), str(warning), (_rule(warning), "dim"))
+            page.add("  ", ("warning: ", "yellow"), str(warning), cited(warning.reason))
     if others:
         page.add((f"not judged: {', '.join(f'{count:,} {kind}' for kind, count in others.items())}", "dim"))
     return page
-
-
-def _rule(found: Remark) -> str:
-    return f"  {found.reason.rule.code} {found.reason.rule.requirement}"
 
 
 def _as_json(item: Item, decision: Decision[AdmissionVerdict]) -> dict[str, Any]:
@@ -234,10 +229,6 @@ def _as_json(item: Item, decision: Decision[AdmissionVerdict]) -> dict[str, Any]
         "document": item.document,
         "object": label_of(item),
         "verdict": type(decision.verdict).__name__,
-        "objections": [_found_as_json(objection) for objection in objections],
-        "warnings": [_found_as_json(warning) for warning in decision.verdict.warnings],
+        "objections": [remark_as_json(objection) for objection in objections],
+        "warnings": [remark_as_json(warning) for warning in decision.verdict.warnings],
     }
-
-
-def _found_as_json(found: Remark) -> dict[str, Any]:
-    return {"path": found.path, "got": found.got, **reason_as_json(found.reason)}

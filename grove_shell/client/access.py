@@ -11,9 +11,9 @@ from typing import Final
 
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.keys import NVIDIA
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, followed
+from grove_shell.client.registered import GROUP, MUTATING, VALIDATING
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.webhooks import WebhookSettings
 
@@ -50,8 +50,7 @@ class Access:
 
 
 _FOLLOWED: Final = "list watch"
-_OWNERS: Final = (POD_CLIQUE_SET, GROUP_KIND, "PodClique")
-_WITH_STATUS: Final = (*_OWNERS, "PodGang")
+_PARTED: Final = (POD_CLIQUE_SET, GROUP_KIND, "PodClique", "PodGang")
 _BLOCKING: Final = (
     "an API server with OwnerReferencesPermissionEnforcement asks for it where an owner waits for its parts"
 )
@@ -87,9 +86,8 @@ def _of_kinds(*, everywhere: bool, by_topology: bool) -> Iterator[Access]:
         verbs = tuple(sorted(f"{_FOLLOWED} {done}".split()))
         scope = Scope.CLUSTER if kind.clustered else Scope.WATCHED
         yield Access(group=kind.group, resource=kind.plural, verbs=verbs, scope=scope)
-        if kind.kind in _WITH_STATUS:
+        if kind.kind in _PARTED:
             yield Access(group=kind.group, resource=f"{kind.plural}/status", verbs=("patch",))
-        if kind.kind in {*_OWNERS, "PodGang"}:
             yield Access(group=kind.group, resource=f"{kind.plural}/finalizers", verbs=("update",), unasked=_BLOCKING)
 
 
@@ -149,7 +147,6 @@ def webhooks(suffix: str = "", *, shared: bool = False, by_topology: bool = Fals
         by_topology: whether pods are placed by topology.
     """
     told, sets = WebhookSettings(), KINDS[POD_CLIQUE_SET]
-    registered = "admissionregistration.k8s.io"
     return (
         Access(group=sets.group, resource=sets.plural, verbs=("list", "watch")),
         *(of_shared() if shared else ()),
@@ -164,13 +161,13 @@ def webhooks(suffix: str = "", *, shared: bool = False, by_topology: bool = Fals
         ),
         *(
             Access(
-                group=registered,
-                resource=f"{word}webhookconfigurations",
+                group=GROUP,
+                resource=resource,
                 scope=Scope.CLUSTER,
                 verbs=("get", "patch"),
                 names=(f"{name}{suffix}",),
             )
-            for word, name in (("mutating", told.registration.mutating), ("validating", told.registration.validating))
+            for resource, name in ((MUTATING, told.registration.mutating), (VALIDATING, told.registration.validating))
         ),
     )
 
@@ -178,7 +175,7 @@ def webhooks(suffix: str = "", *, shared: bool = False, by_topology: bool = Fals
 _OWNING: Final = (
     "an API server with OwnerReferencesPermissionEnforcement asks for it where an owner is added to what is there"
 )
-_DOMAINS: Final = (NVIDIA.partition("/")[0], "computedomains")
+_DOMAINS: Final = (KINDS[DOMAIN_KIND].group, KINDS[DOMAIN_KIND].plural)
 _CLIQUES: Final = (_DOMAINS[0], "computedomaincliques")
 
 

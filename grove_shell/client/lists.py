@@ -85,6 +85,18 @@ async def pages_of(api: Api, kind: ApiKind, namespace: str = "", selector: str |
         await asyncio.sleep(0)
 
 
+async def whole_list(api: Api, kind: ApiKind, namespace: str = "") -> tuple[list[dict[str, Any]], str]:
+    """Every object of a kind, and the version of the whole list. Raises what :func:`pages_of` does."""
+    found: list[dict[str, Any]] = []
+    version = ""
+    async for page in pages_of(api, kind, namespace):
+        if page.first:
+            found.clear()
+        found.extend(page.items)
+        version = page.version
+    return found, version
+
+
 def selected(kind: ApiKind, selector: str | None = None) -> dict[str, str]:
     """The part of a query that says which objects of a kind concern us."""
     wanted = kind.selector if selector is None else selector

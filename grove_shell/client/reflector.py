@@ -3,13 +3,12 @@
 import asyncio
 import random
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from grove_shell.client.api import GONE, NOT_FOUND, Api, RefusedWatch, Unreachable
 from grove_shell.client.genuine import CHANGES, event_of
 from grove_shell.client.kinds import ApiKind
-from grove_shell.client.lists import NotListed, accepted, pages_of, selected
+from grove_shell.client.lists import NotListed, accepted, selected, whole_list
 
 _FIRST_PATIENCE: Final = 0.2
 _LONGEST_PATIENCE: Final = 30.0
@@ -39,13 +38,6 @@ class Shelf(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class Standing:
-    """How a reflector stands; ``trouble`` is why it does not get on, and empty while it does."""
-
-    trouble: str = ""
-
-
 class Reflector:
     """Keeps the objects of one kind on a shelf."""
 
@@ -68,13 +60,13 @@ class Reflector:
             told: hears of every trouble, once: the kind, and what is wrong.
         """
         self.kind = kind
-        self.standing = Standing()
         self.synced = asyncio.Event()
         self._api = api
         self._shelf = shelf
         self._namespace = namespace
         self._told = told
         self._patience = _FIRST_PATIENCE
+        self._trouble = ""  # why it does not get on; empty while it does
         self._unseen = ""  # why nothing is seen, as the shelf was told
         self._version = ""  # of the last event, or of the list; empty to list anew
 
@@ -100,16 +92,11 @@ class Reflector:
                 await self._wait("" if begun_anew else str(fault))
 
     async def _list(self) -> str:
-        found: list[dict[str, Any]] = []
-        version = ""
-        async for page in pages_of(self._api, self.kind, self._namespace):
-            if page.first:
-                found.clear()
-            found.extend(page.items)
-            version = page.version
+        found, version = await whole_list(self._api, self.kind, self._namespace)
         self._shelf.replace(self.kind.kind, found, version)
+        self._trouble = ""  # why it does not get on; empty while it does
         self._unseen = ""
-        self.standing.trouble = ""
+        self._trouble = ""
         self.synced.set()
         return version
 
@@ -144,7 +131,7 @@ class Reflector:
                 if raw.get("code") == GONE:
                     self._version = ""
                 return seen > 0
-            self.standing.trouble = ""
+            self._trouble = ""
             self._patience = _FIRST_PATIENCE
             if what == "DELETED":
                 self._shelf.drop(self.kind.kind, self._whole(raw))
@@ -162,8 +149,8 @@ class Reflector:
 
     async def _wait(self, trouble: str, *, at_least: float = 0) -> None:
         """Longer each time, and not all at the same moment."""
-        if trouble and trouble != self.standing.trouble:
-            self.standing.trouble = trouble
+        if trouble and trouble != self._trouble:
+            self._trouble = trouble
             self._told(self.kind.kind, trouble)
         pause = max(self._patience, at_least) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
         self._patience = min(self._patience * 2, _LONGEST_PATIENCE)

@@ -25,7 +25,7 @@ class Look:
     seconds: float
 
 
-class Following:
+class Follower:
     """Who hears of rounds: logs, metrics, Events; what it does not override it does not listen to."""
 
     def planned(self, look: Look) -> None:

@@ -11,7 +11,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile_domain import CLEANUP, reconcile_domain
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_shell.client.api import APPLY, MERGE, Answer, Api, Unreachable
-from grove_shell.client.lists import NotListed, pages_of
+from grove_shell.client.lists import NotListed, whole_list
 from grove_shell.domain_controller.shelf import DomainShelf
 from grove_shell.fabric_daemon.kinds import PODS, place_of
 
@@ -120,14 +120,8 @@ class DomainRounds:
 
     async def _see_pods(self) -> None:
         """The pods from the server itself, which makes the view as new as the list."""
-        found: list[Mapping[str, Any]] = []
-        version = ""
         try:
-            async for page in pages_of(self._api, PODS, self._namespace):
-                if page.first:
-                    found.clear()
-                found.extend(page.items)
-                version = page.version
+            found, version = await whole_list(self._api, PODS, self._namespace)
         except (Unreachable, NotListed):
             return  # the watch of the pods tells the trouble
         self._shelf.replace(PODS.kind, found, version)

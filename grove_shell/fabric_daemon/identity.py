@@ -16,7 +16,7 @@ from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
 from grove_core.resources.keys import CORE, DOMAIN
 from grove_core.resources.names import domain_clique_name
 from grove_core.resources.syntax import is_dns_subdomain, is_label_value
-from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.api import NOT_FOUND, Api, Unreachable
 from grove_shell.client.connection import NoAccess
 from grove_shell.client.genuine import is_object
 from grove_shell.client.greeting import advice_on
@@ -24,7 +24,6 @@ from grove_shell.client.kinds import ApiKind
 from grove_shell.fabric_daemon.kinds import DOMAINS, PODS
 
 _UID: Final = "00000000-0000-0000-0000-000000000000"  # as long as real ones
-_NOT_FOUND: Final = 404
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +167,7 @@ async def _found(
     raw: Mapping[str, Any] = answer.json()
     if answer.good and is_object(raw):
         return raw
-    got = "none of that name" if answer.status == _NOT_FOUND else answer.words
+    got = "none of that name" if answer.status == NOT_FOUND else answer.words
     problems.append(Problem(path=path, expected=f"a {kind.kind} that is there", got=got))
     return None
 

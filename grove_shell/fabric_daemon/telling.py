@@ -28,10 +28,10 @@ from grove_core.areas.domain_cliques.verdicts import (
     Wait,
     Yield,
 )
-from grove_core.document.writing import reason_as_json
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_shell.json_text import json_text
+from grove_shell.log_lines import reason_of_log, time_of_log
 from grove_shell.page import Page, show_on
 
 _WORDS: Final[Mapping[type[Deed], str]] = MappingProxyType(
@@ -90,7 +90,7 @@ class Telling:
         self._last = key
         reason = because[0]
         shown = f"{reason.sentence}  {reason.rule.requirement}"
-        told = [_reason(one) for one in because]
+        told = [*map(reason_of_log, because)]
         self._write("info", _WORDS[kind], shown, _STYLES.get(kind, ""), {"because": told})
 
     def answered(self, request: Request, answer: Answer) -> None:
@@ -100,8 +100,7 @@ class Telling:
             self.say("warning", f"{_WORDS[type(request)]}: {answer.reply.value}", detail=answer.detail)
 
     def _write(self, level: str, message: str, shown: str, style: str, fields: Mapping[str, Any]) -> None:
-        moment = self._clock()
-        at = f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
+        at = time_of_log(self._clock())
         if self._as_json:
             line = {"ts": at, "level": level, "msg": message, **fields}
             self._out.write(json_text(line) + "\n")
@@ -114,8 +113,3 @@ class Telling:
 
 def _key(reason: Reason) -> object:
     return (reason.rule, tuple(fact for fact in reason.facts if fact[0] not in _CHANGING))
-
-
-def _reason(reason: Reason) -> dict[str, Any]:
-    whole = reason_as_json(reason)
-    return {key: whole[key] for key in ("rule", "requirement", "sentence")}

@@ -7,9 +7,10 @@ from functools import cache
 from typing import Final
 
 from grove_core.resources.keys import GROVE, MIN_AVAILABLE_BREACHED, SCHEDULER
+from grove_shell.manifests.custom import definition, object_schema
 from grove_shell.manifests.specs import clique_spec, gang_spec, group_spec, set_spec
 from grove_shell.manifests.statuses import clique_status, gang_status, group_status, set_status
-from grove_shell.manifests.structural import Json, fields, object_meta, text
+from grove_shell.manifests.structural import Json, object_meta, text
 from grove_shell.manifests.topologies import topology_definition
 
 
@@ -47,11 +48,6 @@ class Kind:
     status: Callable[[], Json]
     columns: tuple[Column, ...]
     selector: str = ""
-
-    @property
-    def plural(self) -> str:
-        """The name of the resource in paths."""
-        return f"{self.kind.lower()}s"
 
 
 _REPLICAS: Final = Column(name="Replicas", path=".spec.replicas")
@@ -167,7 +163,6 @@ def schema_for(api_version: str, kind: str) -> Json | None:
 
 
 def _definition(kind: Kind) -> Json:
-    group, _, version = kind.api_version.partition("/")
     scale = {
         "scale": {
             "specReplicasPath": ".spec.replicas",
@@ -175,44 +170,13 @@ def _definition(kind: Kind) -> Json:
             "labelSelectorPath": f".status.{kind.selector}",
         }
     }
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{kind.plural}.{group}"},
-        "spec": {
-            "group": group,
-            "scope": "Namespaced",
-            "names": {
-                "kind": kind.kind,
-                "listKind": f"{kind.kind}List",
-                "plural": kind.plural,
-                "singular": kind.kind.lower(),
-                "shortNames": [kind.short],
-                "categories": ["grove"],
-            },
-            "versions": [
-                {
-                    "name": version,
-                    "served": True,
-                    "storage": True,
-                    "subresources": {"status": {}, **(scale if kind.selector else {})},
-                    "additionalPrinterColumns": [column.as_json for column in kind.columns],
-                    "schema": {"openAPIV3Schema": _schema(kind)},
-                }
-            ],
-        },
+    parts = {
+        "subresources": {"status": {}, **(scale if kind.selector else {})},
+        "additionalPrinterColumns": [column.as_json for column in kind.columns],
+        "schema": {"openAPIV3Schema": _schema(kind)},
     }
+    return definition(kind.api_version, kind.kind, parts, short=kind.short)
 
 
 def _schema(kind: Kind) -> Json:
-    whole = fields(
-        {
-            "apiVersion": text(),
-            "kind": text(),
-            "metadata": {"type": "object"},
-            "spec": kind.spec(),
-            "status": kind.status(),
-        },
-        ("spec",),
-    )
-    return {"description": kind.about, **whole}
+    return object_schema(kind.about, {"spec": kind.spec(), "status": kind.status()}, ("spec",))

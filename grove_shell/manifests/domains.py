@@ -11,6 +11,7 @@ from grove_core.resources.compute_domain import DOMAIN_KIND, NODE_NAME, CliqueIn
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND, DAEMON_NODE_NAME
 from grove_core.resources.daemon_entry import NOT_READY, READY, DaemonEntry
 from grove_core.resources.keys import NVIDIA
+from grove_shell.manifests.custom import definition, object_schema
 from grove_shell.manifests.structural import Json, fields, many, text
 
 _WORDS: Final = (READY, NOT_READY)
@@ -19,8 +20,9 @@ _IMMUTABLE: Final = {"rule": "self == oldSelf", "message": "A computeDomain.spec
 
 def domain_definitions() -> Iterator[Json]:
     """The custom resource definitions of both kinds."""
-    yield _definition(DOMAIN_KIND, _domain(), {"subresources": {"status": {}}})
-    yield _definition(CLIQUE_KIND, _clique(), {})
+    parts = {"schema": {"openAPIV3Schema": _domain()}, "subresources": {"status": {}}}
+    yield definition(NVIDIA, DOMAIN_KIND, parts)
+    yield definition(NVIDIA, CLIQUE_KIND, {"schema": {"openAPIV3Schema": _clique()}})
 
 
 def domain_schemas() -> Mapping[str, Json]:
@@ -45,32 +47,17 @@ def _domain() -> Json:
         }
     )
     spec["x-kubernetes-validations"] = [dict(_IMMUTABLE)]
-    return _object({"spec": spec, "status": status}, "What lets the pods of a workload share GPU memory across nodes.")
+    about = "What lets the pods of a workload share GPU memory across nodes."
+    return object_schema(about, {"spec": spec, "status": status})
 
 
 def _clique() -> Json:
-    return _object({"daemons": _entries(DAEMON_NODE_NAME)}, "The daemons of one NVLink clique of a ComputeDomain.")
+    return object_schema(
+        "The daemons of one NVLink clique of a ComputeDomain.", {"daemons": _entries(DAEMON_NODE_NAME)}
+    )
 
 
 def _entries(node: str) -> Json:
     parts = {"index": {"type": "integer"}, "status": text(enum=list(_WORDS), default=NOT_READY)}
     read = {name: parts.get(name) or text() for name in DaemonEntry.FIELDS}
     return many(fields({node: text(), **read}, (node, "ipAddress", "cliqueID")), node)
-
-
-def _object(parts: Mapping[str, Json], about: str) -> Json:
-    head = {"apiVersion": text(), "kind": text(), "metadata": {"type": "object"}}
-    return {"description": about, **fields({**head, **parts})}
-
-
-def _definition(kind: str, schema: Json, more: Json) -> Json:
-    group, _, version = NVIDIA.partition("/")
-    plural = f"{kind.lower()}s"
-    names = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()}
-    served = {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}, **more}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{group}"},
-        "spec": {"group": group, "scope": "Namespaced", "names": names, "versions": [served]},
-    }

@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAware
 from grove_core.version import IMAGE
-
-Json = dict[str, Any]
+from grove_shell.manifests.structural import Json
 
 OPERATOR: Final = "grove-operator"
 WEBHOOKS: Final = "grove-webhooks"

@@ -17,7 +17,8 @@ from grove_shell.client.registered import (
     TOPOLOGIES,
     VALIDATION,
 )
-from grove_shell.manifests.installation import OPERATOR, REPLICAS, WEBHOOKS, Installation, Json, labels_of, made
+from grove_shell.manifests.installation import OPERATOR, REPLICAS, WEBHOOKS, Installation, labels_of, made
+from grove_shell.manifests.structural import Json
 from grove_shell.settings.operator import KIND as OPERATOR_KIND
 from grove_shell.settings.operator import settings_of
 from grove_shell.settings.strict import API_VERSION as CONFIGURED
@@ -64,17 +65,14 @@ def webhook_objects(told: Installation) -> Iterator[Json]:
     yield made("v1", "Service", settings.registration.service, WEBHOOKS, told.where, spec=service)
     yield _deployment(told, WEBHOOKS, args, ports)
     yield _budget(told, WEBHOOKS)
-    for kind, name, webhook in (
-        ("MutatingWebhookConfiguration", settings.registration.mutating, DEFAULTING),
-        ("ValidatingWebhookConfiguration", settings.registration.validating, VALIDATION),
+    sharing = [_joining(told), _stamping(told)]
+    mutating = [_webhook(told, DEFAULTING), *(sharing if told.is_shared else map(_of_nothing, sharing))]
+    guarding = [] if told.watched else [_levels(told), _leaving(told)]
+    validating = [_webhook(told, VALIDATION), *(guarding if told.is_guarded else map(_of_nothing, guarding))]
+    for kind, name, found in (
+        ("MutatingWebhookConfiguration", settings.registration.mutating, mutating),
+        ("ValidatingWebhookConfiguration", settings.registration.validating, validating),
     ):
-        found = [_webhook(told, settings.registration.service, webhook)]
-        if webhook == DEFAULTING:
-            more = [_joining(told, settings.registration.service), _stamping(told, settings.registration.service)]
-            found += more if told.is_shared else map(_of_nothing, more)
-        elif not told.watched:
-            more = [_levels(told, settings.registration.service), _leaving(told, settings.registration.service)]
-            found += more if told.is_guarded else map(_of_nothing, more)
         yield made(API_VERSION, kind, f"{name}{told.suffix}", WEBHOOKS, webhooks=found)
 
 
@@ -83,37 +81,37 @@ def _of_nothing(webhook: Json) -> Json:
     return {key: part for key, part in webhook.items() if key != "rules"}  # an empty list would differ at each apply
 
 
-def _joining(told: Installation, service: str) -> Json:
+def _joining(told: Installation) -> Json:
     """Of PodCliques, those that say something of MNNVL, and not no (MS-095, MS-096)."""
     every, key = "object.metadata.annotations", MNNVL_ENABLED
     said = f"has({every}) && {key!r} in {every} && {every}[{key!r}] != 'false'"
     return {
-        **_webhook(told, service, JOINING),
+        **_webhook(told, JOINING),
         "rules": [_rule(GROVE, "PodClique")],
         "matchConditions": [{"name": "says-so", "expression": said}],
         "sideEffects": "NoneOnDryRun",
     }
 
 
-def _stamping(told: Installation, service: str) -> Json:
+def _stamping(told: Installation) -> Json:
     """Of PodGangs; a stamp decides nothing, so nothing waits for it."""
-    return {**_webhook(told, service, STAMPING), "rules": [_rule(SCHEDULER, "PodGang")], "failurePolicy": "Ignore"}
+    return {**_webhook(told, STAMPING), "rules": [_rule(SCHEDULER, "PodGang")], "failurePolicy": "Ignore"}
 
 
-def _levels(told: Installation, service: str) -> Json:
+def _levels(told: Installation) -> Json:
     """Of topologies that come or get other levels; labels and finalizers are nobody's concern (TP-088, TP-093)."""
     told_less = "!has(object.spec) || !has(oldObject.spec)"
     changed = f"request.operation == 'CREATE' || {told_less} || object.spec != oldObject.spec"
     return {
-        **_webhook(told, service, TOPOLOGIES),
+        **_webhook(told, TOPOLOGIES),
         "rules": [_of_topologies("CREATE", "UPDATE")],
         "matchConditions": [{"name": "levels-change", "expression": changed}],
     }
 
 
-def _leaving(told: Installation, service: str) -> Json:
+def _leaving(told: Installation) -> Json:
     """Of topologies that go: a warning is all there is to say, so nothing waits for it (TP-086)."""
-    return {**_webhook(told, service, LEAVING), "rules": [_of_topologies("DELETE")], "failurePolicy": "Ignore"}
+    return {**_webhook(told, LEAVING), "rules": [_of_topologies("DELETE")], "failurePolicy": "Ignore"}
 
 
 def _of_topologies(*operations: str) -> Json:
@@ -132,12 +130,13 @@ def _rule(api_version: str, kind: str) -> Json:
     }
 
 
-def _webhook(told: Installation, service: str, name: str) -> Json:
+def _webhook(told: Installation, name: str) -> Json:
     only = {"kubernetes.io/metadata.name": told.watched}
+    service = {"name": WebhookSettings().registration.service, **told.where, "path": PATHS[name], "port": _HTTPS}
     return {
         "name": name,
         "admissionReviewVersions": ["v1"],
-        "clientConfig": {"service": {"name": service, **told.where, "path": PATHS[name], "port": _HTTPS}},
+        "clientConfig": {"service": service},
         "rules": [{**_rule(GROVE, POD_CLIQUE_SET), "operations": ["CREATE", "UPDATE"]}],
         **({"namespaceSelector": {"matchLabels": only}} if told.watched else {}),
         "matchPolicy": "Equivalent",

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from grove_shell.client.access import DAEMON, DOMAIN_CONTROLLER, Access, Scope, operator, webhooks
-from grove_shell.manifests.installation import OPERATOR, WEBHOOKS, Installation, Json, made
+from grove_shell.manifests.installation import OPERATOR, WEBHOOKS, Installation, made
+from grove_shell.manifests.structural import Json
 
 _GROUP: Final = "rbac.authorization.k8s.io"
 _API: Final = f"{_GROUP}/v1"

@@ -4,9 +4,9 @@ from typing import Final
 
 from grove_core.resources.cluster_topology import MOST_LEVELS, RANKED, TOPOLOGY_KIND
 from grove_core.resources.keys import GROVE
+from grove_shell.manifests.custom import definition, object_schema
 from grove_shell.manifests.structural import Json, fields, many, text
 
-PLURAL: Final = "clustertopologies"
 _LONGEST: Final = 63
 _QUALIFIED: Final = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
 _RANKS: Final = "{" + ", ".join(f"'{domain}': {rank}" for rank, domain in enumerate(RANKED)) + "}"  # a list costs more
@@ -46,46 +46,13 @@ def topology_schema() -> Json:
         "description": "From broad to narrow.",
         "x-kubernetes-validations": [{"rule": rule, "message": f"{words} (TP-080)"} for rule, words in _CHECKS],
     }
-    whole = fields(
-        {
-            "apiVersion": text(),
-            "kind": text(),
-            "metadata": {"type": "object"},
-            "spec": fields({"levels": levels}, ("levels",)),
-        },
-        ("spec",),
-    )
-    return {"description": "Which node labels mean what to sets that are placed by topology.", **whole}
+    about = "Which node labels mean what to sets that are placed by topology."
+    return object_schema(about, {"spec": fields({"levels": levels}, ("levels",))}, ("spec",))
 
 
 def topology_definition() -> Json:
     """Its custom resource definition."""
-    group, _, version = GROVE.partition("/")
     age = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
     domains = {"name": "Domains", "type": "string", "jsonPath": ".spec.levels[*].domain"}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{PLURAL}.{group}"},
-        "spec": {
-            "group": group,
-            "scope": "Cluster",
-            "names": {
-                "kind": TOPOLOGY_KIND,
-                "listKind": f"{TOPOLOGY_KIND}List",
-                "plural": PLURAL,
-                "singular": TOPOLOGY_KIND.lower(),
-                "shortNames": ["ct"],
-                "categories": ["grove"],
-            },
-            "versions": [
-                {
-                    "name": version,
-                    "served": True,
-                    "storage": True,
-                    "additionalPrinterColumns": [domains, age],
-                    "schema": {"openAPIV3Schema": topology_schema()},
-                }
-            ],
-        },
-    }
+    parts = {"additionalPrinterColumns": [domains, age], "schema": {"openAPIV3Schema": topology_schema()}}
+    return definition(GROVE, TOPOLOGY_KIND, parts, plural="clustertopologies", scope="Cluster", short="ct")

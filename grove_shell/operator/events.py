@@ -25,7 +25,7 @@ from grove_core.plan.rules import Why as Planning
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.controller.look import Following, Look
+from grove_shell.controller.look import Follower, Look
 
 CONTROLLER: Final = "grove.io/operator"
 PLAN: Final = "grove.io/plan"
@@ -119,7 +119,7 @@ def _place_of(told: Told) -> str:
     return told.about.namespace or "default"
 
 
-class Events(Following):
+class Events(Follower):
     """Writes Events beside the rounds; one that cannot be written is lost, and nothing waits for it."""
 
     def __init__(self, api: Api, instance: str, lost: Mapping[str, str] = _NOTHING_LOST) -> None:
@@ -135,7 +135,6 @@ class Events(Following):
         self._lost = lost
         self._told: OrderedDict[tuple[str, str, str], None] = OrderedDict()
         self._queue: asyncio.Queue[tuple[Told, str]] = asyncio.Queue(maxsize=_BACKLOG)
-        self.lost = 0
 
     def planned(self, look: Look) -> None:
         """What is new in a plan is told, before it is carried out."""
@@ -146,10 +145,8 @@ class Events(Following):
             self._told[key] = None
             if len(self._told) > _REMEMBERED:
                 self._told.popitem(last=False)
-            try:
+            with suppress(asyncio.QueueFull):
                 self._queue.put_nowait((told, look.name))
-            except asyncio.QueueFull:
-                self.lost += 1
 
     async def run(self) -> None:
         """Write until cancelled."""
@@ -164,11 +161,9 @@ class Events(Following):
                 await self._queue.join()
 
     async def _write(self, told: Told, plan: str) -> None:
-        try:
-            path = f"/apis/{_EVENTS}/namespaces/{_place_of(told)}/events"
+        path = f"/apis/{_EVENTS}/namespaces/{_place_of(told)}/events"
+        with suppress(Unreachable):
             await self._api.request("POST", path, body=self._event(told, plan))
-        except Unreachable:
-            self.lost += 1
 
     def _event(self, told: Told, plan: str) -> dict[str, Any]:
         digest = hashlib.sha256(f"{told.uid} {told.reason} {told.key}".encode()).hexdigest()[:16]

@@ -7,18 +7,18 @@ from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
 from grove_core.document.document import action_name
-from grove_core.document.writing import reason_as_json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, Outcome, SetStatus
-from grove_shell.controller.look import Following, Look
+from grove_shell.controller.look import Follower, Look
 from grove_shell.json_text import json_text
+from grove_shell.log_lines import reason_of_log, time_of_log
 from grove_shell.world.homes import Home, told_as
 
 _REMEMBERED: Final = 4096
 Words = dict[str, Any]
 
 
-class Journal(Following):
+class Journal(Follower):
     """Writes lines; what stays the same from round to round is written once."""
 
     def __init__(self, out: TextIO | None = None) -> None:
@@ -28,12 +28,7 @@ class Journal(Following):
 
     def say(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - whatever there is to say
         """One line."""
-        moment = datetime.now(UTC)
-        line: Words = {
-            "ts": f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z",
-            "level": level,
-            "msg": message,
-        }
+        line: Words = {"ts": time_of_log(datetime.now(UTC)), "level": level, "msg": message}
         self._out.write(json_text({**line, **fields}) + "\n")
         self._out.flush()
 
@@ -49,7 +44,7 @@ class Journal(Following):
                 self._held.move_to_end(key)
             for because in (one for one in reasons if one not in before):
                 told = {**told_as(look.home), "plan": look.name, "target": target}
-                self.say("info", "held back", **told, because=_said(because))
+                self.say("info", "held back", **told, because=[*map(reason_of_log, because)])
         while len(self._held) > _REMEMBERED:
             self._held.popitem(last=False)
 
@@ -81,7 +76,7 @@ class Journal(Following):
                     count=len(found),
                     first=found[0].step.target.name,
                     rule=requirement,
-                    because=_said(found[0].step.because),
+                    because=[*map(reason_of_log, found[0].step.because)],
                     **more,
                 )
 
@@ -93,8 +88,3 @@ class Journal(Following):
         """What was held back there is held back no more."""
         for key in [key for key in self._held if key[0] == home]:
             del self._held[key]
-
-
-def _said(because: Iterable[Reason]) -> list[Words]:
-    shown = (reason_as_json(reason) for reason in because)
-    return [{key: reason[key] for key in ("rule", "requirement", "sentence")} for reason in shown]

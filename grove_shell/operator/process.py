@@ -21,7 +21,7 @@ from grove_shell.client.connection import Connection
 from grove_shell.client.kinds import followed, kinds_as_served
 from grove_shell.client.reflector import Reflector
 from grove_shell.controller.deciding import decided
-from grove_shell.controller.look import Following
+from grove_shell.controller.look import Follower
 from grove_shell.exits import DONE, LOST
 from grove_shell.operator.acting import ClusterActing
 from grove_shell.operator.events import Events
@@ -104,8 +104,8 @@ class _Running:
         self._topologies = shelves.topologies
         rules = rule_set(told.settings.rules)
         self._shadow = Shadow(self._journal.say, partial(reconcile, rules=rules), telemetry.scored)
-        witness: Following = self._shadow if told.watching else self._events
-        recorders: tuple[Following, ...] = ()
+        witness: Follower = self._shadow if told.watching else self._events
+        recorders: tuple[Follower, ...] = ()
         if told.decisions is not None:
             recorders = (Recorder(told.decisions, rules.name, told.namespace, self._journal.say),)
         self._rounds = Rounds(

@@ -20,7 +20,7 @@ from grove_shell import own_faults
 from grove_shell.client.api import Unreachable
 from grove_shell.client.lists import NotListed
 from grove_shell.controller.act_at_once import act_at_once
-from grove_shell.controller.look import Following, Look
+from grove_shell.controller.look import Follower, Look
 from grove_shell.operator.last_look import LastLook, ended_by
 from grove_shell.operator.pace import Due, Pace
 from grove_shell.operator.turns import Turn
@@ -39,14 +39,6 @@ class Acting(Protocol):
     async def refresh(self, home: Home) -> None:
         """Ask the server itself for everything of a set, caches apart. Raises Unreachable."""
         ...
-
-
-@dataclass(slots=True)
-class Counters:
-    """What the queue did so far."""
-
-    rounds: int = 0
-    errors: int = 0
 
 
 async def _at_once() -> None:
@@ -68,11 +60,10 @@ class Rounds:
     shelves: Shelves
     acting: Acting | None
     decide: Callable[[Sight], Plan]
-    followers: tuple[Following, ...] = ()
+    followers: tuple[Follower, ...] = ()
     workers: int = 16
     announced: Callable[[], Awaitable[None]] = _at_once
     may: asyncio.Event = field(default_factory=asyncio.Event)
-    counters: Counters = field(default_factory=Counters)
 
     def __post_init__(self) -> None:
         self._turns: dict[Home, Turn] = {}
@@ -128,7 +119,6 @@ class Rounds:
 
     async def _guarded(self, home: Home, turn: Turn) -> None:
         """One round; whatever goes wrong with one set delays no other (O11)."""
-        self.counters.rounds += 1
         try:
             await self._round(home, turn)
         except (Unreachable, NotListed) as fault:
@@ -139,7 +129,6 @@ class Rounds:
             self._broke_off(home, turn, f"fault of ours: {own_faults.told(fault)}")
 
     def _broke_off(self, home: Home, turn: Turn, words: str) -> None:
-        self.counters.errors += 1
         for follower in self.followers:
             follower.failed(home, words)
         turn.retry()

@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from ssl import SSLContext
 from typing import Final
 
 from aiohttp import web
 
 _TEXT: Final = "text/plain; version=0.0.4"
+_FINISH: Final = 60.0
 
 
 class CannotListen(Exception):
@@ -26,8 +28,52 @@ async def listening_at(server: AbstractAsyncContextManager[int], host: str, port
         yield found
 
 
-class Serving:
-    """A small HTTP server; to be used as an asynchronous context manager."""
+class Server:
+    """Serves an application; to be used as an asynchronous context manager."""
+
+    def __init__(
+        self,
+        application: web.Application,
+        host: str,
+        port: int,
+        *,
+        tls: SSLContext | None = None,
+        finish: float = _FINISH,
+    ) -> None:
+        """Serve nothing yet.
+
+        Args:
+            application: what is served.
+            host, port: to listen at; port 0 for any that is free.
+            tls: with a certificate; None for HTTP.
+            finish: how many seconds what was begun may still take at the end.
+        """
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=finish)
+        self._listens_at = (host, port, tls)
+
+    async def __aenter__(self) -> int:
+        """Listen, and tell at which port.
+
+        Raises:
+            OSError: the port is taken, or the address is not ours; see :func:`listening_at`.
+        """
+        host, port, tls = self._listens_at
+        await self._runner.setup()
+        try:
+            await web.TCPSite(self._runner, host, port, ssl_context=tls).start()
+        except OSError:
+            await self._runner.cleanup()
+            raise
+        found: int = self._runner.addresses[0][1]
+        return found
+
+    async def __aexit__(self, *_: object) -> None:
+        """Answer what was begun, and close."""
+        await self._runner.cleanup()
+
+
+class Serving(Server):
+    """A small HTTP server for those who watch over a process."""
 
     def __init__(
         self,
@@ -46,19 +92,9 @@ class Serving:
             metrics: the page of metrics.
             notes: what else to tell who asks whether it is ready.
         """
-        self._host = host
-        self._port = port
         self._missing = missing
         self._metrics = metrics
         self._notes = notes
-        self._runner: web.AppRunner | None = None
-
-    async def __aenter__(self) -> int:
-        """Listen, and tell at which port.
-
-        Raises:
-            OSError: the port is taken, or the address is not ours; see :func:`listening_at`.
-        """
         application = web.Application()
         application.add_routes(
             [
@@ -67,20 +103,7 @@ class Serving:
                 web.get("/metrics", self._page),
             ]
         )
-        self._runner = web.AppRunner(application, access_log=None)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, self._host, self._port)
-        try:
-            await site.start()
-        except OSError:
-            await self._runner.cleanup()
-            raise
-        port: int = self._runner.addresses[0][1]
-        return port
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
+        super().__init__(application, host, port)
 
     async def _health(self, _request: web.Request) -> web.Response:
         """Whether the event loop turns: who answers is alive."""

@@ -20,7 +20,7 @@ from grove_core.kernel.times import format_time
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.look import Following, Look
+from grove_shell.controller.look import Follower, Look
 from grove_shell.operator.last_look import is_end
 from grove_shell.world.homes import Home
 
@@ -53,7 +53,7 @@ class _Shown(NamedTuple):
     predicted: Mapping[str, datetime]
 
 
-class Shadow(Following):
+class Shadow(Follower):
     """Holds each look against the one before: who ended that was to stay, and who stays that was to end.
 
     Attributes:

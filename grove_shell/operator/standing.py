@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator
 
-from grove_shell.controller.look import Following, Look
+from grove_shell.controller.look import Follower, Look
 from grove_shell.world.homes import Home, is_topology_home
 
 
-class Standing(Following):
+class Standing(Follower):
     """Remembers of each topology what its last plan held back."""
 
     def __init__(self, holds: Callable[[Home], bool]) -> None:

@@ -5,16 +5,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
-
 from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.verdicts import Wait
+from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
 from grove_core.kernel.times import parse_time
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import GROUP_KIND
-from grove_shell.controller.look import Following, Look
+from grove_shell.controller.look import Follower, Look
+from grove_shell.operator.metrics import REQUESTS, Metrics
 from grove_shell.operator.shadow import Score
 from grove_shell.world.homes import Home, is_topology_home
 
@@ -27,23 +26,17 @@ _ENDS: Final[Mapping[str, str]] = MappingProxyType(  # by code, which the rule s
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
-class Telemetry(Following):
+class Telemetry(Metrics, Follower):
     """The metrics of one operator process; hears of rounds and of requests."""
 
     def __init__(self) -> None:
         """All at zero."""
-        disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no types for it
-        self.registry = CollectorRegistry()
+        super().__init__()
         self._rounds = self._count("controller_runtime_reconcile_total", "Rounds by result.", "controller", "result")
         self._errors = self._count("controller_runtime_reconcile_errors_total", "Rounds that broke off.", "controller")
-        self._time = Histogram(
-            "controller_runtime_reconcile_time_seconds",
-            "Thinking, per round.",
-            ["controller"],
-            buckets=_BUCKETS,
-            registry=self.registry,
-        )
-        self._requests = self._count("rest_client_requests_total", "Requests by answer.", "code", "method")
+        time = "controller_runtime_reconcile_time_seconds"
+        self._thinking = self._time(time, "Thinking, per round.", "controller", _BUCKETS)
+        self._requests = self._count(*REQUESTS)
         self._depth = self._gauge("workqueue_depth", "Sets and topologies that wait for a look.", "name")
         self._leads = self._gauge("leader_election_master_status", "Whether this process leads.", "name")
         self.elected(False)  # noqa: FBT003 - nobody has been yet
@@ -61,12 +54,6 @@ class Telemetry(Following):
             "set",
         )
 
-    def _count(self, name: str, words: str, *labels: str) -> Counter:
-        return Counter(name, words, labels, registry=self.registry)
-
-    def _gauge(self, name: str, words: str, *labels: str) -> Gauge:
-        return Gauge(name, words, labels, registry=self.registry)
-
     def scored(self, score: Score) -> None:
         """Something became of a prediction, or came without one."""
         self._scores.labels(score.value).inc()
@@ -74,10 +61,6 @@ class Telemetry(Following):
     def watch_queue(self, depth: Callable[[], int]) -> None:
         """Where to ask how many sets and topologies wait."""
         self._depth.labels(_SETS).set_function(depth)
-
-    def requested(self, method: str, status: int) -> None:
-        """A request was answered; 0 for no answer."""
-        self._requests.labels(str(status) if status else "<error>", method).inc()
 
     def elected(self, leads: bool) -> None:  # noqa: FBT001 - the word is the argument
         """Leadership began or ended."""
@@ -87,7 +70,7 @@ class Telemetry(Following):
         """A plan was made."""
         home, plan = look.home, look.plan
         self._rounds.labels(_controller(home), "success").inc()
-        self._time.labels(_controller(home)).observe(look.seconds)
+        self._thinking.labels(_controller(home)).observe(look.seconds)
         if is_topology_home(home):
             return
         breached = Count(
@@ -146,15 +129,11 @@ class Telemetry(Following):
             self._breached.remove(*home, kind)
         self._waiting.remove(*home)
 
-    def page(self) -> bytes:
-        """The metrics as Prometheus reads them."""
-        return generate_latest(self.registry)
-
 
 def _deadlines(plan: Plan) -> Iterator[float]:
     """When gangs are due; a plan may have other reasons to look again."""
     for finding in plan.findings:
-        if finding.question == TERMINATION and finding.verdict == Wait.__name__:
+        if finding.question == TERMINATION and finding.verdict == WAITS:
             for why in finding.because:
                 moment = parse_time(str(dict(why.facts).get("until", "")))
                 if moment is not None:

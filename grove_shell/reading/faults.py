@@ -1,8 +1,10 @@
 """What is wrong with the input: a value for each fault, and the one exception that ends a text early."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from grove_core.kernel.errors import Problem
 from grove_shell.page import printable
 
 _LONGEST_PATH: Final = 160
@@ -49,6 +51,12 @@ class Fault:
         inside = ", ".join(part for part in (document, self.object, _clipped(self.path, _LONGEST_PATH)) if part)
         text = f"{place}: {inside}: " if inside else f"{place}: "
         return printable(f"{text}expected {self.expected}, got {_clipped(self.got, _LONGEST_GOT)}")
+
+
+def faults_in(file: str, problems: Iterable[Problem]) -> Iterator[Fault]:
+    """Problems of a file as a whole, or of what stands for one, as faults."""
+    for problem in problems:
+        yield Fault(file=file, path=problem.path, expected=problem.expected, got=problem.got)
 
 
 class Unreadable(Exception):

@@ -95,7 +95,7 @@ def admitted(
     if not isinstance(verdict, Deny):
         return with_defaults(item.value)
     for objection in verdict.objections:
-        note(item, objection.path, _expected_by(objection.reason.sentence), objection.got)
+        note(item, objection.path, expected_by(objection.reason.sentence), objection.got)
     return None
 
 
@@ -151,7 +151,7 @@ def edited(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueSet:
     )
 
 
-def _expected_by(sentence: str) -> str:
+def expected_by(sentence: str) -> str:
     """What an objection asks for, as a fault says it."""
     if sentence.startswith("must be "):
         return sentence.removeprefix("must be ")

@@ -15,6 +15,7 @@ from yaml.scanner import Scanner, ScannerError
 
 from grove_shell.reading.faults import Unreadable
 from grove_shell.reading.items import Place
+from grove_shell.reading.json_surveys import HALF_PAIR
 from grove_shell.reading.text import Text, place_behind
 
 _C_PARSER: Any = None
@@ -27,7 +28,6 @@ else:
 
 _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-_HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 _NO_CHARACTER: Final = "found invalid Unicode character escape code"
 
 _ABANDONED_DEPTH: Final = 1_000
@@ -71,7 +71,7 @@ class _PythonParser(Reader, Scanner, Parser):
             event: Event = super().get_event()  # type: ignore[no-untyped-call]  # PyYAML has types for its C parser only
         except (ValueError, OverflowError):
             raise ScannerError(None, None, _NO_CHARACTER, mark) from None
-        if isinstance(event, ScalarEvent) and _HALF_PAIR.search(event.value):
+        if isinstance(event, ScalarEvent) and HALF_PAIR.search(event.value):
             raise ScannerError(None, None, _NO_CHARACTER, mark)
         return event
 

@@ -126,7 +126,7 @@ class _Reader:
         self.where = ""
 
     def _finished(self, value: JsonValue, index: int, start: Event) -> Iterator[Item]:
-        """Hand on what an object stands for, or turn its flaws into faults (IN-006)."""
+        """Hand on what an object stands for, or turn its flaws into faults with their places (IN-005)."""
         flaws = self._nodes.taken()
         if not flaws:
             yield from opened(Item(self._file, self.number, index, value), self._faults, place_of(start))

@@ -1,7 +1,6 @@
 """Reads a decision log: every line held against its chain, every look put together again from its facts."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, NamedTuple, get_type_hints
@@ -18,6 +17,7 @@ from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.version import VERSION
+from grove_shell.reading.json_window import HALF_PAIR_ESCAPE
 from grove_shell.replay.facts import from_json, moment_of
 from grove_shell.replay.format import APART, FORMAT, HEAD, LISTS, begins_a_log, dumped, unchained
 
@@ -25,7 +25,6 @@ _KINDS: Final[Mapping[str, type]] = {
     kind.__name__: kind for kind in (PodCliqueSet, ScalingGroup, PodClique, PodGang, Owned, ComputeDomain, Pod)
 }
 _TROUBLES: Final = (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
-_ESCAPED: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _HEADED: Final = "a decision log: its head comes first"
 _OURS: Final = "what an operator of this version writes"
 _HINTS: Final = get_type_hints(Snapshot, include_extras=True)
@@ -209,7 +208,7 @@ def _trouble(fault: Exception) -> str:
 def _read(text: str) -> Any:  # noqa: ANN401 - any JSON
     """What a line holds. Raises ValueError for what is no JSON, and for half of a surrogate pair (IN-019)."""
     words = json.loads(text)
-    if _ESCAPED.search(text):
+    if HALF_PAIR_ESCAPE.search(text):
         dumped(words).encode()
     return words
 

@@ -9,7 +9,7 @@ from grove_core.kernel.steps import Attempt
 from grove_core.snapshot.narrow import narrowed
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.version import VERSION
-from grove_shell.controller.look import Following, Look
+from grove_shell.controller.look import Follower, Look
 from grove_shell.replay.facts import as_json, fields_as_json
 from grove_shell.replay.format import APART, FORMAT, LISTS, DecisionLog, digest, dumped, line_of, plan_as_json
 from grove_shell.world.homes import Home
@@ -22,7 +22,7 @@ def _nothing(*_words: object, **_fields: object) -> None:
     """Nobody is told."""
 
 
-class Recorder(Following):
+class Recorder(Follower):
     """Follows an operator; a fact is written when it is first seen, and again if it was gone in between.
 
     An operator acts whether or not its log can be written: what keeps it from being written is said once, and no more

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 from pydantic import model_validator as validator
 
 from grove_core.kernel.errors import Problem
@@ -12,7 +12,7 @@ from grove_core.resources.configuration import Configuration
 from grove_core.version import IMAGE
 from grove_shell.settings.mnnvl import MnnvlSettings, Network
 from grove_shell.settings.rules import RuleSetName
-from grove_shell.settings.strict import API_VERSION, ObjectName, OwnOrNamed, Seconds, Served, Strict, problems_of
+from grove_shell.settings.strict import API_VERSION, ObjectName, OwnOrNamed, Seconds, Served, Strict, read_strictly
 from grove_shell.settings.topology import TopologySettings
 
 KIND: Final = "OperatorConfiguration"
@@ -85,7 +85,4 @@ def settings_of(raw: Mapping[str, Any]) -> tuple[OperatorSettings, tuple[Problem
     Args:
         raw: as it was written.
     """
-    try:
-        return OperatorSettings.model_validate(raw), ()
-    except ValidationError as fault:
-        return OperatorSettings(), tuple(problems_of(fault))
+    return read_strictly(OperatorSettings, raw, OperatorSettings)

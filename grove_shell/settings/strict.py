@@ -1,7 +1,7 @@
 """What configuration files have in common: every field has a default, and every mistake is told at once."""
 
-from collections.abc import Iterator
-from typing import Annotated, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
@@ -53,6 +53,9 @@ class Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True)
 
 
+S = TypeVar("S", bound=Strict)
+
+
 class Served(Strict):
     """Where health and metrics are served."""
 
@@ -60,7 +63,15 @@ class Served(Strict):
     port: Port = 8080
 
 
-def problems_of(fault: ValidationError) -> Iterator[Problem]:
+def read_strictly(model: type[S], raw: Mapping[str, Any], otherwise: Callable[[], S]) -> tuple[S, tuple[Problem, ...]]:
+    """A file as it was written; where there are problems, something else stands in for it."""
+    try:
+        return model.model_validate(raw), ()
+    except ValidationError as fault:
+        return otherwise(), tuple(_problems_of(fault))
+
+
+def _problems_of(fault: ValidationError) -> Iterator[Problem]:
     """Each mistake with its path."""
     for error in fault.errors():
         path = ".".join(str(step) for step in error["loc"])

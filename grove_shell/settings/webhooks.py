@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from pydantic import ValidationError
 from pydantic import model_validator as validator
 
 from grove_core.kernel.errors import Problem
@@ -18,7 +17,7 @@ from grove_shell.settings.strict import (
     Seconds,
     Served,
     Strict,
-    problems_of,
+    read_strictly,
 )
 from grove_shell.settings.topology import TopologySettings
 
@@ -92,7 +91,4 @@ def settings_of(raw: Mapping[str, Any]) -> tuple[WebhookSettings, tuple[Problem,
     Args:
         raw: as it was written.
     """
-    try:
-        return WebhookSettings.model_validate(raw), ()
-    except ValidationError as fault:
-        return WebhookSettings(), tuple(problems_of(fault))
+    return read_strictly(WebhookSettings, raw, WebhookSettings)

@@ -111,16 +111,14 @@ def _domains_of(scenario: Scenario, settings: tuple[MnnvlSettings, ...]) -> Iter
 def _add_replica(
     root: PodCliqueSet, replica: int, cliques: list[str], groups: list[tuple[str, int]], scalers: list[str]
 ) -> None:
-    template, name = root.spec.template, root.ref.name
-    members = {short for group in template.pod_clique_scaling_groups for short in group.clique_names}
-    for clique in template.cliques:
-        if clique.name not in members:
-            cliques.append(standalone_clique_name(name, replica, clique.name))
-            if clique.spec.auto_scaling_config is not None:
-                scalers.append(cliques[-1])
-    for group in template.pod_clique_scaling_groups:
+    name = root.ref.name
+    for clique in root.spec.standalone_cliques:
+        cliques.append(standalone_clique_name(name, replica, clique.name))
+        if clique.spec.auto_scaling_config is not None:
+            scalers.append(cliques[-1])
+    for group in root.spec.template.pod_clique_scaling_groups:
         owner = scaling_group_name(name, replica, group.name)
-        groups.append((owner, group.min_available if group.min_available is not None else 1))
+        groups.append((owner, group.min_available))
         if group.scale_config is not None:
             scalers.append(owner)
         cliques += [

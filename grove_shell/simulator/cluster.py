@@ -11,7 +11,7 @@ from grove_core.kernel.steps import Apply, Attempt, Make, Outcome, Step
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.keys import MNNVL_CLAIM, SHARED_CLAIM
 from grove_core.resources.owned import CLAIM_KIND
-from grove_core.resources.pod import Pod
+from grove_core.resources.pod import ENDED, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.simulator.admission import Admission, Webhooks
@@ -21,7 +21,6 @@ from grove_shell.simulator.topologies import around_in
 from grove_shell.world.memory import MemoryWorld
 from grove_shell.world.stored import Stored
 
-ENDED = frozenset({"Succeeded", "Failed"})
 _QUOTA: Final = (
     "403 Forbidden: exceeded quota: domains, requested: count/computedomains.resource.nvidia.com=1, "
     "used: count/computedomains.resource.nvidia.com={used}, limited: count/computedomains.resource.nvidia.com={most}"
@@ -107,7 +106,7 @@ class Cluster:
     def _collect(self, ref: Ref) -> None:
         """What was handed to somebody who is gone is collected."""
         item = self.world.items[ref]
-        if all(other.uid != item.owner_uid for other in self.world.items.values()):
+        if not self.world.has(item.owner_uid):
             self.world.delete(ref)
 
     def put_pod(self, pod: Pod) -> None:

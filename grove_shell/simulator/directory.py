@@ -20,7 +20,7 @@ from grove_core.resources.names import (
 )
 from grove_core.resources.owned import CLAIM_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
-from grove_core.resources.template import SetTemplate
+from grove_core.resources.template import SetSpec
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.simulator.events import Event
 from grove_shell.simulator.likeness import closest
@@ -169,24 +169,21 @@ class Directory:
                 yield "PodGang", replica_name(name, replica)
                 yield DOMAIN_KIND, domain_name(name, replica)
                 spare = int(len(roots) > 1)
-                yield from self._parts_of_replica(root.spec.template, name, replica, spare=spare)
+                yield from self._parts_of_replica(root.spec, name, replica, spare=spare)
                 for member in memberships_of(root, replica, self._asked, spare):
                     yield DOMAIN_KIND, member.domain
                     yield CLAIM_KIND, member.claim
 
-    def _parts_of_replica(
-        self, template: SetTemplate, name: str, replica: int, *, spare: int
-    ) -> Iterator[tuple[str, str]]:
-        members = {short for group in template.pod_clique_scaling_groups for short in group.clique_names}
-        for clique in (clique for clique in template.cliques if clique.name not in members):
+    def _parts_of_replica(self, spec: SetSpec, name: str, replica: int, *, spare: int) -> Iterator[tuple[str, str]]:
+        for clique in spec.standalone_cliques:
             whole = standalone_clique_name(name, replica, clique.name)
             yield "PodClique", whole
             if clique.spec.auto_scaling_config is not None:
                 yield AUTOSCALER, whole
-        for group in template.pod_clique_scaling_groups:
+        for group in spec.template.pod_clique_scaling_groups:
             owner = scaling_group_name(name, replica, group.name)
             yield "PodCliqueScalingGroup", owner
-            least = group.min_available if group.min_available is not None else 1
+            least = group.min_available
             asked = self._asked.get(("PodCliqueScalingGroup", owner), 0)
             if group.scale_config is not None:
                 yield AUTOSCALER, owner

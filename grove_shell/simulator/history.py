@@ -19,7 +19,6 @@ class Actor(Enum):
     NODES = "node controller"
     AUTOSCALER = "autoscaler"
     FAULT = "fault"
-    SERVER = "api server"
 
 
 @unique
@@ -30,7 +29,6 @@ class What(Enum):
     REFUSED = "is refused"
     SCALED = "scales"
     DELETED = "deletes"
-    ENDED = "ends"
     FAILED = "fails"
     CRASHED = "crashes"
     NODE = "node"

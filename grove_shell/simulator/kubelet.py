@@ -6,9 +6,9 @@ from typing import Final
 
 from grove_core.areas.workload.pods import WAITER, WAITS_FOR
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.resources.pod import Pod
+from grove_core.resources.pod import ENDED, Pod
 from grove_shell.simulator.changes import Change
-from grove_shell.simulator.cluster import ENDED, Cluster, is_live
+from grove_shell.simulator.cluster import Cluster, is_live
 from grove_shell.simulator.history import Actor, History, What
 from grove_shell.simulator.nodes import Node
 from grove_shell.simulator.scenario import KubeletSpec, Pace
@@ -134,7 +134,7 @@ class Kubelet:
         """Name and pace of the clique of a pod; also where the clique is gone."""
         found = self._names.get(pod.owner_uid)
         if found is None:
-            name = next((item.ref.name for item in self.cluster.world.items.values() if item.uid == pod.owner_uid), "")
+            name = self.cluster.world.name_of(pod.owner_uid)
             short = max((key for key in self.spec.cliques if name.endswith(f"-{key}")), key=len, default="")
             own = self.spec.cliques.get(short, Pace())
             given = {key: value for key in ("start", "ready", "stop") if (value := getattr(own, key)) is not None}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from grove_core.kernel.conditions import Truth, condition_of
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, POD_GANG
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_shell.simulator.changes import Change
@@ -99,7 +99,7 @@ class _Weaver:
         if lane is None:
             if clique is None:
                 return
-            gang = str(clique.labels.get("grove.io/podgang", ""))
+            gang = str(clique.labels.get(POD_GANG, ""))
             lane = self.lanes[key] = Lane(*key, gang, clique.replica_index)
         if clique is None:
             lane.marks.append(Mark(at, 0, 0, (0, 0, 0, 0)))

@@ -122,5 +122,5 @@ class NodeController:
         return sorted((pod for pod in self.cluster.pods() if pod.node == name), key=lambda pod: pod.name)
 
     def _note(self, what: What, pod: Pod, detail: str) -> None:
-        clique = next((item.ref.name for item in self.cluster.world.items.values() if item.uid == pod.owner_uid), "")
+        clique = self.cluster.world.name_of(pod.owner_uid)
         self.history.note(self.cluster.agenda.now, Actor.NODES, what, pod.ref, clique=clique, detail=detail)

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.resources.pod import Pod
-from grove_shell.simulator.cluster import ENDED
+from grove_core.resources.pod import ENDED, Pod
 from grove_shell.simulator.quantities import amount_of
 from grove_shell.simulator.user_events import NodePool
 

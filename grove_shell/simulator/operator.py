@@ -23,7 +23,7 @@ from grove_shell.controller.act import acting
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.fault_events import CrashOperator
-from grove_shell.simulator.following import Following
+from grove_shell.simulator.follower import Follower
 from grove_shell.simulator.history import Actor
 from grove_shell.simulator.informers import Informers
 from grove_shell.simulator.recollection import Recollection
@@ -62,7 +62,7 @@ class Operator:
         actor: Actor = Actor.OPERATOR,
         keep: Keep = reconcile_topology,
         preflight: Preflight = objection_to_start,
-        followers: Iterable[Following] = (),
+        followers: Iterable[Follower] = (),
     ) -> None:
         self.cluster = cluster
         self.start = start

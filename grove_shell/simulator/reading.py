@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -21,6 +22,8 @@ from grove_core.resources.fields import shown
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.manifests.strictness import strictly
 from grove_shell.reading.faults import Fault
+from grove_shell.reading.items import fault_in
+from grove_shell.reading.manifests import expected_by
 from grove_shell.reading.sources import Item, items_of, standard_input
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.settings.topology import TopologySettings
@@ -141,7 +144,7 @@ class _Reading:
         found: list[dict[str, Any]] = []
         for place, given in enumerate(_listed(_part(raw, "spec").get("topologies"))):
             for manifest, where in self._manifests(given, f"spec.topologies[{place}]", TOPOLOGY_KINDS):
-                verdict = admit_topology(manifest, None, UNSEEN, self._configuration()).verdict
+                verdict = admit_topology(manifest, None, UNSEEN, self._configuration).verdict
                 if manifest.get("kind") not in TOPOLOGY_KINDS:
                     self._note(f"{where}kind", " or ".join(TOPOLOGY_KINDS), shown(manifest.get("kind")))
                 elif not self._is_denied(verdict, where):
@@ -210,10 +213,7 @@ class _Reading:
         if manifest.get("kind") != "PodCliqueSet":
             self._note(f"{where}kind", "PodCliqueSet", shown(manifest.get("kind")))
             return None
-        known = [cluster_topology_of(topology) for topology in self.topologies]
-        known += self.dump.topologies.values() if self.dump is not None else ()
-        around = Around(preferred_of(known), {}, {})
-        decision = admit(manifest, configuration=self._configuration(), around=around)
+        decision = admit(manifest, configuration=self._configuration, around=self._around)
         denied = self._is_denied(strictly(manifest, decision).verdict, where)
         return None if denied else with_defaults(manifest)
 
@@ -221,9 +221,17 @@ class _Reading:
         """Whether admission objects; what to is reported."""
         if isinstance(verdict, Deny):
             for objection in verdict.objections:
-                self._note(f"{where}{objection.path}", _wanted(objection.reason.sentence), objection.got)
+                self._note(f"{where}{objection.path}", expected_by(objection.reason.sentence), objection.got)
         return isinstance(verdict, Deny)
 
+    @cached_property
+    def _around(self) -> Around:
+        """The topologies of the start; only once they are read."""
+        known = [cluster_topology_of(topology) for topology in self.topologies]
+        known += self.dump.topologies.values() if self.dump is not None else ()
+        return Around(preferred_of(known), {}, {})
+
+    @cached_property
     def _configuration(self) -> Configuration:
         """What admission is told; what cannot be read is reported with the whole file."""
         told = _part(_part(self.item.value, "spec"), "operator")
@@ -240,16 +248,8 @@ class _Reading:
 
     def _note(self, path: str, expected: str, got: str) -> None:
         meta = _part(self.item.value, "metadata")
-        self.faults.append(
-            Fault(
-                file=self.item.file,
-                document=self.item.document,
-                object=f"Scenario {meta['name']}" if isinstance(meta.get("name"), str) else "",
-                path=path,
-                expected=expected,
-                got=got,
-            )
-        )
+        where = f"Scenario {meta['name']}" if isinstance(meta.get("name"), str) else ""
+        self.faults.append(fault_in(self.item, where, (path, expected, got), None))
 
 
 _Part = TypeVar("_Part", bound=Model)
@@ -262,13 +262,6 @@ def _each(kind: type[_Part], value: object) -> dict[int, _Part]:
         with suppress(ValidationError):
             found[place] = kind.model_validate(given, context=WRITTEN)
     return found
-
-
-def _wanted(sentence: str) -> str:
-    """What an objection asks for, as a fault says it."""
-    if sentence.startswith("must be "):
-        return sentence.removeprefix("must be ")
-    return f"it to {sentence.removeprefix('must ')}" if sentence.startswith("must ") else f"something else ({sentence})"
 
 
 def _at(event: Event) -> int:

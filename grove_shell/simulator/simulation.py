@@ -26,7 +26,7 @@ from grove_shell.simulator.driver import Driver
 from grove_shell.simulator.events import Event
 from grove_shell.simulator.expectations import Judge, Miss
 from grove_shell.simulator.fabric_faults import FabricFaults
-from grove_shell.simulator.following import Following
+from grove_shell.simulator.follower import Follower
 from grove_shell.simulator.history import History, NoEffect, What
 from grove_shell.simulator.kubelet import Kubelet
 from grove_shell.simulator.late_admission import LateAround
@@ -73,7 +73,7 @@ class Options:
     until: int | None = None
     admission: Admission = field(default_factory=Admission)
     preflight: Preflight = objection_to_start
-    followers: tuple[Following, ...] = ()
+    followers: tuple[Follower, ...] = ()
     tick: Callable[[int, int], None] | None = None
 
 

@@ -11,7 +11,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.resources.demand import PODS, amount_text
 from grove_shell.page import Page, Span
 from grove_shell.reading.nodes import Grounds
-from grove_shell.views.words import listed, plural
+from grove_shell.views.words import cited, listed, plural
 
 _MOST: Final = 4
 _REFUSED: Final = (", but admission would refuse the set", "bold red")
@@ -32,8 +32,7 @@ def check_page(checks: Iterable[Check], grounds: Grounds, *, verbose: bool) -> P
         page.add()
         page.add((f"{check.root.namespace}/{check.root.name}", "bold"), *_head(check.own, refused=bool(check.refused)))
         for objection in check.refused:
-            rule = f"  {objection.reason.rule.code} {objection.reason.rule.requirement}"
-            page.add("    ", ("refused: ", "red"), str(objection), (rule, "dim"))
+            page.add("    ", ("refused: ", "red"), str(objection), cited(objection.reason))
         _body(page, check.own, verbose=verbose)
         for other in check.others:
             page.add("  by ", (other.name, "bold"), *_head(other)[1:])
@@ -112,7 +111,7 @@ def _fitting(page: Page, indent: str, fitting: Fitting, *, verbose: bool) -> Non
 
 def _told(page: Page, indent: str, because: Sequence[Reason]) -> None:
     for reason in because:
-        page.add(f"{indent}{reason.sentence}", (f"  {reason.rule.code} {reason.rule.requirement}", "dim"))
+        page.add(f"{indent}{reason.sentence}", cited(reason))
 
 
 def _names(names: tuple[str, ...]) -> str:

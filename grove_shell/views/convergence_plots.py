@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from grove_core.areas.domain_cliques.protocols import Protocol
+from grove_core.areas.domain_cliques.protocols import NODES_OF_A_RACK, Protocol
 from grove_shell.converge.closed_form import watch_bytes
 from grove_shell.converge.groups import Group, grouped
 from grove_shell.converge.runs import Outcome, Run
@@ -34,7 +34,6 @@ from grove_shell.views.convergence_axes import (
 
 _FORMATS: Final = ("png", "svg")
 _SPREAD: Final = 144
-_RACK: Final = 18
 _NONE: Final = 0.5
 """Where a logarithmic axis has its zero."""
 _GREY: Final = "#656d76"
@@ -75,7 +74,7 @@ def _figures(runs: Sequence[Run]) -> Iterator[tuple[str, Figure]]:
 def _main_size(runs: Iterable[Run]) -> int:
     """The clique size of most pictures: that of a rack where it was run, else the smallest."""
     sizes = {run.point.clique_size for run in runs}
-    return _RACK if _RACK in sizes else min(sizes)
+    return NODES_OF_A_RACK if NODES_OF_A_RACK in sizes else min(sizes)
 
 
 def _times(title: str, runs: Sequence[Run]) -> Figure:

@@ -16,7 +16,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_shell.page import Page
 from grove_shell.views.layout import NAMES, STYLES
-from grove_shell.views.words import clock, distance, listed, named, plural, taken
+from grove_shell.views.words import cited, clock, distance, listed, named, plural, taken
 
 _MANY: Final = 20
 _CLIQUES: Final = 40
@@ -91,13 +91,13 @@ def _course(page: Page, inquiry: Inquiry) -> None:
             "  now: ", (f"{action} ", "bold"), plural(len(steps), kind), f" with {goes}" if goes else "", f", {names}"
         )
         for reason in steps[0].because:
-            page.add(f"    {reason.sentence}", (f"  {reason.rule.code} {reason.rule.requirement}", "dim"))
+            page.add(f"    {reason.sentence}", cited(reason))
     held = [withheld for withheld in inquiry.withheld() if not is_gated(withheld)]  # gates are among the verdicts
     for withheld in held[:_MANY]:
         page.add("  ", ("held back: ", STYLES[Tone.HELD]), named(withheld.target))
         for reason in withheld.because[:_MANY]:
             where = "" if reason.subject == withheld.target else f"{reason.subject.short}: "
-            page.add(f"    {where}{reason.sentence}", (f"  {reason.rule.code} {reason.rule.requirement}", "dim"))
+            page.add(f"    {where}{reason.sentence}", cited(reason))
     if len(held) > _MANY:
         page.add(f"  and {len(held) - _MANY:,} more held back")
 
@@ -123,7 +123,7 @@ def _guards(page: Page, inquiry: Inquiry) -> None:
 def _because(page: Page, finding: Finding) -> None:
     for reason in finding.because:
         where = "" if reason.subject == finding.subject else f"{reason.subject.short}: "
-        page.add(f"    {where}{reason.sentence}", (f"  {reason.rule.code} {reason.rule.requirement}", "dim"))
+        page.add(f"    {where}{reason.sentence}", cited(reason))
 
 
 def _clique(page: Page, inquiry: Inquiry, clique: PodClique) -> None:

@@ -11,13 +11,13 @@ from grove_core.document.document import Document, action_name
 from grove_core.explain import Cause, Entry, Story, Tone, story_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
-from grove_core.plan.forecast import Forecast, Round
+from grove_core.plan.forecast import Forecast
 from grove_shell.page import Page
-from grove_shell.views.course import add_course, add_gated, changed_by, created_by, is_updated, removed_by
+from grove_shell.views.course import add_course, add_gated, changed_by, created_by, is_updated
 from grove_shell.views.headline import add_headline
 from grove_shell.views.later import add_later
 from grove_shell.views.layout import INDENT, NAMES, STYLES, label
-from grove_shell.views.words import clock, distance, listed, named, plural, taken
+from grove_shell.views.words import cited, clock, distance, listed, named, plural, taken
 
 _ENTRIES: Final = 20
 _OLD: Final = timedelta(minutes=10)
@@ -253,19 +253,18 @@ def _decisions(page: Page, forecast: Forecast) -> None:
 
 def _reasons(page: Page, indent: str, reasons: Iterable[Reason]) -> None:
     for reason in reasons:
-        page.add(indent, reason.sentence, (f"  {reason.rule.code} {reason.rule.requirement}", "dim"))
+        page.add(indent, reason.sentence, cited(reason))
 
 
 def _is_eventful(forecast: Forecast) -> bool:
     """Whether anything is written in any round but statuses and what follows from them."""
     return any(
-        removed_by(round_.steps) or changed_by(round_.steps) or created_by(round_.steps) or _ends(round_)
-        for round_ in forecast.rounds
+        changed_by(round_.steps) or created_by(round_.steps) or _deletes(round_.steps) for round_ in forecast.rounds
     )
 
 
-def _ends(round_: Round) -> bool:
-    return any(isinstance(step.action, Delete) for step in round_.steps)
+def _deletes(steps: Iterable[Step]) -> bool:
+    return any(isinstance(step.action, Delete) for step in steps)
 
 
 def _counted(steps: Iterable[Step]) -> str:

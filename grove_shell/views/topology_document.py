@@ -7,9 +7,9 @@ from grove_core.areas.topology.fit import Fitting, GangFit, Promise
 from grove_core.areas.topology.survey import Listed, Surveyed
 from grove_core.check_topology import Check, TopologyFit
 from grove_core.document.writing import reason_as_json
-from grove_core.kernel.admission import Remark
 from grove_core.resources.cluster_topology import Levels
 from grove_shell.reading.nodes import Grounds
+from grove_shell.views.remarks import remark_as_json
 from grove_shell.views.topology_page import Impact
 
 Json = dict[str, Any]
@@ -31,8 +31,8 @@ def impact_as_json(impact: Impact) -> Json:
         "topology": _surveyed(impact.one),
         "change": {"levels": _levels(impact.after.levels)} if impact.after is not None else None,
         "verdict": type(impact.decision.verdict).__name__ if impact.decision is not None else None,
-        "objections": [_remark(one) for one in impact.objections],
-        "warnings": [_remark(one) for one in impact.warnings],
+        "objections": [remark_as_json(one) for one in impact.objections],
+        "warnings": [remark_as_json(one) for one in impact.warnings],
         "sets": [
             {
                 "namespace": one.root.namespace,
@@ -58,7 +58,7 @@ def check_as_json(checks: Iterable[Check], grounds: Grounds) -> Json:
             {
                 "namespace": check.root.namespace,
                 "name": check.root.name,
-                "objections": [_remark(one) for one in check.refused],
+                "objections": [remark_as_json(one) for one in check.refused],
                 "own": _topology(check.own),
                 "others": [_topology(other) for other in check.others],
             }
@@ -136,7 +136,3 @@ def _amount(thousandths: int) -> int | float:
 
 def _levels(levels: Levels) -> list[Json]:
     return [level._asdict() for level in levels]
-
-
-def _remark(found: Remark) -> Json:
-    return {"path": found.path, "got": found.got, **reason_as_json(found.reason)}

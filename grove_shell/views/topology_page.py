@@ -6,13 +6,12 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.topology.survey import Listed, State, Surveyed
 from grove_core.impact_topology import Fate, SetImpact
-from grove_core.kernel.admission import AdmissionVerdict, Caution, Deny, Objection, Remark
+from grove_core.kernel.admission import AdmissionVerdict, Caution, Deny, Objection
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.reasons import Reason
 from grove_core.resources.cluster_topology import ClusterTopology, Levels
 from grove_core.resources.keys import TOPOLOGY_FINALIZER
 from grove_shell.page import Page, Span
-from grove_shell.views.words import listed, plural
+from grove_shell.views.words import cited, listed, plural
 
 _MOST: Final = 8
 _BY_DEFAULT: Final = " (default)"
@@ -112,10 +111,10 @@ def _paragraph(page: Page, one: Surveyed) -> None:
     if one.levels:
         page.add(f"  levels: {_path(one.levels)}")
     for reason in one.because:
-        page.add(f"  {reason.sentence}", (_cited(reason), "dim"))
+        page.add(f"  {reason.sentence}", cited(reason))
     for reason in one.lock:
         its = "" if one.unguarded is not None else "its levels "
-        page.add(f"  {its}{reason.sentence}", (_cited(reason), "dim"))
+        page.add(f"  {its}{reason.sentence}", cited(reason))
     if one.state is State.HELD and not one.has_finalizer:
         page.add((f"  it has no finalizer {TOPOLOGY_FINALIZER} yet: a deletion would not wait", "yellow"))
     if one.locked is None:
@@ -134,11 +133,11 @@ def impact_page(impact: Impact) -> Page:
             page.add(f"  from {_path(impact.before.levels)}")
         page.add(f"  to   {_path(impact.after.levels)}")
     if impact.decision is None and one.unguarded is not None:
-        page.add(f"  {one.unguarded.sentence}", (_cited(one.unguarded), "dim"))
+        page.add(f"  {one.unguarded.sentence}", cited(one.unguarded))
     for objection in impact.objections:
-        page.add("  ", str(objection), (_rule(objection), "dim"))
+        page.add("  ", str(objection), cited(objection.reason))
     for warning in impact.warnings:
-        page.add("  ", ("warning: ", "yellow"), str(warning), (_rule(warning), "dim"))
+        page.add("  ", ("warning: ", "yellow"), str(warning), cited(warning.reason))
     if impact.after is not None:
         _change(page, impact)
     elif not impact.is_refused and impact.before is not None:
@@ -156,7 +155,7 @@ def _act(impact: Impact) -> str:
 
 def _deletion(page: Page, one: Surveyed, before: ClusterTopology, *, again: bool) -> None:
     for reason in one.because[:1]:
-        page.add("  ", reason.sentence, (_cited(reason), "dim"))
+        page.add("  ", reason.sentence, cited(reason))
     others = sorted(name for name in before.finalizers if name != TOPOLOGY_FINALIZER)
     afterwards = ", and the operator makes it again as configured" if again else ""
     if one.users and one.has_finalizer and not one.is_let_go:
@@ -205,7 +204,7 @@ def _change(page: Page, impact: Impact) -> None:
                 names = listed([gang.name for gang in gangs], _MOST)
                 page.add("    ", (f"{word:<8}", style), f" {names}")
                 for reason in gangs[0].because:
-                    page.add(f"             {reason.sentence}", (_cited(reason), "dim"))
+                    page.add(f"             {reason.sentence}", cited(reason))
 
 
 def _mark(one: Surveyed, user: Listed) -> str:
@@ -224,11 +223,3 @@ def _how(*, by_default: bool) -> str:
 
 def _bound(user: Listed) -> str:
     return "bound pods not known" if user.bound is None else f"{plural(user.bound, 'pod')} bound"
-
-
-def _rule(found: Remark) -> str:
-    return _cited(found.reason)
-
-
-def _cited(reason: Reason) -> str:
-    return f"  {reason.rule.code} {reason.rule.requirement}"

@@ -4,9 +4,11 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from grove_core.kernel.durations import short_duration
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Toll
 from grove_core.kernel.times import format_time, whole_seconds
+from grove_shell.page import Span
 
 
 def clock(moment: datetime, now: datetime) -> str:
@@ -42,6 +44,11 @@ def taken(toll: Toll | None) -> str:
         return ""
     ready = f" ({toll.ready:,} ready)" if toll.ready else ""
     return f"{plural(toll.pods, 'pod')}{ready}" + (f" and {plural(toll.gpus, 'GPU')}" if toll.gpus else "")
+
+
+def cited(reason: Reason) -> Span:
+    """The rule behind a sentence, which it follows."""
+    return f"  {reason.rule.code} {reason.rule.requirement}", "dim"
 
 
 def listed(names: list[str], limit: int | None) -> str:

@@ -56,10 +56,17 @@ class Shared:
     """Certificates that the replicas make themselves and share in a Secret; whoever comes first makes them."""
 
     def __init__(
-        self, api: Api, shown: Shown, registration: Registration, told: Certificates, *, namespace: str, say: Say
+        self,
+        api: Api,
+        shown: Shown,
+        registration: Registration,
+        told: Certificates,
+        *,
+        namespace: str,
+        names: tuple[str, ...],
+        say: Say,
     ) -> None:
-        """Ask nothing yet; ``listening`` is to be set when the server is there to be called."""
-        self.names: tuple[str, ...] = ()
+        """Ask nothing yet; ``listening`` is to be set when the server is there to be called, by one of ``names``."""
         self.listening = asyncio.Event()
         self._api = api
         self._shown = shown
@@ -67,6 +74,7 @@ class Shared:
         self._told = told
         self._place = _SECRETS.format(namespace)
         self._namespace = namespace
+        self._names = names
         self._say = say
         self._trouble = _Trouble(say)
         self._authority = b""
@@ -111,7 +119,7 @@ class Shared:
             NotOurs, Unreachable.
         """
         terms = Terms(
-            names=self.names, valid_for=self._told.valid_for, authority_valid_for=self._told.authority_valid_for
+            names=self._names, valid_for=self._told.valid_for, authority_valid_for=self._told.authority_valid_for
         )
         while True:
             answer = await self._api.request("GET", f"{self._place}/{self._told.secret}")

@@ -80,7 +80,7 @@ class _Running:
             shared=self._copies.sharing is not None,
             guarded=self._copies.placing is not None and self._copies.placing.guarded,
         )
-        make = partial(Shared, api, shown, self._registration, namespace=told.namespace)
+        make = partial(Shared, api, shown, self._registration, namespace=told.namespace, names=self._dns_names())
         self._shared = make(certificates, say=self._journal.say) if certificates.mode == "auto" else None
         self._keeping = self._shared or Files(shown, certificates, self._journal.say)
         self._listens = False
@@ -88,8 +88,6 @@ class _Running:
     async def run(self) -> int:
         """Until somebody asks for the end."""
         served = self._told.settings.serving
-        if self._shared is not None:
-            self._shared.names = self._dns_names()
         serving = Serving(host=served.host, port=served.port, missing=self._missing, metrics=self._telemetry.page)
         troubles: list[CannotListen] = []
         async with listening_at(serving, served.host, served.port) as port:

@@ -58,7 +58,7 @@ class Registration:
             mutating, validating: names of the configurations.
             url: where the API server should call, e.g. ``https://127.0.0.1:9443``; empty to leave that alone.
             shared: whether PodCliques share ComputeDomains by annotation (MS-095).
-            guarded: whether topologies are judged (TP-093).
+            guarded: whether topologies are judged (TP-094).
         """
         self._api = api
         self.url = url

@@ -12,6 +12,7 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import UNTOLD, Configuration
 from grove_shell import own_faults
 from grove_shell.client.registered import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
+from grove_shell.operator.serving import Server
 from grove_shell.webhooks.copies import Copies
 from grove_shell.webhooks.joining import joined, stamped
 from grove_shell.webhooks.judging import defaulted, judged, judged_by_topology, topology_judged
@@ -37,8 +38,8 @@ _KINDS: Final = {
 _TOLD_AS: Final = {_SETS[1]: "set", TOPOLOGY_KIND: "topology"}
 
 
-class Reviews:
-    """Answers reviews; to be used as an asynchronous context manager."""
+class Reviews(Server):
+    """Answers reviews over HTTPS."""
 
     def __init__(
         self,
@@ -61,9 +62,6 @@ class Reviews:
             telemetry: hears of every review.
             say: writes to the log.
         """
-        self._host = host
-        self._port = port
-        self._tls = tls
         self._telemetry = telemetry
         self._say = say
         self._judges: dict[str, Judge] = {
@@ -83,23 +81,9 @@ class Reviews:
             if placing.guarded:
                 judge = _at_once(lambda request: topology_judged(request, placing.known, configuration))
                 self._judges |= dict.fromkeys((TOPOLOGIES, LEAVING), judge)
-        self._runner: web.AppRunner | None = None
-
-    async def __aenter__(self) -> int:
-        """Listen, and tell at which port."""
         application = web.Application(client_max_size=_LARGEST)
         application.add_routes([web.post(PATHS[name], self._handler(name)) for name in self._judges])
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=_FINISH)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, self._host, self._port, ssl_context=self._tls)
-        await site.start()
-        port: int = self._runner.addresses[0][1]
-        return port
-
-    async def __aexit__(self, *_: object) -> None:
-        """Answer what was begun, and close."""
-        if self._runner is not None:
-            await self._runner.cleanup()
+        super().__init__(application, host, port, tls=tls, finish=_FINISH)
 
     def _handler(self, webhook: str) -> Callable[[web.Request], Any]:
         async def answer(called: web.Request) -> web.Response:

@@ -5,20 +5,15 @@ from datetime import datetime
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import (
-    Attempt,
-)
+from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import ClusterTopology, preferred_of
-from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.labels import set_named_by
-from grove_core.resources.owned import CLAIM_KIND, Owned
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.indexing import cluster_of, with_domains
+from grove_core.snapshot.indexing import snapshot_among
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.world.stored import Stored
 
@@ -68,17 +63,8 @@ class Holdings:
         found = self.items.get(root)
         if not isinstance(found, PodCliqueSet):
             return None
-        cluster = cluster_of(
-            sets=(found,),
-            groups=(item for item in self.items.values() if isinstance(item, ScalingGroup)),
-            cliques=(item for item in self.items.values() if isinstance(item, PodClique)),
-            gangs=(item for item in self.items.values() if isinstance(item, PodGang)),
-            others=(item for item in self.items.values() if isinstance(item, Owned)),
-        )
-        domains = (item for item in self.items.values() if isinstance(item, ComputeDomain))
-        claims = (item for item in self.items.values() if isinstance(item, Owned) and item.ref.kind == CLAIM_KIND)
         return replace(
-            with_domains(cluster, domains, claims).snapshot_of(found, now, attempts),
+            snapshot_among(self.items.values(), found, now, attempts),
             pods_of={uid: tuple(pods) for uid, pods in self.pods.items()},
             not_collected=self.not_collected,
             complete=self.complete or frozenset(),

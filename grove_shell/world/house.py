@@ -7,20 +7,17 @@ from typing import TypeAlias
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
-from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.meta import Resource
-from grove_core.resources.owned import CLAIM_KIND, Owned
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.topology_use import bound_of
-from grove_core.snapshot.indexing import cluster_of, with_domains
+from grove_core.snapshot.indexing import snapshot_among
 from grove_core.snapshot.snapshot import Snapshot
 
 Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name
-Stored: TypeAlias = Resource | Pod
+Object: TypeAlias = Resource | Pod
 
 
 @dataclass(slots=True)
@@ -68,17 +65,7 @@ class House:
 
     def seen(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...]) -> Snapshot:
         """What its set can see of its own. Linear."""
-        items = self.items.values()
-        own = cluster_of(
-            sets=(root,),
-            groups=(item for item in items if isinstance(item, ScalingGroup)),
-            cliques=(item for item in items if isinstance(item, PodClique)),
-            gangs=(item for item in items if isinstance(item, PodGang)),
-            others=(item for item in items if isinstance(item, Owned)),
-        )
-        domains = (item for item in items if isinstance(item, ComputeDomain))
-        claims = (item for item in items if isinstance(item, Owned) and item.ref.kind == CLAIM_KIND)
         return replace(
-            with_domains(own, domains, claims).snapshot_of(root, now, attempts),
+            snapshot_among(self.items.values(), root, now, attempts),
             pods_of={uid: list(pods.values()) for uid, pods in self.pods.items()},
         )

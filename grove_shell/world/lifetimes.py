@@ -4,19 +4,16 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.pod import Pod
+from grove_core.resources.pod import ENDED, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.written import leaving, without
 from grove_shell.world.holdings import Holdings
 from grove_shell.world.refusals import FOREGROUND
 from grove_shell.world.stored import Stored, bumped
-
-_ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 
 class Lifetimes(Holdings):
@@ -57,6 +54,11 @@ class Lifetimes(Holdings):
         """Whether an object of that uid is there; of pods nobody asks."""
         return uid in self._refs
 
+    def name_of(self, uid: str) -> str:
+        """The name of the object of that uid; empty if it is not there."""
+        ref = self._refs.get(uid)
+        return "" if ref is None else ref.name
+
     def put(self, item: Stored) -> None:
         """Write an object: stored as given, with a version of its own."""
         before = self.items.get(item.ref)
@@ -76,19 +78,17 @@ class Lifetimes(Holdings):
 
     def pod(self, ref: Ref) -> Pod | None:
         """The pod of that address; None if there is none."""
-        for attempt in (1, 2):
-            pods = self.pods.get(self._homes.get(ref, ""), ())
-            for pod in pods:
-                if pod.name == ref.name and pod.namespace == ref.namespace:
-                    return pod
-            if attempt == 1 and ref not in self._homes and ref not in self.manifests:
-                self._find_homes()
-        return None
+        if ref not in self._homes and ref not in self.manifests:
+            self._find_homes()
+        return self._housed(ref)
 
     def pod_of_name(self, ref: Ref) -> Pod | None:
         """The pod that a new one would meet; most names are free, so nobody is searched for twice."""
         if not self._all_housed:
             self._find_homes()
+        return self._housed(ref)
+
+    def _housed(self, ref: Ref) -> Pod | None:
         pods = self.pods.get(self._homes.get(ref, ""), ())
         return next((pod for pod in pods if pod.name == ref.name and pod.namespace == ref.namespace), None)
 
@@ -118,7 +118,7 @@ class Lifetimes(Holdings):
 
     def delete_pod(self, pod: Pod) -> None:
         """A pod that runs may linger; any other is gone."""
-        if not self.lingering or not pod.node or pod.phase in _ENDED:
+        if not self.lingering or not pod.node or pod.phase in ENDED:
             self.end_pod(pod.ref)
         elif not pod.deleting:
             self.put_pod(replace(pod, deleting=True))

@@ -21,10 +21,11 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.podgang import podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
+from grove_core.resources.topology_use import SET_KIND
 from grove_shell.world.buried import number_of
 from grove_shell.world.homes import Home
-from grove_shell.world.house import Address, House, Stored
-from grove_shell.world.sights import SET_KIND, TEMPLATE_KIND, Sights, Where
+from grove_shell.world.house import Address, House, Object
+from grove_shell.world.sights import TEMPLATE_KIND, Sights, Where
 from grove_shell.world.template_users import TemplateUsers
 from grove_shell.world.topology_shelf import TopologyShelf
 from grove_shell.world.unproven import Unproven
@@ -33,7 +34,7 @@ _OWNERS: Final = frozenset({GROUP_KIND, "PodClique"})
 """Who controls parts of a set and is a part itself."""
 _FEWEST_SHARED: Final = 8_192
 _SHARED_EACH: Final = 4  # strings of one object that others may have as well
-_PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any], dict[str, str]], Stored]]] = MappingProxyType(
+_PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any], dict[str, str]], Object]]] = MappingProxyType(
     {
         SET_KIND: podcliqueset_of,
         GROUP_KIND: scaling_group_of,
@@ -174,7 +175,7 @@ class Shelves(Sights):
         self._shared.clear()
         self._most_shared = max(_FEWEST_SHARED, _SHARED_EACH * sum(map(len, self._places.values())))
 
-    def _file(self, house: House, home: Home, address: Address, item: Stored) -> None:
+    def _file(self, house: House, home: Home, address: Address, item: Object) -> None:
         if isinstance(item, Pod):
             pods = house.pods.setdefault(item.owner_uid, {})
             if _is_bound(pods.get(item.name)) != _is_bound(item):

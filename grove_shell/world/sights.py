@@ -17,18 +17,17 @@ from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.owned import Owned
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.topology_use import User
+from grove_core.resources.topology_use import SET_KIND, User
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.world.buried import Buried
 from grove_shell.world.homes import Home, home_in, is_topology_home
-from grove_shell.world.house import Address, House, Stored
+from grove_shell.world.house import Address, House, Object
 from grove_shell.world.topology_shelf import TopologyShelf
 
 Sight: TypeAlias = Snapshot | TopologyMoment
 """What one root can see."""
 
 TEMPLATE_KIND: Final = "ResourceClaimTemplate"
-SET_KIND: Final = "PodCliqueSet"
 
 
 class Where(NamedTuple):
@@ -66,10 +65,6 @@ class Sights:
         """Whether an object of this uid went, as far as was heard, and did not come back to sight."""
         return uid in self._gone
 
-    def homes(self) -> list[Home]:
-        """Every set there is, sorted."""
-        return sorted(home for home, house in self._houses.items() if house.root is not None)
-
     def leftovers(self, home: Home) -> list[ScalingGroup | PodClique]:
         """What a set that is gone left behind and is being deleted; a set that cannot be read is not gone (WL-233)."""
         house = self._houses.get(home)
@@ -79,7 +74,7 @@ class Sights:
             return []
         return sorted(house.leaving, key=lambda part: part.ref.sort_key)
 
-    def find(self, ref: Ref) -> Stored | None:
+    def find(self, ref: Ref) -> Object | None:
         """One object by its address."""
         if ref.kind in TOPOLOGY_KINDS:
             return self.topologies.find(ref)
@@ -100,11 +95,6 @@ class Sights:
         """The objects of a kind that belong to a set."""
         house = self._houses.get(home)
         return [] if house is None else house.refs(kind)
-
-    def home_of(self, ref: Ref) -> Home | None:
-        """The set that an object belongs to; None if it is not known."""
-        where = self._places[ref.kind].get((ref.kind, ref.namespace, ref.name))
-        return None if where is None else where.home
 
     def home_in(self, kind: str, raw: Mapping[str, Any]) -> Home | None:
         """The set that an object belongs to, known or not."""

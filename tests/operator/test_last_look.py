@@ -11,7 +11,7 @@ import yaml
 
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step
 from grove_shell.controller.deciding import decided
-from grove_shell.controller.look import Following, Look
+from grove_shell.controller.look import Follower, Look
 from grove_shell.operator.rounds import Rounds
 from grove_shell.world.homes import Home
 from grove_shell.world.shelves import Shelves
@@ -65,7 +65,7 @@ class Cluster:
         return attempt
 
 
-class Hearer(Following):
+class Hearer(Follower):
     """Hears of the first round."""
 
     def __init__(self) -> None:

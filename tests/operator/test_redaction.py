@@ -194,7 +194,9 @@ def decided(items: list[Json]) -> list[tuple[Any, ...]]:
     shelves = Shelves()
     for kind in KINDS:
         shelves.replace(kind, [item for item in items if item["kind"] == kind], "0")
-    snapshots = [shelves.observe(home, NOW) for home in shelves.homes()]
+    metas = [item["metadata"] for item in items if item["kind"] == "PodCliqueSet"]
+    homes = sorted((meta["namespace"], meta["name"]) for meta in metas)
+    snapshots = [shelves.observe(home, NOW) for home in homes]
     return [
         (action, target if (action, kind) != ("create", "Pod") else "", codes)
         for snapshot in snapshots

@@ -18,7 +18,7 @@ from grove_core.resources.keys import CLIQUE_FINALIZER, SET_FINALIZER
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.client.api import Unreachable
 from grove_shell.controller.deciding import decided
-from grove_shell.controller.look import Following
+from grove_shell.controller.look import Follower
 from grove_shell.operator.journal import Journal
 from grove_shell.operator.rounds import Rounds
 from grove_shell.operator.telemetry import Telemetry
@@ -158,7 +158,7 @@ class Letting:
         raise AssertionError("nothing is ended")
 
 
-class Releases(Following):
+class Releases(Follower):
     """Hears what is let go of, and when nothing is left."""
 
     def __init__(self) -> None:
@@ -289,7 +289,7 @@ def test_op023_patience_begins_anew_when_a_round_succeeds(work: bool) -> None:
     broken: list[float] = []
     heard = asyncio.Semaphore(0)
 
-    class Hearing(Following):
+    class Hearing(Follower):
         def failed(self, home: Home, words: str) -> None:
             broken.append(now())
             heard.release()

@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field
 
 from grove_core.kernel.errors import Problem
-from grove_shell.settings.strict import API_VERSION, Strict, problems_of
+from grove_shell.settings.strict import API_VERSION, Strict, read_strictly
 
 SHIPPED: Final = Path(__file__).with_name("costs.yaml")
 """What counts where nobody names another file."""
@@ -70,10 +70,7 @@ def costs_of(raw: Mapping[str, Any]) -> tuple[Costs, tuple[Problem, ...]]:
     """Read constants; where there are problems, or nothing at all, those of ours stand in for them."""
     if not raw:
         return shipped_costs(), ()
-    try:
-        return Costs.model_validate(raw), ()
-    except ValidationError as fault:
-        return shipped_costs(), tuple(problems_of(fault))
+    return read_strictly(Costs, raw, shipped_costs)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""At rest: what should stand stands, nothing else does, and another look would do nothing (O1, O2, O10, B9)."""
+"""At rest: what should stand stands, and nothing else does (O1, O10, B9)."""
 
 from collections.abc import Iterable, Iterator
 
@@ -29,6 +29,7 @@ from grove_shell.simulator.checks.pods import is_updating
 from grove_shell.simulator.cluster import image_of
 
 _KEPT_OUT = frozenset({"PodClique", "PodGang"})
+_NAMES = 3
 _COUNTED = ("PodClique", "PodCliqueScalingGroup", "PodGang", "Service")
 
 
@@ -195,7 +196,7 @@ def _parts_of(root: PodCliqueSet, groups: dict[str, ScalingGroup], *, spare: boo
             yield "PodCliqueScalingGroup", name
             ref = Ref(GROVE, "PodCliqueScalingGroup", root.ref.namespace, name)
             count = scaled.get(ref, group.replicas) + spare
-            least = group.min_available if group.min_available is not None else 1
+            least = group.min_available
             for index in range(count):
                 for short in group.clique_names:
                     yield "PodClique", member_clique_name(name, index, short)
@@ -204,5 +205,5 @@ def _parts_of(root: PodCliqueSet, groups: dict[str, ScalingGroup], *, spare: boo
 
 
 def _named(parts: list[tuple[str, str]]) -> str:
-    shown = ", ".join(f"{kind} {name}" for kind, name in parts[:3])
-    return shown + (f" and {len(parts) - 3} more" if len(parts) > 3 else "")  # noqa: PLR2004 - as above
+    shown = ", ".join(f"{kind} {name}" for kind, name in parts[:_NAMES])
+    return shown + (f" and {len(parts) - _NAMES} more" if len(parts) > _NAMES else "")

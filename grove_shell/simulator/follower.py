@@ -10,7 +10,7 @@ from grove_shell.simulator.history import Actor
 from grove_shell.simulator.topologies import Sight
 
 
-class Following(Protocol):
+class Follower(Protocol):
     """Who follows what an operator does: the storyteller, and the checks."""
 
     def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:

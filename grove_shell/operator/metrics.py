@@ -1,0 +1,36 @@
+"""What the metrics of every process have in common: a registry of its own, and the requests to the API server."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
+
+REQUESTS: Final = ("rest_client_requests_total", "Requests by answer.", "code", "method")
+
+
+class Metrics:
+    """The metrics of one process, on the page in the order in which it makes them."""
+
+    _requests: Counter
+
+    def __init__(self) -> None:
+        """None yet."""
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no types for it
+        self.registry = CollectorRegistry()
+
+    def _count(self, name: str, words: str, *labels: str) -> Counter:
+        return Counter(name, words, labels, registry=self.registry)
+
+    def _gauge(self, name: str, words: str, *labels: str) -> Gauge:
+        return Gauge(name, words, labels, registry=self.registry)
+
+    def _time(self, name: str, words: str, label: str, buckets: Sequence[float]) -> Histogram:
+        return Histogram(name, words, [label], buckets=buckets, registry=self.registry)
+
+    def requested(self, method: str, status: int) -> None:
+        """A request to the API server was answered; 0 for no answer."""
+        self._requests.labels(str(status) if status else "<error>", method).inc()
+
+    def page(self) -> bytes:
+        """The metrics as Prometheus reads them."""
+        return generate_latest(self.registry)

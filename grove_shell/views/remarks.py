@@ -1,0 +1,11 @@
+"""What admission objects to and warns of, as JSON."""
+
+from typing import Any
+
+from grove_core.document.writing import reason_as_json
+from grove_core.kernel.admission import Remark
+
+
+def remark_as_json(found: Remark) -> dict[str, Any]:
+    """One of them."""
+    return {"path": found.path, "got": found.got, **reason_as_json(found.reason)}
