@@ -6,10 +6,12 @@ from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
 
+from grove_core.areas.gang_termination.questions import TERMINATION
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.document.document import Document
 from grove_core.document.writing import document_as_json
 from grove_core.explain import Tone, is_undecided, story_of
+from grove_core.kernel.conditions import Truth
 from grove_core.kernel.steps import Delete
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
@@ -137,12 +139,19 @@ def moment_after(now: datetime, span: timedelta | None) -> datetime | None:
 def _exit_code(situation: Situation, options: PlanOptions, told: Sequence[Forecast]) -> int:
     if situation.faults:
         return ERROR
-    if options.fail_on and (met := set(options.fail_on) & classes_in(told)):
+    if options.fail_on and (met := set(options.fail_on) & classes_in(told) | undecided_in(told)):
         complain(failed_on(met))
         return FAIL_ON
     if options.detailed_exitcode and any(forecast.rounds[0].steps for forecast in told):
         return CHANGES
     return DONE
+
+
+def undecided_in(told: Sequence[Forecast]) -> set[str]:
+    """``unknown`` where nothing can be said of what becomes of some set, which fails any check (CL-002)."""
+    findings = chain.from_iterable(forecast.findings for forecast in told)
+    is_open = any(one.question == TERMINATION and one.verdict == Truth.UNKNOWN.value for one in findings)
+    return {"unknown"} if is_open else set()
 
 
 def classes_in(told: Sequence[Forecast]) -> set[str]:

@@ -22,7 +22,7 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "unknown", "change")
     "--fail-on",
     type=click.Choice(FAIL_ON),
     multiple=True,
-    help="Exit 3 if there is one of these, in any round; may be repeated.",
+    help="Exit 3 if there is one of these, in any round, or if a set could not be decided; may be repeated.",
 )
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Save the plan too, for grove apply.")
 @click.option("-v", "--verbose", is_flag=True, help="List every replica, and every write of every round.")

@@ -10,6 +10,7 @@ import yaml
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
 from grove_shell.cli.main import run
+from tests.kubectl_yaml import items_in
 
 ROOT: Final = Path(__file__).parent.parent.parent
 DEGRADED: Final = str(ROOT / "examples/degraded.yaml")
@@ -102,6 +103,21 @@ def test_cl002_fail_on_looks_at_every_round(capsys: pytest.CaptureFixture[str]) 
     assert run(words, "grove") == 0
     assert run([*words, "--until", "6h"], "grove") == 3
     assert "THEN" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("asked", ["terminate", "wait", "delete", "withheld", "unknown", "change"])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_cl002_a_set_that_could_not_be_decided_fails_any_check(
+    asked: str, rules: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As it does in a comparison (CL-044)."""
+    podless = tmp_path / "podless.json"
+    items = [item for item in items_in(Path(DEGRADED)) if item["kind"] != "Pod"]
+    podless.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
+    assert run(["plan", "-f", str(podless), *NOW, "--rules", rules], "grove") == 0
+    assert capsys.readouterr().err == ""
+    assert run(["plan", "-f", str(podless), *NOW, "--rules", rules, "--fail-on", asked], "grove") == 3
+    assert "unknown" in capsys.readouterr().err
 
 
 def test_cl047_a_failed_check_says_what_it_met(capsys: pytest.CaptureFixture[str]) -> None:
