@@ -66,6 +66,7 @@ def plan(source: Source, options: PlanOptions) -> int:
     if options.out is not None:
         saved = as_text(document_as_json(document, decisions=options.decisions), "json")
         Path(options.out).write_text(saved, encoding="utf-8")
+    hand = hand_of(situation.loaded.cluster, rules.name)
     if options.output == "human":
         surroundings = Surroundings(
             ignored=situation.loaded.ignored,
@@ -75,7 +76,7 @@ def plan(source: Source, options: PlanOptions) -> int:
             podless=situation.loaded.podless,
             cliqueless=situation.loaded.cliqueless,
             unseen=tuple(situation.loaded.unseen.values()),
-            hand=hand_of(situation.loaded.cluster, rules.name),
+            hand=hand,
             newest=newest_time(situation.loaded.cluster) if source.now is None else None,
             verbose=options.verbose,
             decisions=options.decisions,
@@ -84,6 +85,9 @@ def plan(source: Source, options: PlanOptions) -> int:
     else:
         warn(situation.loaded.passed_by)
         write(as_text(document_as_json(document, decisions=options.decisions), options.output))
+    is_chosen = options.rules is not None or source.config is not None
+    if hand and not is_chosen and (options.output != "human" or options.fail_on):
+        warn([hand])  # a program reads no page, and a check by rules that nobody chose may be green for nothing (CL-050)
     return _exit_code(situation, options, told)
 
 

@@ -100,6 +100,22 @@ class TestPlans:
             capsys, "plan", "-f", str(ROOT / "examples" / "degraded.yaml")
         )
 
+    @pytest.mark.parametrize("asked", [["-o", "json"], ["-o", "yaml"], ["--fail-on", "terminate"]])
+    def test_cl050_rules_that_nobody_chose(
+        self, asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        words = ["plan", "-f", BREACHED[0], "--now", BREACHED[1]]
+        told = "warning: the existing operator runs this cluster"
+        assert run([*words, *asked], "grove") == 0
+        assert told in capsys.readouterr().err
+        config = tmp_path / "operator.yaml"
+        config.write_text("apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\n", encoding="utf-8")
+        for chosen in (["--rules", "design"], ["--config", str(config)]):
+            assert run([*words, *asked, *chosen], "grove") == 0
+            assert told not in capsys.readouterr().err
+        assert run(words, "grove") == 0
+        assert capsys.readouterr().err == ""
+
     def test_gf001_a_new_set_gets_the_delay_of_its_operator(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
