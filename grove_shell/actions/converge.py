@@ -163,7 +163,7 @@ def _show(runs: Sequence[Run], schedule: Schedule, folder: Path | None, options:
         return
     (folder / TABLE).write_text(page.text, encoding="utf-8")
     if find_spec("matplotlib") is None:
-        warn(["no pictures without matplotlib: pip install 'grove[pictures]', then again with --resume"])
+        warn(["no pictures without matplotlib: pip install matplotlib, then again with --resume"])
         return
     from grove_shell.views.convergence_plots import draw_all  # noqa: PLC0415 - it brings matplotlib
 
