@@ -77,7 +77,8 @@ def plan(source: Source, options: PlanOptions) -> int:
             cliqueless=situation.loaded.cliqueless,
             unseen=tuple(situation.loaded.unseen.values()),
             hand=hand,
-            newest=newest_time(situation.loaded.cluster) if source.now is None else None,
+            newest=newest_time(situation.loaded.cluster),
+            is_now_given=source.now is not None,
             verbose=options.verbose,
             decisions=options.decisions,
         )

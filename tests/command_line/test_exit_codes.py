@@ -165,6 +165,19 @@ def test_cl010_the_verdict_comes_first(capsys: pytest.CaptureFixture[str]) -> No
     assert "10:15:00Z" in first
 
 
+def test_cl051_a_clock_before_the_input_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["plan", "-f", DEGRADED, "inference/qwen", "--now"]
+    run([*words, "2026-11-20T05:00:00Z"], "grove")
+    told = "note: --now is 3h41m before the newest time in the input (2026-11-20T08:41:00Z)"
+    assert told in capsys.readouterr().out.splitlines()
+    run([*words, "2026-11-20T08:41:00Z"], "grove")
+    assert "newest time in the input" not in capsys.readouterr().out
+    run(["plan", "-f", DEGRADED, "inference/llama-70b"], "grove")
+    said = capsys.readouterr().out
+    assert "else delays that still ran then look as if they were over" in said
+    assert "before the newest" not in said
+
+
 @pytest.mark.req("PL-009")
 @pytest.mark.parametrize("words", [PLAN, [*PLAN, "--until", "12h"], ["plan", "-f", REAL, *NOW]])
 def test_cl011_the_document_reads_back(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
