@@ -20,7 +20,7 @@ from grove_shell.converge.running import run_all
 from grove_shell.converge.runs import Run
 from grove_shell.converge.schedule import Schedule
 from grove_shell.converge.worlds import WORLDS
-from grove_shell.exits import DONE, ERROR
+from grove_shell.exits import DONE, ERROR, USAGE
 from grove_shell.page import complain, show, warn, write
 from grove_shell.reading.faults import Fault
 from grove_shell.views.convergence_document import runs_as_json
@@ -65,7 +65,7 @@ def _converge(options: ConvergeOptions) -> int:
     faults = (*_of_command_line(problems), *faults, *more)
     if faults:
         complain(faults_page(faults, NOTHING_RUN))
-        return ERROR
+        return USAGE if all(fault.file == COMMAND_LINE for fault in faults) else ERROR
     engine = _engine_of(options, costs)
     strange = _strangers(points, before, engine, folder)
     if strange:

@@ -88,9 +88,7 @@ def plan(source: Source, options: PlanOptions) -> int:
         write(as_text(document_as_json(document, decisions=options.decisions), options.output))
     is_chosen = options.rules is not None or source.config is not None
     if hand and not is_chosen and (options.output != "human" or options.fail_on):
-        warn(
-            [hand]
-        )  # a program reads no page, and a check by rules that nobody chose may be green for nothing (CL-050)
+        warn([hand])  # a program reads no page, and a check by rules that nobody chose is green for nothing (CL-050)
     return _exit_code(situation, options, told)
 
 
