@@ -103,7 +103,9 @@ def list_topologies(source: Source, output: str) -> int:
     survey, without = survey_of(found.cluster, found.now), topologyless_of(found.cluster)
     unknown = unknown_of_use(found.cluster)
     if output == "human":
-        show(survey_page(survey, without, unknown))
+        sets = found.cluster.sets
+        is_unapplied = bool(sets) and not any(root.uid for root in sets) and not found.cluster.gaps
+        show(survey_page(survey, without, unknown, is_unapplied=is_unapplied))
     else:
         write(as_text(survey_as_json(survey, without, unknown), output))
     return ERROR if found.faults else DONE
