@@ -40,7 +40,7 @@ def compared(source: Source, options: CompareOptions) -> int:
         return ERROR
     snapshots = tuple(situation.snapshots(source.namespace, options.sets))
     if missing := situation.missing(source.namespace, options.sets):
-        complain(f"not in the input: {', '.join(missing)}")
+        complain(f"not in the input: {missing}")
         return USAGE
     until = moment_after(situation.now, options.until)
     told = [forecasts(snapshots, rule_set(name), limit=None, until=until) for name in options.rules]

@@ -49,7 +49,7 @@ def plan(source: Source, options: PlanOptions) -> int:
     snapshots = tuple(situation.snapshots(source.namespace, options.sets))
     missing = situation.missing(source.namespace, options.sets)
     if missing:
-        complain(f"not in the input: {', '.join(missing)}")
+        complain(f"not in the input: {missing}")
         return USAGE
     until = moment_after(situation.now, options.until)
     rules = rule_set(options.rules or situation.rules)

@@ -1,13 +1,15 @@
 """From what the user said to a situation: a cluster, the attempts made before, and the clock."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
+from grove_core.resources.cluster_topology import likest
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.source import NoCluster, Source
@@ -67,13 +69,27 @@ class Situation:
                 continue
             yield self.loaded.cluster.snapshot_of(root, self.now, self.attempts)
 
-    def missing(self, namespace: str | None, names: tuple[str, ...]) -> list[str]:
-        """What was asked for and is not there (CL-009): namespaces without a set, sets by name; sorted."""
-        there = [root.ref for root in self.loaded.cluster.sets if namespace in {None, root.ref.namespace}]
-        known = {name for ref in there for name in (ref.name, f"{ref.namespace}/{ref.name}")}
+    def missing(self, namespace: str | None, names: tuple[str, ...]) -> str:
+        """What was asked for and is not there (CL-009): namespaces without a set, sets by name; empty for nothing."""
+        every = [root.ref for root in self.loaded.cluster.sets]
+        there = [ref for ref in every if namespace in {None, ref.namespace}]
         if namespace is not None and not there and not names:
-            return [f"a PodCliqueSet in namespace {namespace}"]
-        return sorted(f"PodCliqueSet {name}" for name in names if name not in known)
+            meant = likest(namespace, {ref.namespace for ref in every})
+            return f"a PodCliqueSet in namespace {namespace}" + (f"; did you mean {meant}?" if meant else "")
+        return sets_missing(names, there)
+
+
+def sets_missing(names: tuple[str, ...], there: Iterable[Ref]) -> str:
+    """Those of some ``set`` or ``namespace/set`` that are not there, and what was probably meant; empty for none."""
+    known: dict[str, str] = {}
+    for ref in there:
+        known[f"{ref.namespace}/{ref.name}"] = known[ref.name] = f"{ref.namespace}/{ref.name}"
+    missing = sorted(name for name in names if name not in known)
+    if not missing:
+        return ""
+    meant = [known.get(likest(name, known)) or known.get(name.rpartition("/")[2]) for name in missing]
+    hint = f"; did you mean {', '.join(dict.fromkeys(filter(None, meant)))}?" if any(meant) else ""
+    return ", ".join(f"PodCliqueSet {name}" for name in missing) + hint
 
 
 def situation_of(source: Source) -> Situation:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from grove_core.check_topology import Check, check_topology
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.actions.situation import sets_missing
 from grove_shell.actions.source import Source
 from grove_shell.actions.topology import Read, read
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
@@ -27,10 +28,9 @@ def check_topologies(
     if lacking:
         complain(f"nothing to check: no {' and no '.join(lacking)} in the input")
         return ERROR
-    known = {name for root in found.cluster.sets for name in (root.ref.name, f"{root.ref.namespace}/{root.ref.name}")}
-    missing = sorted(f"PodCliqueSet {name}" for name in sets if name not in known)
+    missing = sets_missing(sets, (root.ref for root in found.cluster.sets))
     if missing:
-        complain(f"not in the input: {', '.join(missing)}")
+        complain(f"not in the input: {missing}")
         return USAGE
     checks = [_checked(found, snapshot) for snapshot in _chosen(found, sets)]
     if output == "human":

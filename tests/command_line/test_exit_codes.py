@@ -162,6 +162,29 @@ def test_cl009_a_set_that_is_not_there_is_named(capsys: pytest.CaptureFixture[st
     assert "inference/nobody" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["plan", "inference/quen"], "PodCliqueSet inference/quen; did you mean inference/qwen?"),
+        (["plan", "gema"], "PodCliqueSet gema; did you mean inference/gemma?"),
+        (["plan", "ml/gemma"], "PodCliqueSet ml/gemma; did you mean inference/gemma?"),
+        (["plan", "nobody"], "PodCliqueSet nobody"),
+        (["plan", "quen", "nobody"], "PodCliqueSet nobody, PodCliqueSet quen; did you mean inference/qwen?"),
+        (["plan", "-n", "inferense"], "a PodCliqueSet in namespace inferense; did you mean inference?"),
+        (["compare", "inference/quen"], "PodCliqueSet inference/quen; did you mean inference/qwen?"),
+        (["explain", "pclq/qwen-0-decod"], "PodClique qwen-0-decod; did you mean qwen-0-decode?"),
+        (["explain", "pcs/quen"], "PodCliqueSet quen; did you mean qwen?"),
+        (["explain", "pod/qwen-0-decode-l4gc"], "Pod qwen-0-decode-l4gc; did you mean qwen-0-decode-l4gcg?"),
+        (["explain", "pclq/inference/qwen-0-decode"], "inference/qwen-0-decode; the namespace goes in -n"),
+        (["explain", "pcs/somebody"], "PodCliqueSet somebody"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_cl009_what_was_probably_meant_is_told(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*words, "-f", DEGRADED, *NOW], "grove") == 64
+    assert capsys.readouterr().err.endswith(f"{told}\n")
+
+
 def test_cl010_the_verdict_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
     run(PLAN, "grove")
     first = capsys.readouterr().out.splitlines()[0]
