@@ -18,7 +18,7 @@ from grove_shell.reading.faults import Fault
 from grove_shell.reading.loaded import Loaded
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import Item, items_of, standard_input
-from grove_shell.views.faults import KEEP_GOING, LEFT_OPEN, faults_page
+from grove_shell.views.faults import LEFT_OPEN, closing_of, faults_page
 from grove_shell.views.progress import counting
 
 
@@ -126,7 +126,7 @@ def asked(source: Source) -> Situation | None:
         complain(fault)
         return None
     if situation.faults:
-        complain(faults_page(situation.faults, LEFT_OPEN if situation.usable else KEEP_GOING))
+        complain(faults_page(situation.faults, LEFT_OPEN if situation.usable else closing_of(situation.faults)))
     return situation if situation.usable else None
 
 

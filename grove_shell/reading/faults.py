@@ -8,6 +8,9 @@ from grove_shell.page import printable
 _LONGEST_PATH: Final = 160
 _LONGEST_GOT: Final = 120
 
+NO_SUCH_FILE: Final = "no such file"
+"""As what was got (IN-028)."""
+
 SortKey: TypeAlias = tuple[str, int, int, int, str, str, str, str]
 
 
@@ -22,7 +25,7 @@ class Fault:
         column: in characters, from 1; None where no line can be named.
         object: ``PodClique ml/decode`` where kind and name could be read, else ``items[3]``, else empty.
         path: field path inside the object, or inside the list itself; empty for the whole.
-        expected: what would have been right, as a noun phrase.
+        expected: what would have been right, as a noun phrase; empty where ``got`` says everything.
         got: what stood there, shortened.
         lost: whether objects may have been left out of the input by it, of whatever kind.
     """
@@ -48,7 +51,8 @@ class Fault:
         document = f"document {self.document}" if self.document else ""
         inside = ", ".join(part for part in (document, self.object, _clipped(self.path, _LONGEST_PATH)) if part)
         text = f"{place}: {inside}: " if inside else f"{place}: "
-        return printable(f"{text}expected {self.expected}, got {_clipped(self.got, _LONGEST_GOT)}")
+        wish = f"expected {self.expected}, got " if self.expected else ""
+        return printable(f"{text}{wish}{_clipped(self.got, _LONGEST_GOT)}")
 
 
 class Unreadable(Exception):

@@ -26,7 +26,7 @@ from grove_shell.reading.collected import Collected
 from grove_shell.reading.completeness import cliqueless_sets, complete_kinds, inferred_gaps, podless_cliques
 from grove_shell.reading.fabric import DEFINITION, TEMPLATE_KIND, is_domain, shape_in_definition, template_in
 from grove_shell.reading.found import API_GROUPS, Found, is_same
-from grove_shell.reading.items import meta_text
+from grove_shell.reading.items import kindless, meta_text
 from grove_shell.reading.loaded import Loaded
 from grove_shell.reading.manifests import Beside, admitted, edited, lacks_templates, neighbours_among, one_of_each
 from grove_shell.reading.owners import Kept, Owners, Unread
@@ -92,9 +92,8 @@ class _Loading:
         if kind == "Pod" and version == CORE and self._take_pod(raw):
             return
         if not isinstance(kind, str) or not isinstance(version, str):
-            for field, value in (("kind", kind), ("apiVersion", version)):
-                if not isinstance(value, str):
-                    self.found.note(item, field, "a string", "nothing" if value is None else str(value))
+            for problem in kindless(raw):
+                self.found.note(item, *problem)
             self.found.gaps.update((judged, EVERYWHERE) for judged in JUDGED)
         elif (kind, version) == (capture.KIND, capture.VERSION):
             self._take_capture(item)

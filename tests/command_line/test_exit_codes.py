@@ -91,8 +91,12 @@ def test_cl001_exit_codes(words: list[str], code: int, capsys: pytest.CaptureFix
         ["converge", "--costs", "nowhere"],
     ],
 )
-def test_cl005_what_is_advised_is_what_the_command_has(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl005_what_is_advised_is_what_the_command_has(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """No option is spoken of that would be wrong usage, and nothing is said to be marked that is not."""
+    (tmp_path / "nowhere").touch()
+    monkeypatch.chdir(tmp_path)
     assert run(words, "grove") == 1
     said = capsys.readouterr().err
     assert "problem" in said
@@ -100,6 +104,15 @@ def test_cl005_what_is_advised_is_what_the_command_has(words: list[str], capsys:
     run([*commands, "--help"], "grove")
     assert ("--keep-going" in said) == ("--keep-going" in capsys.readouterr().out and "--preflight" not in words)
     assert "UNKNOWN" not in said
+
+
+@pytest.mark.req("IN-028")
+@pytest.mark.parametrize("command", [["plan"], ["compare"], ["topology", "list"], ["explain", "pcs/x"]])
+def test_cl005_a_file_that_is_not_there_is_nothing_to_go_past(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*command, "-f", "nosuch.yaml"], "grove") == 1
+    assert capsys.readouterr().err == "1 problem in the input\n  nosuch.yaml: no such file\nNothing was decided.\n"
 
 
 def test_cl002_fail_on_looks_at_every_round(capsys: pytest.CaptureFixture[str]) -> None:
