@@ -75,6 +75,7 @@ def plan(source: Source, options: PlanOptions) -> int:
             warnings=(*situation.loaded.warnings, *situation.loaded.passed_by),
             podless=situation.loaded.podless,
             cliqueless=situation.loaded.cliqueless,
+            left_out=situation.loaded.left_out,
             unseen=tuple(situation.loaded.unseen.values()),
             hand=hand,
             newest=newest_time(situation.loaded.cluster),

@@ -248,7 +248,9 @@ class _Loading:
             pods=found.pods.values(),
         )
         listed = self.live.complete
-        found.gaps |= {gap for gap in inferred if gap not in listed and (gap[0], EVERYWHERE) not in listed}
+        inferred = {gap for gap in inferred if gap not in listed and (gap[0], EVERYWHERE) not in listed}
+        left_out = bool(inferred - found.gaps)
+        found.gaps |= inferred
         cluster = self._cluster(owners.keep())
         strays = len(found.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in found.owners)
         names = tuple(sorted(f"{namespace}/{name}" for namespace, name in self.edited))
@@ -261,6 +263,7 @@ class _Loading:
             warnings=tuple(self.warnings),
             podless=tuple(podless_cliques(cluster)),
             cliqueless=tuple(cliqueless_sets(cluster)),
+            left_out=left_out,
             unseen=self.live.unseen,
             passed_by=self.strangers.sentences(),
             taken_at=self.taken_at,

@@ -46,6 +46,7 @@ class Surroundings:
         warnings: what admission would warn of in the manifests.
         podless: PodCliques whose status counts pods and of which the input has none.
         cliqueless: sets whose status counts available replicas and of which it has no PodClique.
+        left_out: whether the input lacks a whole kind that other objects speak of.
         unseen: what a cluster said of the kinds it did not show.
         hand: whose cluster it looks like, where that is another operator's than the rules are (GF-111).
         newest: the newest time in the input; None where it has none.
@@ -60,6 +61,7 @@ class Surroundings:
     warnings: tuple[str, ...] = ()
     podless: tuple[str, ...] = ()
     cliqueless: tuple[str, ...] = ()
+    left_out: bool = False
     unseen: tuple[str, ...] = ()
     hand: str = ""
     newest: datetime | None = None
@@ -91,18 +93,18 @@ def plan_page(document: Document, surroundings: Surroundings) -> Page:
     return page
 
 
-def _missing(page: Page, document: Document, unseen: Sequence[str]) -> None:
+def _missing(page: Page, document: Document, unseen: Sequence[str], *, left_out: bool) -> None:
     """What the input left out, or a cluster did not show."""
     if document.not_collected:
         page.add(("not collected: ", "bold magenta"), ", ".join(document.not_collected))
         for words in unseen:
             page.add(f"  {words}")
-        if not unseen:
+        if left_out and not unseen:
             page.add("  all that is needed: kubectl get pcs,pcsg,pclq,pods,podgangs -o json")
 
 
 def _notes(page: Page, document: Document, stories: Sequence[Story], surroundings: Surroundings) -> None:
-    _missing(page, document, surroundings.unseen)
+    _missing(page, document, surroundings.unseen, left_out=surroundings.left_out)
     if surroundings.edited:
         names = listed(list(surroundings.edited), NAMES)
         page.add(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")

@@ -265,6 +265,20 @@ def test_cl010_a_set_of_which_nothing_is_left_is_not_well(tmp_path: Path, capsys
     assert "not collected: PodClique in inference" in capsys.readouterr().out
 
 
+def test_cl053_what_was_refused_is_not_collected_by_another_dump(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["plan", "-f", str(Path(GOOD).parent), *NOW, "--keep-going"], "grove") == 1
+    said = capsys.readouterr().out
+    assert "not collected: PodCliqueSet in inference" in said
+    assert "kubectl get" not in said
+    items = [item for item in items_in(Path(DEGRADED)) if item["kind"] != "Pod"]
+    podless = tmp_path / "podless.json"
+    podless.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
+    run(["plan", "-f", str(podless), "-f", str(Path(GOOD).parent), *NOW, "--keep-going"], "grove")
+    assert "  all that is needed: kubectl get" in capsys.readouterr().out
+
+
 @pytest.mark.req("GT-101")
 def test_cl009_an_update_is_compared_with_what_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     manifest = yaml.safe_load(Path(GOOD).read_text(encoding="utf-8"))

@@ -20,8 +20,8 @@ NOTHING: Final = io.BytesIO()
 
 
 class TestIN049:
-    """A table as ``kubectl get`` prints it for people, and a saved plan, MUST be one fault each that says what it is and
-    what to do.
+    """A table as ``kubectl get`` prints it for people, and a saved plan, MUST be one fault each that says what it is
+    and what to do.
     """
 
     @pytest.mark.parametrize("name", ["f", "f.yaml", "f.json"])
