@@ -35,7 +35,7 @@ def command(**options: Any) -> int:
     """Who would end by other rules that is spared today, and the other way round.
 
     Judges the same cluster by two rule sets (grove rules lists them): before an upgrade of the existing operator, or
-    before this one takes over.
+    before this one takes over.  grove upgrade-check is another name of it.
 
     \b
     Examples:
