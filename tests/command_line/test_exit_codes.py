@@ -145,6 +145,21 @@ def test_cl047_a_failed_check_says_what_it_met(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["plan", "--until", "1d"], "; a day is 24h"),
+        (["simulate", "x.yaml", "--until", "2days"], "; a day is 24h"),
+        (["plan", "--fail-on", "terminate,wait"], "give --fail-on once for each: --fail-on terminate --fail-on wait"),
+        (["compare", "--fail-on", "ends, sooner"], "give --fail-on once for each: --fail-on ends --fail-on sooner"),
+        (["plan", "--fail-on", "terminate,weight"], "'terminate,weight' is not one of"),
+    ],
+)
+def test_cl054_how_it_is_written_instead(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(words, "grove") == 64
+    assert told in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", ["validate", "snapshot", "simulate"])
 def test_cl048_where_files_belong(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([command, "pcs.yaml", "more.yaml"], "grove") == 64
