@@ -25,7 +25,8 @@ class Fault:
         column: in characters, from 1; None where no line can be named.
         object: ``PodClique ml/decode`` where kind and name could be read, else ``items[3]``, else empty.
         path: field path inside the object, or inside the list itself; empty for the whole.
-        expected: what would have been right, as a noun phrase; empty where ``got`` says everything.
+        expected: what would have been right, as a noun phrase, or what is allowed, as a sentence that begins with
+            ``may``; empty where ``got`` says everything.
         got: what stood there, shortened.
         lost: whether objects may have been left out of the input by it, of whatever kind.
     """
@@ -51,8 +52,9 @@ class Fault:
         document = f"document {self.document}" if self.document else ""
         inside = ", ".join(part for part in (document, self.object, _clipped(self.path, _LONGEST_PATH)) if part)
         text = f"{place}: {inside}: " if inside else f"{place}: "
-        wish = f"expected {self.expected}, got " if self.expected else ""
-        return printable(f"{text}{wish}{_clipped(self.got, _LONGEST_GOT)}")
+        if self.expected:
+            text += f"{'' if self.expected.startswith('may ') else 'expected '}{self.expected}, got "
+        return printable(f"{text}{_clipped(self.got, _LONGEST_GOT)}")
 
 
 class Unreadable(Exception):

@@ -152,7 +152,7 @@ def edited(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueSet:
 
 
 def _expected_by(sentence: str) -> str:
-    """What an objection asks for, as a fault says it."""
+    """What an objection asks for, as a fault says it; one that is no demand stays the sentence that it is."""
     if sentence.startswith("must be "):
         return sentence.removeprefix("must be ")
-    return f"it to {sentence.removeprefix('must ')}" if sentence.startswith("must ") else f"something else ({sentence})"
+    return f"it to {sentence.removeprefix('must ')}" if sentence.startswith("must ") else sentence

@@ -242,6 +242,19 @@ def test_cl011_the_document_reads_back(words: list[str], capsys: pytest.CaptureF
     assert document_as_json(document_from_json(raw), decisions=True) == raw
 
 
+def test_cl007_what_ends_is_said_to_end_now(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["explain", "-f", DEGRADED, *NOW, "pcs/llama-70b", "--why-not", "terminate"]
+    assert run(words, "grove") == 0
+    assert "PodCliqueSet/llama-70b[0]: it is terminated now\n" in capsys.readouterr().out
+
+
+@pytest.mark.req("IN-030")
+def test_cl005_what_is_allowed_is_said_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", "-f", REFUSED, *NOW], "grove") == 1
+    told = "terminationDelay: may be set only if spec.template.terminationDelay is set, got 2h\n"
+    assert told in capsys.readouterr().err
+
+
 def test_cl007_the_guard_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["explain", "-f", DEGRADED, *NOW, "--why-not", "terminate", "-o", "json"]
     guards = {}

@@ -192,7 +192,7 @@ class TestIN039:
         assert {fault.path: fault.expected.split()[0] for fault in found.faults} == {
             "spec.template.cliques[0].spec.minAvailable": "between",
             "spec.template.cliques[0].spec.startsAfter[0]": "it",
-            "spec.template.podCliqueScalingGroups[0].terminationDelay": "something",
+            "spec.template.podCliqueScalingGroups[0].terminationDelay": "may",
         }
 
     def test_not_where_a_cluster_has_it(self, tmp_path: Path) -> None:
