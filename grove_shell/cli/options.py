@@ -103,7 +103,12 @@ def source_options(command: F) -> F:
         click.option(
             "--now", type=Moment(), help="The clock, e.g. the time of the dump.  [default: the computer's clock]"
         ),
-        click.option("-n", "--namespace", metavar="NS", help="Only PodCliqueSets of this namespace."),
+        click.option(
+            "-n",
+            "--namespace",
+            metavar="NS",
+            help="Only PodCliqueSets of this namespace; manifests that name none are of it.",
+        ),
         click.option("--live", is_flag=True, help="Ask the cluster itself; files beside it hold edits to plan."),
         config_option,
         filename_option(

@@ -28,7 +28,15 @@ from grove_shell.reading.fabric import DEFINITION, TEMPLATE_KIND, is_domain, sha
 from grove_shell.reading.found import API_GROUPS, Found, is_same
 from grove_shell.reading.items import kindless, meta_text
 from grove_shell.reading.loaded import Loaded
-from grove_shell.reading.manifests import Beside, admitted, edited, lacks_templates, neighbours_among, one_of_each
+from grove_shell.reading.manifests import (
+    Beside,
+    admitted,
+    edited,
+    lacks_templates,
+    neighbours_among,
+    one_of_each,
+    placed,
+)
 from grove_shell.reading.owners import Kept, Owners, Unread
 from grove_shell.reading.sources import Item, heading_of, items_of
 from grove_shell.reading.strangers import Strangers
@@ -45,6 +53,7 @@ def load(
     configuration: Configuration = UNTOLD,
     *,
     by_topologies: bool = True,
+    namespace: str | None = None,
 ) -> Loaded:
     """Read files, directories or standard input (``-``) into a cluster. Raises nothing for bad content.
 
@@ -55,6 +64,7 @@ def load(
         live: what a cluster itself was asked for (IN-046).
         configuration: of the operator that is planned for; manifests are admitted by it.
         by_topologies: whether they are judged by the topologies of the input too.
+        namespace: of manifests that name none; None for what they are in without (IN-041).
     """
     loading = _Loading(live, configuration, Topologies(judging=by_topologies))
     with collector_off():
@@ -62,7 +72,7 @@ def load(
             loading.take(Item(loading.live.origin, 1, index, raw))
         for path in sorted(paths):  # what is told of two that differ does not depend on which file was named first
             for item in items_of(path, loading.found.faults, stdin):
-                loading.take(item)
+                loading.take(placed(item, namespace))
                 if progress is not None:
                     progress(item)
         return loading.finish()

@@ -155,6 +155,55 @@ class TestIN041:
         assert "its replica of the set is updated to the present template" in said
 
 
+class TestIN050:
+    """With ``-n`` a PodCliqueSet and a ResourceClaimTemplate without a ``uid`` that name no namespace MUST be read as
+    of that one.
+    """
+
+    @pytest.mark.parametrize(
+        ("named", "asked", "planned"),
+        [(None, "inference", "inference/new"), ("", "ml", "ml/new"), ("inference", "inference", "inference/new")],
+    )
+    def test_a_new_set(
+        self,
+        named: str | None,
+        asked: str,
+        planned: str,
+        tmp_path: Path,
+        items: list[Json],
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        manifest = manifest_of(items, "gemma")
+        manifest["metadata"] = {"name": "new", "namespace": named}
+        path, more = write(tmp_path / "c.json", items), write(tmp_path / "m.json", [manifest])
+        assert run(["plan", "-f", path, "-f", more, *NOW, "-n", asked], "grove") == 0
+        assert f"\n{planned}  0 of 1 replica available\n" in capsys.readouterr().out
+
+    def test_what_names_another_one_stays_there(self, tmp_path: Path, items: list[Json]) -> None:
+        manifest = manifest_of(items, "gemma")
+        manifest["metadata"] = {"name": "new", "namespace": "elsewhere"}
+        path = write(tmp_path / "m.json", [manifest])
+        (root,) = load([path], io.BytesIO(), namespace="inference").cluster.sets
+        assert root.ref.namespace == "elsewhere"
+
+    def test_its_templates_go_with_it(self, tmp_path: Path) -> None:
+        template = {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "ResourceClaimTemplate",
+            "metadata": {"name": "cache"},
+            "spec": {"spec": {}},
+        }
+        found = load([write(tmp_path / "t.json", [template])], io.BytesIO(), namespace="ml")
+        assert list(found.cluster.claim_templates) == [("ml", "cache")]
+
+    def test_a_set_of_that_name_elsewhere_is_another_one(self, tmp_path: Path, items: list[Json]) -> None:
+        manifest = manifest_of(items, "gemma")
+        del manifest["metadata"]["namespace"]
+        path = write(tmp_path / "m.json", [manifest, *items])
+        assert load([path], io.BytesIO(), namespace="inference").edited == ("inference/gemma",)
+        assert load([path], io.BytesIO(), namespace="ml").edited == ()
+
+
 class TestIN039:
     """A PodCliqueSet without a ``uid`` MUST be read with its defaults, and where admission would refuse it every
     objection MUST be reported.
