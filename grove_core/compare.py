@@ -79,12 +79,14 @@ class Comparison:
         differences: of terminations, the gravest first.
         breaches: whose condition would be another one: (subject, by the first rules, by the second).
         unknown: why nothing can be said by one of them, or by both; empty where everything can.
+        alike: how many PodCliques end by both, and at the same time.
     """
 
     root: Ref
     differences: tuple[Difference, ...]
     breaches: tuple[tuple[Ref, str, str], ...]
     unknown: tuple[Reason, ...] = ()
+    alike: int = 0
 
     @property
     def is_same(self) -> bool:
@@ -100,10 +102,13 @@ def compare(before: Forecast, after: Forecast) -> Comparison:
     """
     first, second = _ends_in(before), _ends_in(after)
     alike: defaultdict[tuple[Change, _Told, _Told], list[Ref]] = defaultdict(list)
+    same = 0
     for clique in {**first, **second}:
         ends = first.get(clique), second.get(clique)
         change = _change(*ends)
-        if change is not None:
+        if change is None:
+            same += 1
+        else:
             alike[change, _told(ends[0]), _told(ends[1])].append(clique)
     found = [
         _difference(change, cliques, (first.get(cliques[0]), second.get(cliques[0])), (before, after))
@@ -112,7 +117,7 @@ def compare(before: Forecast, after: Forecast) -> Comparison:
     order = list(Change)
     found.sort(key=lambda one: (order.index(one.change), one.cliques[0].sort_key))
     unknown = dict.fromkeys(reason for told in (before, after) for reason in _unknown_in(told))
-    return Comparison(before.root, tuple(found), tuple(_breaches(before, after)), tuple(unknown))
+    return Comparison(before.root, tuple(found), tuple(_breaches(before, after)), tuple(unknown), same)
 
 
 def _told(end: Termination | None) -> _Told:

@@ -135,10 +135,15 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
     Cost: the length of the name times that of all that is known.
     """
-    found = sorted((_distance(name, other), other) for other in known)
-    if not found or found[0][0] > max(1, len(name) // 4):
-        return ""
-    return f", did you mean {found[0][1] if len(found) > 1 else 'that'}?"
+    names = list(known)
+    found = likest(name, names)
+    return f", did you mean {found if len(names) > 1 else 'that'}?" if found else ""
+
+
+def likest(name: str, known: Iterable[str]) -> str:
+    """The known name that differs in the fewest letters; empty where all differ in more than a slip."""
+    distance, found = min(((_distance(name, other), other) for other in known), default=(0, ""))
+    return found if distance <= max(1, len(name) // 4) else ""
 
 
 def _distance(one: str, other: str) -> int:

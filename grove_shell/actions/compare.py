@@ -9,8 +9,9 @@ from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.compare import Comparison, Termination, compare
 from grove_core.document.writing import reason_as_json, ref_as_json
 from grove_core.kernel.times import format_time
+from grove_shell.actions.choosing import missing
 from grove_shell.actions.plan import gap_names, moment_after
-from grove_shell.actions.situation import Situation, asked, missing
+from grove_shell.actions.situation import Situation, asked
 from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
@@ -40,7 +41,7 @@ def compared(source: Source, options: CompareOptions) -> int:
         return ERROR
     snapshots = tuple(situation.snapshots(source.namespace, options.sets))
     if lacking := missing(situation.loaded.cluster, options.sets, source.namespace):
-        complain(f"not in the input: {', '.join(lacking)}")
+        complain(f"not in the input: {lacking}")
         return USAGE
     until = moment_after(situation.now, options.until)
     told = [forecasts(snapshots, rule_set(name), limit=None, until=until) for name in options.rules]

@@ -19,7 +19,7 @@ from grove_shell.converge.running import run_all
 from grove_shell.converge.runs import Run
 from grove_shell.converge.schedule import Schedule
 from grove_shell.converge.worlds import WORLDS
-from grove_shell.exits import DONE, ERROR
+from grove_shell.exits import DONE, ERROR, USAGE
 from grove_shell.page import complain, show, warn, write
 from grove_shell.reading.faults import Fault, faults_in
 from grove_shell.views.convergence_document import runs_as_json
@@ -64,7 +64,7 @@ def _converge(options: ConvergeOptions) -> int:
     faults = (*faults_in(COMMAND_LINE, problems), *faults, *more)
     if faults:
         complain(faults_page(faults, NOTHING_RUN))
-        return ERROR
+        return USAGE if all(fault.file == COMMAND_LINE for fault in faults) else ERROR
     engine = _engine_of(options, costs)
     strange = _strangers(points, before, engine, folder)
     if strange:
@@ -157,7 +157,7 @@ def _show(runs: Sequence[Run], schedule: Schedule, folder: Path | None, options:
         return
     (folder / TABLE).write_text(page.text, encoding="utf-8")
     if find_spec("matplotlib") is None:
-        warn(["no pictures without matplotlib: pip install 'grove[pictures]', then again with --resume"])
+        warn(["no pictures without matplotlib: pip install matplotlib, then again with --resume"])
         return
     from grove_shell.views.convergence_plots import draw_all  # noqa: PLC0415 - it brings matplotlib
 

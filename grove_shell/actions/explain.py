@@ -1,11 +1,13 @@
 """``grove explain``: everything the core has to say about one object."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.inquiry import Inquiry, has
 from grove_core.reconcile import reconcile
+from grove_core.resources.cluster_topology import likest
+from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.situation import asked
 from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import as_applied
@@ -22,6 +24,8 @@ KINDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("pg", "podgang", "podgangs"), "PodGang"),
     **dict.fromkeys(("cd", "computedomain", "computedomains"), "ComputeDomain"),
 }
+
+_MOST_COMPARED: Final = 5_000
 
 
 def explain(source: Source, target: str, *, output: str, rules: str | None, why_not: str | None) -> int:
@@ -43,7 +47,8 @@ def explain(source: Source, target: str, *, output: str, rules: str | None, why_
     ]
     warn(situation.loaded.passed_by)
     if not inquiries:
-        complain(f"not in the input, or of no PodCliqueSet in it: {kind} {name}")
+        hint = _hint(name, [one for snapshot in snapshots for one in _names(snapshot, kind)])
+        complain(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{hint}")
         return USAGE
     if output == "human":
         show(explain_page(inquiries, only_guards=why_not is not None))
@@ -51,3 +56,19 @@ def explain(source: Source, target: str, *, output: str, rules: str | None, why_
         shown = [inquiry_as_json(inquiry, only_guards=why_not is not None) for inquiry in inquiries]
         write(as_text({"answers": shown}, output))
     return ERROR if situation.faults else DONE
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    """What was probably meant by a name that is not there (CL-009)."""
+    if "/" in name:
+        return "; the namespace goes in -n"
+    meant = likest(name, known[:_MOST_COMPARED])
+    return f"; did you mean {meant}?" if meant else ""
+
+
+def _names(snapshot: Snapshot, kind: str) -> Iterable[str]:
+    """The names of all objects of a kind that a set has."""
+    if kind == "Pod":
+        return (pod.name for _, pod in snapshot.pods())
+    every = (snapshot.root, *snapshot.groups, *snapshot.cliques, *snapshot.gangs, *snapshot.domains)
+    return (one.ref.name for one in every if one.ref.kind == kind)

@@ -6,14 +6,17 @@ from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
 
+from grove_core.areas.gang_termination.questions import TERMINATION
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.document.document import Document
 from grove_core.document.writing import document_as_json
 from grove_core.explain import Tone, is_undecided, story_of
+from grove_core.kernel.conditions import Truth
 from grove_core.kernel.steps import Delete
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
-from grove_shell.actions.situation import Situation, asked, missing
+from grove_shell.actions.choosing import missing
+from grove_shell.actions.situation import Situation, asked
 from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import forecasts, topology_forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
@@ -46,7 +49,7 @@ def plan(source: Source, options: PlanOptions) -> int:
         return ERROR
     snapshots = tuple(situation.snapshots(source.namespace, options.sets))
     if lacking := missing(situation.loaded.cluster, options.sets, source.namespace):
-        complain(f"not in the input: {', '.join(lacking)}")
+        complain(f"not in the input: {lacking}")
         return USAGE
     until = moment_after(situation.now, options.until)
     rules = rule_set(options.rules or situation.rules)
@@ -63,6 +66,7 @@ def plan(source: Source, options: PlanOptions) -> int:
     if options.out is not None:
         saved = as_text(document_as_json(document, decisions=options.decisions), "json")
         Path(options.out).write_text(saved, encoding="utf-8")
+    hand = hand_of(situation.loaded.cluster, rules.name)
     if options.output == "human":
         surroundings = Surroundings(
             ignored=situation.loaded.ignored,
@@ -71,9 +75,11 @@ def plan(source: Source, options: PlanOptions) -> int:
             warnings=(*situation.loaded.warnings, *situation.loaded.passed_by),
             podless=situation.loaded.podless,
             cliqueless=situation.loaded.cliqueless,
+            left_out=situation.loaded.left_out,
             unseen=tuple(situation.loaded.unseen.values()),
-            hand=hand_of(situation.loaded.cluster, rules.name),
-            newest=newest_time(situation.loaded.cluster) if source.now is None else None,
+            hand=hand,
+            newest=newest_time(situation.loaded.cluster),
+            is_now_given=source.now is not None,
             verbose=options.verbose,
             decisions=options.decisions,
         )
@@ -81,6 +87,9 @@ def plan(source: Source, options: PlanOptions) -> int:
     else:
         warn(situation.loaded.passed_by)
         write(as_text(document_as_json(document, decisions=options.decisions), options.output))
+    is_chosen = options.rules is not None or source.config is not None
+    if hand and not is_chosen and (options.output != "human" or options.fail_on):
+        warn([hand])  # a program reads no page, and a check by rules that nobody chose is green for nothing (CL-050)
     return _exit_code(situation, options, told)
 
 
@@ -136,12 +145,19 @@ def moment_after(now: datetime, span: timedelta | None) -> datetime | None:
 def _exit_code(situation: Situation, options: PlanOptions, told: Sequence[Forecast]) -> int:
     if situation.faults:
         return ERROR
-    if options.fail_on and (met := set(options.fail_on) & classes_in(told)):
+    if options.fail_on and (met := set(options.fail_on) & classes_in(told) | undecided_in(told)):
         complain(failed_on(met))
         return FAIL_ON
     if options.detailed_exitcode and any(forecast.rounds[0].steps for forecast in told):
         return CHANGES
     return DONE
+
+
+def undecided_in(told: Sequence[Forecast]) -> set[str]:
+    """``unknown`` where nothing can be said of what becomes of some set, which fails any check (CL-002)."""
+    findings = chain.from_iterable(forecast.findings for forecast in told)
+    is_open = any(one.question == TERMINATION and one.verdict == Truth.UNKNOWN.value for one in findings)
+    return {"unknown"} if is_open else set()
 
 
 def classes_in(told: Sequence[Forecast]) -> set[str]:

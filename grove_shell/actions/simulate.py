@@ -182,6 +182,6 @@ def _can_draw(path: str) -> bool:
         complain(f"--picture {path}: expected a name that ends in .svg or .png")
         return False
     if find_spec("matplotlib") is None:
-        complain("--picture needs matplotlib: pip install 'grove[pictures]'")
+        complain("--picture needs matplotlib: pip install matplotlib")
         return False
     return True

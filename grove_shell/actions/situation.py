@@ -1,6 +1,6 @@
 """From what the user said to a situation: a cluster, the attempts made before, and the clock."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -9,9 +9,8 @@ from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.actions.choosing import chosen
 from grove_shell.actions.source import NoCluster, Source
 from grove_shell.page import complain
 from grove_shell.reading.faults import Fault
@@ -19,7 +18,7 @@ from grove_shell.reading.items import fault_in
 from grove_shell.reading.loaded import Loaded
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of, standard_input
-from grove_shell.views.faults import KEEP_GOING, LEFT_OPEN, faults_page
+from grove_shell.views.faults import LEFT_OPEN, closing_of, faults_page
 from grove_shell.views.progress import counting
 
 
@@ -67,27 +66,6 @@ class Situation:
             yield self.loaded.cluster.snapshot_of(root, self.now, self.attempts)
 
 
-def chosen(cluster: Cluster, names: Collection[str], namespace: str | None = None) -> Iterator[PodCliqueSet]:
-    """The sets that are meant, as :meth:`Situation.snapshots` is told them; sorted by namespace and name."""
-    wanted = set(names)
-    for root in cluster.sets:
-        if namespace in {None, root.ref.namespace} and (not wanted or wanted & _names_of(root)):
-            yield root
-
-
-def missing(cluster: Cluster, names: Collection[str], namespace: str | None = None) -> list[str]:
-    """What was asked for and is not there (CL-009): namespaces without a set, sets by name; sorted."""
-    there = [*chosen(cluster, (), namespace)]
-    if namespace is not None and not there and not names:
-        return [f"a PodCliqueSet in namespace {namespace}"]
-    known = {name for root in there for name in _names_of(root)}
-    return sorted(f"PodCliqueSet {name}" for name in names if name not in known)
-
-
-def _names_of(root: PodCliqueSet) -> set[str]:
-    return {root.ref.name, f"{root.ref.namespace}/{root.ref.name}"}
-
-
 def moment_of(source: Source, loaded: Loaded) -> datetime:
     """What time it is: as the user says, as of the dump, or by the computer's clock."""
     return source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC)
@@ -106,7 +84,9 @@ def situation_of(source: Source) -> Situation:
 
         collected = collect(source.live)
     with counting("reading", "objects") as count:
-        loaded = load(source.filenames, standard_input(), count, collected, told.configuration)
+        loaded = load(
+            source.filenames, standard_input(), count, collected, told.configuration, namespace=source.namespace
+        )
     attempts, faults = _attempts(source.attempts) if source.attempts else ((), ())
     every = (*told.faults, *_unfit(source, loaded), *loaded.faults, *faults)
     return Situation(
@@ -127,7 +107,7 @@ def asked(source: Source) -> Situation | None:
         complain(fault)
         return None
     if situation.faults:
-        complain(faults_page(situation.faults, LEFT_OPEN if situation.usable else KEEP_GOING))
+        complain(faults_page(situation.faults, LEFT_OPEN if situation.usable else closing_of(situation.faults)))
     return situation if situation.usable else None
 
 

@@ -35,7 +35,7 @@ from grove_shell.reading.nodes import Grounds
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of, label_of, standard_input
 from grove_shell.reading.topologies import is_topology
-from grove_shell.views.faults import KEEP_GOING, LEFT_OPEN, NOTHING_DECIDED, faults_page
+from grove_shell.views.faults import LEFT_OPEN, NOTHING_DECIDED, closing_of, faults_page
 from grove_shell.views.progress import counting
 from grove_shell.views.structured import as_text
 from grove_shell.views.topology_document import impact_as_json, survey_as_json
@@ -60,14 +60,14 @@ class Read:
     usable: bool
 
 
-def read(source: Source, unused: str = KEEP_GOING) -> Read | None:
+def read(source: Source, unused: str | None = None) -> Read | None:
     """Read everything, and report what is wrong; None where a cluster does not answer, which is reported too.
 
     Manifests are not refused for what they say of topologies: that is what these commands tell about.
 
     Args:
         source: where to read.
-        unused: the last line of a report on bad input of which nothing is made.
+        unused: the last line of a report on bad input of which nothing is made; None where there is ``--keep-going``.
     """
     configured = configured_by(source.config)
     told = configured.configuration
@@ -88,7 +88,7 @@ def read(source: Source, unused: str = KEEP_GOING) -> Read | None:
     faults = (*configured.faults, *sorted((*loaded.faults, *grounds.faults), key=lambda fault: fault.sort_key))
     usable = not faults or source.keep_going
     if faults:
-        complain(faults_page(faults, LEFT_OPEN if usable else unused))
+        complain(faults_page(faults, LEFT_OPEN if usable else unused or closing_of(faults)))
     warn((*loaded.passed_by, *loaded.unseen.values()))
     cluster = loaded.cluster if source.config is not None else _as_configured(loaded)
     return Read(cluster=cluster, grounds=grounds, faults=faults, now=moment_of(source, loaded), usable=usable)
@@ -102,7 +102,9 @@ def list_topologies(source: Source, output: str) -> int:
     survey, without = survey_of(found.cluster, found.now), topologyless_of(found.cluster)
     unknown = unknown_of_use(found.cluster)
     if output == "human":
-        show(survey_page(survey, without, unknown))
+        sets = found.cluster.sets
+        is_unapplied = bool(sets) and not any(root.uid for root in sets) and not found.cluster.gaps
+        show(survey_page(survey, without, unknown, is_unapplied=is_unapplied))
     else:
         write(as_text(survey_as_json(survey, without, unknown), output))
     return ERROR if found.faults else DONE

@@ -1,7 +1,7 @@
 """``grove topology check``: whether the gangs of sets have a place, by their own topology and by each other one."""
 
 from grove_core.check_topology import check_topology
-from grove_shell.actions.situation import chosen, missing
+from grove_shell.actions.choosing import chosen, missing
 from grove_shell.actions.source import Source
 from grove_shell.actions.topology import read
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
@@ -26,7 +26,7 @@ def check_topologies(
         complain(f"nothing to check: no {' and no '.join(lacking)} in the input")
         return ERROR
     if unknown := missing(found.cluster, sets):
-        complain(f"not in the input: {', '.join(unknown)}")
+        complain(f"not in the input: {unknown}")
         return USAGE
     snapshots = (found.cluster.snapshot_of(root, found.now) for root in chosen(found.cluster, sets))
     checks = [check_topology(snapshot, found.grounds.nodes.values(), found.grounds.tenants) for snapshot in snapshots]

@@ -19,7 +19,6 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
-from grove_core.resources.fields import shown
 from grove_core.resources.keys import GROVE
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.template import read_spec
@@ -31,7 +30,7 @@ from grove_shell.manifests.strictness import strictly
 from grove_shell.page import Page, complain, show, write
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.found import API_GROUPS
-from grove_shell.reading.items import fault_in, named
+from grove_shell.reading.items import fault_in, kindless, named
 from grove_shell.reading.sources import Item, items_of, label_of, standard_input
 from grove_shell.views.faults import REST_JUDGED, faults_page
 from grove_shell.views.remarks import remark_as_json
@@ -152,11 +151,7 @@ def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
         for item in items_of(path, faults, standard_input()):
             raw, slip = item.value, slip_in(item.value)
             kind, group = raw.get("kind"), str(raw.get("apiVersion")).rpartition("/")[0]
-            problems = [
-                (field, "a string", shown(raw.get(field)))
-                for field in ("kind", "apiVersion")
-                if not isinstance(raw.get(field), str)
-            ]
+            problems = list(kindless(raw))
             if slip is not None and not problems:
                 problems = [(slip.path, slip.expected, slip.got)]
             faults += [fault_in(item, named(raw, item.index), problem, None) for problem in problems]

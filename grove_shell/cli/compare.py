@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import RuleSetName, Span, format_option, source_of, source_options
+from grove_shell.cli.options import OneOf, RuleSetName, Span, format_option, source_of, source_options
 
 CHANGES = ("ends", "oftener", "sooner", "later", "rarer", "spared", "unknown")
 DEFAULT = ("field", "design")
@@ -26,7 +26,7 @@ DEFAULT = ("field", "design")
 @click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if anything ends otherwise.")
 @click.option(
     "--fail-on",
-    type=click.Choice(CHANGES),
+    type=OneOf(CHANGES),
     multiple=True,
     help="Exit 3 if there is one, or if nothing can be said of a set; may be repeated.",
 )
@@ -35,7 +35,7 @@ def command(**options: Any) -> int:
     """Who would end by other rules that is spared today, and the other way round.
 
     Judges the same cluster by two rule sets (grove rules lists them): before an upgrade of the existing operator, or
-    before this one takes over.
+    before this one takes over.  grove upgrade-check is another name of it.
 
     \b
     Examples:

@@ -52,7 +52,8 @@ class _Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click calls it by position
         with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+            also = {name: f" (also: {alias})" for alias, name in _ALIASES.items()}
+            formatter.write_dl([(name, meaning + also.get(name, "")) for name, meaning in _COMMANDS.items()])
 
 
 def _tell_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's

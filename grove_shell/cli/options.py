@@ -37,7 +37,20 @@ class Span(click.ParamType[timedelta]):
 
         span = value if isinstance(value, timedelta) else parse_duration(value)
         example = "such as 6h, 90s or 1h30m: hours, minutes and seconds, more than none of them"
-        return span or self.fail(f"{value!r} is not a duration {example}", param, ctx)
+        hint = "; a day is 24h" if str(value).rstrip().endswith(("d", "day", "days")) else ""
+        return span or self.fail(f"{value!r} is not a duration {example}{hint}", param, ctx)
+
+
+class OneOf(click.Choice[str]):
+    """One of some words, for an option that may be repeated."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Take the word, or fail and say how several are given (CL-054)."""
+        several = [word.strip() for word in str(value).split(",")]
+        if param is not None and len(several) > 1 and all(word in self.choices for word in several):
+            name = param.opts[0]
+            self.fail(f"give {name} once for each: {' '.join(f'{name} {word}' for word in several)}", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def _stdin_once(_ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
@@ -90,7 +103,12 @@ def source_options(command: F) -> F:
         click.option(
             "--now", type=Moment(), help="The clock, e.g. the time of the dump.  [default: the computer's clock]"
         ),
-        click.option("-n", "--namespace", metavar="NS", help="Only PodCliqueSets of this namespace."),
+        click.option(
+            "-n",
+            "--namespace",
+            metavar="NS",
+            help="Only PodCliqueSets of this namespace; manifests that name none are of it.",
+        ),
         click.option("--live", is_flag=True, help="Ask the cluster itself; files beside it hold edits to plan."),
         config_option,
         filename_option(

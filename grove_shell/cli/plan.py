@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import Span, format_option, rules_option, source_of, source_options
+from grove_shell.cli.options import OneOf, Span, format_option, rules_option, source_of, source_options
 
 FAIL_ON = ("terminate", "wait", "delete", "withheld", "unknown", "change")
 
@@ -20,9 +20,9 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "unknown", "change")
 @click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if there is anything to do now.")
 @click.option(
     "--fail-on",
-    type=click.Choice(FAIL_ON),
+    type=OneOf(FAIL_ON),
     multiple=True,
-    help="Exit 3 if there is one of these, in any round; may be repeated.",
+    help="Exit 3 if there is one of these, in any round, or if a set could not be decided; may be repeated.",
 )
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Save the plan too, for grove apply.")
 @click.option("-v", "--verbose", is_flag=True, help="List every replica, and every write of every round.")

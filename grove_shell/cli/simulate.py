@@ -54,6 +54,9 @@ def command(**options: Any) -> int:
         expect:
           - {at: end, ready: {llama-0-router: 2}, terminations: 0}
 
+    The path of a file: is seen from the folder that the scenario is in.  The one above works as it stands where it is
+    saved at the top of a checkout, beside examples/; elsewhere write the way from there, or the whole path.
+
     \b
     Events; a field that is wrong is told what may stand there:
       users      applySet scale autoscale deleteSet deletePod failPod crashPod

@@ -10,6 +10,9 @@ from grove_shell.page import printable
 _LONGEST_PATH: Final = 160
 _LONGEST_GOT: Final = 120
 
+NO_SUCH_FILE: Final = "no such file"
+"""As what was got (IN-028)."""
+
 SortKey: TypeAlias = tuple[str, int, int, int, str, str, str, str]
 
 
@@ -24,7 +27,8 @@ class Fault:
         column: in characters, from 1; None where no line can be named.
         object: ``PodClique ml/decode`` where kind and name could be read, else ``items[3]``, else empty.
         path: field path inside the object, or inside the list itself; empty for the whole.
-        expected: what would have been right, as a noun phrase.
+        expected: what would have been right, as a noun phrase, or what is allowed, as a sentence that begins with
+            ``may``; empty where ``got`` says everything.
         got: what stood there, shortened.
         lost: whether objects may have been left out of the input by it, of whatever kind.
     """
@@ -50,7 +54,9 @@ class Fault:
         document = f"document {self.document}" if self.document else ""
         inside = ", ".join(part for part in (document, self.object, _clipped(self.path, _LONGEST_PATH)) if part)
         text = f"{place}: {inside}: " if inside else f"{place}: "
-        return printable(f"{text}expected {self.expected}, got {_clipped(self.got, _LONGEST_GOT)}")
+        if self.expected:
+            text += f"{'' if self.expected.startswith('may ') else 'expected '}{self.expected}, got "
+        return printable(f"{text}{_clipped(self.got, _LONGEST_GOT)}")
 
 
 def faults_in(file: str, problems: Iterable[Problem]) -> Iterator[Fault]:

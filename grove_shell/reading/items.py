@@ -18,6 +18,7 @@ MAX_NODES: Final = 1_000_000
 MAX_ALIASED: Final = 100_000
 """Nodes that aliases may add in one document, beside one for each character of it that was read (IN-011)."""
 
+_OF_SAVED_PLANS: Final = frozenset({"formatVersion", "plans"})
 
 JsonValue: TypeAlias = Any
 """None, a boolean, a number, text, a list or a dict of these."""
@@ -61,6 +62,16 @@ def meta_text(raw: Mapping[str, Any], key: str) -> str:
     meta = raw.get("metadata")
     found = meta.get(key) if isinstance(meta, Mapping) else None
     return found if isinstance(found, str) else ""
+
+
+def kindless(raw: Mapping[str, Any]) -> Iterator[Problem]:
+    """What is wrong with an object that does not say what it is (IN-031); a saved plan is known (IN-049)."""
+    if raw.keys() >= _OF_SAVED_PLANS:
+        yield "", "", "a saved plan is for grove apply"
+        return
+    for field in ("kind", "apiVersion"):
+        if not isinstance(raw.get(field), str):
+            yield field, "a string", shown(raw.get(field))
 
 
 def is_list(root: dict[str, Any]) -> bool:

@@ -20,6 +20,7 @@ class Loaded:
         warnings: what admission would warn of in the manifests.
         podless: ``namespace/name`` of the PodCliques whose status counts pods and of which the input has none (IN-045).
         cliqueless: the same of the sets whose status counts available replicas and of which it has no PodClique.
+        left_out: whether it lacks a whole kind that other objects speak of (IN-035).
         unseen: kinds that a cluster does not show to us, and its words why.
         passed_by: what is said of the objects of our kinds in a cluster that are of no set (IN-048).
         taken_at: when the newest capture in the input was taken.
@@ -33,6 +34,7 @@ class Loaded:
     warnings: tuple[str, ...] = ()
     podless: tuple[str, ...] = ()
     cliqueless: tuple[str, ...] = ()
+    left_out: bool = False
     unseen: Mapping[Gap, str] = field(default_factory=dict)
     passed_by: tuple[str, ...] = ()
     taken_at: datetime | None = None

@@ -5,11 +5,12 @@ Dumps of clusters have none of these, so what judges them is imported only where
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_shell.reading.fabric import TEMPLATE_KIND
 from grove_shell.reading.items import Item, meta_text
 from grove_shell.reading.sources import label_of
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from grove_core.areas.workload.neighbours import Neighbours
     from grove_shell.reading.found import Found
 
+_PLACED: Final = frozenset({"PodCliqueSet", TEMPLATE_KIND})
 Note = Callable[[Item, str, str, str], None]
 
 
@@ -33,6 +35,16 @@ class Beside(NamedTuple):
     neighbours: "Neighbours"
     configuration: Configuration
     around: "Around"
+
+
+def placed(item: Item, namespace: str | None) -> Item:
+    """A manifest that names no namespace goes to that of ``-n``, as ``kubectl apply -n`` has it (IN-050)."""
+    meta = item.value.get("metadata")
+    if not namespace or item.value.get("kind") not in _PLACED or not isinstance(meta, Mapping):
+        return item
+    if meta.get("uid") or meta.get("namespace"):
+        return item
+    return item._replace(value={**item.value, "metadata": {**meta, "namespace": namespace}})
 
 
 def one_of_each(manifests: Iterable[Item], found: "Found") -> dict[tuple[str, str], Item]:
@@ -152,7 +164,7 @@ def edited(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueSet:
 
 
 def expected_by(sentence: str) -> str:
-    """What an objection asks for, as a fault says it."""
+    """What an objection asks for, as a fault says it; one that is no demand stays the sentence that it is."""
     if sentence.startswith("must be "):
         return sentence.removeprefix("must be ")
-    return f"it to {sentence.removeprefix('must ')}" if sentence.startswith("must ") else f"something else ({sentence})"
+    return f"it to {sentence.removeprefix('must ')}" if sentence.startswith("must ") else sentence

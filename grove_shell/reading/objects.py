@@ -26,9 +26,17 @@ from grove_shell.reading.collected import Collected
 from grove_shell.reading.completeness import cliqueless_sets, complete_kinds, inferred_gaps, podless_cliques
 from grove_shell.reading.fabric import DEFINITION, TEMPLATE_KIND, is_domain, shape_in_definition, template_in
 from grove_shell.reading.found import API_GROUPS, Found, is_same
-from grove_shell.reading.items import meta_text
+from grove_shell.reading.items import kindless, meta_text
 from grove_shell.reading.loaded import Loaded
-from grove_shell.reading.manifests import Beside, admitted, edited, lacks_templates, neighbours_among, one_of_each
+from grove_shell.reading.manifests import (
+    Beside,
+    admitted,
+    edited,
+    lacks_templates,
+    neighbours_among,
+    one_of_each,
+    placed,
+)
 from grove_shell.reading.owners import Kept, Owners, Unread
 from grove_shell.reading.sources import Item, heading_of, items_of
 from grove_shell.reading.strangers import Strangers
@@ -45,6 +53,7 @@ def load(
     configuration: Configuration = UNTOLD,
     *,
     by_topologies: bool = True,
+    namespace: str | None = None,
 ) -> Loaded:
     """Read files, directories or standard input (``-``) into a cluster. Raises nothing for bad content.
 
@@ -55,6 +64,7 @@ def load(
         live: what a cluster itself was asked for (IN-046).
         configuration: of the operator that is planned for; manifests are admitted by it.
         by_topologies: whether they are judged by the topologies of the input too.
+        namespace: of manifests that name none; None for what they are in without (IN-041).
     """
     loading = _Loading(live, configuration, Topologies(judging=by_topologies))
     with collector_off():
@@ -62,7 +72,7 @@ def load(
             loading.take(Item(loading.live.origin, 1, index, raw))
         for path in sorted(paths):  # what is told of two that differ does not depend on which file was named first
             for item in items_of(path, loading.found.faults, stdin):
-                loading.take(item)
+                loading.take(placed(item, namespace))
                 if progress is not None:
                     progress(item)
         return loading.finish()
@@ -92,9 +102,8 @@ class _Loading:
         if kind == "Pod" and version == CORE and self._take_pod(raw):
             return
         if not isinstance(kind, str) or not isinstance(version, str):
-            for field, value in (("kind", kind), ("apiVersion", version)):
-                if not isinstance(value, str):
-                    self.found.note(item, field, "a string", "nothing" if value is None else str(value))
+            for problem in kindless(raw):
+                self.found.note(item, *problem)
             self.found.gaps.update((judged, EVERYWHERE) for judged in JUDGED)
         elif (kind, version) == (capture.KIND, capture.VERSION):
             self._take_capture(item)
@@ -249,7 +258,9 @@ class _Loading:
             pods=found.pods.values(),
         )
         listed = self.live.complete
-        found.gaps |= {gap for gap in inferred if gap not in listed and (gap[0], EVERYWHERE) not in listed}
+        inferred = {gap for gap in inferred if gap not in listed and (gap[0], EVERYWHERE) not in listed}
+        left_out = bool(inferred - found.gaps)
+        found.gaps |= inferred
         cluster = self._cluster(owners.keep())
         strays = len(found.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in found.owners)
         names = tuple(sorted(f"{namespace}/{name}" for namespace, name in self.edited))
@@ -262,6 +273,7 @@ class _Loading:
             warnings=tuple(self.warnings),
             podless=tuple(podless_cliques(cluster)),
             cliqueless=tuple(cliqueless_sets(cluster)),
+            left_out=left_out,
             unseen=self.live.unseen,
             passed_by=self.strangers.sentences(),
             taken_at=self.taken_at,

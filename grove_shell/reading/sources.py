@@ -11,7 +11,7 @@ from io import BytesIO
 from typing import Any, BinaryIO, Final
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
-from grove_shell.reading.faults import Fault, Unreadable
+from grove_shell.reading.faults import NO_SUCH_FILE, Fault, Unreadable
 from grove_shell.reading.items import Item
 from grove_shell.reading.json_items import json_items
 from grove_shell.reading.text import Text, reason_of
@@ -23,6 +23,8 @@ _STDIN_NAME: Final = "stdin"
 _CLUSTERED: Final = (*TOPOLOGY_KINDS, "Node")
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
 _BEGINS_LIKE_JSON: Final = re.compile(r'[ \t\n\r]*(?:\{[ \t\n\r]*"|\[[ \t\n\r]*\{[ \t\n\r]*["}])')
+
+_BEGINS_LIKE_A_TABLE: Final = re.compile(r"NAME(?:SPACE)? {2,}[A-Z]")
 
 
 def standard_input() -> BinaryIO:
@@ -91,7 +93,9 @@ def _file_items(path: str, faults: list[Fault]) -> Iterator[Item]:
     try:
         raw = open(path, "rb")  # noqa: SIM115, PTH123 - opening may fail, reading is `Text`'s; any text as in `items_of`
     except (OSError, ValueError) as error:
-        faults.append(Fault(file=path, expected="a file that can be read", got=reason_of(error)))
+        is_there = not isinstance(error, FileNotFoundError)
+        expected, got = ("a file that can be read", reason_of(error)) if is_there else ("", NO_SUCH_FILE)
+        faults.append(Fault(file=path, expected=expected, got=got))
         return
     with raw:
         yield from _stream_items(raw, path, faults)
@@ -104,6 +108,10 @@ def _stream_items(raw: BinaryIO, name: str, faults: list[Fault]) -> Iterator[Ite
         head = text.head()
     except Unreadable as end:
         faults.append(end.fault(name))
+        return
+    if _BEGINS_LIKE_A_TABLE.match(head):  # IN-049
+        got = "kubectl's table; use -o json"
+        faults.append(Fault(file=name, document=1, line=1, column=1, expected="objects in JSON or YAML", got=got))
         return
     if name.endswith(".json") or _BEGINS_LIKE_JSON.match(head):
         yield from json_items(text, name, faults)

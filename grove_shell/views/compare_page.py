@@ -63,10 +63,12 @@ def compare_page(about: Compared, *, full: bool) -> Page:
     for found in about.comparisons:
         if not found.is_same:
             _set(page, found, about, full=full)
-    same = [f"{found.root.namespace}/{found.root.name}" for found in about.comparisons if found.is_same]
+    same = [found for found in about.comparisons if found.is_same]
     if same:
         page.add("")
-        page.add(("the same ends", "green"), f": {listed(same, None if full else NAMES)}")
+    for text, ends in (("the same ends", True), ("nothing ends by either", False)):
+        if names := [f"{found.root.namespace}/{found.root.name}" for found in same if bool(found.alike) is ends]:
+            page.add((text, "green"), f": {listed(names, None if full else NAMES)}")
     breaches = sum(len(found.breaches) for found in about.comparisons)
     if breaches and not full:
         page.add((f"{plural(breaches, 'condition')} would differ without such a consequence (-v lists them)", "dim"))
@@ -84,7 +86,18 @@ def _verdict(changes: Mapping[Change, int], comparisons: Sequence[Comparison]) -
         if count := changes.get(change):
             text = f"{plural(count, 'PodClique')} {_VERDICTS[change].format('is' if count == 1 else 'are')}"
             spans.append((f"; {text}" if spans else text, _STYLES[change]))
-    return spans or [(f"the same ends at the same time in {plural(len(comparisons), 'PodCliqueSet')}", "bold green")]
+    return spans or [(_all_alike(comparisons), "bold green")]
+
+
+def _all_alike(comparisons: Sequence[Comparison]) -> str:
+    """Where nothing parts: in how many sets the same ends, and in how many nothing does (CL-052)."""
+    ending = sum(bool(found.alike) for found in comparisons)
+    texts = []
+    if ending:
+        texts.append(f"the same ends at the same time in {plural(ending, 'PodCliqueSet')}")
+    if ending < len(comparisons):
+        texts.append(f"nothing ends by either in {plural(len(comparisons) - ending, 'PodCliqueSet')}")
+    return "; ".join(texts)
 
 
 def _set(page: Page, found: Comparison, about: Compared, *, full: bool) -> None:

@@ -114,7 +114,7 @@ def _guards(page: Page, inquiry: Inquiry) -> None:
         page.add("  nothing of it has too few ready pods, and nothing above it ends it")
     for finding in guards:
         if finding.verdict == ENDS:
-            page.add(f"  {finding.subject.short}: ", ("it IS terminated", "bold red"))
+            page.add(f"  {finding.subject.short}: ", ("it is terminated now", "bold red"))
         else:
             page.add(f"  {finding.subject.short}: ", (f"{finding.question} {finding.verdict}", "bold"))
         _because(page, finding)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from grove_shell.page import Page
-from grove_shell.reading.faults import Fault
+from grove_shell.reading.faults import NO_SUCH_FILE, Fault
 from grove_shell.views.words import plural
 
 NOTHING_DECIDED: Final = "Nothing was decided."
@@ -15,6 +15,13 @@ NOTHING_PRINTED: Final = "Nothing was printed."
 NOTHING_REPLAYED: Final = "Nothing was decided again."
 KEEP_GOING: Final = f"{NOTHING_DECIDED} --keep-going decides what can be decided in spite of them."
 """For commands that have this option."""
+
+
+def closing_of(faults: Sequence[Fault]) -> str:
+    """The last line of a report where nothing was decided: no advice for files that are not there."""
+    return NOTHING_DECIDED if all(fault.got == NO_SUCH_FILE for fault in faults) else KEEP_GOING
+
+
 LEFT_OPEN: Final = "What they leave undecided is marked UNKNOWN; a PodCliqueSet that does not read is left out."
 REST_JUDGED: Final = "What reads is judged all the same."
 COMMAND_LINE: Final = "command line"

@@ -9,8 +9,10 @@ from typing import Final, TypeAlias, TypeVar
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.document.document import Document, action_name
 from grove_core.explain import Cause, Entry, Story, Tone, story_of
+from grove_core.kernel.durations import short_duration
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
+from grove_core.kernel.times import format_time
 from grove_core.plan.forecast import Forecast
 from grove_shell.page import Page
 from grove_shell.views.course import add_course, add_gated, changed_by, created_by, is_updated
@@ -44,9 +46,11 @@ class Surroundings:
         warnings: what admission would warn of in the manifests.
         podless: PodCliques whose status counts pods and of which the input has none.
         cliqueless: sets whose status counts available replicas and of which it has no PodClique.
+        left_out: whether the input lacks a whole kind that other objects speak of.
         unseen: what a cluster said of the kinds it did not show.
         hand: whose cluster it looks like, where that is another operator's than the rules are (GF-111).
-        newest: the newest time in the input, where the computer's clock was taken for the moment of the dump.
+        newest: the newest time in the input; None where it has none.
+        is_now_given: whether the user said when the input was taken.
         verbose: list every entry, and every write of every round.
         decisions: list every verdict.
     """
@@ -57,9 +61,11 @@ class Surroundings:
     warnings: tuple[str, ...] = ()
     podless: tuple[str, ...] = ()
     cliqueless: tuple[str, ...] = ()
+    left_out: bool = False
     unseen: tuple[str, ...] = ()
     hand: str = ""
     newest: datetime | None = None
+    is_now_given: bool = False
     verbose: bool = False
     decisions: bool = False
 
@@ -87,18 +93,18 @@ def plan_page(document: Document, surroundings: Surroundings) -> Page:
     return page
 
 
-def _missing(page: Page, document: Document, unseen: Sequence[str]) -> None:
+def _missing(page: Page, document: Document, unseen: Sequence[str], *, left_out: bool) -> None:
     """What the input left out, or a cluster did not show."""
     if document.not_collected:
         page.add(("not collected: ", "bold magenta"), ", ".join(document.not_collected))
         for words in unseen:
             page.add(f"  {words}")
-        if not unseen:
+        if left_out and not unseen:
             page.add("  all that is needed: kubectl get pcs,pcsg,pclq,pods,podgangs -o json")
 
 
 def _notes(page: Page, document: Document, stories: Sequence[Story], surroundings: Surroundings) -> None:
-    _missing(page, document, surroundings.unseen)
+    _missing(page, document, surroundings.unseen, left_out=surroundings.left_out)
     if surroundings.edited:
         names = listed(list(surroundings.edited), NAMES)
         page.add(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")
@@ -117,18 +123,30 @@ def _notes(page: Page, document: Document, stories: Sequence[Story], surrounding
         page.add(("note: ", "bold"), f"{those} with too few ready pods and no record of ever having been available.")
         page.add("  Without that record these rules end nothing.")
     _whose_rules(page, document, surroundings.hand)
-    ends = any(story.having(Tone.ENDS) for story in stories)
-    if ends and surroundings.newest is not None and document.as_of - surroundings.newest > _OLD:
-        age = distance(surroundings.newest, document.as_of)
-        page.add(
-            ("note: ", "bold"), f"nothing in the input is newer than {age}. If it is an older dump, say when it was"
-        )
-        page.add("  taken (--now), or delays look longer over than they were.")
+    _clock(page, document, stories, surroundings)
     if surroundings.strays and not stories:
         page.add((f"read past: {plural(surroundings.strays, 'Pod')} of PodCliques that are not in the input", "dim"))
     if surroundings.ignored and not stories:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in surroundings.ignored.items())
         page.add((f"read past: {kinds}", "dim"))
+
+
+def _clock(page: Page, document: Document, stories: Sequence[Story], surroundings: Surroundings) -> None:
+    """What speaks against the clock: an input that is newer (CL-051), or much older where something ends by it."""
+    now, newest = document.as_of, surroundings.newest
+    if newest is None:
+        return
+    if newest - now > (timedelta(0) if surroundings.is_now_given else _OLD):
+        whose = "--now" if surroundings.is_now_given else "the clock"
+        words = f"{whose} is {short_duration(newest - now)} before the newest time in the input ({format_time(newest)})"
+        page.add(("note: ", "bold"), words)
+    ends = any(story.having(Tone.ENDS) for story in stories)
+    if ends and not surroundings.is_now_given and now - newest > _OLD:
+        age = distance(newest, now)
+        page.add(
+            ("note: ", "bold"), f"nothing in the input is newer than {age}. If it is an older dump, say when it was"
+        )
+        page.add("  taken (--now), else delays that still ran then look as if they were over.")
 
 
 def _whose_rules(page: Page, document: Document, hand: str) -> None:

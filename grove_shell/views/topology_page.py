@@ -82,11 +82,24 @@ class Impact(NamedTuple):
         return counted and self.one.locked is None
 
 
-def survey_page(survey: Iterable[Surveyed], without: int, unknown: Collection[str] = ()) -> Page:
-    """A line for each set with its topology, then a paragraph for each topology (TP-121, TP-122)."""
+def survey_page(
+    survey: Iterable[Surveyed], without: int, unknown: Collection[str] = (), *, is_unapplied: bool = False
+) -> Page:
+    """A line for each set with its topology, then a paragraph for each topology (TP-121, TP-122).
+
+    Args:
+        survey: every topology with its users.
+        without: how many sets use none.
+        unknown: kinds that were not collected.
+        is_unapplied: whether every set is a manifest, of which no cluster says anything.
+    """
     page, found = Page(), tuple(survey)
     rows = [
-        (f"{one.name}{_mark(one, user)}", f"{user.namespace}/{user.name}", _bound(user))
+        (
+            f"{one.name}{_mark(one, user)}",
+            f"{user.namespace}/{user.name}",
+            "a manifest" if is_unapplied else _bound(user),
+        )
         for one in found
         for user in sorted(one.users, key=lambda user: (user.by_default, user))
     ]
@@ -102,11 +115,11 @@ def survey_page(survey: Iterable[Surveyed], without: int, unknown: Collection[st
         page.add((f"{plural(without, 'PodCliqueSet')} without any constraint: no topology applies", "dim"))
     for one in found:
         page.add()
-        _paragraph(page, one)
+        _paragraph(page, one, is_unapplied=is_unapplied)
     return page
 
 
-def _paragraph(page: Page, one: Surveyed) -> None:
+def _paragraph(page: Page, one: Surveyed, *, is_unapplied: bool) -> None:
     page.add((one.name, "bold"), "  ", _STATES[one.state])
     if one.levels:
         page.add(f"  levels: {_path(one.levels)}")
@@ -119,7 +132,8 @@ def _paragraph(page: Page, one: Surveyed) -> None:
         page.add((f"  it has no finalizer {TOPOLOGY_FINALIZER} yet: a deletion would not wait", "yellow"))
     if one.locked is None:
         kinds = " and ".join(f"{kind}s" for kind in one.unknown) or "PodCliques"
-        page.add((f"  whether its levels are locked is not known: {kinds} were not collected", "bold magenta"))
+        why = "only manifests were read, nothing of a cluster" if is_unapplied else f"{kinds} were not collected"
+        page.add((f"  whether its levels are locked is not known: {why}", "bold magenta"))
 
 
 def impact_page(impact: Impact) -> Page:

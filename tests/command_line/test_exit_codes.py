@@ -10,6 +10,7 @@ import yaml
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
 from grove_shell.cli.main import run
+from tests.kubectl_yaml import items_in
 
 ROOT: Final = Path(__file__).parent.parent.parent
 DEGRADED: Final = str(ROOT / "examples/degraded.yaml")
@@ -56,6 +57,10 @@ PLAN: Final = ["plan", "-f", DEGRADED, *NOW]
         (["validate", "-f", REFUSED], 1),
         (["validate", "-f", REFUSED, "-o", "yaml"], 1),
         (["validate", "-f", "no/such/file.yaml"], 1),
+        (["converge", "--nodes", "0"], 64),
+        (["converge", "--protocol", "sharde"], 64),
+        (["converge", "--resume"], 64),
+        (["converge", "--nodes", "0", "--costs", "no/such/file.yaml"], 1),
         (["completion", "bash"], 0),
         (["completion", "tcsh"], 64),
         (["--version"], 0),
@@ -86,8 +91,12 @@ def test_cl001_exit_codes(words: list[str], code: int, capsys: pytest.CaptureFix
         ["converge", "--costs", "nowhere"],
     ],
 )
-def test_cl005_what_is_advised_is_what_the_command_has(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl005_what_is_advised_is_what_the_command_has(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """No option is spoken of that would be wrong usage, and nothing is said to be marked that is not."""
+    (tmp_path / "nowhere").touch()
+    monkeypatch.chdir(tmp_path)
     assert run(words, "grove") == 1
     said = capsys.readouterr().err
     assert "problem" in said
@@ -97,11 +106,35 @@ def test_cl005_what_is_advised_is_what_the_command_has(words: list[str], capsys:
     assert "UNKNOWN" not in said
 
 
+@pytest.mark.req("IN-028")
+@pytest.mark.parametrize("command", [["plan"], ["compare"], ["topology", "list"], ["explain", "pcs/x"]])
+def test_cl005_a_file_that_is_not_there_is_nothing_to_go_past(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*command, "-f", "nosuch.yaml"], "grove") == 1
+    assert capsys.readouterr().err == "1 problem in the input\n  nosuch.yaml: no such file\nNothing was decided.\n"
+
+
 def test_cl002_fail_on_looks_at_every_round(capsys: pytest.CaptureFixture[str]) -> None:
     words = [*PLAN, "qwen", "--fail-on", "delete"]
     assert run(words, "grove") == 0
     assert run([*words, "--until", "6h"], "grove") == 3
     assert "THEN" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("asked", ["terminate", "wait", "delete", "withheld", "unknown", "change"])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_cl002_a_set_that_could_not_be_decided_fails_any_check(
+    asked: str, rules: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As it does in a comparison (CL-044)."""
+    podless = tmp_path / "podless.json"
+    items = [item for item in items_in(Path(DEGRADED)) if item["kind"] != "Pod"]
+    podless.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
+    assert run(["plan", "-f", str(podless), *NOW, "--rules", rules], "grove") == 0
+    assert capsys.readouterr().err == ""
+    assert run(["plan", "-f", str(podless), *NOW, "--rules", rules, "--fail-on", asked], "grove") == 3
+    assert "unknown" in capsys.readouterr().err
 
 
 def test_cl047_a_failed_check_says_what_it_met(capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,6 +143,21 @@ def test_cl047_a_failed_check_says_what_it_met(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err == "failed by --fail-on: change, delete\n"
     assert run([*PLAN, "gemma", "--fail-on", "terminate"], "grove") == 0
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["plan", "--until", "1d"], "; a day is 24h"),
+        (["simulate", "x.yaml", "--until", "2days"], "; a day is 24h"),
+        (["plan", "--fail-on", "terminate,wait"], "give --fail-on once for each: --fail-on terminate --fail-on wait"),
+        (["compare", "--fail-on", "ends, sooner"], "give --fail-on once for each: --fail-on ends --fail-on sooner"),
+        (["plan", "--fail-on", "terminate,weight"], "'terminate,weight' is not one of"),
+    ],
+)
+def test_cl054_how_it_is_written_instead(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(words, "grove") == 64
+    assert told in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["validate", "snapshot", "simulate"])
@@ -142,11 +190,47 @@ def test_cl009_a_set_that_is_not_there_is_named(capsys: pytest.CaptureFixture[st
     assert "inference/nobody" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["plan", "inference/quen"], "PodCliqueSet inference/quen; did you mean inference/qwen?"),
+        (["plan", "gema"], "PodCliqueSet gema; did you mean inference/gemma?"),
+        (["plan", "ml/gemma"], "PodCliqueSet ml/gemma; did you mean inference/gemma?"),
+        (["plan", "nobody"], "PodCliqueSet nobody"),
+        (["plan", "quen", "nobody"], "PodCliqueSet nobody, PodCliqueSet quen; did you mean inference/qwen?"),
+        (["plan", "-n", "inferense"], "a PodCliqueSet in namespace inferense; did you mean inference?"),
+        (["compare", "inference/quen"], "PodCliqueSet inference/quen; did you mean inference/qwen?"),
+        (["explain", "pclq/qwen-0-decod"], "PodClique qwen-0-decod; did you mean qwen-0-decode?"),
+        (["explain", "pcs/quen"], "PodCliqueSet quen; did you mean qwen?"),
+        (["explain", "pod/qwen-0-decode-l4gc"], "Pod qwen-0-decode-l4gc; did you mean qwen-0-decode-l4gcg?"),
+        (["explain", "pclq/inference/qwen-0-decode"], "inference/qwen-0-decode; the namespace goes in -n"),
+        (["explain", "pcs/somebody"], "PodCliqueSet somebody"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_cl009_what_was_probably_meant_is_told(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*words, "-f", DEGRADED, *NOW], "grove") == 64
+    assert capsys.readouterr().err.endswith(f"{told}\n")
+
+
 def test_cl010_the_verdict_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
     run(PLAN, "grove")
     first = capsys.readouterr().out.splitlines()[0]
     assert "2 replicas to terminate now" in first
     assert "10:15:00Z" in first
+
+
+def test_cl051_a_clock_before_the_input_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["plan", "-f", DEGRADED, "inference/qwen", "--now"]
+    run([*words, "2026-11-20T05:00:00Z"], "grove")
+    told = "note: --now is 3h41m before the newest time in the input (2026-11-20T08:41:00Z)"
+    assert told in capsys.readouterr().out.splitlines()
+    run([*words, "2026-11-20T08:41:00Z"], "grove")
+    assert "newest time in the input" not in capsys.readouterr().out
+    run(["plan", "-f", DEGRADED, "inference/llama-70b"], "grove")
+    said = capsys.readouterr().out
+    assert "else delays that still ran then look as if they were over" in said
+    assert "before the newest" not in said
 
 
 @pytest.mark.req("PL-009")
@@ -156,6 +240,19 @@ def test_cl011_the_document_reads_back(words: list[str], capsys: pytest.CaptureF
     raw = json.loads(capsys.readouterr().out)
     assert list(raw) == ["formatVersion", "coreVersion", "rules", "asOf", "notCollected", "summary", "plans"]
     assert document_as_json(document_from_json(raw), decisions=True) == raw
+
+
+def test_cl007_what_ends_is_said_to_end_now(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["explain", "-f", DEGRADED, *NOW, "pcs/llama-70b", "--why-not", "terminate"]
+    assert run(words, "grove") == 0
+    assert "PodCliqueSet/llama-70b[0]: it is terminated now\n" in capsys.readouterr().out
+
+
+@pytest.mark.req("IN-030")
+def test_cl005_what_is_allowed_is_said_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", "-f", REFUSED, *NOW], "grove") == 1
+    told = "terminationDelay: may be set only if spec.template.terminationDelay is set, got 2h\n"
+    assert told in capsys.readouterr().err
 
 
 def test_cl007_the_guard_is_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,6 +291,20 @@ def test_cl010_a_set_of_which_nothing_is_left_is_not_well(tmp_path: Path, capsys
     assert "all well" not in said
     assert run(["plan", name, "-f", str(path), *NOW, "--fail-on", "unknown"], "grove") == 3
     assert "not collected: PodClique in inference" in capsys.readouterr().out
+
+
+def test_cl053_what_was_refused_is_not_collected_by_another_dump(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["plan", "-f", str(Path(GOOD).parent), *NOW, "--keep-going"], "grove") == 1
+    said = capsys.readouterr().out
+    assert "not collected: PodCliqueSet in inference" in said
+    assert "kubectl get" not in said
+    items = [item for item in items_in(Path(DEGRADED)) if item["kind"] != "Pod"]
+    podless = tmp_path / "podless.json"
+    podless.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
+    run(["plan", "-f", str(podless), "-f", str(Path(GOOD).parent), *NOW, "--keep-going"], "grove")
+    assert "  all that is needed: kubectl get" in capsys.readouterr().out
 
 
 @pytest.mark.req("GT-101")

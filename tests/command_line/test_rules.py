@@ -100,6 +100,24 @@ class TestPlans:
             capsys, "plan", "-f", str(ROOT / "examples" / "degraded.yaml")
         )
 
+    @pytest.mark.parametrize("asked", [["-o", "json"], ["-o", "yaml"], ["--fail-on", "terminate"]])
+    def test_cl050_rules_that_nobody_chose(
+        self, asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        words = ["plan", "-f", BREACHED[0], "--now", BREACHED[1]]
+        told = "warning: the existing operator runs this cluster"
+        assert run([*words, *asked], "grove") == 0
+        assert told in capsys.readouterr().err
+        config = tmp_path / "operator.yaml"
+        config.write_text(
+            "apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\n", encoding="utf-8"
+        )
+        for chosen in (["--rules", "design"], ["--config", str(config)]):
+            assert run([*words, *asked, *chosen], "grove") == 0
+            assert told not in capsys.readouterr().err
+        assert run(words, "grove") == 0
+        assert capsys.readouterr().err == ""
+
     def test_gf001_a_new_set_gets_the_delay_of_its_operator(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
@@ -162,7 +180,7 @@ class TestCompare:
             in shown
         )
         assert "PodClique deepseek-0-prefill-0-pw: 1 ready, at least 2 needed; no record says" in shown
-        assert "the same ends: llm-serving/embed, llm-serving/qwen" in shown
+        assert "nothing ends by either: llm-serving/embed, llm-serving/qwen" in shown
         assert "ends: deepseek-0-decode-0-dl" in spoken(
             capsys, "compare", "-f", BREACHED[0], "--now", BREACHED[1], "--until", "4m", "-v"
         )
@@ -182,7 +200,22 @@ class TestCompare:
     def test_cl043_the_same_is_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("upgrade-check", "-f", QWEN[0], "--now", QWEN[1], "--until", "1m")
         shown = spoken(capsys, *words, "--rules", "field@alpha.8", "--rules", "field", "--detailed-exitcode")
-        assert shown.startswith("the same ends at the same time in 3 PodCliqueSets\n")
+        assert shown.startswith("the same ends at the same time in 1 PodCliqueSet; nothing ends by either in 2 Pod")
+
+    def test_cl052_alike_is_not_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
+        words = ("compare", "-f", QWEN[0], "--now", QWEN[1], "--until", "1m", "--rules", "field", "--rules", "field")
+        assert spoken(capsys, *words, "embed").splitlines()[0] == "nothing ends by either in 1 PodCliqueSet"
+        assert spoken(capsys, *words, "qwen").splitlines()[0] == "the same ends at the same time in 1 PodCliqueSet"
+        shown = spoken(capsys, *words).splitlines()
+        assert shown[-2:] == [
+            "the same ends: llm-serving/qwen",
+            "nothing ends by either: llm-serving/deepseek, llm-serving/embed",
+        ]
+
+    def test_cl003_the_other_name_of_it_is_told(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert "(also: upgrade-check)" in " ".join(spoken(capsys, "--help").split())
+        for name in ("compare", "upgrade-check"):
+            assert "grove upgrade-check is another name of it" in " ".join(spoken(capsys, name, "--help").split())
 
     @pytest.mark.parametrize(
         ("more", "code"),

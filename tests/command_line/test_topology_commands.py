@@ -150,8 +150,16 @@ class TestTP123:
 
 class TestTP122:
     """For each topology MUST be told whether it is held, and whether its levels are locked, with the reason; what was
-    not collected is not known, and a topology whose users are not known is neither free nor goes at once.
+    not collected is not known, nothing at all of a cluster where only manifests were read, and a topology whose users
+    are not known is neither free nor goes at once.
     """
+
+    def test_manifests_alone_tell_nothing_of_a_cluster(self, capsys: pytest.CaptureFixture[str]) -> None:
+        code, out, _ = said(capsys, "list", "-f", "examples/topology/hardware")
+        assert code == 0
+        assert out.splitlines()[:2] == ["dgx-h100     ml/llama  a manifest", "gb200-nvl72  ml/moe    a manifest"]
+        assert out.count("not known: only manifests were read, nothing of a cluster") == 2
+        assert "were not collected" not in out
 
     @pytest.mark.parametrize("held", [False, True])
     def test_no_topology_is_free(self, held: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

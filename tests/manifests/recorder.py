@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from aiohttp import web
 
 from grove_shell.client.connection import Connection
+from tests.operator.answering import not_found
 
 Json = dict[str, Any]
 _WRITES: Final = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
@@ -81,4 +82,4 @@ class Recorder:
         if one.verb == "watch":
             return web.Response(text="")
         code, body = self._answer(one, before)
-        return web.json_response(body, status=code)
+        return not_found(request) if code == 404 and not body else web.json_response(body, status=code)

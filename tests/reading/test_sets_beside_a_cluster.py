@@ -11,7 +11,8 @@ import pytest
 from grove_shell.cli.main import run
 from grove_shell.reading.loaded import Loaded
 from grove_shell.reading.objects import load
-from tests.reading.breaking import NOW, Json, loaded, named, pods_of, write
+from tests.kubectl_yaml import items_in
+from tests.reading.breaking import EXAMPLE, NOW, Json, loaded, named, pods_of, write
 
 
 class TestIN040:
@@ -54,11 +55,30 @@ def manifest_of(items: list[Json], name: str) -> Json:
     return json.loads(json.dumps({**{key: found[key] for key in ("apiVersion", "kind", "spec")}, "metadata": meta}))  # type: ignore[no-any-return]  # JSON in, JSON out
 
 
+def changes_in(capsys: pytest.CaptureFixture[str], *paths: str) -> list[tuple[str, str]]:
+    """Whatever a plan writes besides statuses, in order."""
+    files = [word for path in paths for word in ("-f", path)]
+    assert run(["plan", *files, "--now", "2026-11-21T09:40:15Z", "-o", "json"], "grove") == 0
+    rounds = [one for plan in json.loads(capsys.readouterr().out)["plans"] for one in plan["rounds"]]
+    written = [(step["action"], step["target"]["name"]) for one in rounds for step in one["steps"]]
+    return [(action, name) for action, name in written if action != "setStatus"]
+
+
 class TestIN041:
     """A PodCliqueSet without a ``uid`` whose namespace and name, or whose name alone where it names no namespace, are
     those of one set in the input that has one MUST be judged as an update of it, and the set be planned as if that had
     just been applied.
     """
+
+    @pytest.mark.parametrize("dump", ["degraded.yaml", "real-cluster.yaml"])
+    def test_what_runs_applied_again_changes_nothing(
+        self, dump: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """The dumps that we ship have what a server stores, so a manifest that says the same restarts nobody."""
+        path = EXAMPLE.parent / dump
+        sets = [item for item in items_in(path) if item["kind"] == "PodCliqueSet"]
+        again = write(tmp_path / "again.json", [manifest_of(sets, one["metadata"]["name"]) for one in sets])
+        assert changes_in(capsys, str(path), again) == changes_in(capsys, str(path))
 
     def test_the_set_is_planned_as_if_it_had_been_applied(self, tmp_path: Path, items: list[Json]) -> None:
         manifest = manifest_of(items, "gemma")
@@ -135,6 +155,55 @@ class TestIN041:
         assert "its replica of the set is updated to the present template" in said
 
 
+class TestIN050:
+    """With ``-n`` a PodCliqueSet and a ResourceClaimTemplate without a ``uid`` that name no namespace MUST be read as
+    of that one.
+    """
+
+    @pytest.mark.parametrize(
+        ("named", "asked", "planned"),
+        [(None, "inference", "inference/new"), ("", "ml", "ml/new"), ("inference", "inference", "inference/new")],
+    )
+    def test_a_new_set(
+        self,
+        named: str | None,
+        asked: str,
+        planned: str,
+        tmp_path: Path,
+        items: list[Json],
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        manifest = manifest_of(items, "gemma")
+        manifest["metadata"] = {"name": "new", "namespace": named}
+        path, more = write(tmp_path / "c.json", items), write(tmp_path / "m.json", [manifest])
+        assert run(["plan", "-f", path, "-f", more, *NOW, "-n", asked], "grove") == 0
+        assert f"\n{planned}  0 of 1 replica available\n" in capsys.readouterr().out
+
+    def test_what_names_another_one_stays_there(self, tmp_path: Path, items: list[Json]) -> None:
+        manifest = manifest_of(items, "gemma")
+        manifest["metadata"] = {"name": "new", "namespace": "elsewhere"}
+        path = write(tmp_path / "m.json", [manifest])
+        (root,) = load([path], io.BytesIO(), namespace="inference").cluster.sets
+        assert root.ref.namespace == "elsewhere"
+
+    def test_its_templates_go_with_it(self, tmp_path: Path) -> None:
+        template = {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "ResourceClaimTemplate",
+            "metadata": {"name": "cache"},
+            "spec": {"spec": {}},
+        }
+        found = load([write(tmp_path / "t.json", [template])], io.BytesIO(), namespace="ml")
+        assert list(found.cluster.claim_templates) == [("ml", "cache")]
+
+    def test_a_set_of_that_name_elsewhere_is_another_one(self, tmp_path: Path, items: list[Json]) -> None:
+        manifest = manifest_of(items, "gemma")
+        del manifest["metadata"]["namespace"]
+        path = write(tmp_path / "m.json", [manifest, *items])
+        assert load([path], io.BytesIO(), namespace="inference").edited == ("inference/gemma",)
+        assert load([path], io.BytesIO(), namespace="ml").edited == ()
+
+
 class TestIN039:
     """A PodCliqueSet without a ``uid`` MUST be read with its defaults, and where admission would refuse it every
     objection MUST be reported.
@@ -172,7 +241,7 @@ class TestIN039:
         assert {fault.path: fault.expected.split()[0] for fault in found.faults} == {
             "spec.template.cliques[0].spec.minAvailable": "between",
             "spec.template.cliques[0].spec.startsAfter[0]": "it",
-            "spec.template.podCliqueScalingGroups[0].terminationDelay": "something",
+            "spec.template.podCliqueScalingGroups[0].terminationDelay": "may",
         }
 
     def test_not_where_a_cluster_has_it(self, tmp_path: Path) -> None:

@@ -10,12 +10,38 @@ from typing import Final
 
 import pytest
 
+from grove_shell.cli.main import run
 from grove_shell.collector import collector_off
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.sources import Item, items_of
 
 NEEDS_LINKS: Final = pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
 NOTHING: Final = io.BytesIO()
+
+
+class TestIN049:
+    """A table as ``kubectl get`` prints it for people, and a saved plan, MUST be one fault each that says what it is
+    and what to do.
+    """
+
+    @pytest.mark.parametrize("name", ["f", "f.yaml", "f.json"])
+    @pytest.mark.parametrize("head", ["NAME   AGE", "NAMESPACE   NAME   AGE", "NAME            READY   STATUS"])
+    def test_a_table(self, name: str, head: str, tmp_path: Path) -> None:
+        (tmp_path / name).write_text(f"{head}\nqwen   4d\n", encoding="utf-8")
+        items, (fault,) = read(tmp_path / name)
+        assert items == []
+        assert str(fault).endswith("expected objects in JSON or YAML, got kubectl's table; use -o json")
+
+    @pytest.mark.parametrize("command", ["plan", "validate"])
+    def test_a_saved_plan(self, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        example, saved = (
+            str(Path(__file__).parents[2] / "examples/manifests/disaggregated.yaml"),
+            tmp_path / "plan.json",
+        )
+        assert run(["plan", "-f", example, "--out", str(saved)], "grove") == 0
+        assert run([command, "-f", str(saved)], "grove") == 1
+        said = capsys.readouterr().err.splitlines()
+        assert said[:2] == ["1 problem in the input", f"  {saved}: document 1: a saved plan is for grove apply"]
 
 
 def read(path: Path | str, stdin: bytes = b"") -> tuple[list[Item], list[Fault]]:

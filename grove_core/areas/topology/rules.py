@@ -82,7 +82,8 @@ class Warn(Rule):
     NO_EFFECT_WHILE_OFF = Clause("TP-073", "has no effect: topology-aware scheduling is off")
     PREFERS_BROADER = Clause("TP-074", "has no effect: {required}, which is required, is as narrow or narrower")
     SCHEDULER_IGNORES_GANGS = Clause(
-        "TP-075", "should be one that reads PodGangs: that of Kubernetes does not, and the constraint does nothing"
+        "TP-075",
+        "should name a scheduler that reads PodGangs; Kubernetes' own does not, so the constraint has no effect",
     )
     USERS_NOT_KNOWN = Clause("TP-076", "was not compared with who uses it: that is not known")
     STILL_USED = Clause("TP-086", "stays until nobody uses it any more: {users}")

@@ -1,0 +1,38 @@
+"""Which sets of a cluster are meant, and which of them are not there."""
+
+from collections.abc import Collection, Iterator
+
+from grove_core.resources.cluster_topology import likest
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.snapshot.cluster import Cluster
+
+
+def chosen(cluster: Cluster, names: Collection[str], namespace: str | None = None) -> Iterator[PodCliqueSet]:
+    """The sets that are meant; sorted by namespace and name.
+
+    Args:
+        cluster: all there are.
+        names: ``set`` or ``namespace/set``; empty for all.
+        namespace: only sets of this namespace; None for all.
+    """
+    wanted = set(names)
+    for root in cluster.sets:
+        if namespace in {None, root.ref.namespace} and (not wanted or wanted & {root.ref.name, _full(root)}):
+            yield root
+
+
+def missing(cluster: Cluster, names: Collection[str], namespace: str | None = None) -> str:
+    """What was asked for and is not there, and what was probably meant (CL-009); empty where nothing is missing."""
+    there = [*chosen(cluster, (), namespace)]
+    if namespace is not None and not there and not names:
+        meant = likest(namespace, {root.ref.namespace for root in cluster.sets})
+        return f"a PodCliqueSet in namespace {namespace}" + (f"; did you mean {meant}?" if meant else "")
+    known = {name: _full(root) for root in there for name in (root.ref.name, _full(root))}
+    lacking = sorted(name for name in names if name not in known)
+    guesses = (known.get(likest(name, known)) or known.get(name.rpartition("/")[2]) for name in lacking)
+    meant = ", ".join(dict.fromkeys(filter(None, guesses)))
+    return ", ".join(f"PodCliqueSet {name}" for name in lacking) + (f"; did you mean {meant}?" if meant else "")
+
+
+def _full(root: PodCliqueSet) -> str:
+    return f"{root.ref.namespace}/{root.ref.name}"
