@@ -200,15 +200,11 @@ class _Asking:
 
 
 def _ask(snapshot: Snapshot, gang: GangPart, placing: Placing, demands: Mapping[str, Demand]) -> GangAsk:
-    groups = {
-        f"{snapshot.root.ref.name}-{gang.replica}-{group.name}": group.name
-        for group in snapshot.root.spec.template.pod_clique_scaling_groups
-    }
     cliques = tuple(
         CliqueAsk(
             name=part.name,
             template=part.template.name,
-            group=groups.get(part.group, ""),
+            group=part.home.name if part.home is not None else "",
             pods=part.replicas,
             minimum=min(part.replicas, part.template.min_available),
             demand=demands[part.template.name],

@@ -72,11 +72,7 @@ def with_claims(pod_spec: FrozenMap, root: PodCliqueSet, part: CliquePart, pod_i
 
 
 def _claims_of_pod(root: PodCliqueSet, part: CliquePart, pod_index: int) -> Iterator[str]:
-    short = part.template.name
-    group = next(
-        (group for group in root.spec.template.pod_clique_scaling_groups if part.group and short in group.clique_names),
-        None,
-    )
+    short, group = part.template.name, part.home
     levels: list[tuple[str, int, tuple[ResourceSharing, ...]]] = [
         (root.ref.name, part.replica, root.spec.template.resource_sharing),
         (part.group, part.group_replica, group.resource_sharing if group else ()),
