@@ -171,6 +171,11 @@ class SetTemplate(_Delayed):
     resource_sharing: tuple[ResourceSharing, ...] = ()
     pod_clique_scaling_groups: tuple[GroupTemplate, ...] = ()
 
+    @property
+    def homes(self) -> dict[str, GroupTemplate]:
+        """The scaling group of each clique that is in one, by the clique's name."""
+        return {name: group for group in self.pod_clique_scaling_groups for name in group.clique_names}
+
 
 class UpdateStrategy(Part):
     """``spec.updateStrategy``."""
@@ -188,8 +193,8 @@ class SetSpec(Part):
     @property
     def standalone_cliques(self) -> tuple[CliqueTemplate, ...]:
         """The cliques that no scaling group names, in template order."""
-        grouped = {name for group in self.template.pod_clique_scaling_groups for name in group.clique_names}
-        return tuple(clique for clique in self.template.cliques if clique.name not in grouped)
+        homes = self.template.homes
+        return tuple(clique for clique in self.template.cliques if clique.name not in homes)
 
 
 def read_spec(raw: object) -> tuple[SetSpec | None, tuple[Problem, ...]]:

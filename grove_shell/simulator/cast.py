@@ -112,9 +112,9 @@ def _add_replica(
     root: PodCliqueSet, replica: int, cliques: list[str], groups: list[tuple[str, int]], scalers: list[str]
 ) -> None:
     template, name = root.spec.template, root.ref.name
-    members = {short for group in template.pod_clique_scaling_groups for short in group.clique_names}
+    homes = template.homes
     for clique in template.cliques:
-        if clique.name not in members:
+        if clique.name not in homes:
             cliques.append(standalone_clique_name(name, replica, clique.name))
             if clique.spec.auto_scaling_config is not None:
                 scalers.append(cliques[-1])

@@ -177,8 +177,8 @@ class Directory:
     def _parts_of_replica(
         self, template: SetTemplate, name: str, replica: int, *, spare: int
     ) -> Iterator[tuple[str, str]]:
-        members = {short for group in template.pod_clique_scaling_groups for short in group.clique_names}
-        for clique in (clique for clique in template.cliques if clique.name not in members):
+        homes = template.homes
+        for clique in (clique for clique in template.cliques if clique.name not in homes):
             whole = standalone_clique_name(name, replica, clique.name)
             yield "PodClique", whole
             if clique.spec.auto_scaling_config is not None:

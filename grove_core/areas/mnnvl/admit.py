@@ -124,7 +124,7 @@ def _on_one_node(manifest: Manifest, configuration: Configuration) -> Iterator[F
 
 def _pods_of_a_replica(manifest: Manifest) -> int:
     template = manifest.spec.template
-    times = {name: group.replicas for group in template.pod_clique_scaling_groups for name in group.clique_names}
+    times = {name: group.replicas for name, group in template.homes.items()}
     return sum(clique.spec.replicas * times.get(clique.name, 1) for clique in template.cliques)
 
 

@@ -82,7 +82,7 @@ def _is_one_to_many(pairs: Iterable[tuple[Hashable, Hashable]]) -> bool:
 def _pods(manifest: Manifest, configuration: Configuration) -> Iterator[_Pod]:
     """Those that get a claim to a ComputeDomain."""
     told, template = configuration.mnnvl, manifest.spec.template
-    homes = {name: group for group in template.pod_clique_scaling_groups for name in group.clique_names}
+    homes = template.homes
     each_its_own = told.in_mode(MnnvlMode.OPERATOR) and wants_domains(manifest.annotations, template)
     if not each_its_own and not told.in_mode(MnnvlMode.ANNOTATIONS):
         return

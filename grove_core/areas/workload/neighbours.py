@@ -111,7 +111,7 @@ def _patterns_of(manifest: Manifest) -> Iterator[Pattern]:
 def _shared_domains(manifest: Manifest, replica: tuple[Word, ...]) -> Iterator[Pattern]:
     """The ComputeDomains that a set's cliques would share by annotation (MS-077)."""
     template = manifest.spec.template
-    homes = {name: group for group in template.pod_clique_scaling_groups for name in group.clique_names}
+    homes = template.homes
     found = set[tuple[Word, ...]]()
     for clique in template.cliques:
         group = homes.get(clique.name)
