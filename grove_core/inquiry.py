@@ -15,7 +15,8 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Make, SetStatus, Step
-from grove_core.plan.plan import Plan, Withheld
+from grove_core.kernel.wants import Withheld
+from grove_core.plan.plan import Plan
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import CORE, GROVE, SCHEDULER

@@ -1,7 +1,7 @@
 """What should be: the wishes of the areas, and their union without contradictions."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from grove_core.kernel.conditions import REMOVED
@@ -93,7 +93,7 @@ class Released:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldBack:
+class Withheld:
     """A reader may expect something here, and it does not happen; the reasons say why."""
 
     target: Ref
@@ -108,13 +108,13 @@ class Desired:
     """Wants by target, at most one each, and what was held back."""
 
     wants: tuple[Want, ...] = ()
-    held_back: tuple[HeldBack, ...] = field(default=())
+    held_back: tuple[Withheld, ...] = ()
 
     @staticmethod
     def union(parts: Iterable["Desired"]) -> "Desired":
         """Join the wishes of several areas. Raises BrokenInvariant (PL-013) if two want one object differently."""
         wants: dict[Ref, Want] = {}
-        held_back: list[HeldBack] = []
+        held_back: list[Withheld] = []
         for part in parts:
             held_back.extend(part.held_back)
             for want in part.wants:

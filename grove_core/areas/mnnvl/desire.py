@@ -12,7 +12,7 @@ from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import Absent, Desired, HeldBack, Present, Status
+from grove_core.kernel.wants import Absent, Desired, Present, Status, Withheld
 from grove_core.resources.blank import Blank
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
@@ -33,16 +33,16 @@ QUESTION: Final = "computeDomain"
 def wants_of_fabric(snapshot: Snapshot, judgement: FabricJudgement) -> Desired:
     """Domains to make, to leave and to delete, and what the set says of them. Linear in the replicas and domains."""
     wants: list[Present | Absent | Status] = []
-    held: list[HeldBack] = []
+    held: list[Withheld] = []
     for one in judgement.replicas:
         wish = _wish_for(snapshot, one)
-        if isinstance(wish, HeldBack):
+        if isinstance(wish, Withheld):
             held.append(wish)
         elif wish is not None:
             wants.append(wish)
     if not snapshot.root.deleting:
         for surplus in _surplus(snapshot):
-            if isinstance(surplus, HeldBack):
+            if isinstance(surplus, Withheld):
                 held.append(surplus)
             else:
                 wants.append(surplus)
@@ -67,7 +67,7 @@ def wake_of_fabric(judgement: FabricJudgement) -> datetime | None:
     return min((one.until for one in judgement.replicas if one.until is not None), default=None)
 
 
-def _wish_for(snapshot: Snapshot, one: ReplicaFabric) -> Present | HeldBack | None:
+def _wish_for(snapshot: Snapshot, one: ReplicaFabric) -> Present | Withheld | None:
     """The domain of one replica; what is refused stays wished for, or nobody would try again (MN-014)."""
     reason = one.because[0]
     match one.fate:
@@ -78,7 +78,7 @@ def _wish_for(snapshot: Snapshot, one: ReplicaFabric) -> Present | HeldBack | No
         case Fate.FAILED if not one.is_taken:
             return _domain_for(snapshot, one, reason)
         case Fate.FAILED | Fate.LEAVING | Fate.MISSED | Fate.UNKNOWN:
-            return HeldBack(address_of(snapshot, one.index), one.because)
+            return Withheld(address_of(snapshot, one.index), one.because)
         case _:
             return None
 
@@ -99,7 +99,7 @@ def _domain_for(snapshot: Snapshot, one: ReplicaFabric, because: Reason) -> Pres
     return Present(ref, blank.filled({"spec": spec}), (because,), is_foundation=one.fate is not Fate.FAILED)
 
 
-def _surplus(snapshot: Snapshot) -> Iterator[Absent | HeldBack]:
+def _surplus(snapshot: Snapshot) -> Iterator[Absent | Withheld]:
     """Domains of replicas that the set does not want any more (MN-050, MN-051, MN-054)."""
     root = snapshot.root
     surplus = [
@@ -112,10 +112,10 @@ def _surplus(snapshot: Snapshot) -> Iterator[Absent | HeldBack]:
     users, unseen = _users(snapshot, {index for index, _ in surplus}), users_not_collected(snapshot)
     for index, domain in surplus:
         if index in users:
-            yield HeldBack(domain.ref, (Why.DOMAIN_IN_USE.because(domain.ref, replica=index, pods=users[index]),))
+            yield Withheld(domain.ref, (Why.DOMAIN_IN_USE.because(domain.ref, replica=index, pods=users[index]),))
         elif unseen:
             because = Why.USERS_NOT_COLLECTED.because(domain.ref, kinds=listed(unseen), replica=index)
-            yield HeldBack(domain.ref, (because,))
+            yield Withheld(domain.ref, (because,))
         else:
             because = Why.SURPLUS_DOMAIN.because(domain.ref, replica=index, replicas=root.spec.replicas)
             yield Absent(domain.ref, domain.guard, (because,))

@@ -11,7 +11,7 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap, part_of
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Ensure, Outcome
-from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, HeldBack, Present, Want
+from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, Present, Want, Withheld
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.keys import MNNVL_ADOPTED, SET_REPLICA
 from grove_core.resources.membership import Labelled, joined_claim, scope_of
@@ -26,7 +26,7 @@ _HELD: Final = frozenset({Lot.WAITED_FOR, Lot.TAKEN, Lot.KEPT, Lot.UNKNOWN})
 def wants_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement) -> Desired:
     """What exists and is to belong to another, to go, or to come again."""
     wants: list[Want] = []
-    held: list[HeldBack] = []
+    held: list[Withheld] = []
     for fate in judgement.fates:
         found = fate.found
         if fate.lot is Lot.MADE_AGAIN and fate.member is not None:
@@ -39,7 +39,7 @@ def wants_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement) -> Desired:
         elif found is not None and fate.lot is Lot.SURPLUS:
             wants.append(Absent(found.ref, found.guard, (fate.because,)))
         elif fate.lot in _HELD:
-            held.append(HeldBack(fate.because.subject, (fate.because,)))
+            held.append(Withheld(fate.because.subject, (fate.because,)))
     return Desired(tuple(wants), tuple(held))
 
 
@@ -64,7 +64,7 @@ def as_admitted(snapshot: Snapshot, desired: Desired) -> Desired:
         elif want.target.kind == "PodClique":
             entry = judge_entry(_newcomer(want), around, taken)
             if isinstance(entry, Waits):
-                held.append(HeldBack(want.target, (entry.because, *want.because)))
+                held.append(Withheld(want.target, (entry.because, *want.because)))
             elif isinstance(entry, Joins):
                 ensures += entry.ensures
                 taken.update(one.target for one in entry.ensures)

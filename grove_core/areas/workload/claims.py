@@ -10,7 +10,7 @@ from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import HeldBack, Present
+from grove_core.kernel.wants import Present, Withheld
 from grove_core.resources.blank import Blank
 from grove_core.resources.injection import in_containers
 from grove_core.resources.keys import CLAIMS, CLIQUE, COMPONENT, GROUP, GROUP_REPLICA, POD_INDEX, SET_REPLICA
@@ -24,7 +24,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import ALL_REPLICAS, SCOPES, ResourceSharing
 from grove_core.snapshot.snapshot import Snapshot
 
-Shared: TypeAlias = Iterator[Sketch | HeldBack]
+Shared: TypeAlias = Iterator[Sketch | Withheld]
 
 
 def claims_of_set(scene: Scene) -> Shared:
@@ -105,13 +105,13 @@ def _claims(
 
 def _claim(
     scene: Scene, owner: Resource, entry: ResourceSharing, index: int | None, labels: Mapping[str, str]
-) -> Sketch | HeldBack:
+) -> Sketch | Withheld:
     root, name = scene.root, claim_name(owner.ref.name, index, entry.name)
     template = template_of(scene.snapshot, entry)
     if template is None:
         ref = Ref(CLAIMS, CLAIM_KIND, root.ref.namespace, name)
         full = f"{entry.namespace or root.ref.namespace}/{entry.name}"
-        return HeldBack(ref, (Why.CLAIM_TEMPLATE_ELSEWHERE.because(ref, template=full),))
+        return Withheld(ref, (Why.CLAIM_TEMPLATE_ELSEWHERE.because(ref, template=full),))
     return Sketch(CLAIM_KIND, name, partial(_claim_for, root, owner, entry, name, template, labels))
 
 

@@ -14,7 +14,7 @@ from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.conditions import Truth, condition_of
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.wants import Applied, Desired, HeldBack, Want
+from grove_core.kernel.wants import Applied, Desired, Want, Withheld
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.names import member_clique_name
 from grove_core.resources.pod import Pod
@@ -117,7 +117,7 @@ def _roll(
     """One round of the update of the current replica."""
     pods_of = scene.snapshot.pods_of
     wants: list[Want] = []
-    held: list[HeldBack] = []
+    held: list[Withheld] = []
     cliques: dict[str, Roll] = {}
     groups: dict[str, Roll] = {}
     for part in current.part.cliques:
@@ -136,7 +136,7 @@ def _roll(
     others = [state for state in states if state.outdated and state is not current]
     if others and not wants and not held:
         because = Why.ROLLOUT_WAITS.because(scene.root.ref.at_replica(current.part.index), left=len(others))
-        held.append(HeldBack(scene.root.ref.at_replica(current.part.index), (because,)))
+        held.append(Withheld(scene.root.ref.at_replica(current.part.index), (because,)))
     return Rollout(
         generation=generation,
         runs=True,

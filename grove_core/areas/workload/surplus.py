@@ -11,7 +11,7 @@ from typing import Final
 from grove_core.areas.workload.crew import doubles, excess, has_ended, living
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
-from grove_core.kernel.wants import Absent, HeldBack
+from grove_core.kernel.wants import Absent, Withheld
 from grove_core.resources.keys import MANAGED_BY
 from grove_core.resources.membership import is_shared
 from grove_core.resources.owned import CLAIM_KIND, Owned
@@ -72,7 +72,7 @@ def _needs_of(other: Owned, scene: Scene) -> tuple[str, ...]:
     return () if other.owner_uid == scene.root.uid else ("Pod",)
 
 
-def too_many(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[Absent | HeldBack]:
+def too_many(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[Absent | Withheld]:
     """Pods that have ended, living ones beyond those wanted, and all but one of an index (WL-203 to WL-206)."""
     for pod in pods:
         if has_ended(pod) and not pod.deleting and pod.uid:
@@ -84,11 +84,11 @@ def too_many(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[Ab
         yield from _doubled(clique, pods, alike)
 
 
-def _doubled(clique: PodClique, pods: Sequence[Pod], alike: Sequence[Pod]) -> Iterator[Absent | HeldBack]:
+def _doubled(clique: PodClique, pods: Sequence[Pod], alike: Sequence[Pod]) -> Iterator[Absent | Withheld]:
     """One pod of an index that has several, unless it is ready and the clique cannot spare it (WL-205, WL-206)."""
     double, ready = alike[0], sum(pod.ready for pod in living(pods))
     if double.ready and ready <= clique.needed:
         because = Why.DOUBLE_IS_NEEDED.because(clique.ref, index=double.index, ready=ready, needed=clique.needed)
-        yield HeldBack(double.ref, (because,))
+        yield Withheld(double.ref, (because,))
     else:
         yield Absent(double.ref, double.guard, (Why.DOUBLED_POD.because(clique.ref, index=double.index),))
