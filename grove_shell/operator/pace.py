@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from grove_core.kernel.conditions import Truth, condition_of
+from grove_core.kernel.conditions import condition_of, is_true
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Make, Outcome, SetStatus, Stage, Step
@@ -85,8 +85,7 @@ def _breached(seen: Snapshot) -> frozenset[Ref]:
 
 
 def _stands_breached(status: StoredStatus) -> bool:
-    stored = condition_of(status.conditions, MIN_AVAILABLE_BREACHED)
-    return stored is not None and stored.status is Truth.TRUE
+    return is_true(condition_of(status.conditions, MIN_AVAILABLE_BREACHED))
 
 
 def _may_wait(step: Step, breached: frozenset[Ref]) -> bool:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from grove_core.kernel.conditions import Truth, condition_of
+from grove_core.kernel.conditions import Truth, condition_of, is_true
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology
 from grove_core.resources.domain_condition import failure_in
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TOPOLOGY_FINALIZER, TOPOLOGY_IN_SYNC
@@ -58,10 +58,10 @@ class Judge:
             if isinstance(after, Pod):
                 if after.trouble == UNSCHEDULABLE:
                     self._saw("unschedulable", after.ref.short)
-            elif isinstance(after, PodClique | ScalingGroup):
-                condition = condition_of(after.status.conditions, MIN_AVAILABLE_BREACHED)
-                if condition is not None and condition.status is Truth.TRUE:
-                    self._saw("breached", after.ref.short)
+            elif isinstance(after, PodClique | ScalingGroup) and is_true(
+                condition_of(after.status.conditions, MIN_AVAILABLE_BREACHED)
+            ):
+                self._saw("breached", after.ref.short)
 
     def before(self, moment: int | None) -> None:
         """Judge whatever is due before a moment; everything, the end included, for None."""

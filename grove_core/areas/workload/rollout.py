@@ -12,7 +12,7 @@ from grove_core.areas.workload.rolling_clique import roll_clique, stands_in
 from grove_core.areas.workload.rolling_group import GroupReplica, replicas_of, roll_group
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
-from grove_core.kernel.conditions import Truth, condition_of
+from grove_core.kernel.conditions import condition_of, is_true
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.wants import Applied, Desired, Want, Withheld
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
@@ -202,8 +202,7 @@ def _may_roll(clique: PodClique, pods: Sequence[Pod]) -> bool:
 
 
 def _is_breached(item: PodClique | ScalingGroup) -> bool:
-    condition = condition_of(item.status.conditions, MIN_AVAILABLE_BREACHED)
-    return condition is not None and condition.status is Truth.TRUE
+    return is_true(condition_of(item.status.conditions, MIN_AVAILABLE_BREACHED))
 
 
 def _given_up(scene: Scene, states: Sequence[ReplicaState]) -> "_Rolls":

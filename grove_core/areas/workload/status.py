@@ -11,7 +11,7 @@ from grove_core.areas.workload.rolling_clique import outdated_in
 from grove_core.areas.workload.rollout import ReplicaState, Rollout, updating_replica
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
-from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
+from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true, transition_time
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.times import format_time, whole_seconds
 from grove_core.kernel.wants import Status
@@ -156,8 +156,7 @@ class _Told:
             placed = placed and sum(pod.scheduled and not pod.deleting for pod in pods) >= needed
             ready = ready and sum(pod.ready and not pod.deleting for pod in pods) >= needed
         phase = "Running" if ready and placed else "Starting" if placed else "Pending"
-        stored = condition_of(gang.status.conditions, GANG_INITIALIZED)
-        referred = referred or (stored is not None and stored.status is Truth.TRUE)
+        referred = referred or is_true(condition_of(gang.status.conditions, GANG_INITIALIZED))
         because = Why.GANG_STATE.because(gang.ref, phase=phase)
         reason = "PodGangPodsCreated" if referred else "PodGangPodsCreationPending"
         conditions = (
