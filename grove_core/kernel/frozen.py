@@ -82,6 +82,12 @@ def part_of(whole: FrozenMap, key: str) -> FrozenMap:
     return part if isinstance(part, FrozenMap) else FrozenMap({})
 
 
+def list_of(whole: FrozenMap, key: str) -> tuple[Json, ...]:
+    """A list within a JSON object; an empty one where there is none."""
+    found = whole.get(key)
+    return found if isinstance(found, tuple) else ()
+
+
 def _view(value: Any) -> Json:  # noqa: ANN401 - JSON as a reader made it
     if value.__class__ is dict:
         return FrozenMap.over(value)

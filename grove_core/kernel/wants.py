@@ -6,7 +6,7 @@ from typing import TypeAlias, assert_never
 
 from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
 
@@ -158,15 +158,9 @@ def _joined(first: FrozenMap, second: FrozenMap) -> FrozenMap | None:
     conditions = (*_conditions_in(first), *_conditions_in(second))
     if len({condition["type"] for condition in conditions}) < len(conditions):
         return None
-    lists = {"conditions": conditions, REMOVED: (*_texts_in(first), *_texts_in(second))}
+    lists = {"conditions": conditions, REMOVED: (*list_of(first, REMOVED), *list_of(second, REMOVED))}
     return FrozenMap({**first, **second, **{key: items for key, items in lists.items() if items}})
 
 
-def _texts_in(fields: FrozenMap) -> tuple[Json, ...]:
-    found = fields.get(REMOVED, ())
-    return found if isinstance(found, tuple) else ()
-
-
 def _conditions_in(fields: FrozenMap) -> tuple[FrozenMap, ...]:
-    found = fields.get("conditions", ())
-    return tuple(item for item in found if isinstance(item, FrozenMap)) if isinstance(found, tuple) else ()
+    return tuple(item for item in list_of(fields, "conditions") if isinstance(item, FrozenMap))

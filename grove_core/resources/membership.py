@@ -9,7 +9,7 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
-from grove_core.kernel.frozen import FrozenMap, part_of
+from grove_core.kernel.frozen import FrozenMap, list_of, part_of
 from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.keys import (
@@ -262,8 +262,7 @@ def stem_of(kind: str, name: str) -> str:
 
 def joined_claim(pod_spec: FrozenMap) -> FrozenMap | None:
     """The entry of a pod spec that leads to a shared domain; None where it has none."""
-    claims = pod_spec.get("resourceClaims")
-    for one in claims if isinstance(claims, tuple) else ():
+    for one in list_of(pod_spec, "resourceClaims"):
         if isinstance(one, FrozenMap) and one.get("name") == SHARED_CLAIM:
             named = one.get("resourceClaimName")
             return one if isinstance(named, str) and named.endswith(CLAIM_SUFFIX) else None

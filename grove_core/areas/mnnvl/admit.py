@@ -6,7 +6,7 @@ from typing import Final
 from grove_core.areas.mnnvl.criterion import asking, opts_out, wants_domains
 from grove_core.areas.mnnvl.rules import Refuse, Warn
 from grove_core.kernel.admission import Caution, Objection
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, list_of, part_of
 from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.fields import shown
@@ -57,8 +57,7 @@ def _faults(manifest: Manifest) -> Iterator[Found]:
             got, facts = place.annotations[DOMAIN_TEMPLATE], {"key": DOMAIN_TEMPLATE}
             yield Found(place.at(DOMAIN_TEMPLATE), got, Refuse.ANNOTATION_RESERVED, facts)
     for index, clique in enumerate(manifest.spec.template.cliques):
-        claims = clique.spec.pod_spec.get("resourceClaims")
-        for position, claim in enumerate(claims if isinstance(claims, tuple) else ()):
+        for position, claim in enumerate(list_of(clique.spec.pod_spec, "resourceClaims")):
             if isinstance(claim, FrozenMap) and claim.get("name") == MNNVL_CLAIM:
                 path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{position}].name"
                 yield Found(path, MNNVL_CLAIM, Refuse.CLAIM_NAME_RESERVED, {"name": MNNVL_CLAIM})
@@ -99,11 +98,8 @@ def _in_vain(manifest: Manifest, configuration: Configuration) -> Iterator[Found
 
 def _other_gpus(container: FrozenMap) -> str:
     """How a container asks for what may be GPUs; empty where it does not."""
-    resources = container.get("resources")
-    if not isinstance(resources, FrozenMap):
-        return ""
-    amounts = (resources.get(key) for key in ("limits", "requests"))
-    names = {str(name) for one in amounts if isinstance(one, FrozenMap) for name in one}
+    resources = part_of(container, "resources")
+    names = {str(name) for key in ("limits", "requests") for name in part_of(resources, key)}
     slices = sorted(name for name in names if name.startswith(_MIG))
     return slices[0] if slices else "a claim" if resources.get("claims") else ""
 
@@ -130,8 +126,6 @@ def _pods_of_a_replica(manifest: Manifest) -> int:
 
 def _keeps_apart(clique: CliqueTemplate) -> bool:
     """Whether a pod insists on a node without some others."""
-    found: object = clique.spec.pod_spec
-    for key in ("affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"):
-        found = found.get(key) if isinstance(found, FrozenMap) else None
-    terms = found if isinstance(found, tuple) else ()
+    found = part_of(part_of(clique.spec.pod_spec, "affinity"), "podAntiAffinity")
+    terms = list_of(found, "requiredDuringSchedulingIgnoredDuringExecution")
     return any(isinstance(term, FrozenMap) and term.get("topologyKey") == HOSTNAME for term in terms)

@@ -7,7 +7,7 @@ from typing import Final
 from grove_core.areas.mnnvl_scopes.crowd import crowds_of
 from grove_core.areas.mnnvl_scopes.rules import Refuse
 from grove_core.kernel.admission import Objection
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, MnnvlMode
@@ -74,8 +74,8 @@ def _claim_names(manifest: Manifest) -> Iterator[Found]:
     """MS-074."""
     joined = {index for crowd in crowds_of(manifest) for index in crowd.cliques}
     for index in sorted(joined):
-        claims = manifest.spec.template.cliques[index].spec.pod_spec.get("resourceClaims")
-        for place, claim in enumerate(claims if isinstance(claims, tuple) else ()):
+        pod_spec = manifest.spec.template.cliques[index].spec.pod_spec
+        for place, claim in enumerate(list_of(pod_spec, "resourceClaims")):
             if isinstance(claim, FrozenMap) and claim.get("name") == SHARED_CLAIM:
                 path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{place}].name"
                 yield Found(path, SHARED_CLAIM, Refuse.SHARED_CLAIM_RESERVED, {"name": SHARED_CLAIM})

@@ -8,7 +8,7 @@ from grove_core.areas.workload.blueprint import CliquePart, GroupPart
 from grove_core.areas.workload.manifests import Sketch, wanted
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
-from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.frozen import FrozenMap, Json, list_of, part_of
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Present, Withheld
 from grove_core.resources.blank import Blank
@@ -57,15 +57,12 @@ def with_claims(pod_spec: FrozenMap, root: PodCliqueSet, part: CliquePart, pod_i
     names = tuple(dict.fromkeys(_claims_of_pod(root, part, pod_index)))
     if not names:
         return pod_spec
-    own = pod_spec.get("resourceClaims")
     in_pod = tuple(FrozenMap({"name": name, "resourceClaimName": name}) for name in names)
-    claimed = FrozenMap({**pod_spec, "resourceClaims": (*(own if isinstance(own, tuple) else ()), *in_pod)})
+    claimed = FrozenMap({**pod_spec, "resourceClaims": (*list_of(pod_spec, "resourceClaims"), *in_pod)})
 
     def using(container: FrozenMap) -> Json:
-        resources = container.get("resources")
-        resources = resources if isinstance(resources, FrozenMap) else FrozenMap({})
-        used = resources.get("claims")
-        claims = (*(used if isinstance(used, tuple) else ()), *(FrozenMap({"name": name}) for name in names))
+        resources = part_of(container, "resources")
+        claims = (*list_of(resources, "claims"), *(FrozenMap({"name": name}) for name in names))
         return FrozenMap({**container, "resources": FrozenMap({**resources, "claims": claims})})
 
     return in_containers(claimed, using)

@@ -13,7 +13,7 @@ from grove_core.areas.workload.rolling_group import GroupReplica, replicas_of, r
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.conditions import condition_of, is_true
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.wants import Applied, Desired, Want, Withheld
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.names import member_clique_name
@@ -242,8 +242,7 @@ def _current(scene: Scene, states: Sequence[ReplicaState]) -> ReplicaState | Non
 
 def updating_replica(progress: FrozenMap) -> int:
     """``currentlyUpdating`` of a set's progress: the replica that is being updated; -1 where it names none."""
-    entries = progress.get("currentlyUpdating")
-    first = entries[0] if isinstance(entries, tuple) and entries else None
+    first = next(iter(list_of(progress, "currentlyUpdating")), None)
     index = first.get("replicaIndex") if isinstance(first, FrozenMap) and "updateEndedAt" not in first else None
     return index if isinstance(index, int) else _NOBODY
 
