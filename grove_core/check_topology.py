@@ -18,13 +18,13 @@ from grove_core.areas.workload.blueprint import GangPart, blueprint_of
 from grove_core.areas.workload.oversize import too_large
 from grove_core.areas.workload.placing import placement_of
 from grove_core.kernel.admission import Objection
+from grove_core.kernel.frozen import EMPTY
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import Levels
 from grove_core.resources.demand import Demand, demand_of
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.membership import scope_of
-from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.node import Node
 from grove_core.resources.tenant import Tenant
 from grove_core.resources.topology_use import bound_of, constrained_in
@@ -130,8 +130,8 @@ def _refused(snapshot: Snapshot) -> Iterator[Objection]:
     manifest = Manifest(
         name=root.ref.name,
         namespace=root.ref.namespace,
-        labels=NO_TEXTS,
-        annotations=NO_TEXTS,
+        labels=EMPTY,
+        annotations=EMPTY,
         spec=root.spec,
         pods=(),
         device_requests=(),

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.daemon_entry import DaemonEntry, read_entries
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import DOMAIN, DOMAIN_CLIQUE, NVIDIA
-from grove_core.resources.meta import NO_TEXTS, Resource, read_identity, read_label, read_labels
+from grove_core.resources.meta import Resource, read_identity, read_label, read_labels
 from grove_core.resources.names import clique_of_name
 
 CLIQUE_KIND: Final = "ComputeDomainClique"
@@ -33,7 +33,7 @@ class ComputeDomainClique(Resource):
     clique: str = ""
     owners: tuple[str, ...] = ()
     daemons: tuple[DaemonEntry, ...] = ()
-    stored: FrozenMap = NO_TEXTS
+    stored: FrozenMap = EMPTY
 
     @property
     def entries(self) -> tuple[DaemonEntry, ...]:

@@ -9,7 +9,7 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
-from grove_core.kernel.frozen import FrozenMap, list_of, part_of
+from grove_core.kernel.frozen import EMPTY, FrozenMap, list_of, part_of
 from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.keys import (
@@ -25,7 +25,6 @@ from grove_core.resources.keys import (
     SHARED_CLAIM,
 )
 from grove_core.resources.labels import first_of, labels_of_replica, labels_of_set, set_named_by
-from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.names import (
     index_from,
     member_clique_name,
@@ -244,7 +243,7 @@ def effective_annotations(of_set: FrozenMap, clique: CliqueTemplate, group: Grou
     """
     layers = (clique.annotations, group.annotations) if group is not None else (of_set, clique.annotations)
     found = {key: layer[key] for layer in layers for key in KEYS if key in layer}
-    return FrozenMap(found) if found else NO_TEXTS
+    return FrozenMap(found) if found else EMPTY
 
 
 def seat_for(set_name: str, replica: int, clique: str, group: str = "", group_replica: int = -1) -> Seat:

@@ -11,7 +11,7 @@ from grove_core.areas.workload.blueprint import CliquePart
 from grove_core.areas.workload.environment import with_group_variables
 from grove_core.areas.workload.template_hash import generation_of, hash_of, is_ours, template_hash
 from grove_core.areas.workload.typed import typed
-from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json
 from grove_core.resources.injection import in_containers
 from grove_core.resources.keys import (
     COMPONENT,
@@ -90,8 +90,7 @@ class Revision:
         wanted, stored = typed(wanted), typed(stored)
         if wanted == stored:
             return True  # cheaper than to look into the order of lists
-        nothing = FrozenMap({})
-        return hash_of(nothing, nothing, wanted, self._priority) == hash_of(nothing, nothing, stored, self._priority)
+        return hash_of(EMPTY, EMPTY, wanted, self._priority) == hash_of(EMPTY, EMPTY, stored, self._priority)
 
 
 def _users_own(texts: FrozenMap) -> FrozenMap:

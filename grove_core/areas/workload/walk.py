@@ -33,10 +33,10 @@ from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scalers import autoscaler_for
 from grove_core.areas.workload.scene import Scene
 from grove_core.areas.workload.surplus import too_many
+from grove_core.kernel.frozen import EMPTY
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Absent, Applied, Withheld
 from grove_core.resources.keys import SCHEDULER
-from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.names import replica_name
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -117,7 +117,7 @@ class Walk:
 
     def _clique(self, owner: PodCliqueSet | ScalingGroup, part: CliquePart) -> Iterator[Sketch | Applied]:
         joined = self._templates.get(part.replica, "")
-        told = Joined(joined, self._annotations.get(part.template.name, NO_TEXTS))
+        told = Joined(joined, self._annotations.get(part.template.name, EMPTY))
         make = partial(podclique_for, self._root, owner, part, self._ordering, self._scene.revision, told)
         yield Sketch("PodClique", part.name, make)
         clique = self._scene.clique_of(part)
