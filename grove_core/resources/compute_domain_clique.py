@@ -1,6 +1,6 @@
 """ComputeDomainClique: the daemons of one NVLink clique of a domain, in an object of their own."""
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -41,9 +41,7 @@ class ComputeDomainClique(Resource):
         return self.daemons
 
 
-def compute_domain_clique_of(
-    raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None
-) -> ComputeDomainClique:
+def compute_domain_clique_of(raw: Mapping[str, Any]) -> ComputeDomainClique:
     """Project a ComputeDomainClique as the API writes it; unknown fields are ignored, missing ones have defaults.
 
     Raises:
@@ -51,7 +49,7 @@ def compute_domain_clique_of(
     """
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
-    identity = read_identity(top, NVIDIA, CLIQUE_KIND, shared)
+    identity = read_identity(top, NVIDIA, CLIQUE_KIND, None)
     labels = read_labels(top)
     domain_uid = read_label(labels, DOMAIN)
     clique = ComputeDomainClique(
