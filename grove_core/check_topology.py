@@ -11,7 +11,7 @@ from grove_core.areas.topology.admit import Around, broader_than, objections_to
 from grove_core.areas.topology.bundle import CliqueAsk, GangAsk
 from grove_core.areas.topology.fit import SetFit, fit_of
 from grove_core.areas.topology.ground import NOBODY, Outsiders, left_of, outsiders_of
-from grove_core.areas.topology.judge import judge_topology, lacking_in
+from grove_core.areas.topology.judge import judge_topology, lacking_in, levels_of
 from grove_core.areas.topology.rules import Fit, Refuse
 from grove_core.areas.topology.verdicts import Fits, Placing, Standing, TopologyJudgement
 from grove_core.areas.workload.blueprint import GangPart, blueprint_of
@@ -99,7 +99,7 @@ def check_topology(snapshot: Snapshot, nodes: Iterable[Node], tenants: Iterable[
     ask = _Asking(snapshot, nodes, tuple(tenants))
     applies = judgement.standing not in {Standing.NONE, Standing.OFF}
     if judgement.standing is Standing.USED or not applies:
-        levels = _levels_of(snapshot, judgement.name) if applies else ()
+        levels = (levels_of(snapshot, judgement.name) or ()) if applies else ()
         own = ask.on(judgement.name if applies else "", levels, judgement.because)
     else:
         own = _without(snapshot, judgement)
@@ -139,12 +139,6 @@ def _refused(snapshot: Snapshot) -> Iterator[Objection]:
     around = Around(snapshot.topologies or None)
     found = objections_to(root.ref, manifest, None, snapshot.configuration, around)
     yield from sorted(found, key=lambda one: one.sort_key)
-
-
-def _levels_of(snapshot: Snapshot, name: str) -> Levels:
-    """Of a topology that is there, or is only configured."""
-    found = snapshot.topologies.get(name)
-    return found.levels if found is not None else snapshot.configuration.topology.levels
 
 
 class _Asking:
