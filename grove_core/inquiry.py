@@ -7,8 +7,8 @@ from typing import Final
 
 from grove_core.areas.gang_termination.questions import BREACH, HEALTHY, TERMINATION
 from grove_core.areas.gang_termination.verdicts import DELEGATES, ENDS
-from grove_core.areas.mnnvl.desire import QUESTION as FABRIC
 from grove_core.areas.mnnvl.judge import address_of
+from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding

@@ -25,6 +25,7 @@ from grove_core.resources.keys import (
     SHARED_CLAIM,
 )
 from grove_core.resources.labels import first_of, labels_of_replica, labels_of_set, set_named_by
+from grove_core.resources.manifest import Manifest
 from grove_core.resources.names import (
     index_from,
     member_clique_name,
@@ -36,6 +37,7 @@ from grove_core.resources.owned import Owned
 from grove_core.resources.template import CliqueTemplate, GroupTemplate
 
 KEYS: Final = (MNNVL_ENABLED, MNNVL_SCOPE, MNNVL_DEVICE_CLASS)
+CHOICES: Final = ("true", "false")  # of the first of them
 DEVICE_CLASS: Final = "compute-domain.nvidia.com"
 CLAIM_SUFFIX: Final = "-mnnvl-claim"
 DOMAIN_SUFFIX: Final = "-cd"
@@ -252,6 +254,14 @@ def seat_for(set_name: str, replica: int, clique: str, group: str = "", group_re
         return Seat(set_name, replica, standalone_clique_name(set_name, replica, clique), clique)
     full = scaling_group_name(set_name, replica, group)
     return Seat(set_name, replica, member_clique_name(full, group_replica, clique), clique, full, group_replica)
+
+
+def member_of(
+    manifest: Manifest, clique: CliqueTemplate, group: GroupTemplate | None, replica: int, group_replica: int
+) -> Membership | None:
+    """What one of the PodCliques that a set would come to shares; ``group_replica`` says nothing without a group."""
+    seat = seat_for(manifest.name, replica, clique.name, group.name if group is not None else "", group_replica)
+    return membership_of(seat, effective_annotations(manifest.annotations, clique, group))
 
 
 def stem_of(kind: str, name: str) -> str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
 from grove_core.areas.gang_termination.rules import Why as Design
-from grove_core.areas.mnnvl.desire import QUESTION as FABRIC
+from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain
 from grove_core.inquiry import Inquiry, cliques_behind, has
 from grove_core.kernel.refs import Ref

@@ -12,20 +12,13 @@ from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.fields import shown
 from grove_core.resources.found import Found, new_in
 from grove_core.resources.gpus import CONTAINER_LISTS, GPU, containers_in, gpus_of
-from grove_core.resources.keys import (
-    DOMAIN_TEMPLATE,
-    MNNVL_CLAIM,
-    MNNVL_DEVICE_CLASS,
-    MNNVL_ENABLED,
-    MNNVL_SCOPE,
-)
+from grove_core.resources.keys import DOMAIN_TEMPLATE, MNNVL_CLAIM, MNNVL_ENABLED
 from grove_core.resources.manifest import Manifest
+from grove_core.resources.membership import CHOICES, KEYS
 from grove_core.resources.places import CLIQUES, METADATA, places_of, set_place, template_places
 from grove_core.resources.template import CliqueTemplate
 
-CHOICES: Final = ("true", "false")
 HOSTNAME: Final = "kubernetes.io/hostname"
-_OF_SCOPES: Final = (MNNVL_SCOPE, MNNVL_DEVICE_CLASS)
 _WHOLE_NODE: Final = 4  # GPUs of the smallest node that is part of a multi-node NVLink system
 _MIG: Final = "nvidia.com/mig-"
 
@@ -70,7 +63,7 @@ def _ignored(manifest: Manifest, configuration: Configuration) -> Iterator[Found
         return
     why = "the operator makes one ComputeDomain for each replica (mnnvl.mode: operator)"
     for place in places_of(manifest):
-        for key, value in ((key, place.annotations.get(key)) for key in (MNNVL_ENABLED, *_OF_SCOPES)):
+        for key, value in ((key, place.annotations.get(key)) for key in KEYS):
             is_read = told.enabled and place.level == METADATA and key == MNNVL_ENABLED
             if value is not None and not is_read and not (value == "false" and not told.enabled):
                 facts = {"why": why if told.enabled else "MNNVL is off in the operator's configuration"}

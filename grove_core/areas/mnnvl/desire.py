@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from typing import Final
 
 from grove_core.areas.mnnvl.judge import address_of
 from grove_core.areas.mnnvl.rules import Why
-from grove_core.areas.mnnvl.verdicts import FabricJudgement, Fate, ReplicaFabric
+from grove_core.areas.mnnvl.verdicts import QUESTION, FabricJudgement, Fate, ReplicaFabric
 from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap
@@ -26,8 +25,6 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.statuses import status_change
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users import outliving_pods, users_not_collected
-
-QUESTION: Final = "computeDomain"
 
 
 def wants_of_fabric(snapshot: Snapshot, judgement: FabricJudgement) -> Desired:

@@ -10,6 +10,9 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.domain_condition import Failure
 
+QUESTION: Final = "computeDomain"
+"""What findings on ComputeDomains answer, in either mode."""
+
 
 @unique
 class Fate(Enum):

@@ -15,12 +15,11 @@ from grove_core.resources.fields import shown
 from grove_core.resources.found import Found, new_in
 from grove_core.resources.keys import MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
 from grove_core.resources.manifest import Manifest
-from grove_core.resources.membership import CLAIM_SUFFIX, DOMAIN_SUFFIX, KEYS, SCOPES, Scope
+from grove_core.resources.membership import CHOICES, CLAIM_SUFFIX, DOMAIN_SUFFIX, KEYS, SCOPES, Scope
 from grove_core.resources.names import index_from
 from grove_core.resources.places import CLIQUES, GROUPS, METADATA, TEMPLATE, Place, places_of
 from grove_core.resources.syntax import LONGEST_LABEL
 
-_CHOICES: Final = ("true", "false")
 _ALLOWED: Final[Mapping[str, tuple[Scope, ...]]] = MappingProxyType(
     {
         METADATA: (Scope.REPLICA,),
@@ -58,7 +57,7 @@ def _values(place: Place) -> Iterator[Found]:
     """MS-070 to MS-073."""
     told = place.annotations
     choice, scope = told.get(MNNVL_ENABLED), told.get(MNNVL_SCOPE)
-    if choice is not None and choice not in _CHOICES and place.level != METADATA:  # of the set in any mode: MN-070
+    if choice is not None and choice not in CHOICES and place.level != METADATA:  # of the set in any mode: MN-070
         yield Found(place.at(MNNVL_ENABLED), choice, Refuse.SCOPED_VALUE_INVALID, {})
     allowed = [one.value for one in _ALLOWED[place.level]]
     if scope is not None and scope not in SCOPES:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from grove_core.areas.mnnvl.verdicts import QUESTION
 from grove_core.areas.mnnvl_scopes.entry import Joins, Passes, Surroundings, Waits, judge_entry, member_in, opted_in
 from grove_core.areas.mnnvl_scopes.manifests import Maker, is_waited_for_by
 from grove_core.areas.mnnvl_scopes.rules import Why
@@ -19,7 +20,6 @@ from grove_core.resources.names import index_from, listed
 from grove_core.resources.ownership import reference_to
 from grove_core.snapshot.snapshot import Snapshot
 
-QUESTION: Final = "computeDomain"
 _HELD: Final = frozenset({Lot.WAITED_FOR, Lot.TAKEN, Lot.KEPT, Lot.UNKNOWN})
 
 
