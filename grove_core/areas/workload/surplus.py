@@ -14,7 +14,7 @@ from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.wants import Absent, Withheld
 from grove_core.resources.keys import MANAGED_BY
 from grove_core.resources.membership import is_shared
-from grove_core.resources.owned import CLAIM_KIND, Owned
+from grove_core.resources.owned import CLAIM_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 
@@ -59,17 +59,11 @@ def no_longer_part(scene: Scene, expected: AbstractSet[tuple[str, str]]) -> Iter
             yield Absent(gang.ref, gang.guard, (Why.NO_LONGER_PART.because(gang.ref),))
     for other in scene.snapshot.others:
         counts = other.ref.kind in _COUNTED and other.managed and not is_shared(other) and not other.deleting
-        if counts and scene.knows(*_needs_of(other, scene)) and (other.ref.kind, other.ref.name) not in expected:
+        # The set's own depend on its template alone; claims of a clique are told by its pods, and those of a scaling
+        # group by an update, which is judged by pods (WL-028).
+        known = other.owner_uid == scene.root.uid or scene.knows("Pod")
+        if counts and known and (other.ref.kind, other.ref.name) not in expected:
             yield Absent(other.ref, other.guard, (Why.NO_LONGER_PART.because(other.ref),))
-
-
-def _needs_of(other: Owned, scene: Scene) -> tuple[str, ...]:
-    """The kinds on which it depends whether a set consists of an object; those of its blueprint are known (WL-028).
-
-    What the set itself has depends on its template alone. The claims of a clique are told by its pods, and those of a
-    scaling group by an update, which is judged by pods.
-    """
-    return () if other.owner_uid == scene.root.uid else ("Pod",)
 
 
 def too_many(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[Absent | Withheld]:
