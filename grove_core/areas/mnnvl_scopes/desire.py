@@ -11,13 +11,14 @@ from grove_core.areas.mnnvl_scopes.verdicts import Lot, ScopeJudgement
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap, part_of
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Ensure, Outcome
+from grove_core.kernel.steps import Ensure
 from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, Present, Want, Withheld
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.keys import MNNVL_ADOPTED, SET_REPLICA
 from grove_core.resources.membership import Labelled, joined_claim, scope_of
 from grove_core.resources.names import index_from, listed
 from grove_core.resources.ownership import reference_to
+from grove_core.snapshot.coming import refusals
 from grove_core.snapshot.snapshot import Snapshot
 
 _HELD: Final = frozenset({Lot.WAITED_FOR, Lot.TAKEN, Lot.KEPT, Lot.UNKNOWN})
@@ -144,16 +145,11 @@ def _of_clique(clique: Labelled) -> Finding:
 
 def _around(snapshot: Snapshot) -> Surroundings:
     """A snapshot as admission looks at it."""
-    refused = {
-        (attempt.step.target.kind, attempt.step.target.name): attempt.detail or "no detail given"
-        for attempt in snapshot.attempts
-        if attempt.outcome is Outcome.REFUSED and isinstance(attempt.step.action, Ensure)
-    }
     return Surroundings(
         configuration=snapshot.configuration,
         served=snapshot.served,
         owner=snapshot.root,
         domains=snapshot.named_domains,
         claims=snapshot.named_claims,
-        refused=refused,
+        refused=refusals(snapshot, Ensure),
     )
