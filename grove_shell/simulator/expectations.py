@@ -8,7 +8,7 @@ from grove_core.kernel.conditions import Truth, condition_of, is_true
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology
 from grove_core.resources.domain_condition import failure_in
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TOPOLOGY_FINALIZER, TOPOLOGY_IN_SYNC
-from grove_core.resources.pod import Pod
+from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
@@ -18,7 +18,6 @@ from grove_shell.simulator.cluster import Cluster, claims_channel, image_of, is_
 from grove_shell.simulator.history import History
 from grove_shell.simulator.nodes import Node
 from grove_shell.simulator.scenario import Expectation
-from grove_shell.simulator.scheduler import UNSCHEDULABLE
 from grove_shell.simulator.spans import span_text
 
 

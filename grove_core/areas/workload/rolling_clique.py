@@ -1,17 +1,14 @@
 """Rolling the pods of one standalone clique, so that enough of them are ready all the time (WL-214 to WL-217)."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from grove_core.areas.workload.crew import doubles, living
 from grove_core.areas.workload.roll import NOTHING, Roll
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Absent, Withheld
-from grove_core.resources.pod import Pod
+from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
-
-UNSCHEDULABLE: Final = "Unschedulable"
 
 
 def outdated_in(clique: PodClique, pods: Sequence[Pod]) -> list[Pod]:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from grove_core.areas.workload.blueprint import CliquePart, GroupPart
 from grove_core.areas.workload.roll import NOTHING, Roll
-from grove_core.areas.workload.rolling_clique import UNSCHEDULABLE, outdated_in
+from grove_core.areas.workload.rolling_clique import outdated_in
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.wants import Absent, Withheld
-from grove_core.resources.pod import Pod
+from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 
