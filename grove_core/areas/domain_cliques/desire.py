@@ -37,7 +37,7 @@ def wants_of_domain(moment: DomainMoment) -> tuple[Desired, tuple[Finding, ...]]
         if found.decision is not None and found.fate is Fate.UNKNOWN
     ]
     once = {unsure.target: unsure for unsure in reversed(held)}
-    return Desired.union((Desired(tuple(wants), tuple(once.values())),)), tuple(_findings(moment, judged, summary))
+    return Desired(tuple(wants), tuple(once.values())), tuple(_findings(moment, judged, summary))
 
 
 def _removals(judged: tuple[Judged, ...]) -> Iterator[Want]:
