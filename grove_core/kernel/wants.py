@@ -111,6 +111,15 @@ class Desired:
     held_back: tuple[Withheld, ...] = ()
 
     @staticmethod
+    def of(items: Iterable[Want | Withheld]) -> "Desired":
+        """Wants and what was held back, as they come; each kind stays in its order."""
+        found = tuple(items)
+        return Desired(
+            tuple(item for item in found if not isinstance(item, Withheld)),
+            tuple(item for item in found if isinstance(item, Withheld)),
+        )
+
+    @staticmethod
     def union(parts: Iterable["Desired"]) -> "Desired":
         """Join the wishes of several areas. Raises BrokenInvariant (PL-013) if two want one object differently."""
         wants: dict[Ref, Want] = {}

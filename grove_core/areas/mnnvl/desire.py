@@ -11,7 +11,7 @@ from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import Absent, Desired, Present, Status, Withheld
+from grove_core.kernel.wants import Absent, Desired, Present, Status, Want, Withheld
 from grove_core.resources.blank import Blank
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
@@ -29,23 +29,13 @@ from grove_core.snapshot.users import outliving_pods, users_not_collected
 
 def wants_of_fabric(snapshot: Snapshot, judgement: FabricJudgement) -> Desired:
     """Domains to make, to leave and to delete, and what the set says of them. Linear in the replicas and domains."""
-    wants: list[Present | Absent | Status] = []
-    held: list[Withheld] = []
-    for one in judgement.replicas:
-        wish = _wish_for(snapshot, one)
-        if isinstance(wish, Withheld):
-            held.append(wish)
-        elif wish is not None:
-            wants.append(wish)
+    wishes = (_wish_for(snapshot, one) for one in judgement.replicas)
+    items: list[Want | Withheld] = [wish for wish in wishes if wish is not None]
     if not snapshot.root.deleting:
-        for surplus in _surplus(snapshot):
-            if isinstance(surplus, Withheld):
-                held.append(surplus)
-            else:
-                wants.append(surplus)
+        items += _surplus(snapshot)
         if judgement.failure is not None:
-            wants.extend(_condition(snapshot, judgement.failure))
-    return Desired(tuple(wants), tuple(held))
+            items += _condition(snapshot, judgement.failure)
+    return Desired.of(items)
 
 
 def findings_of_fabric(snapshot: Snapshot, judgement: FabricJudgement) -> Iterator[Finding]:

@@ -26,22 +26,23 @@ _HELD: Final = frozenset({Lot.WAITED_FOR, Lot.TAKEN, Lot.KEPT, Lot.UNKNOWN})
 
 def wants_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement) -> Desired:
     """What exists and is to belong to another, to go, or to come again."""
-    wants: list[Want] = []
-    held: list[Withheld] = []
+    return Desired.of(_wishes(snapshot, judgement))
+
+
+def _wishes(snapshot: Snapshot, judgement: ScopeJudgement) -> Iterator[Want | Withheld]:
     for fate in judgement.fates:
         found = fate.found
         if fate.lot is Lot.MADE_AGAIN and fate.member is not None:
             maker = Maker(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
-            wants.append(maker.ensured(fate.kind, fate.member, fate.owner, fate.because))
+            yield maker.ensured(fate.kind, fate.member, fate.owner, fate.because)
         elif found is not None and fate.lot is Lot.HANDED_OVER:
             owners = (reference_to(fate.owner, blocks=is_waited_for_by(fate.owner)),)
             fields = FrozenMap({"metadata": FrozenMap({"ownerReferences": owners})})
-            wants.append(Applied(found.ref, found.guard, fields, (fate.because,)))
+            yield Applied(found.ref, found.guard, fields, (fate.because,))
         elif found is not None and fate.lot is Lot.SURPLUS:
-            wants.append(Absent(found.ref, found.guard, (fate.because,)))
+            yield Absent(found.ref, found.guard, (fate.because,))
         elif fate.lot in _HELD:
-            held.append(Withheld(fate.because.subject, (fate.because,)))
-    return Desired(tuple(wants), tuple(held))
+            yield Withheld(fate.because.subject, (fate.because,))
 
 
 def as_admitted(snapshot: Snapshot, desired: Desired) -> Desired:
