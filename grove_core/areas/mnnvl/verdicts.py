@@ -78,7 +78,7 @@ class FabricJudgement(NamedTuple):
     """Everything MNNVL has to say about one set.
 
     Attributes:
-        criterion: which of the criteria decided, and how (MN-001 to MN-004).
+        criterion: which of the criteria decided, and how (MN-001 to MN-003, MN-008).
         replicas: those of which there is something to say, by index.
         failure: what could not be made; None where nothing can be said of it.
     """

@@ -1,4 +1,4 @@
-"""Admission of what a set says of MNNVL in this mode: objections (MS-070 to MS-077)."""
+"""Admission of what a set says of MNNVL in this mode: objections (MS-070 to MS-078)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType

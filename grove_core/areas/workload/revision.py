@@ -35,12 +35,7 @@ _GROVES_OWN: Final = frozenset({MANAGED_BY, NAME, COMPONENT, *SET})
 
 
 class Revision:
-    """The present template of one set; hashes are made when they are asked for, and once.
-
-    Attributes:
-        generation: names the templates of all cliques together: the stored hash where another operator's stands there
-            and nothing differs from the template, else ours.
-    """
+    """The present template of one set; hashes are made when they are asked for, and once."""
 
     def __init__(self, root: PodCliqueSet) -> None:
         self._priority = root.spec.template.priority_class_name
@@ -69,7 +64,11 @@ class Revision:
         return self._foreign[key]
 
     def generation(self, *, is_reached: bool) -> str:
-        """The hash of the whole; another operator's stays while everything is as the template says."""
+        """The hash that names the templates of all cliques together (WL-044).
+
+        Args:
+            is_reached: whether everything is as the template says; another operator's hash stays as long as that.
+        """
         stored = self._root.status.current_hash
         if stored and is_reached and not is_ours(stored):
             return stored
