@@ -14,7 +14,7 @@ from grove_core.areas.topology.admit import UNSEEN, Around
 from grove_core.areas.workload import admit as workload
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.areas.workload.neighbours import Neighbours, neighbours_of
-from grove_core.kernel.admission import AdmissionVerdict, Admit, Caution, Deny, Objection
+from grove_core.kernel.admission import AdmissionVerdict, Caution, Objection, verdict_of
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
@@ -63,11 +63,7 @@ def admit(
     subject, raw = ref_in(new, GROVE, SET_KIND), with_defaults(new)
     before = manifest_of(with_defaults(old))[0] if old is not None else None
     objections, warnings = _found_in(subject, raw, _Beside(before, neighbours, configuration, classes, around))
-    cautions = tuple(sorted(warnings, key=lambda one: one.sort_key))
-    if not objections:
-        return Decision(Admit(cautions), (Refuse.ADMITTED.because(subject),))
-    ordered = tuple(sorted(objections, key=lambda one: one.sort_key))
-    return Decision(Deny(ordered, cautions), tuple(objection.reason for objection in ordered))
+    return verdict_of(objections, warnings, Refuse.ADMITTED.because(subject))
 
 
 def neighbours_in(objects: Iterable[Mapping[str, Any]]) -> Neighbours:

@@ -7,7 +7,7 @@ from grove_core.areas.topology.admit import UNSEEN, Around
 from grove_core.areas.topology.admit_levels import doubts_of, faults_of, users_text
 from grove_core.areas.topology.rules import Refuse, Warn
 from grove_core.areas.workload.defaults import with_defaults
-from grove_core.kernel.admission import AdmissionVerdict, Admit, Caution, Deny, Objection
+from grove_core.kernel.admission import AdmissionVerdict, Caution, Objection, verdict_of
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.reasons import Reason
@@ -40,6 +40,7 @@ def admit_topology(
     Total and pure: one that does not read is refused (TP-087), and an old one that does not read had no levels.
     """
     subject = _subject(new)
+    admitted = Refuse.TOPOLOGY_ADMITTED.because(subject)
     try:
         topology = cluster_topology_of(new)
     except MalformedObject as fault:
@@ -47,21 +48,17 @@ def admit_topology(
             Objection(problem.path, problem.got, Refuse.TOPOLOGY_UNREADABLE.because(subject, expected=problem.expected))
             for problem in fault.problems
         )
-        return _denied(tuple(sorted(unread, key=lambda one: one.sort_key)), ())
+        return verdict_of(unread, (), admitted)
     before = _read(old)
-    cautions = tuple(sorted(doubts_of(subject, topology, before, around), key=lambda one: one.sort_key))
     found = (fault.objection(subject) for fault in faults_of(topology, before, configuration, around))
-    objections = tuple(sorted(found, key=lambda one: one.sort_key))
-    if objections:
-        return _denied(objections, cautions)
-    return Decision(Admit(cautions), (Refuse.TOPOLOGY_ADMITTED.because(subject),))
+    return verdict_of(found, doubts_of(subject, topology, before, around), admitted)
 
 
 def admit_topology_deletion(old: Mapping[str, Any], around: Around = UNSEEN) -> Decision[AdmissionVerdict]:
     """Judge the deletion of a ClusterTopology: it may be, and its finalizer holds it while it is used (TP-086)."""
     subject = _subject(old)
-    cautions = tuple(Caution("metadata.name", shown(subject.name), reason) for reason in _held_by(subject, old, around))
-    return Decision(Admit(cautions), (Refuse.TOPOLOGY_ADMITTED.because(subject),))
+    cautions = (Caution("metadata.name", shown(subject.name), reason) for reason in _held_by(subject, old, around))
+    return verdict_of((), cautions, Refuse.TOPOLOGY_ADMITTED.because(subject))
 
 
 def around_in(
@@ -121,10 +118,6 @@ def _held_by(subject: Ref, old: Mapping[str, Any], around: Around) -> Iterator[R
         yield Warn.STILL_USED.because(subject, users=users_text(users))
     elif users:
         yield Warn.USED_AND_NOT_HELD.because(subject, users=users_text(users), finalizer=TOPOLOGY_FINALIZER)
-
-
-def _denied(objections: tuple[Objection, ...], cautions: tuple[Caution, ...]) -> Decision[AdmissionVerdict]:
-    return Decision(Deny(objections, cautions), tuple(one.reason for one in objections))
 
 
 def _read(old: Mapping[str, Any] | None) -> ClusterTopology | None:

@@ -11,20 +11,20 @@ from grove_core.areas.topology.admit import Around, broader_than, objections_to
 from grove_core.areas.topology.bundle import CliqueAsk, GangAsk
 from grove_core.areas.topology.fit import SetFit, fit_of
 from grove_core.areas.topology.ground import NOBODY, Outsiders, left_of, outsiders_of
-from grove_core.areas.topology.judge import judge_topology, lacking_in
+from grove_core.areas.topology.judge import judge_topology, lacking_in, levels_of
 from grove_core.areas.topology.rules import Fit, Refuse
 from grove_core.areas.topology.verdicts import Fits, Placing, Standing, TopologyJudgement
 from grove_core.areas.workload.blueprint import GangPart, blueprint_of
 from grove_core.areas.workload.oversize import too_large
 from grove_core.areas.workload.placing import placement_of
 from grove_core.kernel.admission import Objection
+from grove_core.kernel.frozen import EMPTY
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import Levels
 from grove_core.resources.demand import Demand, demand_of
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.membership import scope_of
-from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.node import Node
 from grove_core.resources.tenant import Tenant
 from grove_core.resources.topology_use import bound_of, constrained_in
@@ -99,7 +99,7 @@ def check_topology(snapshot: Snapshot, nodes: Iterable[Node], tenants: Iterable[
     ask = _Asking(snapshot, nodes, tuple(tenants))
     applies = judgement.standing not in {Standing.NONE, Standing.OFF}
     if judgement.standing is Standing.USED or not applies:
-        levels = _levels_of(snapshot, judgement.name) if applies else ()
+        levels = (levels_of(snapshot, judgement.name) or ()) if applies else ()
         own = ask.on(judgement.name if applies else "", levels, judgement.because)
     else:
         own = _without(snapshot, judgement)
@@ -130,8 +130,8 @@ def _refused(snapshot: Snapshot) -> Iterator[Objection]:
     manifest = Manifest(
         name=root.ref.name,
         namespace=root.ref.namespace,
-        labels=NO_TEXTS,
-        annotations=NO_TEXTS,
+        labels=EMPTY,
+        annotations=EMPTY,
         spec=root.spec,
         pods=(),
         device_requests=(),
@@ -139,12 +139,6 @@ def _refused(snapshot: Snapshot) -> Iterator[Objection]:
     around = Around(snapshot.topologies or None)
     found = objections_to(root.ref, manifest, None, snapshot.configuration, around)
     yield from sorted(found, key=lambda one: one.sort_key)
-
-
-def _levels_of(snapshot: Snapshot, name: str) -> Levels:
-    """Of a topology that is there, or is only configured."""
-    found = snapshot.topologies.get(name)
-    return found.levels if found is not None else snapshot.configuration.topology.levels
 
 
 class _Asking:
@@ -200,15 +194,11 @@ class _Asking:
 
 
 def _ask(snapshot: Snapshot, gang: GangPart, placing: Placing, demands: Mapping[str, Demand]) -> GangAsk:
-    groups = {
-        f"{snapshot.root.ref.name}-{gang.replica}-{group.name}": group.name
-        for group in snapshot.root.spec.template.pod_clique_scaling_groups
-    }
     cliques = tuple(
         CliqueAsk(
             name=part.name,
             template=part.template.name,
-            group=groups.get(part.group, ""),
+            group=part.home.name if part.home is not None else "",
             pods=part.replicas,
             minimum=min(part.replicas, part.template.min_available),
             demand=demands[part.template.name],

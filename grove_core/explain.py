@@ -21,8 +21,8 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step, Toll, toll_of
 from grove_core.kernel.times import parse_time
+from grove_core.kernel.wants import Withheld
 from grove_core.plan.forecast import Forecast
-from grove_core.plan.plan import Withheld
 from grove_core.resources.names import index_after
 from grove_core.resources.podclique import GROUP_KIND
 

@@ -7,15 +7,16 @@ from typing import Final
 
 from grove_core.areas.gang_termination.questions import BREACH, HEALTHY, TERMINATION
 from grove_core.areas.gang_termination.verdicts import DELEGATES, ENDS
-from grove_core.areas.mnnvl.desire import QUESTION as FABRIC
 from grove_core.areas.mnnvl.judge import address_of
+from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Make, SetStatus, Step
-from grove_core.plan.plan import Plan, Withheld
+from grove_core.kernel.wants import Withheld
+from grove_core.plan.plan import Plan
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import CORE, GROVE, SCHEDULER

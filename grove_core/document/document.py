@@ -13,6 +13,7 @@ from grove_core.resources.configuration import UNTOLD, Configuration
 FORMAT_VERSION: Final = "1.3"
 FOREGROUND: Final = "Foreground"
 AUTO: Final = "auto"  # the shape of ComputeDomains where the cluster has the word
+# Nobody holds a finalizer but by an apply; a document that did not count it would be of another major format.
 ACTIONS: Final = ("create", "ensure", "apply", "setStatus", "delete", "holdFinalizer", "dropFinalizer")
 Json = dict[str, Any]
 

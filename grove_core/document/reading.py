@@ -34,9 +34,9 @@ from grove_core.kernel.steps import (
     Step,
     Toll,
 )
+from grove_core.kernel.wants import Withheld
 from grove_core.plan import rules as planning
 from grove_core.plan.forecast import Forecast, Round
-from grove_core.plan.plan import Withheld
 from grove_core.plan.recurrence import Recurrence
 from grove_core.resources.cluster_topology import Level
 from grove_core.resources.configuration import UNTOLD, Configuration, DomainShape, Mnnvl, MnnvlMode, TopologyAware

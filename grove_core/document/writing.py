@@ -11,8 +11,8 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, Make, SetStatus, Stage, Step
 from grove_core.kernel.times import format_time
+from grove_core.kernel.wants import Withheld
 from grove_core.plan.forecast import Forecast, Round
-from grove_core.plan.plan import Withheld
 from grove_core.resources.configuration import UNTOLD, Configuration
 from grove_core.version import IMAGE, VERSION
 

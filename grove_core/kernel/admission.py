@@ -1,8 +1,10 @@
 """What admission can answer: yes, or no with every objection and where it is; both with warnings."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Ensured
 
@@ -67,3 +69,14 @@ class Amend:
 
 AdmissionVerdict: TypeAlias = Admit | Deny
 AmendmentVerdict: TypeAlias = Amend | Deny
+
+
+def verdict_of(
+    objections: Iterable[Objection], cautions: Iterable[Caution], admitted: Reason
+) -> Decision[AdmissionVerdict]:
+    """What objections and cautions come to; admitted with this reason where there is no objection."""
+    ordered = tuple(sorted(objections, key=lambda one: one.sort_key))
+    warnings = tuple(sorted(cautions, key=lambda one: one.sort_key))
+    if not ordered:
+        return Decision(Admit(warnings), (admitted,))
+    return Decision(Deny(ordered, warnings), tuple(objection.reason for objection in ordered))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, unique
-from typing import Final
+from typing import Final, TypeGuard
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.times import format_time, whole_seconds
@@ -51,6 +51,11 @@ class Condition:
 def condition_of(conditions: Iterable[Condition], type_: str) -> Condition | None:
     """The condition of that type, if the object has one."""
     return next((condition for condition in conditions if condition.type == type_), None)
+
+
+def is_true(condition: Condition | None) -> TypeGuard[Condition]:
+    """Whether there is the condition, and its status is true."""
+    return condition is not None and condition.status is Truth.TRUE
 
 
 def transition_time(stored: Condition | None, status: Truth, now: datetime) -> datetime:

@@ -60,6 +60,9 @@ class FrozenMap(Mapping[str, Json]):
         return (FrozenMap, (dict(self._items),))
 
 
+EMPTY: Final = FrozenMap({})
+
+
 def freeze(value: Any) -> Json:  # noqa: ANN401 - any JSON
     """Turn JSON as the standard library reads it into its immutable form. Raises TypeError for what is not JSON."""
     if value is None or isinstance(value, str | bool | int | float | FrozenMap):
@@ -79,7 +82,13 @@ def frozen(value: Mapping[str, Any]) -> FrozenMap:
 def part_of(whole: FrozenMap, key: str) -> FrozenMap:
     """An object within a JSON object; an empty one where there is none."""
     part = whole.get(key)
-    return part if isinstance(part, FrozenMap) else FrozenMap({})
+    return part if isinstance(part, FrozenMap) else EMPTY
+
+
+def list_of(whole: FrozenMap, key: str) -> tuple[Json, ...]:
+    """A list within a JSON object; an empty one where there is none."""
+    found = whole.get(key)
+    return found if isinstance(found, tuple) else ()
 
 
 def _view(value: Any) -> Json:  # noqa: ANN401 - JSON as a reader made it

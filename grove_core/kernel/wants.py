@@ -1,12 +1,12 @@
 """What should be: the wishes of the areas, and their union without contradictions."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
 
@@ -93,7 +93,7 @@ class Released:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldBack:
+class Withheld:
     """A reader may expect something here, and it does not happen; the reasons say why."""
 
     target: Ref
@@ -108,13 +108,22 @@ class Desired:
     """Wants by target, at most one each, and what was held back."""
 
     wants: tuple[Want, ...] = ()
-    held_back: tuple[HeldBack, ...] = field(default=())
+    held_back: tuple[Withheld, ...] = ()
+
+    @staticmethod
+    def of(items: Iterable[Want | Withheld]) -> "Desired":
+        """Wants and what was held back, as they come; each kind stays in its order."""
+        found = tuple(items)
+        return Desired(
+            tuple(item for item in found if not isinstance(item, Withheld)),
+            tuple(item for item in found if isinstance(item, Withheld)),
+        )
 
     @staticmethod
     def union(parts: Iterable["Desired"]) -> "Desired":
         """Join the wishes of several areas. Raises BrokenInvariant (PL-013) if two want one object differently."""
         wants: dict[Ref, Want] = {}
-        held_back: list[HeldBack] = []
+        held_back: list[Withheld] = []
         for part in parts:
             held_back.extend(part.held_back)
             for want in part.wants:
@@ -158,15 +167,9 @@ def _joined(first: FrozenMap, second: FrozenMap) -> FrozenMap | None:
     conditions = (*_conditions_in(first), *_conditions_in(second))
     if len({condition["type"] for condition in conditions}) < len(conditions):
         return None
-    lists = {"conditions": conditions, REMOVED: (*_texts_in(first), *_texts_in(second))}
+    lists = {"conditions": conditions, REMOVED: (*list_of(first, REMOVED), *list_of(second, REMOVED))}
     return FrozenMap({**first, **second, **{key: items for key, items in lists.items() if items}})
 
 
-def _texts_in(fields: FrozenMap) -> tuple[Json, ...]:
-    found = fields.get(REMOVED, ())
-    return found if isinstance(found, tuple) else ()
-
-
 def _conditions_in(fields: FrozenMap) -> tuple[FrozenMap, ...]:
-    found = fields.get("conditions", ())
-    return tuple(item for item in found if isinstance(item, FrozenMap)) if isinstance(found, tuple) else ()
+    return tuple(item for item in list_of(fields, "conditions") if isinstance(item, FrozenMap))

@@ -24,8 +24,8 @@ from grove_core.kernel.steps import (
     is_told_first,
     rests_on_the_told,
 )
-from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, Present, Released, Status, Want
-from grove_core.plan.plan import Plan, Withheld
+from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, Present, Released, Status, Want, Withheld
+from grove_core.plan.plan import Plan
 from grove_core.plan.rules import Why
 from grove_core.plan.toll import Tolls
 from grove_core.snapshot.snapshot import Snapshot
@@ -48,7 +48,7 @@ def difference(
     }
     refused = {attempt.step.aim: attempt for attempt in view.attempts if attempt.outcome is Outcome.REFUSED}
     steps: list[Step] = []
-    withheld = [Withheld(held.target, held.because) for held in desired.held_back]
+    withheld = list(desired.held_back)
     held_of: dict[Ref, Step] = {}  # cause -> the first deletion that rests on it and is held back
     untold: Step | None = None
     wanted = sorted(_with_tolls(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)

@@ -6,7 +6,8 @@ from datetime import datetime
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
-from grove_core.plan.plan import Plan, Withheld
+from grove_core.kernel.wants import Withheld
+from grove_core.plan.plan import Plan
 from grove_core.plan.recurrence import Recurrence
 
 

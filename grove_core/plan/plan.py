@@ -4,17 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from grove_core.kernel.decisions import Finding
-from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
-
-
-@dataclass(frozen=True, slots=True)
-class Withheld:
-    """What a reader may expect here, and why it does not happen."""
-
-    target: Ref
-    because: tuple[Reason, ...]
+from grove_core.kernel.wants import Withheld
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from grove_core.kernel.frozen import FrozenMap, Json, canonical, thaw
+from grove_core.kernel.frozen import FrozenMap, Json, canonical
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, Ensure, SetStatus, Step
@@ -99,5 +99,5 @@ def _still(value: Json) -> Json:
 
 
 def _short(value: Json) -> str:
-    text = canonical(thaw(value))
+    text = canonical(value)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

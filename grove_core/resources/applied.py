@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar, assert_never
 
-from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.frozen import EMPTY, FrozenMap, thaw
 from grove_core.resources.cluster_topology import ClusterTopology, levels_in
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import TOPOLOGY_NAME
-from grove_core.resources.meta import NO_TEXTS, read_identity
+from grove_core.resources.meta import read_identity
 from grove_core.resources.overlay import overlaid
 from grove_core.resources.owned import Owned, is_managed_by_grove
 from grove_core.resources.placement import placement_in
@@ -121,7 +121,7 @@ def _merged(stored: FrozenMap, fields: Mapping[str, Any], *path: str) -> FrozenM
     """The part of an object at a path after the fields of that path were applied."""
     part: Any = fields
     for step in path:
-        part = part.get(step, NO_TEXTS)
+        part = part.get(step, EMPTY)
         if part is None:
-            return NO_TEXTS
+            return EMPTY
     return overlaid(stored, part) if part else stored

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from grove_core.kernel.frozen import FrozenMap, Json, freeze
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.refs import Ref
-from grove_core.resources.meta import NO_TEXTS, Resource
+from grove_core.resources.meta import Resource
 from grove_core.resources.ownership import reference_to
 
 Body: TypeAlias = Mapping[str, Any]
@@ -28,7 +28,7 @@ class Blank:
     name: str
     owner: Resource
     labels: Mapping[str, str]
-    annotations: FrozenMap = NO_TEXTS
+    annotations: FrozenMap = EMPTY
     finalizer: str = ""
     blocks: bool = True
 

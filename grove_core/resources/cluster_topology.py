@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import GROVE
-from grove_core.resources.meta import NO_TEXTS, Resource, read_identity, read_labels, view_of
+from grove_core.resources.meta import Resource, read_identity, read_labels, view_of
 
 TOPOLOGY_KIND: Final = "ClusterTopology"
 BINDING_KIND: Final = "ClusterTopologyBinding"
@@ -47,7 +47,7 @@ class ClusterTopology(Resource):
         levels: from broad to narrow, as written.
     """
 
-    labels: FrozenMap = NO_TEXTS
+    labels: FrozenMap = EMPTY
     levels: Levels = ()
 
 

@@ -7,12 +7,12 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.configuration import DomainShape
 from grove_core.resources.daemon_entry import DaemonEntry, read_entries
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import NVIDIA
-from grove_core.resources.meta import NO_TEXTS, Resource, read_identity, read_labels, view_of
+from grove_core.resources.meta import Resource, read_identity, read_labels, view_of
 
 DOMAIN_KIND: Final = "ComputeDomain"
 NODE_NAME: Final = "name"
@@ -43,14 +43,14 @@ class ComputeDomain(Resource):
         stored: the whole object, for who writes it back whole.
     """
 
-    labels: FrozenMap = NO_TEXTS
-    spec: FrozenMap = NO_TEXTS
+    labels: FrozenMap = EMPTY
+    spec: FrozenMap = EMPTY
     num_nodes: int = 0
     deleted_at: datetime | None = None
     readiness: str = ""
     nodes: tuple[DaemonEntry, ...] = ()
     cliques: tuple[CliqueInfo, ...] = ()
-    stored: FrozenMap = NO_TEXTS
+    stored: FrozenMap = EMPTY
 
     @property
     def entries(self) -> tuple[DaemonEntry, ...]:

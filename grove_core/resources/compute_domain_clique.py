@@ -1,15 +1,15 @@
 """ComputeDomainClique: the daemons of one NVLink clique of a domain, in an object of their own."""
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.daemon_entry import DaemonEntry, read_entries
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import DOMAIN, DOMAIN_CLIQUE, NVIDIA
-from grove_core.resources.meta import NO_TEXTS, Resource, read_identity, read_label, read_labels
+from grove_core.resources.meta import Resource, read_identity, read_label, read_labels
 from grove_core.resources.names import clique_of_name
 
 CLIQUE_KIND: Final = "ComputeDomainClique"
@@ -33,7 +33,7 @@ class ComputeDomainClique(Resource):
     clique: str = ""
     owners: tuple[str, ...] = ()
     daemons: tuple[DaemonEntry, ...] = ()
-    stored: FrozenMap = NO_TEXTS
+    stored: FrozenMap = EMPTY
 
     @property
     def entries(self) -> tuple[DaemonEntry, ...]:
@@ -41,9 +41,7 @@ class ComputeDomainClique(Resource):
         return self.daemons
 
 
-def compute_domain_clique_of(
-    raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None
-) -> ComputeDomainClique:
+def compute_domain_clique_of(raw: Mapping[str, Any]) -> ComputeDomainClique:
     """Project a ComputeDomainClique as the API writes it; unknown fields are ignored, missing ones have defaults.
 
     Raises:
@@ -51,7 +49,7 @@ def compute_domain_clique_of(
     """
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
-    identity = read_identity(top, NVIDIA, CLIQUE_KIND, shared)
+    identity = read_identity(top, NVIDIA, CLIQUE_KIND, None)
     labels = read_labels(top)
     domain_uid = read_label(labels, DOMAIN)
     clique = ComputeDomainClique(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from grove_core.kernel.conditions import Truth, condition_of
+from grove_core.kernel.conditions import condition_of, is_true
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import Fields
@@ -48,7 +48,6 @@ def daemon_pod_of(raw: Mapping[str, Any]) -> DaemonPod:
     top = Fields(raw, "", problems)
     identity = read_identity(top, CORE, "Pod", None)
     labels, status = read_labels(top), top.part("status")
-    ready = condition_of(read_conditions(status), "Ready")
     pod = DaemonPod(
         ref=identity["ref"],
         uid=identity["uid"],
@@ -57,7 +56,7 @@ def daemon_pod_of(raw: Mapping[str, Any]) -> DaemonPod:
         domain_uid=read_label(labels, DOMAIN),
         clique=labels.text(DOMAIN_CLIQUE) if DOMAIN_CLIQUE in labels else None,
         created=top.part("metadata").time("creationTimestamp"),
-        ready=ready is not None and ready.status is Truth.TRUE,
+        ready=is_true(condition_of(read_conditions(status), "Ready")),
         living=not identity["deleting"] and status.text("phase") not in ENDED,
     )
     if problems:

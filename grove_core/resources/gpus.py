@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.frozen import FrozenMap, list_of, part_of
 from grove_core.resources.overlay import quantity_of
 
 GPU: Final = "nvidia.com/gpu"
@@ -24,19 +24,16 @@ def gpus_of(pod_spec: FrozenMap) -> int:
 
 def gpus_asked(container: FrozenMap) -> int:
     """By one container, in limits or requests."""
-    resources = container.get("resources")
-    if not isinstance(resources, FrozenMap):
-        return 0
-    return max(_amount(resources.get(key)) for key in _AMOUNTS)
+    resources = part_of(container, "resources")
+    return max(_amount(part_of(resources, key)) for key in _AMOUNTS)
 
 
 def containers_in(pod_spec: FrozenMap, key: str) -> Iterator[FrozenMap]:
     """The containers of one list of a pod spec; what is none is left out."""
-    found = pod_spec.get(key)
-    yield from (one for one in found if isinstance(one, FrozenMap)) if isinstance(found, tuple) else ()
+    return (one for one in list_of(pod_spec, key) if isinstance(one, FrozenMap))
 
 
-def _amount(amounts: Json) -> int:
+def _amount(amounts: FrozenMap) -> int:
     """GPUs are whole; a server refuses a part of one, and so does this."""
-    found = quantity_of(amounts.get(GPU)) if isinstance(amounts, FrozenMap) and GPU in amounts else None
+    found = quantity_of(amounts.get(GPU)) if GPU in amounts else None
     return int(found) if found is not None and found.denominator == 1 and found > 0 else 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.frozen import FrozenMap, Json, list_of, part_of
 from grove_core.resources.gpus import CONTAINER_LISTS, gpus_asked
 
 
@@ -24,20 +24,18 @@ def with_gpu_claim(pod_spec: FrozenMap, entry: FrozenMap) -> FrozenMap:
         entry: of ``resourceClaims``: ``name``, and where the claim comes from. One of that name is replaced.
     """
     name = str(entry["name"])
-    claims = (*_others(pod_spec.get("resourceClaims"), name), entry)
+    claims = (*_others(pod_spec, "resourceClaims", name), entry)
     return in_containers(FrozenMap({**pod_spec, "resourceClaims": claims}), lambda container: _using(container, name))
 
 
 def _using(container: FrozenMap, name: str) -> FrozenMap:
     if gpus_asked(container) == 0:
         return container
-    resources = container["resources"]
-    assert isinstance(resources, FrozenMap)  # noqa: S101 - GPUs are asked for in it
-    claims = (*_others(resources.get("claims"), name), FrozenMap({"name": name}))
+    resources = part_of(container, "resources")
+    claims = (*_others(resources, "claims", name), FrozenMap({"name": name}))
     return FrozenMap({**container, "resources": FrozenMap({**resources, "claims": claims})})
 
 
-def _others(entries: Json, name: str) -> Iterable[Json]:
+def _others(whole: FrozenMap, key: str, name: str) -> Iterable[Json]:
     """A list of named entries without those of a name."""
-    found = entries if isinstance(entries, tuple) else ()
-    return (one for one in found if not (isinstance(one, FrozenMap) and one.get("name") == name))
+    return (one for one in list_of(whole, key) if not (isinstance(one, FrozenMap) and one.get("name") == name))

@@ -9,7 +9,7 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
-from grove_core.kernel.frozen import FrozenMap, part_of
+from grove_core.kernel.frozen import EMPTY, FrozenMap, list_of, part_of
 from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.keys import (
@@ -25,7 +25,7 @@ from grove_core.resources.keys import (
     SHARED_CLAIM,
 )
 from grove_core.resources.labels import first_of, labels_of_replica, labels_of_set, set_named_by
-from grove_core.resources.meta import NO_TEXTS
+from grove_core.resources.manifest import Manifest
 from grove_core.resources.names import (
     index_from,
     member_clique_name,
@@ -37,6 +37,7 @@ from grove_core.resources.owned import Owned
 from grove_core.resources.template import CliqueTemplate, GroupTemplate
 
 KEYS: Final = (MNNVL_ENABLED, MNNVL_SCOPE, MNNVL_DEVICE_CLASS)
+CHOICES: Final = ("true", "false")  # of the first of them
 DEVICE_CLASS: Final = "compute-domain.nvidia.com"
 CLAIM_SUFFIX: Final = "-mnnvl-claim"
 DOMAIN_SUFFIX: Final = "-cd"
@@ -244,7 +245,7 @@ def effective_annotations(of_set: FrozenMap, clique: CliqueTemplate, group: Grou
     """
     layers = (clique.annotations, group.annotations) if group is not None else (of_set, clique.annotations)
     found = {key: layer[key] for layer in layers for key in KEYS if key in layer}
-    return FrozenMap(found) if found else NO_TEXTS
+    return FrozenMap(found) if found else EMPTY
 
 
 def seat_for(set_name: str, replica: int, clique: str, group: str = "", group_replica: int = -1) -> Seat:
@@ -255,6 +256,14 @@ def seat_for(set_name: str, replica: int, clique: str, group: str = "", group_re
     return Seat(set_name, replica, member_clique_name(full, group_replica, clique), clique, full, group_replica)
 
 
+def member_of(
+    manifest: Manifest, clique: CliqueTemplate, group: GroupTemplate | None, replica: int, group_replica: int
+) -> Membership | None:
+    """What one of the PodCliques that a set would come to shares; ``group_replica`` says nothing without a group."""
+    seat = seat_for(manifest.name, replica, clique.name, group.name if group is not None else "", group_replica)
+    return membership_of(seat, effective_annotations(manifest.annotations, clique, group))
+
+
 def stem_of(kind: str, name: str) -> str:
     """What a shared domain or claim is named after: the inverse of its name (MS-020)."""
     return name.removesuffix(DOMAIN_SUFFIX if kind == DOMAIN_KIND else CLAIM_SUFFIX)
@@ -262,8 +271,7 @@ def stem_of(kind: str, name: str) -> str:
 
 def joined_claim(pod_spec: FrozenMap) -> FrozenMap | None:
     """The entry of a pod spec that leads to a shared domain; None where it has none."""
-    claims = pod_spec.get("resourceClaims")
-    for one in claims if isinstance(claims, tuple) else ():
+    for one in list_of(pod_spec, "resourceClaims"):
         if isinstance(one, FrozenMap) and one.get("name") == SHARED_CLAIM:
             named = one.get("resourceClaimName")
             return one if isinstance(named, str) and named.endswith(CLAIM_SUFFIX) else None

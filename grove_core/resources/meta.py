@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypedDict
 
 from grove_core.kernel.conditions import Condition, Truth
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.times import parse_time
 from grove_core.resources.fields import Fields
@@ -16,9 +16,6 @@ from grove_core.resources.names import index_from
 
 _TYPE: Final = attrgetter("type")
 _TRUTHS: Final = MappingProxyType({truth.value: truth for truth in Truth})
-
-
-NO_TEXTS: Final = FrozenMap({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,12 +144,12 @@ def read_texts(part: Fields, key: str) -> FrozenMap:
             found[str(name)] = value
         else:
             texts.note(f"[{name}]", "a string", value)
-    return FrozenMap(found) if found else NO_TEXTS
+    return FrozenMap(found) if found else EMPTY
 
 
 def view_of(part: Fields) -> FrozenMap:
     """An object below the one that is read, as it stands there; empty where it is absent."""
-    return FrozenMap.over(part.raw) if part.raw else NO_TEXTS
+    return FrozenMap.over(part.raw) if part.raw else EMPTY
 
 
 def read_creation(meta: Fields) -> datetime | None:

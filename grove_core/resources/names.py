@@ -9,7 +9,6 @@ _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}")
 _MOST_LISTED: Final = 20
 _LONGEST_MANAGER: Final = 128
 _DAEMON_HOST: Final = "compute-domain-daemon-"
-_DAEMON_INDEX: Final = re.compile(r"[0-9]{4}")
 
 
 def standalone_clique_name(set_name: str, replica_index: int, clique: str) -> str:
@@ -142,9 +141,3 @@ def field_manager(prefix: str, node: str) -> str:
 def daemon_host(index: int) -> str:
     """What a daemon of that index is called by the others: ``compute-domain-daemon-0007`` (DC-005)."""
     return f"{_DAEMON_HOST}{index:04d}"
-
-
-def index_of_host(host: str) -> int | None:
-    """The inverse of :func:`daemon_host`; None if it is the name of no daemon."""
-    digits = host.removeprefix(_DAEMON_HOST)
-    return int(digits) if digits != host and _DAEMON_INDEX.fullmatch(digits) else None

@@ -9,7 +9,7 @@ import re
 from fractions import Fraction
 from typing import Final
 
-from grove_core.kernel.frozen import FrozenMap, Json, canonical
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, canonical
 
 _BINARY: Final = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _DECIMAL: Final = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
@@ -22,7 +22,6 @@ _KILO: Final = 1000
 AMOUNTS: Final = frozenset({"limits", "requests"})
 """Keys of objects whose values are quantities."""
 _AMOUNT: Final = frozenset({"value", "averageValue"})  # keys of quantities: the targets of an autoscaler
-_NOTHING: Final = FrozenMap({})
 
 
 def differing(wanted: FrozenMap, stored: FrozenMap, above: str = "") -> FrozenMap:
@@ -75,7 +74,7 @@ def overlaid(stored: FrozenMap, fields: FrozenMap) -> FrozenMap:
         if value is None:
             merged.pop(key, None)
         elif isinstance(value, FrozenMap):
-            merged[key] = overlaid(there if isinstance(there, FrozenMap) else _NOTHING, value)
+            merged[key] = overlaid(there if isinstance(there, FrozenMap) else EMPTY, value)
         else:
             merged[key] = value
     return FrozenMap(merged)

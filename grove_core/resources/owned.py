@@ -6,10 +6,10 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import MANAGED_BY, OPERATOR
-from grove_core.resources.meta import NO_TEXTS, Resource, read_identity, read_label, read_labels, view_of
+from grove_core.resources.meta import Resource, read_identity, read_label, read_labels, view_of
 
 CLAIM_KIND: Final = "ResourceClaim"
 # What Grove makes besides its own kinds: the kind -> the group of its API.
@@ -37,8 +37,8 @@ class Owned(Resource):
     """
 
     managed: bool = False
-    labels: FrozenMap = NO_TEXTS
-    spec: FrozenMap = NO_TEXTS
+    labels: FrozenMap = EMPTY
+    spec: FrozenMap = EMPTY
 
 
 def owned_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> Owned:

@@ -64,7 +64,6 @@ class Placement(NamedTuple):
 
 
 NOWHERE: Final = Placement()
-PLACING_FIELDS: Final = (_FIELD, _CONFIGS)
 
 
 def placement_in(spec: Fields, topology: str) -> Placement:

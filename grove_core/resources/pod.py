@@ -21,6 +21,8 @@ from grove_core.resources.names import index_from
 _HOLDS: Final = MappingProxyType({"True": True, "False": False, "Unknown": False})
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _PLAIN: Final = 9  # digits
+UNSCHEDULABLE: Final = "Unschedulable"
+"""The trouble of a pod that has no room."""
 ENDED: Final = frozenset({"Succeeded", "Failed"})
 """Phases of a pod that runs no more, and holds nothing."""
 

@@ -8,11 +8,10 @@ from typing import Any, ClassVar, Final, TypedDict
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import BASE_GANG, GROUP_REPLICA, GROVE, SET, SET_REPLICA, TEMPLATE_HASH
 from grove_core.resources.meta import (
-    NO_TEXTS,
     Resource,
     is_old_spelling,
     read_conditions,
@@ -71,7 +70,7 @@ class CliqueStatus:
     updating: bool = False
     old_spelling: bool = False
     update_hash: str = ""
-    progress: FrozenMap = NO_TEXTS
+    progress: FrozenMap = EMPTY
     current_hash: str = ""
     set_hash: str = ""
     selector: str = ""
@@ -105,10 +104,10 @@ class PodClique(Resource):
     starts_after: tuple[str, ...] = ()
     generation: int | None = None
     created_at: datetime | None = None
-    labels: FrozenMap = NO_TEXTS
-    annotations: FrozenMap = NO_TEXTS
-    pod_spec: FrozenMap = NO_TEXTS
-    auto_scaling: FrozenMap = NO_TEXTS
+    labels: FrozenMap = EMPTY
+    annotations: FrozenMap = EMPTY
+    pod_spec: FrozenMap = EMPTY
+    auto_scaling: FrozenMap = EMPTY
     status: CliqueStatus
 
     @property

@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import GROVE
 from grove_core.resources.meta import (
-    NO_TEXTS,
     Resource,
     read_conditions,
     read_creation,
@@ -54,7 +53,7 @@ class SetStatus:
     selector: str = ""
     observed: int | None = None
     current_hash: str = ""
-    progress: FrozenMap = NO_TEXTS
+    progress: FrozenMap = EMPTY
     updating: bool = False
     conditions: tuple[Condition, ...] = ()
 
@@ -97,8 +96,8 @@ class PodCliqueSet(Resource):
         shape: follows from the spec; taken from it once, because every look at the set needs it.
     """
 
-    labels: FrozenMap = NO_TEXTS
-    annotations: FrozenMap = NO_TEXTS
+    labels: FrozenMap = EMPTY
+    annotations: FrozenMap = EMPTY
     generation: int | None = None
     created_at: datetime | None = None
     spec: SetSpec

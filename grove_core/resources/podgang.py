@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import SCHEDULER, TOPOLOGY_NAME
-from grove_core.resources.meta import NO_TEXTS, Resource, read_conditions, read_identity, read_labels, view_of
+from grove_core.resources.meta import Resource, read_conditions, read_identity, read_labels, view_of
 from grove_core.resources.placement import NOWHERE, Placement, placement_in
 
 
@@ -43,8 +43,8 @@ class PodGang(Resource):
         placement: what it asks of the scheduler.
     """
 
-    labels: FrozenMap = NO_TEXTS
-    annotations: FrozenMap = NO_TEXTS
+    labels: FrozenMap = EMPTY
+    annotations: FrozenMap = EMPTY
     priority: str = ""
     groups: tuple[PodGroup, ...]
     placement: Placement = NOWHERE

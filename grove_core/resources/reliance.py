@@ -2,7 +2,7 @@
 
 from collections.abc import Set as AbstractSet
 
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import part_of
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Step
 from grove_core.resources.compute_domain import DOMAIN_KIND
@@ -19,9 +19,7 @@ def relies_on(step: Step, missing: AbstractSet[Ref]) -> bool:
     """
     if not missing or not isinstance(step.action, Create) or step.target.kind != "PodClique":
         return False
-    spec = step.action.manifest.get("spec")
-    pod_spec = spec.get("podSpec") if isinstance(spec, FrozenMap) else None
-    claim = joined_claim(pod_spec) if isinstance(pod_spec, FrozenMap) else None
+    claim = joined_claim(part_of(part_of(step.action.manifest, "spec"), "podSpec"))
     if claim is None:
         return False
     name = str(claim["resourceClaimName"])

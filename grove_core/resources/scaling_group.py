@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import GROVE, SET_REPLICA
 from grove_core.resources.meta import (
-    NO_TEXTS,
     Resource,
     is_old_spelling,
     read_conditions,
@@ -59,7 +58,7 @@ class GroupStatus:
     selector: str = ""
     observed: int | None = None
     set_hash: str = ""
-    progress: FrozenMap = NO_TEXTS
+    progress: FrozenMap = EMPTY
     updating: bool = False
     old_spelling: bool = False
     conditions: tuple[Condition, ...] = ()
@@ -84,7 +83,7 @@ class ScalingGroup(Resource):
     clique_names: tuple[str, ...]
     generation: int | None = None
     created_at: datetime | None = None
-    annotations: FrozenMap = NO_TEXTS
+    annotations: FrozenMap = EMPTY
     status: GroupStatus
 
     @property

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
 from grove_core.kernel.conditions import REMOVED, Condition
-from grove_core.kernel.frozen import FrozenMap, Json, thaw
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, thaw
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import CONDITIONS
 from grove_core.resources.meta import read_conditions, read_update
@@ -18,8 +18,7 @@ from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 StoredStatus: TypeAlias = CliqueStatus | GroupStatus | SetStatus | GangStatus
 HasStatus = TypeVar("HasStatus", bound=PodClique | ScalingGroup | PodCliqueSet | PodGang)
 
-_UNCHANGED: Final = FrozenMap({})
-_EMPTY: Final = ("", _UNCHANGED)
+_UNSAID: Final = ("", EMPTY)
 _PROGRESS: Final = "updateProgress"
 _TYPE: Final = attrgetter("type")
 
@@ -37,7 +36,7 @@ def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: 
     differing = tuple(condition.as_json for condition in conditions if condition not in stored.conditions)
     if differing:
         changed["conditions"] = differing
-    return FrozenMap(changed) if changed else _UNCHANGED
+    return FrozenMap(changed) if changed else EMPTY
 
 
 def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:
@@ -69,5 +68,5 @@ def status_as_json(resource: PodClique | ScalingGroup | PodCliqueSet | PodGang) 
     stored: StoredStatus = resource.status
     said = {key: getattr(stored, name) for key, name in stored.FIELDS.items()}
     conditions = tuple(one.as_json for one in stored.conditions if one.type in CONDITIONS)
-    filled: dict[str, Json] = {key: value for key, value in said.items() if value is not None and value not in _EMPTY}
+    filled: dict[str, Json] = {key: value for key, value in said.items() if value is not None and value not in _UNSAID}
     return FrozenMap({**filled, "conditions": conditions} if conditions else filled)

@@ -14,7 +14,7 @@ from pydantic import (
 )
 
 from grove_core.kernel.errors import Problem
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import EMPTY
 from grove_core.resources.template_types import Count, GoDuration, Opaque, Part, Texts, problem_of
 
 ANY_ORDER: Final = "CliqueStartupTypeAnyOrder"
@@ -31,7 +31,6 @@ UPDATE_STRATEGIES: Final = (ROLLING_RECREATE, ON_DELETE)
 StartupType = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(STARTUP_TYPES)})]
 Scope = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(SCOPES)})]
 UpdateType = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(UPDATE_STRATEGIES)})]
-_NOTHING: Final = FrozenMap({})
 
 
 class AutoScaling(Part):
@@ -79,7 +78,7 @@ class CliqueSpec(Part):
     """``cliques[].spec``; counts as written, thresholds still unjudged."""
 
     role_name: StrictStr = ""
-    pod_spec: Opaque = _NOTHING
+    pod_spec: Opaque = EMPTY
     replicas: Count = 1
     min_available: Count | None = None
     starts_after: tuple[StrictStr, ...] = ()
@@ -115,8 +114,8 @@ class CliqueTemplate(Part):
     """One clique of the template."""
 
     name: StrictStr
-    labels: Texts = _NOTHING
-    annotations: Texts = _NOTHING
+    labels: Texts = EMPTY
+    annotations: Texts = EMPTY
     resource_sharing: tuple[ResourceSharing, ...] = ()
     topology_constraint: TopologyConstraint | None = None
     spec: CliqueSpec
@@ -144,7 +143,7 @@ class GroupTemplate(_Delayed):
 
     name: StrictStr
     clique_names: tuple[StrictStr, ...]
-    annotations: Texts = _NOTHING
+    annotations: Texts = EMPTY
     replicas: Count = 1
     min_available: Count = 1
     scale_config: AutoScaling | None = None
@@ -171,6 +170,11 @@ class SetTemplate(_Delayed):
     resource_sharing: tuple[ResourceSharing, ...] = ()
     pod_clique_scaling_groups: tuple[GroupTemplate, ...] = ()
 
+    @property
+    def homes(self) -> dict[str, GroupTemplate]:
+        """The scaling group of each clique that is in one, by the clique's name."""
+        return {name: group for group in self.pod_clique_scaling_groups for name in group.clique_names}
+
 
 class UpdateStrategy(Part):
     """``spec.updateStrategy``."""
@@ -188,8 +192,8 @@ class SetSpec(Part):
     @property
     def standalone_cliques(self) -> tuple[CliqueTemplate, ...]:
         """The cliques that no scaling group names, in template order."""
-        grouped = {name for group in self.template.pod_clique_scaling_groups for name in group.clique_names}
-        return tuple(clique for clique in self.template.cliques if clique.name not in grouped)
+        homes = self.template.homes
+        return tuple(clique for clique in self.template.cliques if clique.name not in homes)
 
 
 def read_spec(raw: object) -> tuple[SetSpec | None, tuple[Problem, ...]]:

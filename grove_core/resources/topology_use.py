@@ -64,6 +64,11 @@ class User(NamedTuple):
         return f"{self.namespace}/{self.name}"
 
 
+def placed_among(users: Iterable[User]) -> tuple[User, ...]:
+    """Those of whom a pod is bound to a node."""
+    return tuple(user for user in users if user.scheduled)
+
+
 def use_of(template: SetTemplate) -> Use:
     """What a set says of its topology; a released manifest names it in its constraints."""
     levels = tuple(constrained_in(template))

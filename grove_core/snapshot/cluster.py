@@ -85,10 +85,10 @@ class Cluster:
         named = (root.ref.namespace, root.ref.name)
         lists = [self.cliques_of.get(owner.uid, ()) for owner in (root, *groups)]
         cliques = tuple(chain(*lists, self.leaving_of.get(named, ())))
-        groups += self.leaving_groups_of.get(named, ()) if self.leaving_groups_of else ()
-        orphans = self.orphans_of.get(named, ()) if self.orphans_of else ()
+        groups += self.leaving_groups_of.get(named, ())
+        orphans = self.orphans_of.get(named, ())
         gangs = self.gangs_of.get(root.uid, ())
-        adrift = self._adrift(root, gangs) if self.shared_of else ()
+        adrift = self._adrift((root, *gangs), named) if self.shared_of else ()
         domains = self._domains_of((root, *gangs)) if self.domains_of else ()
         others = self._others_of((root, *groups, *cliques, *gangs)) if self.others_of else ()
         return Snapshot(
@@ -126,10 +126,10 @@ class Cluster:
         found = {clique.uid: pods for clique in cliques if (pods := self.pods_of.get(clique.uid)) is not None}
         return {**self.outlived.get(named, {}), **found}
 
-    def _adrift(self, root: PodCliqueSet, gangs: Iterable[PodGang]) -> tuple[ComputeDomain | Owned, ...]:
+    def _adrift(self, owners: Iterable[Resource], named: tuple[str, str]) -> tuple[ComputeDomain | Owned, ...]:
         """What parts of the set share and neither it nor a gang of it owns: the owner of before is gone (MS-043)."""
-        known = {root.uid, *(gang.uid for gang in gangs)}
-        shared = self.shared_of.get((root.ref.namespace, root.ref.name), ())
+        known = {owner.uid for owner in owners}
+        shared = self.shared_of.get(named, ())
         return tuple(item for item in shared if item.owner_uid not in known and item.owner_kind in _OWNERS_OF_SHARED)
 
     def _domains_of(self, owners: Iterable[Resource]) -> tuple[ComputeDomain, ...]:

@@ -1,12 +1,12 @@
-"""PodCliques and pods that were made a moment ago: no listing shows them yet, and what they use is in use."""
+"""What was to be made a moment ago: what no listing shows yet although it is in use, and what was refused."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Create, Outcome
+from grove_core.kernel.steps import Create, Make, Outcome
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.topology_use import CLIQUE_KIND
@@ -46,3 +46,12 @@ def creations(
         action, ref = attempt.step.action, attempt.step.target
         if isinstance(action, Create) and ref.kind in kinds and attempt.outcome in outcomes:
             yield ref, action.manifest
+
+
+def refusals(snapshot: Snapshot, action: type[Make]) -> Mapping[tuple[str, str], str]:
+    """Kind and name of what a server would not have made in this way lately -> why; the last word counts."""
+    return {
+        (attempt.step.target.kind, attempt.step.target.name): attempt.detail or "no detail given"
+        for attempt in snapshot.attempts
+        if attempt.outcome is Outcome.REFUSED and isinstance(attempt.step.action, action)
+    }

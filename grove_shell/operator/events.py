@@ -20,7 +20,8 @@ from grove_core.areas.workload.rules import Why as Workload
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
-from grove_core.plan.plan import Plan, Withheld
+from grove_core.kernel.wants import Withheld
+from grove_core.plan.plan import Plan
 from grove_core.plan.rules import Why as Planning
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND

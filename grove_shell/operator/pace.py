@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from grove_core.kernel.conditions import Truth, condition_of
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.conditions import condition_of, is_true
+from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Make, Outcome, SetStatus, Stage, Step
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
@@ -85,8 +85,7 @@ def _breached(seen: Snapshot) -> frozenset[Ref]:
 
 
 def _stands_breached(status: StoredStatus) -> bool:
-    stored = condition_of(status.conditions, MIN_AVAILABLE_BREACHED)
-    return stored is not None and stored.status is Truth.TRUE
+    return is_true(condition_of(status.conditions, MIN_AVAILABLE_BREACHED))
 
 
 def _may_wait(step: Step, breached: frozenset[Ref]) -> bool:
@@ -97,10 +96,9 @@ def _may_wait(step: Step, breached: frozenset[Ref]) -> bool:
     if not isinstance(step.action, SetStatus) or step.stage is Stage.FOUNDATION:
         return False
     status = step.action.fields
-    conditions = status.get("conditions", ())
     told = {
         one.get("status")
-        for one in (conditions if isinstance(conditions, tuple) else ())
+        for one in list_of(status, "conditions")
         if isinstance(one, FrozenMap) and one.get("type") == MIN_AVAILABLE_BREACHED
     }
     ends = step.target in breached and bool(told) and "True" not in told

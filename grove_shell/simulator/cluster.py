@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from grove_core.areas.topology.admit import Around
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, Make, Outcome, Step
 from grove_core.resources.compute_domain import DOMAIN_KIND
@@ -178,7 +178,7 @@ class Cluster:
 
 def image_of(cluster: Cluster, pod: Pod) -> str:
     """What the first container of a pod runs; empty where nobody knows its manifest."""
-    spec = cluster.world.manifests.get(pod.ref, FrozenMap({})).get("spec")
+    spec = cluster.world.manifests.get(pod.ref, EMPTY).get("spec")
     containers = spec.get("containers") if isinstance(spec, FrozenMap) else None
     first = containers[0] if isinstance(containers, tuple) and containers else None
     return str(first.get("image", "")) if isinstance(first, FrozenMap) else ""
@@ -186,7 +186,7 @@ def image_of(cluster: Cluster, pod: Pod) -> str:
 
 def claims_channel(cluster: Cluster, pod: Pod) -> bool:
     """Whether a pod claims a channel of a ComputeDomain, by its manifest; in either mode."""
-    spec = cluster.world.manifests.get(pod.ref, FrozenMap({})).get("spec")
+    spec = cluster.world.manifests.get(pod.ref, EMPTY).get("spec")
     claims = spec.get("resourceClaims") if isinstance(spec, FrozenMap) else None
     found = claims if isinstance(claims, tuple) else ()
     return any(isinstance(claim, FrozenMap) and claim.get("name") in _CHANNELS for claim in found)

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from grove_core.kernel.conditions import Truth, condition_of
+from grove_core.kernel.conditions import Truth, condition_of, is_true
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology
 from grove_core.resources.domain_condition import failure_in
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TOPOLOGY_FINALIZER, TOPOLOGY_IN_SYNC
-from grove_core.resources.pod import Pod
+from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
@@ -18,7 +18,6 @@ from grove_shell.simulator.cluster import Cluster, claims_channel, image_of, is_
 from grove_shell.simulator.history import History
 from grove_shell.simulator.nodes import Node
 from grove_shell.simulator.scenario import Expectation
-from grove_shell.simulator.scheduler import UNSCHEDULABLE
 from grove_shell.simulator.spans import span_text
 
 
@@ -58,10 +57,10 @@ class Judge:
             if isinstance(after, Pod):
                 if after.trouble == UNSCHEDULABLE:
                     self._saw("unschedulable", after.ref.short)
-            elif isinstance(after, PodClique | ScalingGroup):
-                condition = condition_of(after.status.conditions, MIN_AVAILABLE_BREACHED)
-                if condition is not None and condition.status is Truth.TRUE:
-                    self._saw("breached", after.ref.short)
+            elif isinstance(after, PodClique | ScalingGroup) and is_true(
+                condition_of(after.status.conditions, MIN_AVAILABLE_BREACHED)
+            ):
+                self._saw("breached", after.ref.short)
 
     def before(self, moment: int | None) -> None:
         """Judge whatever is due before a moment; everything, the end included, for None."""

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Final
 
-from grove_core.kernel.conditions import Truth, condition_of
+from grove_core.kernel.conditions import condition_of, is_true
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, POD_GANG
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -108,7 +108,7 @@ class _Weaver:
             ready, placed, pending, gated = (counts[state] for state in STATES)
             lane.marks.append(Mark(at, clique.replicas, clique.min_available, (ready, placed, pending, gated)))
         condition = condition_of(clique.status.conditions, MIN_AVAILABLE_BREACHED) if clique is not None else None
-        _extend(lane.breached, at, holds=condition is not None and condition.status is Truth.TRUE)
+        _extend(lane.breached, at, holds=is_true(condition))
         _extend(lane.updating, at, holds=clique is not None and clique.status.updating)
 
 

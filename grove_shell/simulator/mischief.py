@@ -4,12 +4,11 @@ from dataclasses import replace
 from random import Random
 from typing import Final
 
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DropFinalizer, Stage, Step
 from grove_core.resources.applied import with_fields
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -199,7 +198,7 @@ class Mischief:
         if clique is None:
             raise NoEffect(f"there is no PodClique {fault.clique}")
         self._tell(f"somebody takes all labels from {clique.ref.short}")
-        self.cluster.put(replace(clique, labels=NO_TEXTS, template_hash="", base_gang=""))
+        self.cluster.put(replace(clique, labels=EMPTY, template_hash="", base_gang=""))
 
     def edit_labels(self, fault: EditLabels) -> None:
         """F10."""

@@ -8,7 +8,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import SCHEDULER
 from grove_core.resources.placement import NO_PACK, NOWHERE
-from grove_core.resources.pod import Pod
+from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_shell.simulator.changes import Change
@@ -17,8 +17,6 @@ from grove_shell.simulator.history import Actor, History, What
 from grove_shell.simulator.nodes import ENDLESS, NOTHING_ASKED, Asks, Node, asks_of, count_pods
 from grove_shell.simulator.packing import Block, Found, block_of, give_back, placed_in, required_in
 from grove_shell.simulator.scenario import SchedulerSpec
-
-UNSCHEDULABLE = "Unschedulable"
 
 
 class Scheduler:

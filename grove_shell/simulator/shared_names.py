@@ -23,7 +23,7 @@ def memberships_of(
         spare: how many replicas more a scaling group may have for a while.
     """
     template = root.spec.template
-    homes = {name: group for group in template.pod_clique_scaling_groups for name in group.clique_names}
+    homes = template.homes
     for clique in template.cliques:
         group, name = homes.get(clique.name), root.ref.name
         told = effective_annotations(root.annotations, clique, group)

@@ -141,7 +141,8 @@ def steps() -> Iterator[tuple[Shelves, Step]]:
 def answer(one: Asked, before: int) -> tuple[int, Json]:
     """A server that has the names of all objects already, and a Lease from the second look on."""
     if one.resource == "leases":
-        held = {"metadata": {"resourceVersion": "1"}, "spec": {"holderIdentity": "me"}}
+        metadata = {"name": OperatorSettings().leader_election.name, "resourceVersion": "1"}
+        held = {"kind": "Lease", "metadata": metadata, "spec": {"holderIdentity": "me"}}
         return (404, {}) if one.verb == "get" and before == 0 else (200, held)
     if one.verb == "list":
         return 200, {"metadata": {"resourceVersion": "1"}, "items": []}

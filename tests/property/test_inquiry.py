@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
 from grove_core.areas.gang_termination.rules import Why as Design
-from grove_core.areas.mnnvl.desire import QUESTION as FABRIC
+from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain
 from grove_core.inquiry import Inquiry, cliques_behind, has
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Delete, SetStatus
-from grove_core.plan.plan import Withheld
+from grove_core.kernel.wants import Withheld
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import compute_domain_of
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode

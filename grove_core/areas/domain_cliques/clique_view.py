@@ -56,7 +56,7 @@ class CliqueView:
 
 
 def view_of(me: Daemon, register: Register | None, other: Register | None = None) -> CliqueView:
-    """The clique of a daemon in its register, joined with what it knows of the other object (DC-029, DC-065)."""
+    """The clique of a daemon in its register, joined with what it knows of the other object (DC-065)."""
     own = entries_of(me.clique, register)
     foreign = entries_of(me.clique, other)
     others = [entry for entry in (*foreign, *own) if entry.node != me.node]

@@ -11,7 +11,7 @@ from grove_core.areas.domain_cliques.writing import IN_DOMAIN, place_of, without
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import Json, frozen
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Applied, Desired, HeldBack, Status, Want
+from grove_core.kernel.wants import Applied, Desired, Status, Want, Withheld
 from grove_core.resources.compute_domain import NODE_NAME
 from grove_core.resources.compute_domain_clique import ComputeDomainClique
 from grove_core.resources.names import listed
@@ -32,12 +32,12 @@ def wants_of_domain(moment: DomainMoment) -> tuple[Desired, tuple[Finding, ...]]
     if all(want.target != moment.domain.ref for want in removals):
         wants += _status(moment, judged, summary)
     held = [
-        HeldBack(found.register.ref, found.decision.because)
+        Withheld(found.register.ref, found.decision.because)
         for found in judged
         if found.decision is not None and found.fate is Fate.UNKNOWN
     ]
     once = {unsure.target: unsure for unsure in reversed(held)}
-    return Desired.union((Desired(tuple(wants), tuple(once.values())),)), tuple(_findings(moment, judged, summary))
+    return Desired(tuple(wants), tuple(once.values())), tuple(_findings(moment, judged, summary))
 
 
 def _removals(judged: tuple[Judged, ...]) -> Iterator[Want]:

@@ -24,10 +24,9 @@ from grove_core.areas.domain_cliques.verdicts import (
     Reply,
     Request,
 )
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.daemon_entry import DaemonEntry
-from grove_core.resources.meta import NO_TEXTS
 
 _BUSY: Final = timedelta(seconds=1)
 _MOST_DOUBLINGS: Final = 32
@@ -95,7 +94,7 @@ def _gone(memory: Memory, request: Request) -> Memory:
     if memory.seen is None or memory.seen.register is None:
         return memory
     write = request.write if isinstance(request, Remove) else request
-    metadata = write.manifest["metadata"] if isinstance(write, Put) else NO_TEXTS
+    metadata = write.manifest["metadata"] if isinstance(write, Put) else EMPTY
     aimed = metadata.get("uid") if isinstance(metadata, FrozenMap) else None
     if aimed is not None and aimed != memory.seen.register.uid:
         return memory

@@ -10,12 +10,11 @@ from typing import Any
 
 from grove_core.areas.domain_cliques.situation import Situation
 from grove_core.areas.domain_cliques.verdicts import Apply, Clear, Post, Put, Register, Remove
-from grove_core.kernel.frozen import FrozenMap, Json, frozen
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, frozen
 from grove_core.resources.compute_domain import NODE_NAME
 from grove_core.resources.compute_domain_clique import DAEMON_NODE_NAME, ComputeDomainClique
 from grove_core.resources.daemon_entry import DaemonEntry
 from grove_core.resources.keys import CORE, DOMAIN, DOMAIN_CLIQUE, NVIDIA
-from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.names import field_manager
 
 
@@ -65,7 +64,7 @@ def entry_cleared(situation: Situation, other: Register) -> Clear:
     place = place_of(sharded=isinstance(other, ComputeDomainClique))
     left = {place.key: without(other, place, [situation.me.node])}
     whole: dict[str, Any] = dict(other.stored)
-    whole |= {place.above: {**(whole.get(place.above) or NO_TEXTS), **left}} if place.above else left
+    whole |= {place.above: {**(whole.get(place.above) or EMPTY), **left}} if place.above else left
     manager = manager_of(situation)
     return Clear(Put(target=other.ref, subresource=place.subresource, manager=manager, manifest=frozen(whole)))
 
@@ -108,12 +107,12 @@ def _put(situation: Situation, place: Place, register: Register, own: FrozenMap 
     node = situation.me.node
     entries = list(_stored_entries(register, place))
     at = next((at for at, item in enumerate(entries) if node_of(item, place) == node), len(entries))
-    before = entries[at] if at < len(entries) else NO_TEXTS
+    before = entries[at] if at < len(entries) else EMPTY
     kept = dict(before) if own is not None and isinstance(before, FrozenMap) else {}
     entries[at : at + 1] = [] if own is None else [frozen({**kept, **own})]
     whole: dict[str, Any] = dict(register.stored)
     if place.above:
-        above = whole.get(place.above) or NO_TEXTS
+        above = whole.get(place.above) or EMPTY
         whole[place.above] = {**above, place.key: tuple(entries)}
     else:
         whole |= {place.key: tuple(entries), "metadata": _with_reference(situation, whole["metadata"])}
@@ -126,7 +125,7 @@ def _put(situation: Situation, place: Place, register: Register, own: FrozenMap 
 
 
 def _stored_entries(register: Register, place: Place) -> tuple[Json, ...]:
-    part: Any = register.stored.get(place.above) or NO_TEXTS if place.above else register.stored
+    part: Any = register.stored.get(place.above) or EMPTY if place.above else register.stored
     found = part.get(place.key) or ()
     return tuple(found)
 

@@ -7,9 +7,11 @@ from grove_core.kernel.conditions import REMOVED, Condition
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Status
-from grove_core.resources.meta import Resource
 from grove_core.resources.pod import Pod
-from grove_core.resources.statuses import StoredStatus, status_change
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import status_change
 
 
 class Counts(NamedTuple):
@@ -20,6 +22,17 @@ class Counts(NamedTuple):
     scheduled: int
     gated: int
     updated: int
+
+    @property
+    def fields(self) -> dict[str, Json]:
+        """As the status of the clique tells them."""
+        return {
+            "replicas": self.replicas,
+            "readyReplicas": self.ready,
+            "scheduledReplicas": self.scheduled,
+            "scheduleGatedReplicas": self.gated,
+            "updatedReplicas": self.updated,
+        }
 
 
 def count_pods(pods: Iterable[Pod], target_hash: str) -> Counts:
@@ -39,16 +52,20 @@ def count_pods(pods: Iterable[Pod], target_hash: str) -> Counts:
     return Counts(replicas, ready, scheduled, gated, updated)
 
 
+def counts_of_group(group: ScalingGroup, *, scheduled: int, available: int) -> dict[str, Json]:
+    """As the status of the group tells them."""
+    return {"replicas": group.replicas, "scheduledReplicas": scheduled, "availableReplicas": available}
+
+
 def status_if_other(
-    resource: Resource,
-    stored: StoredStatus,
+    resource: PodClique | ScalingGroup | PodCliqueSet,
     wanted: Mapping[str, Json],
     conditions: tuple[Condition, ...],
     because: tuple[Reason, ...],
     removed: tuple[str, ...] = (),
 ) -> Iterator[Status]:
     """A want where a status differs from the stored one, or has conditions to be taken away."""
-    fields = status_change(stored, wanted, conditions)
+    fields = status_change(resource.status, wanted, conditions)
     if removed:
         fields = FrozenMap({**fields, REMOVED: removed})
     if fields:

@@ -6,26 +6,19 @@ from typing import Final
 from grove_core.areas.mnnvl.criterion import asking, opts_out, wants_domains
 from grove_core.areas.mnnvl.rules import Refuse, Warn
 from grove_core.kernel.admission import Caution, Objection
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, list_of, part_of
 from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.fields import shown
 from grove_core.resources.found import Found, new_in
 from grove_core.resources.gpus import CONTAINER_LISTS, GPU, containers_in, gpus_of
-from grove_core.resources.keys import (
-    DOMAIN_TEMPLATE,
-    MNNVL_CLAIM,
-    MNNVL_DEVICE_CLASS,
-    MNNVL_ENABLED,
-    MNNVL_SCOPE,
-)
+from grove_core.resources.keys import DOMAIN_TEMPLATE, MNNVL_CLAIM, MNNVL_ENABLED
 from grove_core.resources.manifest import Manifest
+from grove_core.resources.membership import CHOICES, KEYS
 from grove_core.resources.places import CLIQUES, METADATA, places_of, set_place, template_places
 from grove_core.resources.template import CliqueTemplate
 
-CHOICES: Final = ("true", "false")
 HOSTNAME: Final = "kubernetes.io/hostname"
-_OF_SCOPES: Final = (MNNVL_SCOPE, MNNVL_DEVICE_CLASS)
 _WHOLE_NODE: Final = 4  # GPUs of the smallest node that is part of a multi-node NVLink system
 _MIG: Final = "nvidia.com/mig-"
 
@@ -57,8 +50,7 @@ def _faults(manifest: Manifest) -> Iterator[Found]:
             got, facts = place.annotations[DOMAIN_TEMPLATE], {"key": DOMAIN_TEMPLATE}
             yield Found(place.at(DOMAIN_TEMPLATE), got, Refuse.ANNOTATION_RESERVED, facts)
     for index, clique in enumerate(manifest.spec.template.cliques):
-        claims = clique.spec.pod_spec.get("resourceClaims")
-        for position, claim in enumerate(claims if isinstance(claims, tuple) else ()):
+        for position, claim in enumerate(list_of(clique.spec.pod_spec, "resourceClaims")):
             if isinstance(claim, FrozenMap) and claim.get("name") == MNNVL_CLAIM:
                 path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{position}].name"
                 yield Found(path, MNNVL_CLAIM, Refuse.CLAIM_NAME_RESERVED, {"name": MNNVL_CLAIM})
@@ -71,7 +63,7 @@ def _ignored(manifest: Manifest, configuration: Configuration) -> Iterator[Found
         return
     why = "the operator makes one ComputeDomain for each replica (mnnvl.mode: operator)"
     for place in places_of(manifest):
-        for key, value in ((key, place.annotations.get(key)) for key in (MNNVL_ENABLED, *_OF_SCOPES)):
+        for key, value in ((key, place.annotations.get(key)) for key in KEYS):
             is_read = told.enabled and place.level == METADATA and key == MNNVL_ENABLED
             if value is not None and not is_read and not (value == "false" and not told.enabled):
                 facts = {"why": why if told.enabled else "MNNVL is off in the operator's configuration"}
@@ -99,11 +91,8 @@ def _in_vain(manifest: Manifest, configuration: Configuration) -> Iterator[Found
 
 def _other_gpus(container: FrozenMap) -> str:
     """How a container asks for what may be GPUs; empty where it does not."""
-    resources = container.get("resources")
-    if not isinstance(resources, FrozenMap):
-        return ""
-    amounts = (resources.get(key) for key in ("limits", "requests"))
-    names = {str(name) for one in amounts if isinstance(one, FrozenMap) for name in one}
+    resources = part_of(container, "resources")
+    names = {str(name) for key in ("limits", "requests") for name in part_of(resources, key)}
     slices = sorted(name for name in names if name.startswith(_MIG))
     return slices[0] if slices else "a claim" if resources.get("claims") else ""
 
@@ -124,14 +113,12 @@ def _on_one_node(manifest: Manifest, configuration: Configuration) -> Iterator[F
 
 def _pods_of_a_replica(manifest: Manifest) -> int:
     template = manifest.spec.template
-    times = {name: group.replicas for group in template.pod_clique_scaling_groups for name in group.clique_names}
+    times = {name: group.replicas for name, group in template.homes.items()}
     return sum(clique.spec.replicas * times.get(clique.name, 1) for clique in template.cliques)
 
 
 def _keeps_apart(clique: CliqueTemplate) -> bool:
     """Whether a pod insists on a node without some others."""
-    found: object = clique.spec.pod_spec
-    for key in ("affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"):
-        found = found.get(key) if isinstance(found, FrozenMap) else None
-    terms = found if isinstance(found, tuple) else ()
+    found = part_of(part_of(clique.spec.pod_spec, "affinity"), "podAntiAffinity")
+    terms = list_of(found, "requiredDuringSchedulingIgnoredDuringExecution")
     return any(isinstance(term, FrozenMap) and term.get("topologyKey") == HOSTNAME for term in terms)

@@ -14,10 +14,10 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.found import Found
 from grove_core.resources.manifest import Manifest
-from grove_core.resources.membership import effective_annotations, membership_of, seat_for
+from grove_core.resources.membership import member_of
 from grove_core.resources.names import listed
 from grove_core.resources.places import CLIQUES, GROUPS, TEMPLATE
-from grove_core.resources.template import ALL_REPLICAS, CliqueTemplate, GroupTemplate, ResourceSharing
+from grove_core.resources.template import ALL_REPLICAS, ResourceSharing
 
 _ENOUGH: Final = 2  # of a kind show what a thousand would
 
@@ -82,7 +82,7 @@ def _is_one_to_many(pairs: Iterable[tuple[Hashable, Hashable]]) -> bool:
 def _pods(manifest: Manifest, configuration: Configuration) -> Iterator[_Pod]:
     """Those that get a claim to a ComputeDomain."""
     told, template = configuration.mnnvl, manifest.spec.template
-    homes = {name: group for group in template.pod_clique_scaling_groups for name in group.clique_names}
+    homes = template.homes
     each_its_own = told.in_mode(MnnvlMode.OPERATOR) and wants_domains(manifest.annotations, template)
     if not each_its_own and not told.in_mode(MnnvlMode.ANNOTATIONS):
         return
@@ -90,21 +90,11 @@ def _pods(manifest: Manifest, configuration: Configuration) -> Iterator[_Pod]:
         group = homes.get(clique.name)
         for replica in _some(manifest.spec.replicas):
             for group_replica in _some(group.replicas) if group is not None else (-1,):
-                shared = None if each_its_own else _claim(manifest, clique, group, replica, group_replica)
+                shared = None if each_its_own else member_of(manifest, clique, group, replica, group_replica)
                 for number in _some(clique.spec.replicas):
                     place = (clique.name, group.name if group is not None else "", replica, group_replica, number)
                     if each_its_own or shared is not None:
-                        yield _Pod(*place, claim=place if each_its_own else shared)
-
-
-def _claim(
-    manifest: Manifest, clique: CliqueTemplate, group: GroupTemplate | None, replica: int, group_replica: int
-) -> str | None:
-    """The claim that the pods of a PodClique share in mode `annotations`."""
-    told = effective_annotations(manifest.annotations, clique, group)
-    where = (group.name, group_replica) if group is not None else ("", -1)
-    member = membership_of(seat_for(manifest.name, replica, clique.name, *where), told)
-    return None if member is None else member.claim
+                        yield _Pod(*place, claim=place if shared is None else shared.claim)
 
 
 def _entries(manifest: Manifest) -> Iterator[_Shared]:

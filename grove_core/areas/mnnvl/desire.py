@@ -3,16 +3,15 @@
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from typing import Final
 
 from grove_core.areas.mnnvl.judge import address_of
 from grove_core.areas.mnnvl.rules import Why
-from grove_core.areas.mnnvl.verdicts import FabricJudgement, Fate, ReplicaFabric
+from grove_core.areas.mnnvl.verdicts import QUESTION, FabricJudgement, Fate, ReplicaFabric
 from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import Absent, Desired, HeldBack, Present, Status
+from grove_core.kernel.wants import Absent, Desired, Present, Status, Want, Withheld
 from grove_core.resources.blank import Blank
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
@@ -27,28 +26,16 @@ from grove_core.resources.statuses import status_change
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users import outliving_pods, users_not_collected
 
-QUESTION: Final = "computeDomain"
-
 
 def wants_of_fabric(snapshot: Snapshot, judgement: FabricJudgement) -> Desired:
     """Domains to make, to leave and to delete, and what the set says of them. Linear in the replicas and domains."""
-    wants: list[Present | Absent | Status] = []
-    held: list[HeldBack] = []
-    for one in judgement.replicas:
-        wish = _wish_for(snapshot, one)
-        if isinstance(wish, HeldBack):
-            held.append(wish)
-        elif wish is not None:
-            wants.append(wish)
+    wishes = (_wish_for(snapshot, one) for one in judgement.replicas)
+    items: list[Want | Withheld] = [wish for wish in wishes if wish is not None]
     if not snapshot.root.deleting:
-        for surplus in _surplus(snapshot):
-            if isinstance(surplus, HeldBack):
-                held.append(surplus)
-            else:
-                wants.append(surplus)
+        items += _surplus(snapshot)
         if judgement.failure is not None:
-            wants.extend(_condition(snapshot, judgement.failure))
-    return Desired(tuple(wants), tuple(held))
+            items += _condition(snapshot, judgement.failure)
+    return Desired.of(items)
 
 
 def findings_of_fabric(snapshot: Snapshot, judgement: FabricJudgement) -> Iterator[Finding]:
@@ -67,7 +54,7 @@ def wake_of_fabric(judgement: FabricJudgement) -> datetime | None:
     return min((one.until for one in judgement.replicas if one.until is not None), default=None)
 
 
-def _wish_for(snapshot: Snapshot, one: ReplicaFabric) -> Present | HeldBack | None:
+def _wish_for(snapshot: Snapshot, one: ReplicaFabric) -> Present | Withheld | None:
     """The domain of one replica; what is refused stays wished for, or nobody would try again (MN-014)."""
     reason = one.because[0]
     match one.fate:
@@ -78,7 +65,7 @@ def _wish_for(snapshot: Snapshot, one: ReplicaFabric) -> Present | HeldBack | No
         case Fate.FAILED if not one.is_taken:
             return _domain_for(snapshot, one, reason)
         case Fate.FAILED | Fate.LEAVING | Fate.MISSED | Fate.UNKNOWN:
-            return HeldBack(address_of(snapshot, one.index), one.because)
+            return Withheld(address_of(snapshot, one.index), one.because)
         case _:
             return None
 
@@ -99,7 +86,7 @@ def _domain_for(snapshot: Snapshot, one: ReplicaFabric, because: Reason) -> Pres
     return Present(ref, blank.filled({"spec": spec}), (because,), is_foundation=one.fate is not Fate.FAILED)
 
 
-def _surplus(snapshot: Snapshot) -> Iterator[Absent | HeldBack]:
+def _surplus(snapshot: Snapshot) -> Iterator[Absent | Withheld]:
     """Domains of replicas that the set does not want any more (MN-050, MN-051, MN-054)."""
     root = snapshot.root
     surplus = [
@@ -112,10 +99,10 @@ def _surplus(snapshot: Snapshot) -> Iterator[Absent | HeldBack]:
     users, unseen = _users(snapshot, {index for index, _ in surplus}), users_not_collected(snapshot)
     for index, domain in surplus:
         if index in users:
-            yield HeldBack(domain.ref, (Why.DOMAIN_IN_USE.because(domain.ref, replica=index, pods=users[index]),))
+            yield Withheld(domain.ref, (Why.DOMAIN_IN_USE.because(domain.ref, replica=index, pods=users[index]),))
         elif unseen:
             because = Why.USERS_NOT_COLLECTED.because(domain.ref, kinds=listed(unseen), replica=index)
-            yield HeldBack(domain.ref, (because,))
+            yield Withheld(domain.ref, (because,))
         else:
             because = Why.SURPLUS_DOMAIN.because(domain.ref, replica=index, replicas=root.spec.replicas)
             yield Absent(domain.ref, domain.guard, (because,))

@@ -9,7 +9,7 @@ from grove_core.areas.mnnvl.rules import Why
 from grove_core.areas.mnnvl.verdicts import Fabric, FabricJudgement, Fate, Kin, ReplicaFabric
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Create, Outcome
+from grove_core.kernel.steps import Create
 from grove_core.kernel.times import format_time
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import Mnnvl, MnnvlMode
@@ -20,6 +20,7 @@ from grove_core.resources.keys import DOMAIN_TEMPLATE, MNNVL_ENABLED
 from grove_core.resources.names import domain_claim_template_name, domain_name, listed
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.coming import refusals
 from grove_core.snapshot.size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users import parts_not_collected
@@ -115,13 +116,8 @@ class _Scene:
         self._snapshot = snapshot
         self._root = snapshot.root
         self._before = failure_in(snapshot.root.status.conditions)
-        self._refused = {
-            attempt.step.target.name: attempt.detail or "no detail given"
-            for attempt in snapshot.attempts
-            if attempt.outcome is Outcome.REFUSED
-            and isinstance(attempt.step.action, Create)
-            and attempt.step.target.kind == DOMAIN_KIND
-        }
+        refused = refusals(snapshot, Create)
+        self._refused = {name: error for (kind, name), error in refused.items() if kind == DOMAIN_KIND}
         parts: tuple[ScalingGroup | PodClique, ...] = (*snapshot.groups, *snapshot.cliques)
         for part in parts:
             if not part.deleting and self.kin.get(part.replica_index) is not Kin.JOINED:

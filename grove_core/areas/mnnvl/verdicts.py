@@ -10,6 +10,9 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.domain_condition import Failure
 
+QUESTION: Final = "computeDomain"
+"""What findings on ComputeDomains answer, in either mode."""
+
 
 @unique
 class Fate(Enum):
@@ -75,7 +78,7 @@ class FabricJudgement(NamedTuple):
     """Everything MNNVL has to say about one set.
 
     Attributes:
-        criterion: which of the criteria decided, and how (MN-001 to MN-004).
+        criterion: which of the criteria decided, and how (MN-001 to MN-003, MN-008).
         replicas: those of which there is something to say, by index.
         failure: what could not be made; None where nothing can be said of it.
     """

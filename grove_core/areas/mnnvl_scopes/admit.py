@@ -1,4 +1,4 @@
-"""Admission of what a set says of MNNVL in this mode: objections (MS-070 to MS-077)."""
+"""Admission of what a set says of MNNVL in this mode: objections (MS-070 to MS-078)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
@@ -7,7 +7,7 @@ from typing import Final
 from grove_core.areas.mnnvl_scopes.crowd import crowds_of
 from grove_core.areas.mnnvl_scopes.rules import Refuse
 from grove_core.kernel.admission import Objection
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, MnnvlMode
@@ -15,12 +15,11 @@ from grove_core.resources.fields import shown
 from grove_core.resources.found import Found, new_in
 from grove_core.resources.keys import MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
 from grove_core.resources.manifest import Manifest
-from grove_core.resources.membership import CLAIM_SUFFIX, DOMAIN_SUFFIX, KEYS, SCOPES, Scope
+from grove_core.resources.membership import CHOICES, CLAIM_SUFFIX, DOMAIN_SUFFIX, KEYS, SCOPES, Scope
 from grove_core.resources.names import index_from
 from grove_core.resources.places import CLIQUES, GROUPS, METADATA, TEMPLATE, Place, places_of
 from grove_core.resources.syntax import LONGEST_LABEL
 
-_CHOICES: Final = ("true", "false")
 _ALLOWED: Final[Mapping[str, tuple[Scope, ...]]] = MappingProxyType(
     {
         METADATA: (Scope.REPLICA,),
@@ -58,7 +57,7 @@ def _values(place: Place) -> Iterator[Found]:
     """MS-070 to MS-073."""
     told = place.annotations
     choice, scope = told.get(MNNVL_ENABLED), told.get(MNNVL_SCOPE)
-    if choice is not None and choice not in _CHOICES and place.level != METADATA:  # of the set in any mode: MN-070
+    if choice is not None and choice not in CHOICES and place.level != METADATA:  # of the set in any mode: MN-070
         yield Found(place.at(MNNVL_ENABLED), choice, Refuse.SCOPED_VALUE_INVALID, {})
     allowed = [one.value for one in _ALLOWED[place.level]]
     if scope is not None and scope not in SCOPES:
@@ -74,8 +73,8 @@ def _claim_names(manifest: Manifest) -> Iterator[Found]:
     """MS-074."""
     joined = {index for crowd in crowds_of(manifest) for index in crowd.cliques}
     for index in sorted(joined):
-        claims = manifest.spec.template.cliques[index].spec.pod_spec.get("resourceClaims")
-        for place, claim in enumerate(claims if isinstance(claims, tuple) else ()):
+        pod_spec = manifest.spec.template.cliques[index].spec.pod_spec
+        for place, claim in enumerate(list_of(pod_spec, "resourceClaims")):
             if isinstance(claim, FrozenMap) and claim.get("name") == SHARED_CLAIM:
                 path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{place}].name"
                 yield Found(path, SHARED_CLAIM, Refuse.SHARED_CLAIM_RESERVED, {"name": SHARED_CLAIM})

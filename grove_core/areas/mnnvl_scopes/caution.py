@@ -52,7 +52,7 @@ def _out_of_reach(manifest: Manifest) -> Iterator[Found]:
     """MS-080."""
     if manifest.annotations.get(MNNVL_ENABLED) != "true":
         return
-    homes = {name: group for group in manifest.spec.template.pod_clique_scaling_groups for name in group.clique_names}
+    homes = manifest.spec.template.homes
     for index, clique in enumerate(manifest.spec.template.cliques):
         group = homes.get(clique.name)
         if group is None or not asks_for_gpus(clique.spec.pod_spec):

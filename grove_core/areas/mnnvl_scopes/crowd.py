@@ -5,13 +5,7 @@ from typing import NamedTuple
 
 from grove_core.resources.keys import MNNVL_DEVICE_CLASS
 from grove_core.resources.manifest import Manifest
-from grove_core.resources.membership import (
-    Membership,
-    Scope,
-    effective_annotations,
-    membership_of,
-    seat_for,
-)
+from grove_core.resources.membership import Scope, member_of
 from grove_core.resources.places import CLIQUES, GROUPS, METADATA
 from grove_core.resources.template import CliqueTemplate, GroupTemplate, most_replicas
 
@@ -52,8 +46,8 @@ def crowds_of(manifest: Manifest) -> Iterator[Crowd]:
     found: dict[tuple[Scope, str], Crowd] = {}
     for index, clique in enumerate(template.cliques):
         place, group = homes.get(clique.name, (-1, None))
-        most = most_of(group)
-        member = _member(manifest, clique, group, last, most - 1)
+        most = most_replicas(group.replicas, group.scale_config) if group is not None else 1
+        member = member_of(manifest, clique, group, last, most - 1)
         if member is None:
             continue
         path, name = METADATA, ""
@@ -86,19 +80,3 @@ def _speaker(clique: CliqueTemplate, index: int, group: GroupTemplate | None, pl
     if group is not None and MNNVL_DEVICE_CLASS in group.annotations:
         return f"{GROUPS}[{place}]"
     return f"{CLIQUES}[{index}]" if MNNVL_DEVICE_CLASS in clique.annotations else ""
-
-
-def most_of(group: GroupTemplate | None) -> int:
-    """How many replicas of a group there may come to be; 1 where there is no group."""
-    if group is None:
-        return 1
-    return most_replicas(group.replicas, group.scale_config)
-
-
-def _member(
-    manifest: Manifest, clique: CliqueTemplate, group: GroupTemplate | None, replica: int, group_replica: int
-) -> Membership | None:
-    told = effective_annotations(manifest.annotations, clique, group)
-    if group is None:
-        return membership_of(seat_for(manifest.name, replica, clique.name), told)
-    return membership_of(seat_for(manifest.name, replica, clique.name, group.name, group_replica), told)

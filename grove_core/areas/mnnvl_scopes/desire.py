@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from grove_core.areas.mnnvl.verdicts import QUESTION
 from grove_core.areas.mnnvl_scopes.entry import Joins, Passes, Surroundings, Waits, judge_entry, member_in, opted_in
 from grove_core.areas.mnnvl_scopes.manifests import Maker, is_waited_for_by
 from grove_core.areas.mnnvl_scopes.rules import Why
@@ -10,37 +11,38 @@ from grove_core.areas.mnnvl_scopes.verdicts import Lot, ScopeJudgement
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap, part_of
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Ensure, Outcome
-from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, HeldBack, Present, Want
+from grove_core.kernel.steps import Ensure
+from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, Present, Want, Withheld
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.keys import MNNVL_ADOPTED, SET_REPLICA
 from grove_core.resources.membership import Labelled, joined_claim, scope_of
 from grove_core.resources.names import index_from, listed
 from grove_core.resources.ownership import reference_to
+from grove_core.snapshot.coming import refusals
 from grove_core.snapshot.snapshot import Snapshot
 
-QUESTION: Final = "computeDomain"
 _HELD: Final = frozenset({Lot.WAITED_FOR, Lot.TAKEN, Lot.KEPT, Lot.UNKNOWN})
 
 
 def wants_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement) -> Desired:
     """What exists and is to belong to another, to go, or to come again."""
-    wants: list[Want] = []
-    held: list[HeldBack] = []
+    return Desired.of(_wishes(snapshot, judgement))
+
+
+def _wishes(snapshot: Snapshot, judgement: ScopeJudgement) -> Iterator[Want | Withheld]:
     for fate in judgement.fates:
         found = fate.found
         if fate.lot is Lot.MADE_AGAIN and fate.member is not None:
             maker = Maker(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
-            wants.append(maker.ensured(fate.kind, fate.member, fate.owner, fate.because))
+            yield maker.ensured(fate.kind, fate.member, fate.owner, fate.because)
         elif found is not None and fate.lot is Lot.HANDED_OVER:
             owners = (reference_to(fate.owner, blocks=is_waited_for_by(fate.owner)),)
             fields = FrozenMap({"metadata": FrozenMap({"ownerReferences": owners})})
-            wants.append(Applied(found.ref, found.guard, fields, (fate.because,)))
+            yield Applied(found.ref, found.guard, fields, (fate.because,))
         elif found is not None and fate.lot is Lot.SURPLUS:
-            wants.append(Absent(found.ref, found.guard, (fate.because,)))
+            yield Absent(found.ref, found.guard, (fate.because,))
         elif fate.lot in _HELD:
-            held.append(HeldBack(fate.because.subject, (fate.because,)))
-    return Desired(tuple(wants), tuple(held))
+            yield Withheld(fate.because.subject, (fate.because,))
 
 
 def as_admitted(snapshot: Snapshot, desired: Desired) -> Desired:
@@ -64,7 +66,7 @@ def as_admitted(snapshot: Snapshot, desired: Desired) -> Desired:
         elif want.target.kind == "PodClique":
             entry = judge_entry(_newcomer(want), around, taken)
             if isinstance(entry, Waits):
-                held.append(HeldBack(want.target, (entry.because, *want.because)))
+                held.append(Withheld(want.target, (entry.because, *want.because)))
             elif isinstance(entry, Joins):
                 ensures += entry.ensures
                 taken.update(one.target for one in entry.ensures)
@@ -144,16 +146,11 @@ def _of_clique(clique: Labelled) -> Finding:
 
 def _around(snapshot: Snapshot) -> Surroundings:
     """A snapshot as admission looks at it."""
-    refused = {
-        (attempt.step.target.kind, attempt.step.target.name): attempt.detail or "no detail given"
-        for attempt in snapshot.attempts
-        if attempt.outcome is Outcome.REFUSED and isinstance(attempt.step.action, Ensure)
-    }
     return Surroundings(
         configuration=snapshot.configuration,
         served=snapshot.served,
         owner=snapshot.root,
         domains=snapshot.named_domains,
         claims=snapshot.named_claims,
-        refused=refused,
+        refused=refusals(snapshot, Ensure),
     )

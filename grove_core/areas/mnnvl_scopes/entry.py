@@ -24,16 +24,16 @@ from grove_core.resources.membership import (
     SCOPES,
     Labelled,
     Membership,
-    Scope,
     Seat,
     membership_of,
+    scope_of,
     seat_of,
     sharer_of,
 )
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import CLAIM_KIND, Owned
 
-Named: TypeAlias = Mapping[tuple[str, str], Resource]
+Shared: TypeAlias = ComputeDomain | Owned
 SHARED_KINDS = (DOMAIN_KIND, CLAIM_KIND)
 
 
@@ -107,7 +107,7 @@ def judge_entry(clique: Labelled, around: Surroundings, ensured: AbstractSet[Ref
     ensures: list[Ensured] = []
     for kind in SHARED_KINDS:
         ref = maker.address_of(kind, member)
-        named: Named = around.domains if kind == DOMAIN_KIND else around.claims
+        named: Mapping[tuple[str, str], Shared] = around.domains if kind == DOMAIN_KIND else around.claims
         found = named.get((ref.namespace, ref.name))
         obstacle = _obstacle(clique.ref, ref, found, member, around.refused)
         if obstacle is not None:
@@ -139,8 +139,7 @@ def member_in(clique: Labelled, seat: Seat | None = None) -> Membership | Passes
         return Passes(Why.NOT_OPTED_IN.because(clique.ref, annotation=MNNVL_ENABLED, value=value))
     if said != "true":
         return _odd(clique, MNNVL_ENABLED, 'is neither "true" nor "false"')
-    scope = SCOPES.get(str(clique.annotations.get(MNNVL_SCOPE, Scope.REPLICA.value)))
-    if scope is None:
+    if scope_of(clique.annotations) is None:
         return _odd(clique, MNNVL_SCOPE, f"is none of {', '.join(SCOPES)}")
     if clique.annotations.get(MNNVL_DEVICE_CLASS) == "":
         return _odd(clique, MNNVL_DEVICE_CLASS, "names no device class")
@@ -150,22 +149,22 @@ def member_in(clique: Labelled, seat: Seat | None = None) -> Membership | Passes
     return membership_of(seat, clique.annotations) or _odd(clique, MNNVL_SCOPE, "is of no scaling group")
 
 
-def serves(found: ComputeDomain | Owned | Resource, member: Membership) -> bool:
+def serves(found: Shared, member: Membership) -> bool:
     """Whether an object is the domain or the claim of a membership: its labels say what and for whom (MS-036).
 
     Claims of ``resourceSharing`` have the labels of a user, too.
     """
-    return isinstance(found, ComputeDomain | Owned) and sharer_of(found.labels) == member.user
+    return sharer_of(found.labels) == member.user
 
 
-def holder_of(found: Resource) -> str:
+def holder_of(found: Shared) -> str:
     """Whom an object serves, in words."""
-    user = sharer_of(found.labels) if isinstance(found, ComputeDomain | Owned) else None
+    user = sharer_of(found.labels)
     return str(user) if user is not None else "somebody else: no label says whom"
 
 
 def _obstacle(
-    clique: Ref, ref: Ref, found: Resource | None, member: Membership, refused: Mapping[tuple[str, str], str]
+    clique: Ref, ref: Ref, found: Shared | None, member: Membership, refused: Mapping[tuple[str, str], str]
 ) -> Reason | None:
     """Why a domain or claim cannot be had now; None where it can."""
     here = {"kind": ref.kind, "name": ref.name}

@@ -57,7 +57,7 @@ def annotations_for(snapshot: Snapshot) -> dict[str, FrozenMap]:
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return {}
     root, template = snapshot.root, snapshot.root.spec.template
-    homes = {name: group for group in template.pod_clique_scaling_groups for name in group.clique_names}
+    homes = template.homes
     return {
         clique.name: effective_annotations(root.annotations, clique, homes.get(clique.name))
         for clique in template.cliques
@@ -233,7 +233,7 @@ class _Place(NamedTuple):
 def _places(snapshot: Snapshot) -> Iterator[_Place]:
     """Every PodClique that the set consists of; linear in their number, and none where they are too many (WL-024)."""
     root, template = snapshot.root, snapshot.root.spec.template
-    homes = {name: group for group in template.pod_clique_scaling_groups for name in group.clique_names}
+    homes = template.homes
     live = {group.ref.name: group.replicas for group in snapshot.groups}
     for replica in range(0 if is_too_large(snapshot) else max(root.spec.replicas, 0)):
         base = replica_name(root.ref.name, replica)

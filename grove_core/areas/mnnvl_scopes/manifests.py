@@ -17,11 +17,7 @@ _SELECTOR = 'device.attributes["compute-domain.nvidia.com"].name == "{}"'
 
 
 class Maker:
-    """Makes what PodCliques of one namespace share, as a cluster reads it.
-
-    Attributes:
-        domain_version, claim_version: ``apiVersion`` of each.
-    """
+    """Makes what PodCliques of one namespace share, as a cluster reads it."""
 
     def __init__(self, configuration: Configuration, served: Served, namespace: str) -> None:
         """For a namespace."""

@@ -1,4 +1,4 @@
-"""Admission of what a set says of its topology (TP-060 to TP-074)."""
+"""Admission of what a set says of its topology (TP-060 to TP-075)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple

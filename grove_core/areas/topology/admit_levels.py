@@ -10,7 +10,7 @@ from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopol
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.found import Found
 from grove_core.resources.names import listed
-from grove_core.resources.topology_use import User
+from grove_core.resources.topology_use import User, placed_among
 
 LEVELS = "spec.levels"
 
@@ -35,11 +35,6 @@ def doubts_of(subject: Ref, new: ClusterTopology, old: ClusterTopology | None, a
     """Who uses it could not be looked up, or not all of them."""
     if old is not None and old.levels != new.levels and (around.users is None or around.partial):
         yield Found(LEVELS, levels_text(new.levels), Warn.USERS_NOT_KNOWN, {}).caution(subject)
-
-
-def placed_among(users: Iterable[User]) -> tuple[User, ...]:
-    """Those of whom a pod is bound to a node."""
-    return tuple(user for user in users if user.scheduled)
 
 
 def levels_text(levels: Levels) -> str:

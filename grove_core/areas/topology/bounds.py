@@ -71,7 +71,7 @@ class Bounds:
             return self._shortage(bundle, domain, subject)
         if not domains:
             return (Fit.NO_DOMAIN.because(subject, level=level, where=self.place(domain)),)
-        best = max(domains, key=lambda one: self._share(bundle, one))
+        best = max(domains, key=lambda one: min(limit.have / limit.need for limit in self._limits(bundle, one)))
         none = Fit.NONE_HOLDS.because(
             subject,
             level=level,
@@ -127,12 +127,6 @@ class Bounds:
             for obstacle, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
         ]
         return f"; of its {len(domain.nodes)} nodes {', '.join(told)}" if told else ""
-
-    def _share(self, bundle: Bundle, domain: Domain) -> float:
-        """How much of the bundle a domain could hold, by the tightest limit."""
-        if bundle.is_plain:
-            return self._room(bundle, domain) / bundle.pods
-        return min(limit.have / limit.need for limit in self._limits(bundle, domain))
 
     def _limits(self, bundle: Bundle, domain: Domain) -> Iterator[_Limit]:
         """Every limit that we know; at least one for a bundle of at least one pod."""

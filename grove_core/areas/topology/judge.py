@@ -8,7 +8,7 @@ from grove_core.kernel.conditions import LONGEST_MESSAGE
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Levels, nearest
 from grove_core.resources.names import listed
-from grove_core.resources.topology_use import constrained_in, use_of
+from grove_core.resources.topology_use import bound_of, constrained_in, use_of
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -26,7 +26,7 @@ def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
     which = (Why.TOPOLOGY_NAMED if use.named else Why.TOPOLOGY_BY_DEFAULT).because(root, topology=name)
     if not snapshot.configuration.topology.enabled:
         return TopologyJudgement(Standing.OFF, (Why.TOPOLOGY_OFF.because(root), which), name)
-    levels = _levels_of(snapshot, name)
+    levels = levels_of(snapshot, name)
     if levels is None and TOPOLOGY_KIND not in snapshot.complete:
         unknown = Why.TOPOLOGY_NOT_COLLECTED.because(root, topology=name)
         return TopologyJudgement(Standing.UNKNOWN, (unknown, which), name)
@@ -55,8 +55,7 @@ def placing_of(snapshot: Snapshot, judgement: TopologyJudgement) -> Placing:
 
 def is_placed(snapshot: Snapshot) -> bool:
     """Whether a pod of the set is bound to a node, by its cliques' statuses or by the pods themselves."""
-    stored = any((clique.status.scheduled or 0) > 0 for clique in snapshot.cliques)
-    return stored or any(pod.node for _, pod in snapshot.pods())
+    return any(bound_of(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
 
 
 def trouble_in(judgement: TopologyJudgement, misplaced: Sequence[str]) -> tuple[str, str] | None:
@@ -92,7 +91,7 @@ def lacking_in(snapshot: Snapshot, name: str, levels: Levels) -> Iterator[Reason
                 )
 
 
-def _levels_of(snapshot: Snapshot, name: str) -> Levels | None:
+def levels_of(snapshot: Snapshot, name: str) -> Levels | None:
     """Of a topology; those that are configured for the default one, which is made of them where there is none."""
     found = snapshot.topologies.get(name)
     if found is not None:

@@ -9,7 +9,7 @@ from grove_core.areas.topology.verdicts import Hold
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import Applied, Desired, HeldBack, Present
+from grove_core.kernel.wants import Applied, Desired, Present, Withheld
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, Levels, topology_ref
 from grove_core.resources.keys import GROVE, MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
 
@@ -41,9 +41,9 @@ def wants_of_topologies(moment: TopologyMoment) -> tuple[Desired, tuple[Finding,
         because += restored
     if found.deleting and TOPOLOGY_FINALIZER in found.finalizers:
         if hold is Hold.HELD:
-            held += (HeldBack(found.ref, (Why.USERS_STAY.because(found.ref, users=users_text(moment.users)),)),)
+            held += (Withheld(found.ref, (Why.USERS_STAY.because(found.ref, users=users_text(moment.users)),)),)
         elif hold is Hold.UNKNOWN:
-            held += (HeldBack(found.ref, (why,)),)
+            held += (Withheld(found.ref, (why,)),)
     wants = [Applied(found.ref, found.guard, FrozenMap(fields), tuple(because))] if fields else []
     wants += _let_go_of_shadow(moment)
     return Desired(tuple(wants), held), (finding,)
@@ -108,23 +108,23 @@ def _without_ours(finalizers: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in finalizers if name != TOPOLOGY_FINALIZER)
 
 
-def _default_of(moment: TopologyMoment, found: ClusterTopology) -> tuple[tuple[Reason, ...], tuple[HeldBack, ...]]:
+def _default_of(moment: TopologyMoment, found: ClusterTopology) -> tuple[tuple[Reason, ...], tuple[Withheld, ...]]:
     """Why the default one is written anew, and why it is not although it should be (TP-051, TP-052, TP-054)."""
     if not moment.is_default or not moment.told.enabled or found.deleting:
         return (), ()
     if found.ref.kind != TOPOLOGY_KIND:
         named = Why.NAME_IS_A_BINDING.because(found.ref, kind=found.ref.kind, topology=moment.name)
-        return (), (HeldBack(found.ref, (named,)),)
+        return (), (Withheld(found.ref, (named,)),)
     restored = Why.DEFAULT_RESTORED.because(found.ref, levels=levels_text(moment.told.levels))
     labelled = () if found.labels.get(MANAGED_BY) == OPERATOR else (restored,)
     if found.levels == moment.told.levels:
         return labelled, ()
     if moment.unknown:
         unknown = Why.SETS_NOT_COLLECTED.because(found.ref, kinds=", ".join(moment.unknown))
-        return labelled, (HeldBack(found.ref, (unknown, restored)),)
+        return labelled, (Withheld(found.ref, (unknown, restored)),)
     if moment.placed:
         in_use = Why.DEFAULT_IN_USE.because(found.ref, users=users_text(moment.placed))
-        return labelled, (HeldBack(found.ref, (in_use, restored)),)
+        return labelled, (Withheld(found.ref, (in_use, restored)),)
     return (restored,), ()
 
 

@@ -8,7 +8,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, ClusterTopology, topology_ref
 from grove_core.resources.configuration import TopologyAware
-from grove_core.resources.topology_use import CLIQUE_KIND, SET_KIND, User, bound_among, users_among
+from grove_core.resources.topology_use import CLIQUE_KIND, SET_KIND, User, bound_among, placed_among, users_among
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
 
 USE_IS_SEEN_BY: Final = frozenset({SET_KIND, CLIQUE_KIND})
@@ -71,7 +71,7 @@ class TopologyMoment:
     @property
     def placed(self) -> tuple[User, ...]:
         """The users of whom a pod is bound to a node."""
-        return tuple(user for user in self.users if user.scheduled)
+        return placed_among(self.users)
 
 
 def unknown_of_use(cluster: Cluster) -> tuple[str, ...]:

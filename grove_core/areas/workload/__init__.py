@@ -1,7 +1,7 @@
 """Workload (WL): what a PodCliqueSet becomes, how it changes, and how it ends. Read specs/workload.md first.
 
-``desire`` is the door for wishes, ``admit`` for admission; ``rules`` has the clauses. The other files, by what they
-are about:
+``desire`` is the door for wishes, ``admit`` for admission; ``rules`` has the clauses, ``verdicts`` the answers. The
+other files, by what they are about:
 
 - Admission and defaults: ``admit`` gathers ``admit_metadata`` (labels, one by one), ``admit_names`` (what names
   become), ``admit_pods`` and ``admit_template`` (pod specs, and the template as a whole), ``admit_sharing`` (claims),

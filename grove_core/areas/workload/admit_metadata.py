@@ -1,4 +1,4 @@
-"""Names, labels and annotations, one by one: what Kubernetes would not take (WL-100 to WL-109)."""
+"""Names, labels and annotations, one by one: what Kubernetes would not take (WL-100 to WL-105, WL-107, WL-108)."""
 
 from collections.abc import Iterator, Mapping
 
@@ -19,7 +19,7 @@ from grove_core.resources.syntax import (
 
 
 def metadata_faults(manifest: Manifest) -> Iterator[Found]:
-    """WL-100 to WL-108: of the set, of each clique, of each scaling group."""
+    """WL-100 to WL-105, WL-107 and WL-108: of the set, of each clique, of each scaling group."""
     if manifest.name and not is_dns_subdomain(manifest.name):
         yield Found("metadata.name", manifest.name, Refuse.SET_NAME_INVALID, {})
     if manifest.namespace and not is_dns_label(manifest.namespace):

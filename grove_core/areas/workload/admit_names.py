@@ -46,10 +46,10 @@ def length_faults(manifest: Manifest) -> Iterator[Found]:
     name, spec = manifest.name, manifest.spec
     if not name or _role_excess(name) > 0:
         return
-    grouped = {member for group in spec.template.pod_clique_scaling_groups for member in group.clique_names}
+    homes = spec.template.homes
     for index, clique in enumerate(spec.template.cliques):
         excess = len(name) + len(clique.name) - MOST_TOGETHER
-        if clique.name not in grouped and excess > 0:
+        if clique.name not in homes and excess > 0:
             facts: dict[str, Fact] = {"excess": excess, "most": MOST_TOGETHER}
             yield Found(f"{CLIQUES}[{index}].name", clique.name, Refuse.STANDALONE_NAMES_TOO_LONG, facts)
     for index, group in enumerate(spec.template.pod_clique_scaling_groups):
@@ -72,7 +72,7 @@ def derived_faults(manifest: Manifest) -> Iterator[Found]:
     last = max(manifest.spec.replicas, 1) - 1
     template = manifest.spec.template
     yield from _claims(_Owner(manifest.name, last, template.resource_sharing, TEMPLATE))
-    homes = {name: group for group in template.pod_clique_scaling_groups for name in group.clique_names}
+    homes = template.homes
     for index, clique in enumerate(template.cliques):
         yield from _of_clique(manifest, last, clique, f"{CLIQUES}[{index}]", homes.get(clique.name))
     for index, group in enumerate(template.pod_clique_scaling_groups):

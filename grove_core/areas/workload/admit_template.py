@@ -18,7 +18,7 @@ def template_faults(manifest: Manifest) -> Iterator[Found]:
     if spec.update_strategy.type not in UPDATE_STRATEGIES:
         facts = {"allowed": ", ".join(UPDATE_STRATEGIES)}
         yield Found("spec.updateStrategy.type", spec.update_strategy.type, Refuse.UPDATE_STRATEGY_UNKNOWN, facts)
-    homes = {name: group.name for group in template.pod_clique_scaling_groups for name in group.clique_names}
+    homes = template.homes
     roles: dict[str, str] = {}
     for index, clique in enumerate(template.cliques):
         path, role = f"{CLIQUES}[{index}].spec", clique.spec.role_name
@@ -32,10 +32,12 @@ def template_faults(manifest: Manifest) -> Iterator[Found]:
             yield from _group_scaling(group, group.scale_config, f"{GROUPS}[{index}].scaleConfig")
 
 
-def _clique_scaling(clique: CliqueTemplate, scaling: AutoScaling, above: str, home: str | None) -> Iterator[Found]:
+def _clique_scaling(
+    clique: CliqueTemplate, scaling: AutoScaling, above: str, home: GroupTemplate | None
+) -> Iterator[Found]:
     path, replicas = f"{above}.autoScalingConfig", clique.spec.replicas
     if home is not None:
-        yield Found(path, scaling.model_dump(exclude_unset=True), Refuse.MEMBER_SCALES_ITSELF, {"group": home})
+        yield Found(path, scaling.model_dump(exclude_unset=True), Refuse.MEMBER_SCALES_ITSELF, {"group": home.name})
     floor = replicas if scaling.min_replicas is None else scaling.min_replicas
     needed = clique.min_available
     if floor < needed <= replicas:  # a threshold above the replicas is to blame itself

@@ -8,8 +8,9 @@ from grove_core.areas.workload.crew import Place, free_places, is_full, living
 from grove_core.areas.workload.gates import GangState
 from grove_core.areas.workload.pods import names_of
 from grove_core.areas.workload.scene import Scene
-from grove_core.kernel.steps import Create, Outcome
+from grove_core.kernel.steps import Create
 from grove_core.resources.podclique import PodClique
+from grove_core.snapshot.coming import refusals
 
 
 class Births:
@@ -135,11 +136,6 @@ class Births:
 
 
 def _unwritable_in(scene: Scene) -> AbstractSet[tuple[str, str]]:
-    snapshot = scene.snapshot
-    refused = {
-        (attempt.step.target.kind, attempt.step.target.name)
-        for attempt in snapshot.attempts
-        if attempt.outcome is Outcome.REFUSED and isinstance(attempt.step.action, Create)
-    }
-    namespace = scene.root.ref.namespace
-    return refused | {(kind, name) for kind, where, name in snapshot.strangers if where == namespace}
+    snapshot, namespace = scene.snapshot, scene.root.ref.namespace
+    taken = {(kind, name) for kind, where, name in snapshot.strangers if where == namespace}
+    return refusals(snapshot, Create).keys() | taken

@@ -8,9 +8,9 @@ from grove_core.areas.workload.blueprint import CliquePart, GroupPart
 from grove_core.areas.workload.manifests import Sketch, wanted
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
-from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.frozen import FrozenMap, Json, list_of, part_of
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import HeldBack, Present
+from grove_core.kernel.wants import Present, Withheld
 from grove_core.resources.blank import Blank
 from grove_core.resources.injection import in_containers
 from grove_core.resources.keys import CLAIMS, CLIQUE, COMPONENT, GROUP, GROUP_REPLICA, POD_INDEX, SET_REPLICA
@@ -24,7 +24,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import ALL_REPLICAS, SCOPES, ResourceSharing
 from grove_core.snapshot.snapshot import Snapshot
 
-Shared: TypeAlias = Iterator[Sketch | HeldBack]
+Shared: TypeAlias = Iterator[Sketch | Withheld]
 
 
 def claims_of_set(scene: Scene) -> Shared:
@@ -57,26 +57,19 @@ def with_claims(pod_spec: FrozenMap, root: PodCliqueSet, part: CliquePart, pod_i
     names = tuple(dict.fromkeys(_claims_of_pod(root, part, pod_index)))
     if not names:
         return pod_spec
-    own = pod_spec.get("resourceClaims")
     in_pod = tuple(FrozenMap({"name": name, "resourceClaimName": name}) for name in names)
-    claimed = FrozenMap({**pod_spec, "resourceClaims": (*(own if isinstance(own, tuple) else ()), *in_pod)})
+    claimed = FrozenMap({**pod_spec, "resourceClaims": (*list_of(pod_spec, "resourceClaims"), *in_pod)})
 
     def using(container: FrozenMap) -> Json:
-        resources = container.get("resources")
-        resources = resources if isinstance(resources, FrozenMap) else FrozenMap({})
-        used = resources.get("claims")
-        claims = (*(used if isinstance(used, tuple) else ()), *(FrozenMap({"name": name}) for name in names))
+        resources = part_of(container, "resources")
+        claims = (*list_of(resources, "claims"), *(FrozenMap({"name": name}) for name in names))
         return FrozenMap({**container, "resources": FrozenMap({**resources, "claims": claims})})
 
     return in_containers(claimed, using)
 
 
 def _claims_of_pod(root: PodCliqueSet, part: CliquePart, pod_index: int) -> Iterator[str]:
-    short = part.template.name
-    group = next(
-        (group for group in root.spec.template.pod_clique_scaling_groups if part.group and short in group.clique_names),
-        None,
-    )
+    short, group = part.template.name, part.home
     levels: list[tuple[str, int, tuple[ResourceSharing, ...]]] = [
         (root.ref.name, part.replica, root.spec.template.resource_sharing),
         (part.group, part.group_replica, group.resource_sharing if group else ()),
@@ -109,13 +102,13 @@ def _claims(
 
 def _claim(
     scene: Scene, owner: Resource, entry: ResourceSharing, index: int | None, labels: Mapping[str, str]
-) -> Sketch | HeldBack:
+) -> Sketch | Withheld:
     root, name = scene.root, claim_name(owner.ref.name, index, entry.name)
     template = template_of(scene.snapshot, entry)
     if template is None:
         ref = Ref(CLAIMS, CLAIM_KIND, root.ref.namespace, name)
         full = f"{entry.namespace or root.ref.namespace}/{entry.name}"
-        return HeldBack(ref, (Why.CLAIM_TEMPLATE_ELSEWHERE.because(ref, template=full),))
+        return Withheld(ref, (Why.CLAIM_TEMPLATE_ELSEWHERE.because(ref, template=full),))
     return Sketch(CLAIM_KIND, name, partial(_claim_for, root, owner, entry, name, template, labels))
 
 

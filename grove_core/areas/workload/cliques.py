@@ -10,7 +10,7 @@ from grove_core.areas.workload.revision import Revision, wanted_annotations, wan
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scalers import bounds_of
 from grove_core.areas.workload.template_hash import is_ours
-from grove_core.kernel.frozen import FrozenMap, Json, freeze
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.wants import Present
 from grove_core.resources.blank import Blank
 from grove_core.resources.injection import with_gpu_claim
@@ -18,7 +18,6 @@ from grove_core.resources.keys import CLIQUE_FINALIZER, DOMAIN_TEMPLATE, GROUP_F
 from grove_core.resources.labels import labels_of, labels_of_replica
 from grove_core.resources.membership import KEYS as MNNVL_KEYS
 from grove_core.resources.membership import joined_claim
-from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.overlay import changed_texts, differing, replacing
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
@@ -35,7 +34,7 @@ class Joined(NamedTuple):
     """
 
     template: str = ""
-    said: FrozenMap = NO_TEXTS
+    said: FrozenMap = EMPTY
 
 
 NOT_JOINED: Final = Joined()
@@ -123,7 +122,7 @@ def _lost_hash(clique: PodClique, part: CliquePart, revision: Revision, pods: It
 def change_of_scaling_group(group: ScalingGroup, part: GroupPart) -> FrozenMap:
     """What a scaling group should say otherwise: the annotations of its template (WL-025); empty where nothing."""
     annotations = changed_texts(_of_group(part), group.annotations)
-    return FrozenMap({"metadata": FrozenMap({"annotations": annotations})}) if annotations else NO_TEXTS
+    return FrozenMap({"metadata": FrozenMap({"annotations": annotations})}) if annotations else EMPTY
 
 
 def template_fields(root: PodCliqueSet, clique: PodClique, part: CliquePart, revision: Revision) -> FrozenMap:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from grove_core.areas.workload.blueprint import CliquePart
-from grove_core.kernel.frozen import FrozenMap, Json, frozen
+from grove_core.kernel.frozen import FrozenMap, Json, frozen, list_of
 from grove_core.resources.injection import in_containers
 from grove_core.resources.keys import GROUP, GROUP_REPLICA, POD_INDEX
 from grove_core.resources.names import replica_name
@@ -52,10 +52,9 @@ def _with_variables(pod_spec: FrozenMap, variables: Iterable[Variable]) -> Froze
     names = {variable["name"] for variable in given}
 
     def filled(container: FrozenMap) -> Json:
-        own = container.get("env")
         kept = [
             variable
-            for variable in (own if isinstance(own, tuple) else ())
+            for variable in list_of(container, "env")
             if not (isinstance(variable, FrozenMap) and variable.get("name") in names)
         ]
         return FrozenMap({**container, "env": (*map(frozen, given), *kept)})

@@ -19,7 +19,7 @@ from grove_core.areas.workload.walk import Midst, Walk
 from grove_core.kernel.frozen import FrozenMap, part_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Absent, Applied, Desired, HeldBack, Present, Want
+from grove_core.kernel.wants import Absent, Applied, Desired, Present, Want, Withheld
 from grove_core.resources.keys import GROVE
 from grove_core.resources.overlay import differing
 from grove_core.resources.owned import Owned
@@ -52,20 +52,20 @@ def wants_of_expansion(scene: Scene, replicas: Sequence[ReplicaPart], midst: Mid
     snapshot = scene.snapshot
     there = {(ref.kind, ref.name): found for ref, found in snapshot.targets().items()}
     wants: list[Want] = []
-    held: list[HeldBack] = []
+    held: list[Withheld] = []
     taken: dict[tuple[str, str], Sketch] = {}
     ends = _names_in(replicas, midst.ending)
     waiting = _waiting_in(replicas, midst.fabric)
     walk = Walk(scene, midst.written | ends, midst)
     for item in walk.everything(replicas):
-        if isinstance(item, HeldBack):
+        if isinstance(item, Withheld):
             held.append(item)
         elif isinstance(item, Applied | Absent):
             wants.append(item)
         elif (item.kind, item.name) in taken:
             first, second = taken[item.kind, item.name].make(), item.make()
             because = Why.NAME_WANTED_TWICE.because(second.target, other=first.because[0].sentence)
-            held.append(HeldBack(second.target, (because, *second.because)))
+            held.append(Withheld(second.target, (because, *second.because)))
         else:
             taken[item.kind, item.name] = item
             found = there.get((item.kind, item.name))
@@ -73,7 +73,7 @@ def wants_of_expansion(scene: Scene, replicas: Sequence[ReplicaPart], midst: Mid
                 continue
             if found is None and (item.kind, item.name) in waiting:
                 ref = Ref(GROVE, item.kind, snapshot.root.ref.namespace, item.name)
-                held.append(HeldBack(ref, waiting[item.kind, item.name]))
+                held.append(Withheld(ref, waiting[item.kind, item.name]))
             elif found is None and not (item.kind == "PodClique" and item.name in ends):
                 want = item.make()
                 holder = snapshot.strangers.get((item.kind, want.target.namespace, item.name))
@@ -81,7 +81,7 @@ def wants_of_expansion(scene: Scene, replicas: Sequence[ReplicaPart], midst: Mid
                     wants.append(want)
                 else:
                     because = Why.NAME_IS_ANOTHERS.because(want.target, holder=holder)
-                    held.append(HeldBack(want.target, (because, *want.because)))
+                    held.append(Withheld(want.target, (because, *want.because)))
             elif item.kind in _FOLLOWING and isinstance(found, Owned) and not _says(found, item):
                 wants.extend(_following(found, item.make()))
     expected = {*taken, *((item.target.kind, item.target.name) for item in held)}

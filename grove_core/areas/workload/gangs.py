@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from grove_core.areas.workload.blueprint import CliquePart, GangPart
 from grove_core.areas.workload.manifests import wanted
 from grove_core.areas.workload.rules import Why
-from grove_core.kernel.frozen import FrozenMap, Json, freeze
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Applied, Present
 from grove_core.resources.blank import Blank
@@ -96,8 +96,7 @@ def change_of_podgang(
     }
     follows = bool(metadata) or "priorityClassName" in spec
     if placement.topology != gang.placement.topology:
-        told = metadata.get("annotations", FrozenMap({}))
-        metadata["annotations"] = FrozenMap({**told, **_annotation(placement)})
+        metadata["annotations"] = FrozenMap({**metadata.get("annotations", EMPTY), **_annotation(placement)})
     if metadata:
         fields["metadata"] = FrozenMap(metadata)
     if not fields:

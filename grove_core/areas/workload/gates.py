@@ -9,7 +9,7 @@ from grove_core.kernel.decisions import Decision, Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Applied, Desired, HeldBack
+from grove_core.kernel.wants import Applied, Desired, Withheld
 from grove_core.resources.keys import GATE, GROVE
 from grove_core.resources.names import replica_name
 from grove_core.resources.pod import Pod
@@ -114,7 +114,7 @@ def wants_of_gates(judged: tuple[GateJudgement, ...]) -> Desired:
     held = {gate.clique.ref: gate for gate in reversed(judged) if not gate.opens.verdict}
     return Desired(
         tuple(Applied(gate.pod.ref, gate.pod.guard, _OPENED, gate.opens.because) for gate in opened),
-        tuple(HeldBack(ref, gate.opens.because) for ref, gate in sorted(held.items(), key=lambda item: item[0].name)),
+        tuple(Withheld(ref, gate.opens.because) for ref, gate in sorted(held.items(), key=lambda item: item[0].name)),
     )
 
 

@@ -12,13 +12,13 @@ from typing import Final, NamedTuple, TypeAlias
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.membership import Scope, effective_annotations, scope_of
+from grove_core.resources.names import index_from
 from grove_core.resources.template import PER_REPLICA, CliqueTemplate, GroupTemplate, ResourceSharing, most_replicas
 
 Word: TypeAlias = str | int
 """A word as it stands there, or how many indices may stand there."""
 
 _ALL: Final = "all"
-_MOST_DIGITS: Final = 10
 
 
 class Pattern(NamedTuple):
@@ -111,7 +111,7 @@ def _patterns_of(manifest: Manifest) -> Iterator[Pattern]:
 def _shared_domains(manifest: Manifest, replica: tuple[Word, ...]) -> Iterator[Pattern]:
     """The ComputeDomains that a set's cliques would share by annotation (MS-077)."""
     template = manifest.spec.template
-    homes = {name: group for group in template.pod_clique_scaling_groups for name in group.clique_names}
+    homes = template.homes
     found = set[tuple[Word, ...]]()
     for clique in template.cliques:
         group = homes.get(clique.name)
@@ -155,12 +155,7 @@ def _claims(owner: tuple[Word, ...], count: int, entries: Iterable[ResourceShari
 
 def _ends(words: tuple[str, ...]) -> Iterator[int]:
     """Where the name of another set may end inside a name: before an index, or before the word for all replicas."""
-    return (end for end in range(1, len(words)) if words[end] == _ALL or _is_index(words[end]))
-
-
-def _is_index(word: str) -> bool:
-    """Whether an index is written so; a name may be of any length, and its digits are only counted then."""
-    return word.isascii() and word.isdecimal() and len(word) <= _MOST_DIGITS and (word == "0" or word[0] != "0")
+    return (end for end in range(1, len(words)) if words[end] == _ALL or index_from(words[end]) is not None)
 
 
 def _common(ours: Iterable[Pattern], theirs: Iterable[Pattern]) -> Iterator[tuple[str, str]]:
@@ -182,7 +177,7 @@ def _by_places(patterns: Iterable[Pattern]) -> dict[tuple[str, ...], dict[frozen
     """Patterns by their kind and words with indices left open, then by where they leave one open themselves."""
     found: dict[tuple[str, ...], dict[frozenset[int], list[Pattern]]] = {}
     for pattern in patterns:
-        words = ("#" if isinstance(word, int) or _is_index(word) else word for word in pattern.words)
+        words = ("#" if isinstance(word, int) or index_from(word) is not None else word for word in pattern.words)
         places = frozenset(place for place, word in enumerate(pattern.words) if isinstance(word, int))
         found.setdefault((pattern.kind, *words), {}).setdefault(places, []).append(pattern)
     return found

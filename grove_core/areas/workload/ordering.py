@@ -21,7 +21,7 @@ class Ordering:
             self._before = {name: (names[place],) for place, name in enumerate(names[1:])}
         elif template.clique_startup_type == EXPLICIT:
             self._before = {clique.name: clique.spec.starts_after for clique in template.cliques}
-        self._group_of = {name: group for group in template.pod_clique_scaling_groups for name in group.clique_names}
+        self._homes = template.homes
 
     def parents_of(self, part: CliquePart) -> tuple[tuple[str, int], ...]:
         """The cliques whose pods must be ready first: full name, and how many pods of it.
@@ -36,7 +36,7 @@ class Ordering:
         )
 
     def _names_of(self, short: str, part: CliquePart) -> Iterator[str]:
-        group = self._group_of.get(short)
+        group = self._homes.get(short)
         if part.base_gang:
             own = scaling_group_name(self._set_name, part.replica, group.name) if group else ""
             if own and own == part.group:

@@ -2,7 +2,7 @@
 
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import Desired, HeldBack, Released, Status, Want
+from grove_core.kernel.wants import Desired, Released, Status, Want, Withheld
 from grove_core.snapshot.size import MOST, size_of
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -23,10 +23,10 @@ def left_as_it_is(snapshot: Snapshot, desired: Desired) -> Desired:
     if because is None or snapshot.root.deleting:
         return desired
     goes_on: list[Want] = []
-    held = [HeldBack(snapshot.root.ref, (because,))]
+    held = [Withheld(snapshot.root.ref, (because,))]
     for want in desired.wants:
         if isinstance(want, Status | Released):
             goes_on.append(want)
         else:
-            held.append(HeldBack(want.target, (because, *want.because)))
+            held.append(Withheld(want.target, (because, *want.because)))
     return Desired(tuple(goes_on), (*held, *desired.held_back))

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from grove_core.areas.topology.verdicts import Placing
-from grove_core.areas.workload.blueprint import GangPart
-from grove_core.resources.names import scaling_group_name
+from grove_core.areas.workload.blueprint import CliquePart, GangPart
 from grove_core.resources.placement import NO_PACK, NOWHERE, Pack, Placement, Together
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import TopologyConstraint
@@ -21,30 +20,28 @@ def placement_of(root: PodCliqueSet, part: GangPart, placing: Placing) -> Placem
     if not placing.topology:
         return NOWHERE
     template, keys = root.spec.template, placing.keys
-    groups = {
-        scaling_group_name(root.ref.name, part.replica, group.name): group.topology_constraint
-        for group in template.pod_clique_scaling_groups
-    }
-    own = groups.get(part.group) or template.topology_constraint
+    own = (_of_home(part.cliques[0]) if part.group else None) or template.topology_constraint
     packs = ((clique.name, _pack(clique.template.topology_constraint, keys)) for clique in part.cliques)
     return Placement(
         placing.topology,
         _pack(own, keys),
         tuple(sorted((name, pack) for name, pack in packs if pack != NO_PACK)),
-        () if part.group else tuple(sorted(_together(part, groups, keys))),
+        () if part.group else tuple(sorted(_together(part, keys))),
     )
 
 
-def _together(
-    part: GangPart, groups: Mapping[str, TopologyConstraint | None], keys: Mapping[str, str]
-) -> Iterator[Together]:
+def _together(part: GangPart, keys: Mapping[str, str]) -> Iterator[Together]:
     """The replicas of scaling groups that are part of a base gang, as far as their group has a constraint (TP-022)."""
-    members: dict[tuple[str, int], list[str]] = {}
+    members: dict[tuple[str, int], list[CliquePart]] = {}
     for clique in part.cliques:
-        if groups.get(clique.group) is not None:
-            members.setdefault((clique.group, clique.group_replica), []).append(clique.name)
-    for (group, replica), names in members.items():
-        yield Together(f"{group}-{replica}", tuple(names), _pack(groups[group], keys))
+        if _of_home(clique) is not None:
+            members.setdefault((clique.group, clique.group_replica), []).append(clique)
+    for (group, replica), cliques in members.items():
+        yield Together(f"{group}-{replica}", tuple(one.name for one in cliques), _pack(_of_home(cliques[0]), keys))
+
+
+def _of_home(clique: CliquePart) -> TopologyConstraint | None:
+    return clique.home.topology_constraint if clique.home is not None else None
 
 
 def _pack(constraint: TopologyConstraint | None, keys: Mapping[str, str]) -> Pack:

@@ -11,7 +11,7 @@ from grove_core.areas.workload.manifests import wanted
 from grove_core.areas.workload.ordering import Ordering
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.template_hash import short_hash
-from grove_core.kernel.frozen import FrozenMap, Json, freeze
+from grove_core.kernel.frozen import FrozenMap, freeze, list_of
 from grove_core.kernel.wants import Present
 from grove_core.resources.blank import Blank
 from grove_core.resources.injection import with_gpu_claim
@@ -174,12 +174,7 @@ def _waiting_for(pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secr
     return FrozenMap(
         {
             **pod_spec,
-            "initContainers": (*_list(pod_spec, "initContainers"), freeze(container)),
-            "volumes": (*_list(pod_spec, "volumes"), *map(freeze, volumes)),
+            "initContainers": (*list_of(pod_spec, "initContainers"), freeze(container)),
+            "volumes": (*list_of(pod_spec, "volumes"), *map(freeze, volumes)),
         }
     )
-
-
-def _list(pod_spec: FrozenMap, key: str) -> tuple[Json, ...]:
-    found = pod_spec.get(key)
-    return found if isinstance(found, tuple) else ()

@@ -11,7 +11,7 @@ from grove_core.areas.workload.blueprint import CliquePart
 from grove_core.areas.workload.environment import with_group_variables
 from grove_core.areas.workload.template_hash import generation_of, hash_of, is_ours, template_hash
 from grove_core.areas.workload.typed import typed
-from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json
 from grove_core.resources.injection import in_containers
 from grove_core.resources.keys import (
     COMPONENT,
@@ -35,12 +35,7 @@ _GROVES_OWN: Final = frozenset({MANAGED_BY, NAME, COMPONENT, *SET})
 
 
 class Revision:
-    """The present template of one set; hashes are made when they are asked for, and once.
-
-    Attributes:
-        generation: names the templates of all cliques together: the stored hash where another operator's stands there
-            and nothing differs from the template, else ours.
-    """
+    """The present template of one set; hashes are made when they are asked for, and once."""
 
     def __init__(self, root: PodCliqueSet) -> None:
         self._priority = root.spec.template.priority_class_name
@@ -69,7 +64,11 @@ class Revision:
         return self._foreign[key]
 
     def generation(self, *, is_reached: bool) -> str:
-        """The hash of the whole; another operator's stays while everything is as the template says."""
+        """The hash that names the templates of all cliques together (WL-044).
+
+        Args:
+            is_reached: whether everything is as the template says; another operator's hash stays as long as that.
+        """
         stored = self._root.status.current_hash
         if stored and is_reached and not is_ours(stored):
             return stored
@@ -90,8 +89,7 @@ class Revision:
         wanted, stored = typed(wanted), typed(stored)
         if wanted == stored:
             return True  # cheaper than to look into the order of lists
-        nothing = FrozenMap({})
-        return hash_of(nothing, nothing, wanted, self._priority) == hash_of(nothing, nothing, stored, self._priority)
+        return hash_of(EMPTY, EMPTY, wanted, self._priority) == hash_of(EMPTY, EMPTY, stored, self._priority)
 
 
 def _users_own(texts: FrozenMap) -> FrozenMap:

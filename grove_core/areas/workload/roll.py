@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from grove_core.kernel.wants import Absent, HeldBack
+from grove_core.kernel.wants import Absent, Withheld
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Roll:
     runs: bool = False
     surge: bool = False
     absents: tuple[Absent, ...] = ()
-    held: tuple[HeldBack, ...] = ()
+    held: tuple[Withheld, ...] = ()
 
 
 NOTHING: Final = Roll()

@@ -1,17 +1,14 @@
 """Rolling the pods of one standalone clique, so that enough of them are ready all the time (WL-214 to WL-217)."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from grove_core.areas.workload.crew import doubles, living
 from grove_core.areas.workload.roll import NOTHING, Roll
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import Absent, HeldBack
-from grove_core.resources.pod import Pod
+from grove_core.kernel.wants import Absent, Withheld
+from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
-
-UNSCHEDULABLE: Final = "Unschedulable"
 
 
 def outdated_in(clique: PodClique, pods: Sequence[Pod]) -> list[Pod]:
@@ -46,14 +43,14 @@ def roll_clique(clique: PodClique, pods: Sequence[Pod]) -> Roll:
     absents = [_absent(clique, pod, Why.OUTDATED_NOT_READY) for pod in outdated if not pod.ready and pod.uid]
     lacking = [pod for pod in alive if not pod.ready]
     starting = [pod for pod in lacking if pod.trouble != UNSCHEDULABLE]  # what has no room speaks for no version
-    held: tuple[HeldBack, ...] = ()
+    held: tuple[Withheld, ...] = ()
     if (old_and_ready or lacking) and not absents:
         spare = len(ready) > needed and not doubles(pods, clique.template_hash)  # of which one may go now (WL-205)
         if old_and_ready and spare and not starting and len(alive) >= wanted:
             absents.append(_absent(clique, max(old_and_ready, key=lambda pod: (pod.index, pod.name)), Why.OUTDATED_POD))
         else:
             waits = Why.UPDATE_WAITS.because(clique.ref, left=len(outdated), ready=len(ready), needed=needed)
-            held = (HeldBack(clique.ref, (waits, *(_trouble(clique, pod) for pod in lacking[:1]))),)
+            held = (Withheld(clique.ref, (waits, *(_trouble(clique, pod) for pod in lacking[:1]))),)
     return Roll(runs=True, surge=surge, absents=tuple(absents), held=held)
 
 

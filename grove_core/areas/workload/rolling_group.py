@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from grove_core.areas.workload.blueprint import CliquePart, GroupPart
 from grove_core.areas.workload.roll import NOTHING, Roll
-from grove_core.areas.workload.rolling_clique import UNSCHEDULABLE, outdated_in
+from grove_core.areas.workload.rolling_clique import outdated_in
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
-from grove_core.kernel.wants import Absent, HeldBack
-from grove_core.resources.pod import Pod
+from grove_core.kernel.wants import Absent, Withheld
+from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 
@@ -82,7 +82,7 @@ def roll_group(
     surge = needed == group.replicas and (stands_in or bool(ready_to_go and available >= needed))
     going_down = [replica for replica in outdated if not replica.available]
     absents = [absent for replica in going_down for absent in _absents(group, replica, Why.OUTDATED_NOT_AVAILABLE)]
-    held: tuple[HeldBack, ...] = ()
+    held: tuple[Withheld, ...] = ()
     if (ready_to_go or lacking) and not absents:
         others = [replica for replica in lacking if not replica.outdated and not replica.has_no_room]
         is_extra_up = extra is None or extra.available
@@ -94,7 +94,7 @@ def roll_group(
                 [group.replicas] if not is_extra_up else []
             )
             whom = (Why.REPLICA_NOT_AVAILABLE.because(group.ref, replica=index) for index in waited[:1])
-            held = (HeldBack(group.ref, (waits, *whom)),)
+            held = (Withheld(group.ref, (waits, *whom)),)
     return Roll(runs=True, surge=surge, absents=tuple(absents), held=held)
 
 

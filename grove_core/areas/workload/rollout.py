@@ -12,9 +12,9 @@ from grove_core.areas.workload.rolling_clique import roll_clique, stands_in
 from grove_core.areas.workload.rolling_group import GroupReplica, replicas_of, roll_group
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
-from grove_core.kernel.conditions import Truth, condition_of
-from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.wants import Applied, Desired, HeldBack, Want
+from grove_core.kernel.conditions import condition_of, is_true
+from grove_core.kernel.frozen import FrozenMap, list_of
+from grove_core.kernel.wants import Applied, Desired, Want, Withheld
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.names import member_clique_name
 from grove_core.resources.pod import Pod
@@ -117,7 +117,7 @@ def _roll(
     """One round of the update of the current replica."""
     pods_of = scene.snapshot.pods_of
     wants: list[Want] = []
-    held: list[HeldBack] = []
+    held: list[Withheld] = []
     cliques: dict[str, Roll] = {}
     groups: dict[str, Roll] = {}
     for part in current.part.cliques:
@@ -136,7 +136,7 @@ def _roll(
     others = [state for state in states if state.outdated and state is not current]
     if others and not wants and not held:
         because = Why.ROLLOUT_WAITS.because(scene.root.ref.at_replica(current.part.index), left=len(others))
-        held.append(HeldBack(scene.root.ref.at_replica(current.part.index), (because,)))
+        held.append(Withheld(scene.root.ref.at_replica(current.part.index), (because,)))
     return Rollout(
         generation=generation,
         runs=True,
@@ -202,8 +202,7 @@ def _may_roll(clique: PodClique, pods: Sequence[Pod]) -> bool:
 
 
 def _is_breached(item: PodClique | ScalingGroup) -> bool:
-    condition = condition_of(item.status.conditions, MIN_AVAILABLE_BREACHED)
-    return condition is not None and condition.status is Truth.TRUE
+    return is_true(condition_of(item.status.conditions, MIN_AVAILABLE_BREACHED))
 
 
 def _given_up(scene: Scene, states: Sequence[ReplicaState]) -> "_Rolls":
@@ -243,8 +242,7 @@ def _current(scene: Scene, states: Sequence[ReplicaState]) -> ReplicaState | Non
 
 def updating_replica(progress: FrozenMap) -> int:
     """``currentlyUpdating`` of a set's progress: the replica that is being updated; -1 where it names none."""
-    entries = progress.get("currentlyUpdating")
-    first = entries[0] if isinstance(entries, tuple) and entries else None
+    first = next(iter(list_of(progress, "currentlyUpdating")), None)
     index = first.get("replicaIndex") if isinstance(first, FrozenMap) and "updateEndedAt" not in first else None
     return index if isinstance(index, int) else _NOBODY
 

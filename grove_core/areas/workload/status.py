@@ -11,7 +11,7 @@ from grove_core.areas.workload.rolling_clique import outdated_in
 from grove_core.areas.workload.rollout import ReplicaState, Rollout, updating_replica
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
-from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
+from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true, transition_time
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.times import format_time, whole_seconds
 from grove_core.kernel.wants import Status
@@ -25,9 +25,9 @@ from grove_core.resources.keys import (
     OPERATOR,
     SET,
 )
-from grove_core.resources.podclique import PodClique
+from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podgang import PodGang
-from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 from grove_core.resources.statuses import status_change
 from grove_core.resources.template import ON_DELETE
 
@@ -77,22 +77,17 @@ class _Told:
             wanted["hpaPodSelector"] = self._selector({CLIQUE[0]: part.name})
         roll = self._rollout.cliques.get(part.name)
         hashes = {_SET_HASH: self._rollout.generation, "podTemplateHash": clique.template_hash}
-        progress = clique.status.progress
         runs = roll is not None and roll.runs
-        if self._on_delete and outdated and progress.get("podTemplateHash") != clique.template_hash:
+        aims_here = clique.status.progress.get("podTemplateHash") == clique.template_hash
+        if self._on_delete and outdated and not aims_here:
             wanted[_PROGRESS] = FrozenMap({_STARTED: self._now, _ENDED: self._now, **hashes})
         else:
-            same = clique.status.updating and progress.get("podTemplateHash") == clique.template_hash
-            waits = not self._on_delete and (
-                part.name not in self._rollout.updated or bool(outdated) or not self._serves(part.name)
-            )
-            keeps = runs and self._on_delete
+            lags = part.name not in self._rollout.updated or bool(outdated) or not self._serves(part.name)
             wanted |= self._progress(
-                progress,
-                clique.status.updating,
-                runs=runs and not keeps,
-                same=same,
-                waits=waits or keeps,
+                clique.status,
+                runs=runs and not self._on_delete,
+                same=clique.status.updating and aims_here,
+                waits=runs if self._on_delete else lags,
                 fields=hashes,
             )
         if clique.generation is not None:
@@ -122,13 +117,10 @@ class _Told:
             "updatedPodCliquesCount": sum(map(len, updated)),
             "totalPodCliquesCount": len(part.cliques),
         }
-        progress = group.status.progress
-        same = group.status.updating and progress.get(_SET_HASH) == self._rollout.generation
         wanted |= self._progress(
-            progress,
-            group.status.updating,
+            group.status,
             runs=roll is not None and roll.runs,
-            same=same,
+            same=group.status.updating and group.status.progress.get(_SET_HASH) == self._rollout.generation,
             waits=not self._on_delete and (len(updated) < len(by_replica) or serving_now < group.needed),
             fields=fields,
         )
@@ -156,8 +148,7 @@ class _Told:
             placed = placed and sum(pod.scheduled and not pod.deleting for pod in pods) >= needed
             ready = ready and sum(pod.ready and not pod.deleting for pod in pods) >= needed
         phase = "Running" if ready and placed else "Starting" if placed else "Pending"
-        stored = condition_of(gang.status.conditions, GANG_INITIALIZED)
-        referred = referred or (stored is not None and stored.status is Truth.TRUE)
+        referred = referred or is_true(condition_of(gang.status.conditions, GANG_INITIALIZED))
         because = Why.GANG_STATE.because(gang.ref, phase=phase)
         reason = "PodGangPodsCreated" if referred else "PodGangPodsCreationPending"
         conditions = (
@@ -202,11 +193,9 @@ class _Told:
         if not rollout.runs:
             if self._on_delete and is_new and root.status.current_hash:
                 return {_PROGRESS: FrozenMap({_STARTED: self._now, **self._counts(), _ENDED: self._now})}
-            return (
-                {_PROGRESS: FrozenMap({**stored, **self._counts(), "currentlyUpdating": (), _ENDED: self._now})}
-                if (root.status.updating)
-                else {}
-            )
+            if root.status.updating:
+                return {_PROGRESS: FrozenMap({**stored, **self._counts(), "currentlyUpdating": (), _ENDED: self._now})}
+            return {}
         since = stored.get(_STARTED, self._now) if root.status.updating and not is_new else self._now
         entry: Json = FrozenMap({"replicaIndex": rollout.current, _STARTED: self._now})
         if not is_new and root.status.updating and updating_replica(stored) == rollout.current:
@@ -226,22 +215,15 @@ class _Told:
         }
 
     def _progress(
-        self,
-        stored: FrozenMap,
-        is_open: bool,  # noqa: FBT001 - the stored progress and whether it is open belong together
-        *,
-        runs: bool,
-        same: bool,
-        waits: bool,
-        fields: Mapping[str, Json],
+        self, status: CliqueStatus | GroupStatus, *, runs: bool, same: bool, waits: bool, fields: Mapping[str, Json]
     ) -> dict[str, Json]:
         """The progress of a part: opened, kept, aimed anew or ended (WL-224); nothing where it stays as it is."""
         if runs:
-            since = stored.get(_STARTED, self._now) if same else self._now
+            since = status.progress.get(_STARTED, self._now) if same else self._now
             return {_PROGRESS: FrozenMap({_STARTED: since, **fields})}
-        if is_open and not waits:
+        if status.updating and not waits:
             counts = {key: value for key, value in fields.items() if key.endswith("Count")}
-            return {_PROGRESS: FrozenMap({**stored, **counts, _ENDED: self._now})}
+            return {_PROGRESS: FrozenMap({**status.progress, **counts, _ENDED: self._now})}
         return {}
 
     def _is_updated(self, state: ReplicaState) -> bool:

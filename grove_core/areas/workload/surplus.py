@@ -11,10 +11,10 @@ from typing import Final
 from grove_core.areas.workload.crew import doubles, excess, has_ended, living
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
-from grove_core.kernel.wants import Absent, HeldBack
+from grove_core.kernel.wants import Absent, Withheld
 from grove_core.resources.keys import MANAGED_BY
 from grove_core.resources.membership import is_shared
-from grove_core.resources.owned import CLAIM_KIND, Owned
+from grove_core.resources.owned import CLAIM_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 
@@ -59,20 +59,14 @@ def no_longer_part(scene: Scene, expected: AbstractSet[tuple[str, str]]) -> Iter
             yield Absent(gang.ref, gang.guard, (Why.NO_LONGER_PART.because(gang.ref),))
     for other in scene.snapshot.others:
         counts = other.ref.kind in _COUNTED and other.managed and not is_shared(other) and not other.deleting
-        if counts and scene.knows(*_needs_of(other, scene)) and (other.ref.kind, other.ref.name) not in expected:
+        # The set's own depend on its template alone; claims of a clique are told by its pods, and those of a scaling
+        # group by an update, which is judged by pods (WL-028).
+        known = other.owner_uid == scene.root.uid or scene.knows("Pod")
+        if counts and known and (other.ref.kind, other.ref.name) not in expected:
             yield Absent(other.ref, other.guard, (Why.NO_LONGER_PART.because(other.ref),))
 
 
-def _needs_of(other: Owned, scene: Scene) -> tuple[str, ...]:
-    """The kinds on which it depends whether a set consists of an object; those of its blueprint are known (WL-028).
-
-    What the set itself has depends on its template alone. The claims of a clique are told by its pods, and those of a
-    scaling group by an update, which is judged by pods.
-    """
-    return () if other.owner_uid == scene.root.uid else ("Pod",)
-
-
-def too_many(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[Absent | HeldBack]:
+def too_many(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[Absent | Withheld]:
     """Pods that have ended, living ones beyond those wanted, and all but one of an index (WL-203 to WL-206)."""
     for pod in pods:
         if has_ended(pod) and not pod.deleting and pod.uid:
@@ -84,11 +78,11 @@ def too_many(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[Ab
         yield from _doubled(clique, pods, alike)
 
 
-def _doubled(clique: PodClique, pods: Sequence[Pod], alike: Sequence[Pod]) -> Iterator[Absent | HeldBack]:
+def _doubled(clique: PodClique, pods: Sequence[Pod], alike: Sequence[Pod]) -> Iterator[Absent | Withheld]:
     """One pod of an index that has several, unless it is ready and the clique cannot spare it (WL-205, WL-206)."""
     double, ready = alike[0], sum(pod.ready for pod in living(pods))
     if double.ready and ready <= clique.needed:
         because = Why.DOUBLE_IS_NEEDED.because(clique.ref, index=double.index, ready=ready, needed=clique.needed)
-        yield HeldBack(double.ref, (because,))
+        yield Withheld(double.ref, (because,))
     else:
         yield Absent(double.ref, double.guard, (Why.DOUBLED_POD.because(clique.ref, index=double.index),))

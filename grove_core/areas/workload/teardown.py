@@ -9,7 +9,7 @@ from typing import Final
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Delete, Outcome
-from grove_core.kernel.wants import Absent, Desired, HeldBack, Released
+from grove_core.kernel.wants import Absent, Desired, Released, Withheld
 from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, SET_FINALIZER
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -32,17 +32,17 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
         return Desired(tuple(released))
     if SET_FINALIZER not in root.finalizers:
         others = ", ".join(sorted(root.finalizers)) or "the API server"
-        held = HeldBack(root.ref, (Why.HELD_BY_OTHERS.because(root.ref, finalizers=others),))
+        held = Withheld(root.ref, (Why.HELD_BY_OTHERS.because(root.ref, finalizers=others),))
         return Desired(tuple(released), (held,))
     parts = tuple(_parts_of(snapshot))
     unknown = ", ".join(words for kind, words in _PARTS.items() if kind in snapshot.not_collected)
     if unknown:
         because = Why.PARTS_NOT_COLLECTED.because(root.ref, kinds=unknown)
-        return Desired((*parts, *released), (HeldBack(root.ref, (because,)),))
+        return Desired((*parts, *released), (Withheld(root.ref, (because,)),))
     listed = (*snapshot.groups, *snapshot.cliques, *snapshot.orphans)
     remaining = len(listed) + _made_unseen(snapshot, {part.ref for part in listed}) + _pods_left(snapshot)
     if remaining:
-        held = HeldBack(root.ref, (Why.PARTS_REMAIN.because(root.ref, remaining=remaining),))
+        held = Withheld(root.ref, (Why.PARTS_REMAIN.because(root.ref, remaining=remaining),))
         return Desired((*parts, *released), (held,))
     let_go = Released(root.ref, root.guard, SET_FINALIZER, (Why.LET_GO.because(root.ref, finalizer=SET_FINALIZER),))
     return Desired((*released, let_go))

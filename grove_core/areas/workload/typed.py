@@ -6,7 +6,7 @@ Another operator stores PodCliques so, whatever its user wrote: ``1`` and ``"1"`
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json
 from grove_core.resources.overlay import AMOUNTS, quantity_of
 
 _QUANTITY_IN: Final = MappingProxyType({"emptyDir": "sizeLimit", "resourceFieldRef": "divisor"})
@@ -23,7 +23,7 @@ _DROPPED: Final = frozenset(
 def typed(pod_spec: FrozenMap) -> FrozenMap:
     """The pod spec in the form in which two that mean the same are equal, but for the order of keyed lists."""
     found = _typed(pod_spec, "")
-    return found if isinstance(found, FrozenMap) else FrozenMap({})
+    return found if isinstance(found, FrozenMap) else EMPTY
 
 
 def _typed(value: Json, key: str) -> Json:

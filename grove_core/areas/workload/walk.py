@@ -33,10 +33,10 @@ from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scalers import autoscaler_for
 from grove_core.areas.workload.scene import Scene
 from grove_core.areas.workload.surplus import too_many
+from grove_core.kernel.frozen import EMPTY
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Absent, Applied, HeldBack
+from grove_core.kernel.wants import Absent, Applied, Withheld
 from grove_core.resources.keys import SCHEDULER
-from grove_core.resources.meta import NO_TEXTS
 from grove_core.resources.names import replica_name
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -78,7 +78,7 @@ class Walk:
         self._lacking: dict[str, str] = {}
         self.misplaced: list[str] = []
 
-    def everything(self, replicas: Iterable[ReplicaPart]) -> Iterator[Sketch | Applied | Absent | HeldBack]:
+    def everything(self, replicas: Iterable[ReplicaPart]) -> Iterator[Sketch | Applied | Absent | Withheld]:
         """What the set has once, then what it has for each replica."""
         yield from self._repeated()
         yield from access_for(self._root)
@@ -98,7 +98,7 @@ class Walk:
                 for part in replica.all_cliques:
                     yield from self._pods(part)
 
-    def _repeated(self) -> Iterator[HeldBack]:
+    def _repeated(self) -> Iterator[Withheld]:
         """Cliques and groups of one name, and members that a group names again: the first counts (WL-022)."""
         template = self._root.spec.template
         named = [
@@ -113,11 +113,11 @@ class Walk:
         for what, times in Counter(named).items() if len(set(named)) < len(named) else ():
             if times > 1:
                 because = Why.NAME_WANTED_TWICE.because(self._root.ref, other=f"{what}, the first of {times}")
-                yield HeldBack(self._root.ref, (because,))
+                yield Withheld(self._root.ref, (because,))
 
     def _clique(self, owner: PodCliqueSet | ScalingGroup, part: CliquePart) -> Iterator[Sketch | Applied]:
         joined = self._templates.get(part.replica, "")
-        told = Joined(joined, self._annotations.get(part.template.name, NO_TEXTS))
+        told = Joined(joined, self._annotations.get(part.template.name, EMPTY))
         make = partial(podclique_for, self._root, owner, part, self._ordering, self._scene.revision, told)
         yield Sketch("PodClique", part.name, make)
         clique = self._scene.clique_of(part)
@@ -140,7 +140,7 @@ class Walk:
                 make = partial(autoscaler_for, self._root, kind, name, scaling, replicas)
                 yield Sketch("HorizontalPodAutoscaler", name, make)
 
-    def _group(self, part: GroupPart) -> Iterator[Sketch | Applied | HeldBack]:
+    def _group(self, part: GroupPart) -> Iterator[Sketch | Applied | Withheld]:
         yield Sketch(
             GROUP_KIND, part.name, partial(scaling_group_for, self._root, part, self._templates.get(part.replica, ""))
         )
@@ -153,7 +153,7 @@ class Walk:
             for member in part.cliques:
                 yield from self._clique(group, member)
 
-    def _gang(self, part: GangPart) -> Iterator[Sketch | Applied | HeldBack]:
+    def _gang(self, part: GangPart) -> Iterator[Sketch | Applied | Withheld]:
         gang = self._births.gangs.get(part.name)
         if gang is not None:
             yield Sketch("PodGang", part.name, partial(podgang_for, self._root, part, {}))
@@ -162,23 +162,23 @@ class Walk:
         elif self._scene.knows("PodGang"):
             yield from self._new_gang(part)
 
-    def _new_gang(self, part: GangPart) -> Iterator[Sketch | HeldBack]:
+    def _new_gang(self, part: GangPart) -> Iterator[Sketch | Withheld]:
         missing = next(filter(None, map(self._unmakeable, part.cliques)), "") if self._births.unwritable else ""
         ref = Ref(SCHEDULER, "PodGang", self._root.ref.namespace, part.name)
         if missing:
             self._lacking[part.name] = missing
-            yield HeldBack(ref, (Why.GANG_LACKS_CLIQUE.because(ref, gang=part.name, missing=missing),))
+            yield Withheld(ref, (Why.GANG_LACKS_CLIQUE.because(ref, gang=part.name, missing=missing),))
         elif self._placing.waiting:
-            yield HeldBack(ref, self._placing.waiting)
+            yield Withheld(ref, self._placing.waiting)
         elif all(self._scene.clique_of(clique) is not None for clique in part.cliques):
             placement = placement_of(self._root, part, self._placing)
             yield Sketch(
                 "PodGang", part.name, partial(podgang_for, self._root, part, self._births.named(part), placement)
             )
 
-    def _changes_of(self, gang: PodGang, part: GangPart) -> Iterator[Applied | HeldBack]:
+    def _changes_of(self, gang: PodGang, part: GangPart) -> Iterator[Applied | Withheld]:
         move = self._move_of(gang, part)
-        if isinstance(move, HeldBack):
+        if isinstance(move, Withheld):
             self.misplaced.append(part.name)
             yield move
             move = None
@@ -186,7 +186,7 @@ class Walk:
         if change is not None:
             yield change
 
-    def _move_of(self, gang: PodGang, part: GangPart) -> Move | HeldBack | None:
+    def _move_of(self, gang: PodGang, part: GangPart) -> Move | Withheld | None:
         """What becomes of a gang that says otherwise than its topology; what was said stays where none applies."""
         placing = self._placing
         if not placing.topology:
@@ -196,7 +196,7 @@ class Walk:
             return None
         if placing.follows is not None:
             return Move(wanted, placing.follows)
-        return HeldBack(gang.ref, (placing.locked,)) if placing.locked is not None else None
+        return Withheld(gang.ref, (placing.locked,)) if placing.locked is not None else None
 
     def _unmakeable(self, part: CliquePart) -> str:
         """What of a gang is not there and will not be: a clique, or the scaling group that would own it; or empty."""
@@ -205,7 +205,7 @@ class Walk:
         named = (("PodClique", part.name), (GROUP_KIND, part.group))
         return next((f"{kind}/{name}" for kind, name in named if (kind, name) in self._births.unwritable), "")
 
-    def _pods(self, part: CliquePart) -> Iterator[Sketch | Absent | HeldBack]:
+    def _pods(self, part: CliquePart) -> Iterator[Sketch | Absent | Withheld]:
         clique = self._scene.clique_of(part)
         if clique is None:
             return
@@ -218,10 +218,10 @@ class Walk:
             yield from self._new_pods(part, clique, places)
         yield from too_many(clique, pods, part.replicas + part.surge)
 
-    def _new_pods(self, part: CliquePart, clique: PodClique, places: Sequence[Place]) -> Iterator[Sketch | HeldBack]:
+    def _new_pods(self, part: CliquePart, clique: PodClique, places: Sequence[Place]) -> Iterator[Sketch | Withheld]:
         if part.gang in self._lacking and self._births.awaits_gang(part):
             lacks = Why.GANG_LACKS_CLIQUE.because(clique.ref, gang=part.gang, missing=self._lacking[part.gang])
-            yield HeldBack(clique.ref, (lacks,))
+            yield Withheld(clique.ref, (lacks,))
         image = self._scene.snapshot.configuration.init_image
         for name, place, gated in self._births.of(part, clique, places):
             make = partial(pod_for, self._root, clique, part, place, name, self._ordering, gated=gated, image=image)

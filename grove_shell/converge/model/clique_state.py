@@ -11,11 +11,10 @@ from typing import Any, Final, TypedDict
 from grove_core.areas.domain_cliques.clique_view import view_of
 from grove_core.areas.domain_cliques.verdicts import Peers, Register
 from grove_core.areas.domain_cliques.writing import place_of
-from grove_core.kernel.frozen import frozen
+from grove_core.kernel.frozen import EMPTY, frozen
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.compute_domain_clique import ComputeDomainClique
 from grove_core.resources.daemon_entry import NOT_READY, READY, DaemonEntry
-from grove_core.resources.meta import NO_TEXTS
 from grove_shell.converge.model.cast import DOMAIN_UID, Cast
 
 
@@ -95,7 +94,7 @@ def _register_of(entries: Mapping[int, Slot], cast: Cast) -> Register:
     for number, slot in sorted(entries.items()):
         who = cast.daemons[number]
         found.append(DaemonEntry(who.node, who.ip, who.clique, slot.index, READY if slot.ready else NOT_READY))
-    stored = NO_TEXTS  # only who writes an object back whole looks at all of it
+    stored = EMPTY  # only who writes an object back whole looks at all of it
     if not cast.point.protocol.applies:
         items = {place.key: [entry.as_json(place.node) for entry in found]}
         stored = frozen({"metadata": {}, **({place.above: items} if place.above else items)})

@@ -13,7 +13,7 @@ from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.wants import Absent, Applied, Desired, HeldBack, Present, Released, Status, Want
+from grove_core.kernel.wants import Absent, Applied, Desired, Present, Released, Status, Want, Withheld
 
 GUARD: Final = Guard("uid", "7")
 NOW: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
@@ -37,8 +37,8 @@ def wants_for(number: int) -> tuple[Want, ...]:
     )
 
 
-def held_back(number: int) -> HeldBack:
-    return HeldBack(ref(number), (Why.NOTHING_BREACHED.because(ref(number)),))
+def held_back(number: int) -> Withheld:
+    return Withheld(ref(number), (Why.NOTHING_BREACHED.because(ref(number)),))
 
 
 class TestPL013:

@@ -22,7 +22,7 @@ from grove_core.kernel.conditions import REMOVED, Condition, Truth
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, SetStatus, Stage, Step
-from grove_core.kernel.wants import HeldBack, Present, Status
+from grove_core.kernel.wants import Present, Status, Withheld
 from grove_core.plan.forecast import forecast_of
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
@@ -277,7 +277,7 @@ def test_mn051_a_domain_that_is_too_many_waits_for_pods_that_outlived_their_cliq
     orphans = {f"gone {uid}": pods for uid, pods in empty.pods_of.items()}
     orphans["of others"] = [replace(pod, gang="other-0") for pods in empty.pods_of.values() for pod in pods]
     waiting = wants_of_fabric(replace(empty, cliques=(), pods_of=orphans), judge_fabric(empty))
-    assert [type(one) for one in waiting.held_back] == [HeldBack]
+    assert [type(one) for one in waiting.held_back] == [Withheld]
     ended = Attempt(Step(Stage.CLEANUP, Ref("v1", "Pod", "ml", "x"), Delete(Guard("x", "1")), ()), Outcome.DONE)
     for attempts in ((), (ended,)):  # whatever is remembered of other pods (PL-018)
         plan = reconcile(replace(empty, cliques=(), gangs=(), pods_of=orphans, attempts=attempts))

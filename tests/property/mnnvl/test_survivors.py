@@ -11,7 +11,7 @@ from grove_core.areas.mnnvl_scopes.judge import shared_domain
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, SetStatus, Stage, Step
-from grove_core.kernel.wants import HeldBack, Status
+from grove_core.kernel.wants import Status, Withheld
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
 from grove_core.resources.keys import DOMAINS_READY, MNNVL_ENABLED
@@ -73,7 +73,7 @@ def test_mn051_pods_of_living_cliques_are_counted() -> None:
     seen = scene("joined", "ours", refused=False, before=False, known=True, on=True)
     none = seen.root.spec.model_copy(update={"replicas": 0})
     (held,) = wants_of_fabric(replace(seen, root=replace(seen.root, spec=none)), judge_fabric(seen)).held_back
-    assert isinstance(held, HeldBack)
+    assert isinstance(held, Withheld)
     assert dict(held.because[0].facts)["pods"] == sum(map(len, seen.pods_of.values())) == 2
 
 
@@ -104,5 +104,5 @@ def test_mn051_pods_of_a_clique_that_does_not_say_its_replica_hold_the_domain() 
     look = replace(seen, root=replace(seen.root, spec=none))
     for cliques, orphans in ((unsure, ()), ((), unsure), ((), seen.cliques)):
         (held,) = wants_of_fabric(replace(look, cliques=cliques, orphans=orphans), judge_fabric(look)).held_back
-        assert isinstance(held, HeldBack)
+        assert isinstance(held, Withheld)
         assert dict(held.because[0].facts)["pods"] == sum(map(len, seen.pods_of.values())) == 2

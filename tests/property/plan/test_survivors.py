@@ -28,11 +28,11 @@ from grove_core.kernel.steps import (
     Toll,
 )
 from grove_core.kernel.times import format_time
-from grove_core.kernel.wants import Absent, Applied, Ensured, Present, Released, Status, Want
+from grove_core.kernel.wants import Absent, Applied, Ensured, Present, Released, Status, Want, Withheld
 from grove_core.plan.difference import steps_for
 from grove_core.plan.forecast import Forecast, Round, forecast_of
 from grove_core.plan.laws import problems_in
-from grove_core.plan.plan import Plan, Withheld
+from grove_core.plan.plan import Plan
 from grove_core.plan.recurrence import Recurrence, image_of
 from grove_core.plan.staleness import Change, changes_since
 from grove_core.plan.toll import Tolls

@@ -9,7 +9,7 @@ from grove_core.areas.gang_termination.design.tally import Tally
 from grove_core.areas.gang_termination.endings import absents_of, end_by
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import Judgement, Terminate
-from grove_core.kernel.wants import Absent, Desired, HeldBack
+from grove_core.kernel.wants import Absent, Desired, Withheld
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -21,7 +21,7 @@ def wants_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Tally)
     Where nothing can be said, everything is held back (GT-024).
     """
     if judgement.unknown:
-        return Desired((), (HeldBack(snapshot.root.ref, judgement.unknown),))
+        return Desired((), (Withheld(snapshot.root.ref, judgement.unknown),))
     absents = tuple(_absents(snapshot.root, judgement))
     doomed = {absent.target for absent in absents}
     statuses = (status for status in statuses_of(snapshot, judgement, tally) if status.target not in doomed)

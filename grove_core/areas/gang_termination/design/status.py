@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from grove_core.areas.gang_termination.design.group import because_of_breach
 from grove_core.areas.gang_termination.design.tally import Tally, Usable, because_of_availability
-from grove_core.areas.gang_termination.statuses import status_if_other
+from grove_core.areas.gang_termination.statuses import counts_of_group, status_if_other
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, GroupJudgement, Judgement
 from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.frozen import Json
 from grove_core.kernel.wants import Status
 from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.snapshot.snapshot import Snapshot
@@ -34,32 +33,21 @@ def statuses_of(snapshot: Snapshot, judgement: Judgement, tally: Tally) -> Itera
     root = snapshot.root
     if root.uid and not root.deleting:
         because = because_of_availability(root, tally.availability)
-        yield from status_if_other(root, root.status, tally.availability.fields, (), because)
+        yield from status_if_other(root, tally.availability.fields, (), because)
 
 
 def _clique_status(judged: CliqueJudgement, tally: Tally, snapshot: Snapshot) -> Iterator[Status]:
-    counts, placement = tally.counts[judged.clique.ref], tally.placements[judged.clique.ref]
-    wanted: dict[str, Json] = {
-        "replicas": counts.replicas,
-        "readyReplicas": counts.ready,
-        "scheduledReplicas": counts.scheduled,
-        "scheduleGatedReplicas": counts.gated,
-        "updatedReplicas": counts.updated,
-    }
+    wanted, placement = tally.counts[judged.clique.ref].fields, tally.placements[judged.clique.ref]
     if judged.was_available is not None:
         wanted["wasAvailable"] = judged.was_available
     conditions = conditions_of(judged, placement, snapshot)
     because = (judged.reason, *placement.because)
-    yield from status_if_other(judged.clique, judged.clique.status, wanted, conditions, because)
+    yield from status_if_other(judged.clique, wanted, conditions, because)
 
 
 def _group_status(judged: GroupJudgement, usable: Usable) -> Iterator[Status]:
-    wanted: dict[str, Json] = {
-        "replicas": judged.group.replicas,
-        "scheduledReplicas": usable.scheduled,
-        "availableReplicas": usable.available,
-    }
+    wanted = counts_of_group(judged.group, scheduled=usable.scheduled, available=usable.available)
     because = because_of_breach(judged)
     first = because[0]
     condition = Condition(MIN_AVAILABLE_BREACHED, judged.breach, first.rule.code, first.sentence, judged.since)
-    yield from status_if_other(judged.group, judged.group.status, wanted, (condition,), because)
+    yield from status_if_other(judged.group, wanted, (condition,), because)

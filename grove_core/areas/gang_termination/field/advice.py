@@ -17,6 +17,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time, parse_time
 from grove_core.resources.fields import shown
 from grove_core.resources.places import TEMPLATE
+from grove_core.resources.pod import UNSCHEDULABLE
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import SetSpec
@@ -26,7 +27,6 @@ from grove_core.snapshot.snapshot import Snapshot
 RISK: Final = "risk"
 _REBOOT: Final = timedelta(minutes=10)
 """What a node with eight GPUs needs from its loss until its pods are ready again, and more where models are large."""
-_UNPLACED: Final = "Unschedulable"
 
 
 def cautions_to(subject: Ref, spec: SetSpec, default: timedelta) -> tuple[Caution, ...]:
@@ -81,4 +81,4 @@ def _lacks_room(snapshot: Snapshot, found: GroupSighting) -> bool:
     """Whether the group is breached because pods of it have no place."""
     lacking = (one for one in found.members if one.breached and not one.has_enough_scheduled)
     pods = (pod for one in lacking for pod in snapshot.pods_of.get(one.clique.uid, ()))
-    return any(pod.trouble == _UNPLACED for pod in pods)
+    return any(pod.trouble == UNSCHEDULABLE for pod in pods)

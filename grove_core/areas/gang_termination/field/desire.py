@@ -10,7 +10,7 @@ from grove_core.areas.gang_termination.field.judge import FieldJudgement
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.status import statuses_of
 from grove_core.areas.gang_termination.verdicts import Terminate
-from grove_core.kernel.wants import Absent, Desired, HeldBack
+from grove_core.kernel.wants import Absent, Desired, Withheld
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -18,7 +18,7 @@ from grove_core.snapshot.snapshot import Snapshot
 def wants_of_field(snapshot: Snapshot, judgement: FieldJudgement, generation: Generation) -> Desired:
     """Which cliques would be gone, and which statuses would change; nothing where nothing can be said."""
     if judgement.unknown:
-        return Desired((), (HeldBack(snapshot.root.ref, judgement.unknown),))
+        return Desired((), (Withheld(snapshot.root.ref, judgement.unknown),))
     absents = tuple(_absents(snapshot.root, judgement))
     doomed = {absent.target for absent in absents}
     statuses = (status for status in statuses_of(snapshot, judgement, generation) if status.target not in doomed)

@@ -11,7 +11,7 @@ from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.sightings import UPDATING, Sighting, is_history
 from grove_core.areas.gang_termination.verdicts import Breach, Delegate, GroupFate, Keep, Suspend
-from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
+from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true, transition_time
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.times import format_time
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
@@ -68,7 +68,7 @@ class GroupSighting(NamedTuple):
     @property
     def breached(self) -> bool:
         """Whether its condition says so."""
-        return self.breach is not None and self.breach.status is Truth.TRUE
+        return is_true(self.breach)
 
     @property
     def left(self) -> int:
@@ -78,7 +78,7 @@ class GroupSighting(NamedTuple):
     @property
     def is_flagged(self) -> bool:
         """Whether its replica was ended and it did not recover since (GF-051)."""
-        return self.flag is not None and self.flag.status is Truth.TRUE
+        return is_true(self.flag)
 
     @property
     def because_of_guard(self) -> tuple[Reason, ...]:

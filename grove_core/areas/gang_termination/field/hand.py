@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.field.generations import F1, F2, F3, Generation
 from grove_core.areas.gang_termination.field.rules import Why
-from grove_core.kernel.conditions import Condition, Truth, condition_of
+from grove_core.kernel.conditions import Condition, condition_of, is_true
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -62,4 +62,4 @@ def _breach(conditions: Iterable[Condition]) -> Condition | None:
 
 
 def _is_below(breach: Condition | None) -> bool:
-    return breach is not None and breach.status is Truth.TRUE and breach.reason == _BELOW
+    return is_true(breach) and breach.reason == _BELOW

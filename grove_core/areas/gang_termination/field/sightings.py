@@ -9,7 +9,7 @@ from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.statuses import Counts, count_pods
 from grove_core.areas.gang_termination.verdicts import Breach
-from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
+from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true, transition_time
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import Pod
@@ -65,12 +65,12 @@ class Sighting(NamedTuple):
     @property
     def breached(self) -> bool:
         """Whether its condition says so."""
-        return self.breach is not None and self.breach.status is Truth.TRUE
+        return is_true(self.breach)
 
     @property
     def is_scheduled(self) -> bool:
         """Whether its condition says so."""
-        return self.placed is not None and self.placed.status is Truth.TRUE
+        return is_true(self.placed)
 
     @property
     def reason(self) -> Reason:

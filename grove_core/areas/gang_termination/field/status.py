@@ -8,10 +8,9 @@ from grove_core.areas.gang_termination.field.group import GroupSighting
 from grove_core.areas.gang_termination.field.judge import FieldJudgement, ReplicaSighting
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.sightings import Sighting
-from grove_core.areas.gang_termination.statuses import status_if_other
+from grove_core.areas.gang_termination.statuses import counts_of_group, status_if_other
 from grove_core.areas.gang_termination.verdicts import Availability, Terminate
 from grove_core.kernel.conditions import Condition, Truth
-from grove_core.kernel.frozen import Json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.times import whole_seconds
 from grove_core.kernel.wants import Status
@@ -40,20 +39,12 @@ def statuses_of(snapshot: Snapshot, judgement: FieldJudgement, generation: Gener
     if root.uid and not root.deleting:
         availability = availability_of(root, judgement)
         because = because_of_availability(root, availability)
-        yield from status_if_other(root, root.status, availability.fields, (), because)
+        yield from status_if_other(root, availability.fields, (), because)
 
 
 def _clique_status(seen: Sighting) -> Iterator[Status]:
-    counts = seen.counts
-    wanted: dict[str, Json] = {
-        "replicas": counts.replicas,
-        "readyReplicas": counts.ready,
-        "scheduledReplicas": counts.scheduled,
-        "scheduleGatedReplicas": counts.gated,
-        "updatedReplicas": counts.updated,
-    }
     conditions = tuple(condition for condition in (seen.breach, seen.placed) if condition is not None)
-    yield from status_if_other(seen.clique, seen.clique.status, wanted, conditions, seen.because)
+    yield from status_if_other(seen.clique, seen.counts.fields, conditions, seen.because)
 
 
 def _group_status(seen: GroupSighting, snapshot: Snapshot, *, ends: bool | None) -> Iterator[Status]:
@@ -63,11 +54,7 @@ def _group_status(seen: GroupSighting, snapshot: Snapshot, *, ends: bool | None)
         ends: whether its replica of the set ends; None where the rules know no flags.
     """
     group, index = seen.group, seen.group.replica_index
-    wanted: dict[str, Json] = {
-        "replicas": group.replicas,
-        "scheduledReplicas": seen.scheduled,
-        "availableReplicas": seen.available,
-    }
+    wanted = counts_of_group(group, scheduled=seen.scheduled, available=seen.available)
     conditions = [seen.breach] if seen.breach is not None else []
     because, removed = [seen.reason], tuple[str, ...]()
     if ends and not seen.is_flagged:
@@ -79,7 +66,7 @@ def _group_status(seen: GroupSighting, snapshot: Snapshot, *, ends: bool | None)
         because.append(Why.GANG_TERMINATION_ACTIVE.because(group.ref, replica=index))
     elif ends is False and seen.flag is not None and seen.breach is not None and seen.breach.status is Truth.FALSE:
         removed = (TERMINATION_IN_PROGRESS,)
-    yield from status_if_other(group, group.status, wanted, tuple(conditions), tuple(because), removed)
+    yield from status_if_other(group, wanted, tuple(conditions), tuple(because), removed)
 
 
 def availability_of(root: PodCliqueSet, judgement: FieldJudgement) -> Availability:
