@@ -33,7 +33,7 @@ from grove_core.resources.names import (
     scaling_group_name,
     standalone_clique_name,
 )
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned import CLAIM_KIND, Owned
 from grove_core.resources.template import CliqueTemplate, GroupTemplate
 
 KEYS: Final = (MNNVL_ENABLED, MNNVL_SCOPE, MNNVL_DEVICE_CLASS)
@@ -218,11 +218,12 @@ def is_managed(labels: FrozenMap) -> bool:
 
 
 def is_shared(item: Owned) -> bool:
-    """Whether a claim is one that is shared by annotation: its label says so, or the end of its name does (MS-020).
+    """Whether it is a claim that is shared by annotation: its label says so, or the end of its name does (MS-020).
 
     Names tell where somebody edited that label; claims of ``resourceSharing`` that are called so have a component.
     """
-    return is_managed(item.labels) or (item.ref.name.endswith(CLAIM_SUFFIX) and COMPONENT not in item.labels)
+    named = item.ref.name.endswith(CLAIM_SUFFIX) and COMPONENT not in item.labels
+    return item.ref.kind == CLAIM_KIND and (named or is_managed(item.labels))
 
 
 def sharer_of(labels: FrozenMap) -> User | None:

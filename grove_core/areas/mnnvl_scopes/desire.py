@@ -15,7 +15,7 @@ from grove_core.kernel.steps import Ensure
 from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, Present, Want, Withheld
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.keys import MNNVL_ADOPTED, SET_REPLICA
-from grove_core.resources.membership import Labelled, joined_claim, scope_of
+from grove_core.resources.membership import Labelled, Seat, joined_claim, scope_of
 from grove_core.resources.names import index_from, listed
 from grove_core.resources.ownership import reference_to
 from grove_core.snapshot.coming import refusals
@@ -125,7 +125,8 @@ def findings_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement, desired: D
         because = Why.CLIQUES_OPT_IN.because(snapshot.root.ref, cliques=listed(sharing))
         yield Finding(snapshot.root.ref, QUESTION, "Wanted" if sharing else "NotWanted", (because,))
     if is_on or judgement.fates:
-        yield from (_of_clique(clique) for clique in snapshot.cliques if not clique.deleting)
+        stored = (clique for clique in snapshot.cliques if not clique.deleting)
+        yield from (_of_clique(clique, judgement.seats.get(clique.ref.name)) for clique in stored)
     again = {fate.because.subject for fate in judgement.fates if fate.lot is Lot.MADE_AGAIN}
     for want in desired.wants if is_on else ():
         if isinstance(want, Ensured) and want.target not in again:
@@ -134,9 +135,9 @@ def findings_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement, desired: D
             yield _of_clique(_newcomer(want))
 
 
-def _of_clique(clique: Labelled) -> Finding:
-    """What a PodClique shares, by what it holds."""
-    member = member_in(clique)
+def _of_clique(clique: Labelled, seat: Seat | None = None) -> Finding:
+    """What a PodClique shares, by what it holds; by its labels where its place is not told (MS-046)."""
+    member = member_in(clique, seat)
     if isinstance(member, Passes):
         return Finding(clique.ref, QUESTION, "JoinsNothing", (member.because,))
     if joined_claim(clique.pod_spec) is None:

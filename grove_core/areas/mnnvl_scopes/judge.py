@@ -46,10 +46,13 @@ def judge_scopes(snapshot: Snapshot) -> ScopeJudgement:
     root = snapshot.root
     if root.deleting or not root.uid:
         return ScopeJudgement(annotations=annotations_for(snapshot))
-    uses = tuple(_uses(snapshot))
+    sharing = [clique for clique in snapshot.cliques if joined_claim(clique.pod_spec) is not None]
+    places = {place.seat.name: place for place in _places(snapshot)} if sharing else {}
+    uses = tuple(_uses(sharing, places))
     gangs = {gang.ref.name: gang for gang in snapshot.gangs if gang.uid and not gang.deleting}
     fates = [_fate(snapshot, kind, use, gangs.get(use.gang, root)) for use in uses for kind in SHARED_KINDS]
-    return ScopeJudgement((*fates, *_left_behind(snapshot)), annotations_for(snapshot))
+    seats = {name: place.seat for name, place in places.items()}
+    return ScopeJudgement((*fates, *_left_behind(snapshot)), annotations_for(snapshot), seats)
 
 
 def annotations_for(snapshot: Snapshot) -> dict[str, FrozenMap]:
@@ -75,19 +78,20 @@ class _Use(NamedTuple):
     gang: str
 
 
-def _uses(snapshot: Snapshot) -> Iterator[_Use]:
-    """By what their PodCliques hold, not by what annotations say: whoever was let in without a claim uses none."""
-    found: dict[str, _Use] = {}
-    claims = ((clique, joined_claim(clique.pod_spec)) for clique in snapshot.cliques if not clique.deleting)
-    holding = [(clique, claim) for clique, claim in claims if claim is not None]
-    places = {place.seat.name: place for place in _places(snapshot)} if holding else {}
-    for clique, claim in holding:
-        place = places.get(clique.ref.name)
-        mine = _use_of(clique, place)
-        if mine is None or claim["resourceClaimName"] != mine.member.claim:
+def _uses(sharing: Iterable[PodClique], places: Mapping[str, "_Place"]) -> Iterable[_Use]:
+    """By what their PodCliques hold, not by what annotations say: whoever was let in without a claim uses none.
+
+    Of several that share, the first whose place is known tells of which class it is, and whose it should be.
+    """
+    by_place: dict[str, _Use] = {}
+    by_labels: dict[str, _Use] = {}
+    for clique in sharing:
+        place, claim = places.get(clique.ref.name), joined_claim(clique.pod_spec)
+        mine = None if clique.deleting else _use_of(clique, place)
+        if mine is None or claim is None or claim["resourceClaimName"] != mine.member.claim:
             continue
-        found[mine.member.stem] = mine if place is not None else found.get(mine.member.stem, mine)
-    yield from found.values()
+        (by_labels if place is None else by_place).setdefault(mine.member.stem, mine)
+    return {**by_labels, **by_place}.values()
 
 
 def _use_of(clique: PodClique, place: "_Place | None") -> _Use | None:

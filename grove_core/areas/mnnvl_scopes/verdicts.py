@@ -8,7 +8,7 @@ from typing import NamedTuple
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.membership import Membership
+from grove_core.resources.membership import Membership, Seat
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import Owned
 
@@ -61,7 +61,9 @@ class ScopeJudgement(NamedTuple):
     Attributes:
         fates: domains and claims that are in use, and those that nobody uses any more.
         annotations: name of a clique in the template -> what its new PodCliques say of MNNVL (MS-010, MS-011).
+        seats: name of a PodClique -> where it stands by the template; none where nobody holds a claim.
     """
 
     fates: tuple[SharedFate, ...] = ()
     annotations: Mapping[str, FrozenMap] = MappingProxyType({})
+    seats: Mapping[str, Seat] = MappingProxyType({})

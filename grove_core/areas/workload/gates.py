@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from grove_core.areas.workload.crew import living
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.decisions import Decision, Finding
 from grove_core.kernel.frozen import FrozenMap
@@ -67,9 +68,9 @@ class GangState:
         for group in gang.groups:
             ref = Ref(GROVE, "PodClique", gang.ref.namespace, group.name)
             clique = cliques.get(group.name)
-            pods = snapshot.pods_of.get(clique.uid, ()) if clique is not None else ()
-            placed, needed = sum(pod.scheduled and not pod.deleting for pod in pods), group.min_replicas
-            alive = {pod.name for pod in pods if not pod.deleting}
+            pods = living(snapshot.pods_of.get(clique.uid, ())) if clique is not None else ()
+            placed, needed = sum(pod.scheduled for pod in pods), group.min_replicas
+            alive = {pod.name for pod in pods}
             named = sum(name in alive for name in group.pods)
             if named < needed:
                 incomplete.append(Why.TOO_FEW_PODS.because(ref, pods=named, needed=needed))

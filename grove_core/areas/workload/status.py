@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from grove_core.areas.workload.blueprint import CliquePart, GroupPart, ReplicaPart
+from grove_core.areas.workload.crew import living
 from grove_core.areas.workload.rolling_clique import outdated_in
 from grove_core.areas.workload.rollout import ReplicaState, Rollout, updating_replica
 from grove_core.areas.workload.rules import Why
@@ -142,11 +143,11 @@ class _Told:
         placed = ready = referred = True
         for group in gang.groups:
             clique = self._scene.cliques.get(group.name)
-            pods = self._scene.snapshot.pods_of.get(clique.uid, ()) if clique is not None else ()
+            pods = living(self._scene.snapshot.pods_of.get(clique.uid, ())) if clique is not None else ()
             needed = group.min_replicas
             referred = referred and len(group.pods) >= needed
-            placed = placed and sum(pod.scheduled and not pod.deleting for pod in pods) >= needed
-            ready = ready and sum(pod.ready and not pod.deleting for pod in pods) >= needed
+            placed = placed and sum(pod.scheduled for pod in pods) >= needed
+            ready = ready and sum(pod.ready for pod in pods) >= needed
         phase = "Running" if ready and placed else "Starting" if placed else "Pending"
         referred = referred or is_true(condition_of(gang.status.conditions, GANG_INITIALIZED))
         because = Why.GANG_STATE.because(gang.ref, phase=phase)

@@ -22,12 +22,13 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.applied import with_fields
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Served
-from grove_core.resources.keys import COMPONENT, MNNVL_MANAGED, SET_REPLICA
+from grove_core.resources.keys import COMPONENT, GROUP_REPLICA, MNNVL_MANAGED, MNNVL_SCOPE, SET_REPLICA
 from grove_core.resources.membership import seat_of, user_of
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl_scopes.worlds import ENABLED, GPUS, SCOPED, brought_up, told
+from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 Json = dict[str, Any]
@@ -50,6 +51,45 @@ def test_ms040_the_gang_is_that_of_whoever_says_it() -> None:
     first, second = seen.cliques
     silent = replace(seen, cliques=(replace(first, labels=without(first.labels, GANG)), second))
     assert not [step for step in reconcile(silent).steps if step.target.kind in {"ComputeDomain", "ResourceClaim"}]
+
+
+def test_ms085_what_is_made_again_is_of_the_class_of_the_first() -> None:
+    """Of two that share and ask for different classes, as when it was made for the first time."""
+    classes = {name: {ENABLED: "true", "grove.io/mnnvl-device-class": f"class-{name}"} for name in ("a", "b")}
+    both = set_raw(*(clique_raw(name, pod_spec=GPUS, annotations=told) for name, told in classes.items()))
+    seen = brought_up(both)[1]
+    (made,) = seen.named_claims.values()
+    gone = replace(seen, named_claims={}, others=tuple(one for one in seen.others if one.ref.kind != made.ref.kind))
+    (again,) = (step.action for step in reconcile(gone).steps if step.target.kind == made.ref.kind)
+    assert isinstance(again, Ensure)
+    assert thaw(again.manifest)["spec"] == thaw(made.spec)
+    assert "class-a" in str(thaw(made.spec))
+
+
+def test_ms046_what_is_told_of_a_clique_is_what_its_place_says() -> None:
+    """Somebody edited the label of its replica of the group."""
+    scope = {ENABLED: "true", MNNVL_SCOPE: "scalingGroupReplica"}
+    pool = {"name": "pool", "cliqueNames": ["a"], "replicas": 2, "minAvailable": 1, "annotations": scope}
+    seen = brought_up(set_raw(clique_raw("a", pod_spec=GPUS, annotations=scope), groups=(pool,)))[1]
+    first, second = seen.cliques
+    lying = replace(first, labels=FrozenMap({**first.labels, **dict.fromkeys(GROUP_REPLICA, "1")}))
+    findings = reconcile(replace(seen, cliques=(lying, second))).findings
+    (told,) = (one for one in findings if one.subject == lying.ref and one.question == "computeDomain")
+    assert dict(told.because[0].facts)["domain"] == "llm-0-pool-0-cd"
+
+
+def test_wl202_an_autoscaler_is_no_claim_whatever_it_is_called() -> None:
+    raw = set_raw(clique_raw("mnnvl-claim", autoScalingConfig={"maxReplicas": 4}), replicas=2)
+    life = Life(raw)
+    life.settle()
+    seen = life.look()
+    assert seen is not None
+    fewer = replace(seen, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1})), attempts=())
+    bare = tuple(replace(one, labels=without(one.labels, COMPONENT)) for one in fewer.others)
+    gone = {
+        step.target.short for step in reconcile(replace(fewer, others=bare)).steps if isinstance(step.action, Delete)
+    }
+    assert "HorizontalPodAutoscaler/llm-1-mnnvl-claim" in gone
 
 
 def test_ms036_a_name_that_came_to_serve_another_is_told() -> None:

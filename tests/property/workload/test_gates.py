@@ -10,7 +10,7 @@ from grove_core.areas.workload.gates import GATE_QUESTION
 from grove_core.areas.workload.rules import Why
 from grove_core.explain import is_undecided
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.steps import Apply
+from grove_core.kernel.steps import Apply, SetStatus, Stage
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import GATE
 from grove_core.resources.pod import Pod
@@ -72,6 +72,33 @@ def test_wl094_a_scaled_gang_follows_when_enough_of_its_base_is_placed() -> None
 
     seen = with_pods(gated(), place)
     assert verdicts(seen)["llm-0-pool-1-b"] == ("Open", Why.BASE_GANG_PLACED)
+
+
+@pytest.mark.req("WL-243")
+def test_wl094_an_ended_pod_of_the_base_gang_is_placed_no_more() -> None:
+    """One that was evicted says for ever that it is scheduled."""
+    seen = at_rest(applied(RAW))
+
+    def placed(clique: str, pod: Pod) -> Pod:
+        if clique in BASE:
+            return replace(pod, scheduled=True, ready=True, phase="Running")
+        return replace(pod, held=True, gated=True, scheduled=False, ready=False, node="", phase="Pending")
+
+    def evicted(clique: str, pod: Pod) -> Pod:
+        return replace(pod, ready=False, phase="Failed") if clique == "llm-0-a" else pod
+
+    def phase_in(seen: Snapshot) -> str:
+        of_gang = (step.action for step in reconcile(seen).steps if step.target.short == "PodGang/llm-0")
+        (told,) = (action.fields for action in of_gang if isinstance(action, SetStatus))
+        return str(told["phase"])
+
+    seen = with_pods(seen, placed)
+    assert opened(seen) == {"llm-0-pool-1-b"}
+    assert phase_in(seen) == "Running"
+    seen = with_pods(seen, evicted)
+    assert opened(seen) == set()
+    told = {step.target.short for step in reconcile(seen).steps if step.stage is Stage.STATUS}
+    assert "PodGang/llm-0" not in told, "it is Pending, as it was stored"
 
 
 def test_wl096_the_cliques_that_are_not_placed_are_named() -> None:
