@@ -1,6 +1,7 @@
 """What a capture says of itself: when it was taken, of what, and what the cluster did not show (IN-047)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -43,6 +44,38 @@ def read(raw: Mapping[str, Any]) -> tuple[Collected, datetime | None, tuple[Prob
     served = _served_in(top.part("offers")) if "offers" in raw else None
     found = Collected(origin=top.text("server"), complete=frozenset(complete), served=served, unseen=unseen)
     return found, taken_at, tuple(problems)
+
+
+class Captures:
+    """What all captures of the input say of themselves, together; mutable.
+
+    Attributes:
+        taken_at: when the newest of them was taken.
+    """
+
+    def __init__(self) -> None:
+        """None yet."""
+        self.taken_at: datetime | None = None
+        self._offers: set[Served] = set()
+
+    @property
+    def offered(self) -> Served | None:
+        """What their servers offer; None where none says so, or two disagree."""
+        return next(iter(self._offers)) if len(self._offers) == 1 else None
+
+    def take(self, raw: Mapping[str, Any], live: Collected) -> tuple[Collected, tuple[Problem, ...]]:
+        """One more; what is known to be complete with it, and everything wrong with it."""
+        found, taken_at, problems = read(raw)
+        unseen, known = dict(live.unseen), len(self._offers)
+        for gap, words in found.unseen.items():
+            unseen[gap] = min(words, unseen.get(gap, words))
+        if found.served is not None:
+            self._offers.add(found.served)
+        if len(self._offers) > 1 >= known:
+            expected = "what the other captures say that their server offers"
+            problems = (*problems, Problem(path="offers", expected=expected, got="something else"))
+        self.taken_at = max(filter(None, (self.taken_at, taken_at)), default=None)
+        return replace(live, complete=live.complete | found.complete, unseen=unseen), problems
 
 
 def _offers_as_json(served: Served) -> dict[str, Any]:

@@ -8,13 +8,12 @@ collected in its namespace, a broken file makes every kind count so everywhere, 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, BinaryIO, Final
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of
-from grove_core.resources.configuration import UNTOLD, Configuration, Served
+from grove_core.resources.configuration import UNTOLD, Configuration
 from grove_core.resources.keys import CORE
 from grove_core.resources.owned import CLAIM_KIND, OWNED_KINDS, owned_of
 from grove_core.resources.pod import pod_of
@@ -93,8 +92,7 @@ class _Loading:
         self.shared: dict[str, str] = {}  # texts that many objects have
         self.ignored: Counter[str] = Counter()
         self.warnings: list[str] = []
-        self.offers: set[Served] = set()  # what captures say that their servers offer
-        self.taken_at: datetime | None = None
+        self.captures = capture.Captures()
 
     def take(self, item: Item) -> None:
         """Project one item and file it under its kind and name."""
@@ -153,18 +151,9 @@ class _Loading:
 
     def _take_capture(self, item: Item) -> None:
         """What a capture says of itself: as if the cluster had been asked just now, but for the time (IN-047)."""
-        found, taken_at, problems = capture.read(item.value)
+        self.live, problems = self.captures.take(item.value, self.live)
         self.found.note_all(item, problems)
-        unseen, known = dict(self.live.unseen), len(self.offers)
-        for gap, words in found.unseen.items():
-            unseen[gap] = min(words, unseen.get(gap, words))
-        self.live = replace(self.live, complete=self.live.complete | found.complete, unseen=unseen)
-        if found.served is not None:
-            self.offers.add(found.served)
-        if len(self.offers) > 1 >= known:
-            self.found.note(item, "offers", "what the other captures say that their server offers", "something else")
         self.strangers.captures.add(item.file)
-        self.taken_at = max(filter(None, (self.taken_at, taken_at)), default=None)
 
     def _take_domain(self, item: Item) -> None:
         """A ComputeDomain, whoever's it is: it holds a name (IN-062)."""
@@ -276,7 +265,7 @@ class _Loading:
             left_out=left_out,
             unseen=self.live.unseen,
             passed_by=self.strangers.sentences(),
-            taken_at=self.taken_at,
+            taken_at=self.captures.taken_at,
         )
 
     def _cluster(self, kept: Kept) -> Cluster:
@@ -298,14 +287,9 @@ class _Loading:
             with_domains(cluster, found.fabric.domains.values(), found.claims.values()),
             claim_templates=found.fabric.templates,
             configuration=self.configuration,
-            served=self._served(),
+            served=self.live.served or self.captures.offered or found.fabric.served,
             strangers=self.strangers.holders(),
             topologies=self.topologies.by_name,
             shadowed_topologies=self.topologies.shadowed,
             is_part=self.live.is_part,
         )
-
-    def _served(self) -> Served:
-        """What the server offers: as it said itself, else as captures say that agree, else as objects give it away."""
-        told = self.live.served or (next(iter(self.offers)) if len(self.offers) == 1 else None)
-        return told or self.found.fabric.served
