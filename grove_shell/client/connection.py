@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from yarl import URL
+
 from grove_core.resources.fields import shown
 from grove_shell.client.proof import UserToken
 
@@ -140,7 +142,7 @@ def _address(said: object, where: str) -> str:
     text = said.rstrip("/") if isinstance(said, str) else ""
     try:
         parts = urlsplit(text)
-        host, _ = (parts.hostname or "").encode("idna"), parts.port
+        host, *_ = (parts.hostname or "").encode("idna"), parts.port, URL(text)  # whose own word would come too late
     except ValueError:
         host = b""
     if not host or parts.scheme not in {"http", "https"} or parts.query or parts.fragment:

@@ -104,6 +104,7 @@ def config_of(server: str | None, **more: object) -> str:
         (config_of("10.0.0.1:6443"), "the server is no address"),
         (config_of("ftp://10.0.0.1"), "the server is no address"),
         (config_of("https://[::1"), "the server is no address"),
+        (config_of("http://10.0.0.1\\"), "the server is no address"),
         (config_of("http://10.0.0.1:99999"), "the server is no address"),
         (config_of(f"http://{'a' * 70}.example.com"), "the server is no address"),
         (config_of("http://10.0.0.1/x?y=1"), "the server is no address"),
