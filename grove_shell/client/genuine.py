@@ -48,11 +48,16 @@ def shows(raw: object, ref: Ref) -> TypeGuard[dict[str, Any]]:
     return is_object(raw) and raw.get("kind") in {ref.kind, _METADATA_ALONE} and raw["metadata"]["name"] == ref.name
 
 
+def is_shown_by(answer: Answer, ref: Ref) -> bool:
+    """Whether an answer is the object that was asked for, or written."""
+    return answer.good and shows(answer.json(), ref)
+
+
 def says_done(answer: Answer, ref: Ref) -> bool:
-    """Whether a good answer is of who carried a write out: it shows the object, or says that a deletion went well."""
+    """Whether an answer is of who carried a write out: it shows the object, or says that a deletion went well."""
     raw = answer.json()
     is_success = isinstance(raw, dict) and (raw.get("kind"), raw.get("status")) == ("Status", "Success")
-    return answer.good and (is_success or shows(raw, ref))
+    return (answer.good and is_success) or is_shown_by(answer, ref)
 
 
 def says_gone(answer: Answer, ref: Ref) -> bool:

@@ -11,6 +11,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile_domain import CLEANUP, reconcile_domain
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_shell.client.api import APPLY, MERGE, Answer, Api, Unreachable
+from grove_shell.client.genuine import says_done
 from grove_shell.client.lists import NotListed, whole_list
 from grove_shell.domain_controller.shelf import DomainShelf
 from grove_shell.fabric_daemon.kinds import PODS, place_of
@@ -96,9 +97,10 @@ class DomainRounds:
                 self._answered(step, None, str(fault))
                 good = False
                 continue
-            self._answered(step, answer, "" if answer.good else answer.words)
-            good = good and answer.good
-            if answer.good:
+            was_done = says_done(answer, step.target)
+            self._answered(step, answer, "" if was_done else answer.words)
+            good = good and was_done
+            if was_done:
                 self._shelf.put(step.target.kind, answer.json())
         return good
 

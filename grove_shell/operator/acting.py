@@ -8,7 +8,7 @@ from grove_core.kernel.steps import Attempt, Step
 from grove_core.resources.keys import GROVE, SET
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.genuine import says_gone, shows
+from grove_shell.client.genuine import is_shown_by, says_gone
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, path_of
 from grove_shell.client.lists import pages_of
 from grove_shell.world.confirming import Confirming
@@ -61,8 +61,8 @@ class ClusterActing:
     async def _look_at(self, ref: Ref) -> None:
         """One object; an answer that neither shows it nor says that it is gone leaves nothing to decide by."""
         answer = await self._api.request("GET", path_of(ref))
-        if answer.good and shows(raw := answer.json(), ref):
-            self._shelves.put(ref.kind, raw)
+        if is_shown_by(answer, ref):
+            self._shelves.put(ref.kind, answer.json())
         elif not says_gone(answer, ref):
             raise Unreachable(f"{ref.short}: {answer.words}")
         elif (found := self._shelves.find(ref)) is not None:

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from grove_core.kernel.errors import MalformedObject
-from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology, cluster_topology_of
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology, cluster_topology_of, topology_ref
 from grove_core.resources.syntax import is_dns_subdomain
 from grove_shell.client.api import NOT_FOUND, Api, Unreachable
+from grove_shell.client.genuine import is_shown_by
 from grove_shell.client.kinds import KINDS
 
 _PATIENCE: Final = 3.0  # s; an API server waits 10 s for a review
@@ -42,9 +43,10 @@ class Asking:
         """The one that counts (TP-004); None for none. Raises Unreachable, _NotShown."""
         for kind in TOPOLOGY_KINDS:
             answer = await self._api.request("GET", KINDS[kind].path(name=name))
-            if not answer.good and answer.status != NOT_FOUND:
+            is_shown = is_shown_by(answer, topology_ref(name, kind))
+            if not is_shown and answer.status != NOT_FOUND:
                 raise _NotShown
-            if answer.good:
+            if is_shown:
                 try:
                     return cluster_topology_of({**answer.json(), "kind": kind})
                 except MalformedObject as fault:

@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from grove_core.resources.keys import MANAGED_BY
-from grove_shell.client.api import CONFLICT, NOT_FOUND, Api, Unreachable
+from grove_core.kernel.refs import Ref
+from grove_core.resources.keys import CORE, MANAGED_BY
+from grove_shell.client.api import CONFLICT, Api, Unreachable
+from grove_shell.client.genuine import is_shown_by, says_gone
 from grove_shell.settings.webhooks import Certificates
 from grove_shell.webhooks.certificates import BadCertificate, Pair
 from grove_shell.webhooks.chains import Chain, Terms, chain_of, renewed
@@ -74,6 +76,7 @@ class Shared:
         self._told = told
         self._place = _SECRETS.format(namespace)
         self._namespace = namespace
+        self._ref = Ref(CORE, "Secret", namespace, told.secret)
         self._names = names
         self._say = say
         self._trouble = _Trouble(say)
@@ -123,7 +126,7 @@ class Shared:
         )
         while True:
             answer = await self._api.request("GET", f"{self._place}/{self._told.secret}")
-            if not answer.good and answer.status != NOT_FOUND:
+            if not (is_shown_by(answer, self._ref) or says_gone(answer, self._ref)):
                 raise NotOurs(answer.words)
             raw: dict[str, Any] = answer.json() if answer.good else {}
             chain = self._read(raw) if raw else None
@@ -158,8 +161,9 @@ class Shared:
             answer = await self._api.request("PUT", f"{self._place}/{self._told.secret}", body=body)
         else:
             answer = await self._api.request("POST", self._place, body={**body, "data": chain.as_data})
-        if answer.good or answer.status == CONFLICT:
-            return answer.good
+        is_written = is_shown_by(answer, self._ref)
+        if is_written or answer.status == CONFLICT:
+            return is_written
         raise NotOurs(answer.words)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grove_shell.client.api import NOT_FOUND, STRATEGIC, Api
+from grove_shell.client.genuine import is_object
 from grove_shell.client.registered import (
     API_VERSION,
     DEFAULTING,
@@ -98,9 +99,9 @@ class Registration:
                 f"there is no {place.plural}/{place.name}: grove manifests --only webhooks"
                 " | kubectl apply --server-side -f -"
             )
-        if not answer.good:
+        if not is_object(raw := answer.json()) or not answer.good:
             raise NotRegistered(answer.words)
-        found = {one.get("name"): one.get("clientConfig") or {} for one in answer.json().get("webhooks") or ()}
+        found = {one.get("name"): one.get("clientConfig") or {} for one in raw.get("webhooks") or ()}
         wrong = []
         for webhook in (one for one in place.ours if one in found):
             wanted = self._wanted(webhook, bundle)

@@ -8,7 +8,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome
 from grove_core.resources.membership import sharer_in
 from grove_shell.client.api import NOT_FOUND, Api
-from grove_shell.client.genuine import says_done
+from grove_shell.client.genuine import is_shown_by
 from grove_shell.client.kinds import kind_of, path_of
 from grove_shell.world.answers import exists_already, judged, judged_creation
 
@@ -32,7 +32,7 @@ async def ensure(
     """
     path = kind_of(ref).path(ref.namespace)
     answer = await api.request("POST", path, query={"fieldManager": writer}, body=thaw(manifest))
-    if answer.good and says_done(answer, ref):
+    if is_shown_by(answer, ref):
         take_in(answer.json())
     if not exists_already(answer):
         return judged_creation(answer, ref)
@@ -40,7 +40,7 @@ async def ensure(
     answer = await api.request("GET", path_of(ref))
     if answer.status == NOT_FOUND:
         return Outcome.CONFLICT, "it went a moment ago"
-    if not answer.good or not says_done(answer, ref):
+    if not is_shown_by(answer, ref):
         return judged(answer, ref)
     raw = answer.json()
     take_in(raw)

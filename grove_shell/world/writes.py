@@ -40,7 +40,7 @@ from grove_shell.client.api import (
     Api,
     Unreachable,
 )
-from grove_shell.client.genuine import says_done, says_gone, shows
+from grove_shell.client.genuine import is_shown_by, says_done, says_gone, shows
 from grove_shell.client.kinds import KINDS, kind_of, path_of
 from grove_shell.client.lists import accepted
 from grove_shell.world.answers import exists_already, judged, judged_creation
@@ -122,7 +122,7 @@ class Writes:
 
     def _answered(self, step: Step, answer: Answer) -> Attempt:
         """What became of a write; what it made of the object is taken in."""
-        if answer.good and says_done(answer, step.target):
+        if says_done(answer, step.target):
             self._take_in(step.target, answer)
         return Attempt(step, *judged(answer, step.target))
 
@@ -155,7 +155,7 @@ class Writes:
         )
         if answer.status == NOT_FOUND:
             return Attempt(step, Outcome.CONFLICT, "it went a moment ago")
-        if not answer.good or not says_done(answer, step.target):
+        if not is_shown_by(answer, step.target):
             return Attempt(step, *judged(answer, step.target))
         raw = answer.json()
         self._take_in(step.target, answer)

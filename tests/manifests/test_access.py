@@ -38,7 +38,7 @@ from grove_shell.operator.leader import Leader, LeaseTerms
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of, standard_input
 from grove_shell.settings.operator import OperatorSettings
-from grove_shell.settings.webhooks import settings_of
+from grove_shell.settings.webhooks import WebhookSettings, settings_of
 from grove_shell.webhooks.asking import Asking
 from grove_shell.webhooks.keeping import MANAGER
 from grove_shell.webhooks.process import Process
@@ -197,14 +197,15 @@ def test_mf021_the_operator_asks_for_what_is_declared_and_nothing_else() -> None
 def answer_webhooks(one: Asked, before: int) -> tuple[int, Json]:
     """A server with a registration, and a Secret of ours that is broken from the second look on."""
     if one.resource == "secrets":
-        broken = {"metadata": {"name": one.name, "labels": {MANAGED_BY: MANAGER}}, "data": {}}
+        metadata = {"name": WebhookSettings().certificates.secret, "labels": {MANAGED_BY: MANAGER}}
+        broken = {"kind": "Secret", "metadata": metadata, "data": {}}
         return (404, {}) if one.verb == "get" and before == 0 else (200, broken)
     if one.verb == "list":
         return 200, {"metadata": {"resourceVersion": "1"}, "items": []}
     if one.verb == "get" and one.resource in TOPOLOGY_PLURALS:
         return 404, {}
     known = (DEFAULTING, JOINING, STAMPING) if one.resource.startswith("mutating") else (VALIDATION, *GUARDING)
-    return 200, {"webhooks": [{"name": name, "clientConfig": {}} for name in known]}
+    return 200, {"metadata": {"name": one.name}, "webhooks": [{"name": name, "clientConfig": {}} for name in known]}
 
 
 @pytest.mark.req("MS-094")

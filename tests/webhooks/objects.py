@@ -9,6 +9,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from grove_shell.client.connection import Connection
+from tests.operator.answering import not_found
 
 Json = dict[str, Any]
 _CONFLICT: Final = 409
@@ -54,8 +55,7 @@ class ObjectServer:
             code, said = self.hides[plural]
             return web.json_response(said, status=code)
         found = self.objects.get(request.path)
-        missing = {"kind": "Status", "reason": "NotFound", "message": "there is none"}
-        return web.json_response(found or missing, status=200 if found else 404)
+        return web.json_response(found) if found else not_found(request)
 
     def _create(self, place: str, body: Json) -> web.Response:
         plural = place.rpartition("/")[2]

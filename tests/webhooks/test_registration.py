@@ -10,7 +10,10 @@ from aiohttp import web
 
 from grove_shell.client.api import Api
 from grove_shell.client.registered import DEFAULTING, GUARDING, JOINED, MUTATING, PATHS, VALIDATING, VALIDATION
+from grove_shell.settings.webhooks import Certificates
+from grove_shell.webhooks.keeping import Shared
 from grove_shell.webhooks.registration import NotRegistered, Registration
+from grove_shell.webhooks.tls import Shown
 from tests.webhooks.objects import ObjectServer
 from tests.webhooks.reviews import Json
 
@@ -41,7 +44,10 @@ class Registered(ObjectServer):
             self.patches.append([one["name"] for one in body["webhooks"]])
             for one in body["webhooks"]:
                 webhooks[one["name"]] |= one["clientConfig"]
-        return web.json_response({"webhooks": [{"name": name, "clientConfig": one} for name, one in webhooks.items()]})
+        stored = {"metadata": {"name": request.path.rpartition("/")[2]}}
+        return web.json_response(
+            {**stored, "webhooks": [{"name": name, "clientConfig": one} for name, one in webhooks.items()]}
+        )
 
 
 def trusted(server: Registered, times: int = 1, **told: Any) -> list[str]:
@@ -90,3 +96,47 @@ def test_wh025_what_is_needed_and_not_there_is_told_and_the_rest_is_kept_right()
     assert f"{VALIDATING}/checks has no webhook {GUARDING[0]}: it is not ours" in str(told.value)
     assert server.patches == [[DEFAULTING], [VALIDATION, GUARDING[1]]]
     assert trusted(Registered((DEFAULTING,), (VALIDATION,))) == ["defaults", "checks"], "nothing else is needed"
+
+
+@pytest.mark.req("OP-068")
+def test_wh025_a_login_page_is_no_registration() -> None:
+    class Proxy(ObjectServer):
+        async def _hear(self, request: web.Request) -> web.Response:
+            return web.Response(text="<html>please log in</html>")
+
+    async def play() -> None:
+        async with Proxy().connection() as connection, Api(connection, tries=1) as api:
+            await Registration(api, mutating="defaults", validating="checks").trust(b"ours")
+
+    with pytest.raises(NotRegistered, match="please log in"):
+        asyncio.run(play())
+
+
+@pytest.mark.req("OP-068")
+def test_wh020_no_certificate_is_made_for_a_login_page() -> None:
+    """Nobody else would have it: the other replicas read what the server stores."""
+
+    class Proxy(ObjectServer):
+        async def _hear(self, request: web.Request) -> web.Response:
+            self.asked[request.method] += 1
+            return web.Response(text="<html>please log in</html>")
+
+    told, proxy = list[str](), Proxy()
+
+    async def play() -> None:
+        async with proxy.connection() as connection, Api(connection, tries=1) as api:
+            shared = Shared(
+                api,
+                Shown(),
+                Registration(api, mutating="defaults", validating="checks"),
+                Certificates(),
+                namespace="grove-system",
+                names=("grove-webhooks.grove-system.svc",),
+                say=lambda level, message, **_fields: told.append(f"{level}: {message}"),
+            )
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(shared.run(), 0.3)
+
+    asyncio.run(play())
+    assert set(proxy.asked) == {"GET"}
+    assert told == ["error: certificates"], "said once, with what came"
