@@ -52,19 +52,26 @@ class Answer:
         """Whether it did what it was asked."""
         return self.status < _MULTIPLE
 
-    def json(self) -> Any:  # noqa: ANN401 - JSON of any shape
-        """The body; an empty object where it does not read."""
+    def json(self) -> dict[str, Any]:
+        """The body, which an API server has made an object; an empty one where it is none."""
         try:
-            return json.loads(self.body)
+            raw = json.loads(self.body)
         except ValueError:
             return {}
+        return raw if isinstance(raw, dict) else {}
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """Of a ``Status``; empty where it has none."""
+        found = self.json().get("details")
+        return found if isinstance(found, dict) else {}
 
     @property
     def words(self) -> str:
         """The server's own words for a refusal."""
-        raw = self.json()
-        message = raw.get("message") if isinstance(raw, dict) else None
-        return str(message or self.body[:200].decode("utf-8", "replace").strip() or f"HTTP {self.status}")
+        return str(
+            self.json().get("message") or self.body[:200].decode("utf-8", "replace").strip() or f"HTTP {self.status}"
+        )
 
 
 Observer = Callable[[str, int], None]

@@ -5,8 +5,10 @@ from typing import Any, Final, TypeGuard
 
 from grove_core.kernel.refs import Ref
 from grove_shell.client.api import NOT_FOUND, Answer, Unreachable
+from grove_shell.client.kinds import KINDS
 
 CHANGES: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
+_KNOWN_BY_METADATA: Final = frozenset(kind.kind for kind in KINDS.values() if kind.metadata_only)
 _METADATA_ALONE: Final = "PartialObjectMetadata"
 
 
@@ -44,8 +46,9 @@ def event_of(line: bytes) -> tuple[str, dict[str, Any]]:
 
 
 def shows(raw: object, ref: Ref) -> TypeGuard[dict[str, Any]]:
-    """Whether it is the object of this address, be it by its metadata alone."""
-    return is_object(raw) and raw.get("kind") in {ref.kind, _METADATA_ALONE} and raw["metadata"]["name"] == ref.name
+    """Whether it is the object of this address; by its metadata alone where nothing else is asked for."""
+    kinds = (ref.kind, _METADATA_ALONE) if ref.kind in _KNOWN_BY_METADATA else (ref.kind,)
+    return is_object(raw) and raw.get("kind") in kinds and raw["metadata"]["name"] == ref.name
 
 
 def is_shown_by(answer: Answer, ref: Ref) -> bool:
@@ -56,13 +59,11 @@ def is_shown_by(answer: Answer, ref: Ref) -> bool:
 def says_done(answer: Answer, ref: Ref) -> bool:
     """Whether an answer is of who carried a write out: it shows the object, or says that a deletion went well."""
     raw = answer.json()
-    is_success = isinstance(raw, dict) and (raw.get("kind"), raw.get("status")) == ("Status", "Success")
+    is_success = (raw.get("kind"), raw.get("status")) == ("Status", "Success")
     return (answer.good and is_success) or is_shown_by(answer, ref)
 
 
 def says_gone(answer: Answer, ref: Ref) -> bool:
     """Whether the server knows of no such object; a 404 that names none says that its kind is not served right now."""
-    raw = answer.json()
-    if answer.status != NOT_FOUND or not isinstance(raw, dict) or raw.get("reason") != "NotFound":
-        return False
-    return (raw.get("details") or {}).get("name") == ref.name
+    is_not_found = answer.status == NOT_FOUND and answer.json().get("reason") == "NotFound"
+    return is_not_found and answer.details.get("name") == ref.name

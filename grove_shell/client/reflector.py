@@ -94,7 +94,6 @@ class Reflector:
     async def _list(self) -> str:
         found, version = await whole_list(self._api, self.kind, self._namespace)
         self._shelf.replace(self.kind.kind, found, version)
-        self._trouble = ""  # why it does not get on; empty while it does
         self._unseen = ""
         self._trouble = ""
         self.synced.set()

@@ -16,9 +16,9 @@ from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
 from grove_core.resources.keys import CORE, DOMAIN
 from grove_core.resources.names import domain_clique_name
 from grove_core.resources.syntax import is_dns_subdomain, is_label_value
-from grove_shell.client.api import NOT_FOUND, Api, Unreachable
+from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import NoAccess
-from grove_shell.client.genuine import is_object
+from grove_shell.client.genuine import is_shown_by, says_gone
 from grove_shell.client.greeting import advice_on
 from grove_shell.client.kinds import ApiKind
 from grove_shell.fabric_daemon.kinds import DOMAINS, PODS
@@ -164,10 +164,12 @@ async def _found(
         answer = await api.request("GET", kind.path(*place))
     except Unreachable as fault:
         raise NoAccess(advice_on(fault)) from fault
-    raw: Mapping[str, Any] = answer.json()
-    if answer.good and is_object(raw):
-        return raw
-    got = "none of that name" if answer.status == NOT_FOUND else answer.words
+    ref = Ref(kind.api_version, kind.kind, *place)
+    if is_shown_by(answer, ref):
+        return answer.json()
+    if answer.good:
+        raise NoAccess(f"what came is no {kind.kind}: {answer.words}; is there a proxy on the way?")
+    got = "none of that name" if says_gone(answer, ref) else answer.words
     problems.append(Problem(path=path, expected=f"a {kind.kind} that is there", got=got))
     return None
 

@@ -26,12 +26,13 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import thaw
+from grove_core.kernel.refs import Ref
 from grove_core.resources.daemon_pod import daemon_pod_of
 from grove_core.resources.keys import DOMAIN
 from grove_shell.client.api import APPLY, CONFLICT, JSON, MERGE, NOT_FOUND, SERVER_FAULT, TOO_MANY, Api, Unreachable
 from grove_shell.client.api import Answer as Said
 from grove_shell.client.bucket import Bucket
-from grove_shell.client.genuine import is_list, is_object
+from grove_shell.client.genuine import is_list, says_gone, shows
 from grove_shell.fabric_daemon.kinds import KINDS, PODS, place_of, register_of
 
 LABELLER: Final = "compute-domain-daemon"
@@ -86,7 +87,9 @@ def answer_of(request: Request, said: Said) -> Answer:
         patience = None if said.pause is None else timedelta(seconds=said.pause)
         return Answer(reply=Reply.BUSY, retry_after=patience, detail=said.words)
     if said.status == NOT_FOUND:
-        return Answer(reply=Reply.GONE, detail=said.words)
+        about = _about(request)
+        is_gone = about is not None and says_gone(said, about)
+        return Answer(reply=Reply.GONE if is_gone else Reply.LOST, detail=said.words)
     if said.status == CONFLICT:
         return Answer(reply=Reply.OWNED if _is_owned(said) else Reply.STALE, detail=said.words)
     return Answer(reply=Reply.LOST if said.status >= SERVER_FAULT else Reply.REFUSED, detail=said.words)
@@ -129,8 +132,8 @@ class Requests:
 
 def _done(request: Request, said: Said) -> Answer:
     """Raises MalformedObject; what is nothing of an API server is an answer that was lost (DC-133)."""
-    raw = said.json()
-    if not (is_list if isinstance(request, ListPods) else is_object)(raw):
+    raw, about = said.json(), _about(request)
+    if not (is_list(raw) if about is None else shows(raw, about)):
         return Answer(reply=Reply.LOST, detail=f"what came is not what was asked for: {said.words}")
     if isinstance(request, ListPods):
         pods = tuple(daemon_pod_of({"kind": PODS.kind, **item}) for item in raw["items"] or ())
@@ -140,5 +143,20 @@ def _done(request: Request, said: Said) -> Answer:
 
 def _is_owned(said: Said) -> bool:
     """Whether fields of another manager were in the way, and not a version or a name."""
-    causes = (said.json().get("details") or {}).get("causes") or ()
-    return any(cause.get("reason") == _OWNED for cause in causes)
+    causes = said.details.get("causes")
+    return isinstance(causes, list) and any(isinstance(one, dict) and one.get("reason") == _OWNED for one in causes)
+
+
+def _about(request: Request) -> Ref | None:
+    """Which object it asks for, or writes; None for a list."""
+    match request:
+        case Remove(write) | Clear(write):
+            return _about(write)
+        case Label(pod, _):
+            return pod
+        case ListPods():
+            return None
+        case Apply() | Put() | Post() | Read():
+            return request.target
+        case _:
+            assert_never(request)

@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
+from grove_shell import own_faults
 
 
 def is_end(step: Step) -> bool:
@@ -27,12 +28,20 @@ class LastLook:
         self._attempt = attempt
         self._ended_now = ended_now
         self._ended: AbstractSet[Ref] | None = None
+        self._spared_because = "it is not to end any more"
 
     async def attempt(self, step: Step) -> Attempt:
         """Try one; whom nobody would end any more stays."""
         if is_end(step):
             if self._ended is None:
-                self._ended = self._ended_now()
+                self._ended = self._looked()
             if step.target not in self._ended:
-                return Attempt(step, Outcome.CONFLICT, "it is not to end any more")
+                return Attempt(step, Outcome.CONFLICT, self._spared_because)
         return await self._attempt(step)
+
+    def _looked(self) -> AbstractSet[Ref]:
+        try:
+            return self._ended_now()
+        except Exception as fault:  # noqa: BLE001 - a fault of ours ends nobody, and the next round tells of it (OP-027)
+            self._spared_because = f"fault of ours: {own_faults.told(fault)}"
+            return frozenset()

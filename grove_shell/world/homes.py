@@ -6,13 +6,14 @@ from typing import Any, Final, TypeAlias
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.labels import set_named_by
 from grove_core.resources.names import set_of_domain
+from grove_core.resources.podclique import GROUP_KIND
 
 Home: TypeAlias = tuple[str, str]
 """Namespace and name of a set; no namespace and the name of a topology."""
 NOWHERE: Final = ""
 NOBODY: Final = ""
-_WAITING: Final = frozenset({"Pod", "PodClique"})
-"""Who may be heard of before the controller is, and may have lost every label."""
+_PARTS: Final = frozenset({GROUP_KIND, "PodClique"})
+"""Parts of sets that control others, which may be heard of before them, and may have lost every label."""
 
 
 def home_of_topology(name: str) -> Home:
@@ -42,12 +43,12 @@ def home_in(kind: str, raw: Mapping[str, Any], home_of_owner: Mapping[str, Home]
     namespace = str(meta.get("namespace") or "default")
     if kind == "PodCliqueSet":
         return (namespace, str(meta["name"]))
-    owner_uid = ""
+    owner_uid = owner_kind = ""
     for owner in meta.get("ownerReferences") or ():
         if owner.get("controller"):
             if owner.get("kind") == "PodCliqueSet":
                 return (namespace, str(owner["name"]))
-            owner_uid = str(owner.get("uid") or "")
+            owner_uid, owner_kind = str(owner.get("uid") or ""), str(owner.get("kind") or "")
     if owner_uid in home_of_owner:
         return home_of_owner[owner_uid]
     named = set_named_by(meta.get("labels") or {})
@@ -55,4 +56,4 @@ def home_in(kind: str, raw: Mapping[str, Any], home_of_owner: Mapping[str, Home]
         return (namespace, named)
     if kind == DOMAIN_KIND:
         return (namespace, set_of_domain(str(meta["name"])))
-    return (namespace, NOBODY) if kind in _WAITING and owner_uid else None
+    return (namespace, NOBODY) if owner_kind in _PARTS else None

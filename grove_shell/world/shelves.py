@@ -4,7 +4,7 @@ An answer to a write of our own is taken in like an event of the watch, so what 
 older event that comes after it changes nothing (PL-018).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -28,10 +28,8 @@ from grove_shell.world.house import Address, House, Object
 from grove_shell.world.sights import TEMPLATE_KIND, Sights, Where
 from grove_shell.world.template_users import TemplateUsers
 from grove_shell.world.topology_shelf import TopologyShelf
-from grove_shell.world.unproven import Unproven
+from grove_shell.world.wards import Wards
 
-_OWNERS: Final = frozenset({GROUP_KIND, "PodClique"})
-"""Who controls parts of a set and is a part itself."""
 _FEWEST_SHARED: Final = 8_192
 _SHARED_EACH: Final = 4  # strings of one object that others may have as well
 _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any], dict[str, str]], Object]]] = MappingProxyType(
@@ -59,7 +57,7 @@ class Shelves(Sights):
         super().__init__(TopologyShelf(self._tell))
         self.changed = changed
         self._template_users = TemplateUsers()
-        self._unproven = Unproven()
+        self._wards = Wards()
         self._shared: dict[str, str] = {}
         self._most_shared = _FEWEST_SHARED
 
@@ -89,32 +87,32 @@ class Shelves(Sights):
         address = _address_of(kind, raw)
         meta = raw["metadata"]
         uid, version = str(meta.get("uid") or ""), number_of(meta.get("resourceVersion"))
-        before = self._places[kind].get(address)
-        is_old = before is not None and before.uid == uid and version <= before.version
-        if is_old or self._gone.is_past(uid, version):
+        before, home, controller = self._places[kind].get(address), self.home_in(kind, raw), controller_in(raw).uid
+        if before is not None and before.uid == uid and version <= before.version:
+            is_misplaced = controller in self._home_of_owner and home != before.home  # OP-003
+            if version < before.version or not is_misplaced:
+                return
+        if self._gone.is_past(uid, version):
             return
-        home = self.home_in(kind, raw)
         if home is None:
             if before is not None:
                 self._remove(address)
             return
         self._gone.raise_again(uid)
-        controller = controller_in(raw)
-        shelf = controller.uid if kind == "Pod" else ""
-        children: Sequence[Address] = ()
-        if before is not None and (before.home, before.uid, before.shelf) != (home, uid, shelf):
-            children = self._children(before)
+        now = Where(home, uid, version, controller)
+        if before is not None and before._replace(version=version) != now:
             self._leave(address, before)
             if before.home != home:
                 self._tell_of(address, before.home)
-        self._places[kind][address] = Where(home, uid, version, shelf)
-        if controller.kind in _OWNERS and controller.uid not in self._home_of_owner:
-            self._unproven.note(controller.uid, address)
+        self._place(address, now)
         self._read_in(home, address, raw)
-        self._bring(children, home)
         if len(self._shared) > self._most_shared:
             self._share_anew()
         self._tell_of(address, home)
+
+    def _place(self, address: Address, where: Where) -> None:
+        self._places[address[0]][address] = where
+        self._wards.note(where.controller, address)
 
     def _read_in(self, home: Home, address: Address, raw: Mapping[str, Any]) -> None:
         kind = address[0]
@@ -195,34 +193,27 @@ class Shelves(Sights):
                 self._claims[address[1:]] = item
             if isinstance(item, Owned) and address[0] == TEMPLATE_KIND:
                 self._templates[address[1:]] = item.spec
-            if isinstance(item, ScalingGroup | PodClique):
+            if isinstance(item, ScalingGroup | PodClique) and self._home_of_owner.get(item.uid) != home:
                 self._home_of_owner[item.uid] = home
-                self._bring(self._unproven.settle(item.uid), home)
+                self._bring(self._wards.of(item.uid), home)
 
     def _bring(self, addresses: Iterable[Address], home: Home) -> None:
         """To where their controller lives, whatever their labels say (OP-075)."""
         for address in addresses:
-            where = self._places[address[0]].get(address)
-            if where is None or where.home == home:
+            kind, where = address[0], self._places[address[0]][address]
+            if where.home == home:
                 continue
-            item = self.find(Ref("", *address))
-            if item is None:  # it does not read; its next version does, or is put right there
-                continue
-            children = self._children(where)
+            item, words = self.find(Ref("", *address)), self._houses[where.home].broken.get(address)
             self._leave(address, where)
-            self._places[address[0]][address] = where._replace(home=home)
-            self._file(self._houses.setdefault(home, House()), home, address, item)
-            self._bring(children, home)
+            self._place(address, where._replace(home=home))
+            house = self._houses.setdefault(home, House())
+            if words is not None:
+                house.broken[address] = words
+                self._doubt(kind)
+            elif item is not None:
+                self._file(house, home, address, item)
             self._tell_of(address, where.home)
             self._tell_of(address, home)
-
-    def _children(self, where: Where) -> Sequence[Address]:
-        """Whom an owner controls, where it lives."""
-        if self._home_of_owner.get(where.uid) != where.home:
-            return ()
-        house = self._houses[where.home]
-        pods = [("Pod", pod.namespace, pod.name) for pod in house.pods.get(where.uid, {}).values()]
-        return [*pods, *(address for address, item in house.items.items() if item.owner_uid == where.uid)]
 
     def _take_out(self, address: Address, where: Where) -> None:
         house = self._houses[where.home]
@@ -240,11 +231,9 @@ class Shelves(Sights):
             self.topologies.note(where.home, None)
             self._template_users.note(where.home, None)
         elif kind == "Pod":
-            self._unproven.forget(where.shelf, address)
-            if _is_bound(house.drop_pod(where.shelf, name)):
+            if _is_bound(house.drop_pod(where.controller, name)):
                 self.topologies.note_bound(where.home)
         elif (gone := house.items.pop(address, None)) is not None:
-            self._unproven.forget(gone.owner_uid, address)
             self._home_of_owner.pop(where.uid, None)
             if _scheduled(gone):
                 self.topologies.note_bound(where.home)
@@ -256,6 +245,7 @@ class Shelves(Sights):
 
     def _leave(self, address: Address, where: Where) -> None:
         """Out of its house, and the house goes where nobody is left in it."""
+        self._wards.forget(where.controller, address)
         self._take_out(address, where)
         if self._houses[where.home].is_empty:
             del self._houses[where.home]

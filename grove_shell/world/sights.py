@@ -31,12 +31,12 @@ TEMPLATE_KIND: Final = "ResourceClaimTemplate"
 
 
 class Where(NamedTuple):
-    """Where an object is kept, and in which version; ``shelf`` is the uid of a pod's clique."""
+    """Where an object is kept, in which version, and the uid of its controller."""
 
     home: Home
     uid: str
     version: int
-    shelf: str = ""
+    controller: str = ""
 
 
 class Sights:
@@ -84,7 +84,7 @@ class Sights:
             return None
         house = self._houses[where.home]
         if ref.kind == "Pod":
-            return house.pods.get(where.shelf, {}).get(ref.name)
+            return house.pods.get(where.controller, {}).get(ref.name)
         return house.root if ref.kind == SET_KIND else house.items.get(address)
 
     def holds(self, home: Home) -> bool:

@@ -228,7 +228,7 @@ class Writes:
             self._shelves.put(target.kind, raw)
         elif raw.get("kind") == "PartialObjectMetadata":  # of a Secret nothing else is asked for (OP-006)
             self._shelves.put(target.kind, {**raw, "apiVersion": target.api_version, "kind": target.kind})
-        elif raw.get("kind") == "Status" and (uid := (raw.get("details") or {}).get("uid")):
+        elif raw.get("kind") == "Status" and (uid := answer.details.get("uid")):
             self._shelves.drop(target.kind, _stub(target, Guard(uid, "")))
 
 

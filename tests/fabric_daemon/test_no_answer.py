@@ -12,6 +12,7 @@ from grove_core.areas.domain_cliques.verdicts import Answer, ListPods, Read, Rep
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import NVIDIA
 from grove_shell.client.api import Answer as Said
+from grove_shell.client.connection import NoAccess
 from grove_shell.fabric_daemon.following import Following
 from grove_shell.fabric_daemon.identity import Told, identified
 from grove_shell.fabric_daemon.kinds import DOMAINS, register_of
@@ -31,6 +32,24 @@ def test_dc133_what_is_no_answer_was_not_answered(request_: ListPods | Read, bod
     answer = answer_of(request_, Said(200, body.encode()))
     assert answer.reply is Reply.LOST
     assert answer == Answer(reply=Reply.LOST, detail=answer.detail)
+
+
+@pytest.mark.parametrize("body", ["404 page not found\n", "[]", '{"reason": "NotFound", "details": "x"}'])
+def test_dc133_a_kind_that_is_not_served_right_now_is_no_end(body: str) -> None:
+    """Only of that very object a server says that there is none."""
+    assert answer_of(Read(THE_DOMAIN), Said(404, body.encode())).reply is Reply.LOST
+    gone = b'{"kind": "Status", "reason": "NotFound", "details": {"name": "training"}}'
+    assert answer_of(Read(THE_DOMAIN), Said(404, gone)).reply is Reply.GONE
+
+
+@pytest.mark.parametrize("body", ["[]", "null", '{"details": "x"}', '{"details": {"causes": ["x"]}}'])
+def test_dc133_a_conflict_of_no_shape_is_one(body: str) -> None:
+    assert answer_of(Read(THE_DOMAIN), Said(409, body.encode())).reply is Reply.STALE
+
+
+def test_dc133_another_object_is_no_answer() -> None:
+    other = b'{"kind": "ComputeDomain", "metadata": {"name": "another", "uid": "x"}}'
+    assert answer_of(Read(THE_DOMAIN), Said(200, other)).reply is Reply.LOST
 
 
 def test_dc133_none_is_an_answer_where_it_is_a_list() -> None:
@@ -82,8 +101,7 @@ def test_dc133_a_login_page_is_no_domain() -> None:
             domain="ml/training", clique="rack.1", node="n1", ip="10.0.0.1", protocol="ssa", limit=18, grace=timedelta()
         )
         async with asked(answered) as api:
-            daemon, problems = await identified(api, told)
-        assert daemon is None
-        assert [(one.path, one.got) for one in problems] == [("--domain", LOGIN.strip())]
+            with pytest.raises(NoAccess, match="please log in"):
+                await identified(api, told)
 
     asyncio.run(ask())

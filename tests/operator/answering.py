@@ -18,7 +18,7 @@ async def no_token() -> str | None:
 
 def not_found(request: web.Request) -> web.Response:
     """As a server says that it has no such object."""
-    name = request.path.rpartition("/")[2]
+    name = request.path.removesuffix("/status").rpartition("/")[2]
     words = {"kind": "Status", "status": "Failure", "reason": "NotFound", "message": f"{name} not found", "code": 404}
     return web.json_response({**words, "details": {"name": name}}, status=404)
 

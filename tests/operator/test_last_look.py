@@ -10,11 +10,13 @@ import pytest
 import yaml
 
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step
+from grove_core.plan.plan import Plan
 from grove_shell.controller.deciding import decided
 from grove_shell.controller.look import Follower, Look
 from grove_shell.operator.rounds import Rounds
 from grove_shell.world.homes import Home
 from grove_shell.world.shelves import Shelves
+from grove_shell.world.sights import Sight
 
 GIVEN: Final = (
     Path(__file__)
@@ -77,12 +79,12 @@ class Hearer(Follower):
         self.heard.set()
 
 
-def played(cluster: Cluster) -> tuple[Attempt, ...]:
+def played(cluster: Cluster, decide: Callable[[Sight], Plan] = decided) -> tuple[Attempt, ...]:
     hearer = Hearer()
 
     async def scenario() -> None:
         rounds = Rounds(
-            shelves=cluster.shelves, acting=cluster, decide=decided, followers=(hearer,), announced=cluster.announced
+            shelves=cluster.shelves, acting=cluster, decide=decide, followers=(hearer,), announced=cluster.announced
         )
         rounds.may.set()
         rounds.wake(cluster.home)
@@ -116,3 +118,19 @@ def test_op074_who_recovers_meanwhile_is_spared(moment: str) -> None:
     assert {outcome for outcome, _ in found.values()} == {Outcome.CONFLICT}
     assert {words for _, words in found.values()} == {"it is not to end any more"}
     assert not any(isinstance(step.action, Delete) for step in cluster.tried)
+
+
+@pytest.mark.req("OP-027")
+def test_op074_a_fault_of_ours_in_the_last_look_ends_nobody() -> None:
+    """And what became of the round is heard of all the same."""
+    cluster, looks = Cluster("never"), list[int]()
+
+    def decide(seen: Sight) -> Plan:
+        looks.append(1)
+        if len(looks) == 3:  # planned, planned again on what the server says, and then the last look
+            raise ZeroDivisionError
+        return decided(seen)
+
+    found = ends(played(cluster, decide))
+    assert {outcome for outcome, _ in found.values()} == {Outcome.CONFLICT}
+    assert all(words.startswith("fault of ours: ZeroDivisionError") for _, words in found.values())

@@ -90,6 +90,17 @@ def test_op068_nobody_is_buried_for_a_kind_that_is_not_served_right_now(kind: st
     assert shelves.find(CLIQUE) is None
 
 
+@pytest.mark.parametrize("kind", ACTIONS)
+@pytest.mark.parametrize("status", [404, 409])
+@pytest.mark.parametrize("text", ["[]", "null", '{"reason": "NotFound", "details": "x"}', '{"kind": ["x"]}'])
+@pytest.mark.req("OP-027")
+def test_op068_a_refusal_of_no_shape_is_an_answer_all_the_same(kind: str, status: int, text: str) -> None:
+    """Nothing is raised for it, and nobody counts as gone."""
+    attempt, shelves = tried(kind, text, status)
+    assert attempt.outcome is not Outcome.DONE
+    assert shelves.find(CLIQUE) is not None
+
+
 class Fickle:
     """A Lease that this process takes; from then on, what somebody else answers."""
 
