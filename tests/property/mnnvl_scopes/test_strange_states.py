@@ -92,6 +92,36 @@ def test_wl202_an_autoscaler_is_no_claim_whatever_it_is_called() -> None:
     assert "HorizontalPodAutoscaler/llm-1-mnnvl-claim" in gone
 
 
+def test_ms046_whose_place_is_known_goes_before_who_only_has_labels() -> None:
+    """A PodClique that the template does not know, which says another gang, and comes first."""
+    seen = shared()
+    placed = next(one for one in seen.cliques if one.ref.name == "llm-0-a")
+    labels = {**placed.labels, GANG: "llm-9", "grove.io/base-podgang": "llm-9"}
+    stray = replace(placed, ref=replace(placed.ref, name="llm-0-0"), uid="stray", labels=FrozenMap(labels))
+    plan = reconcile(replace(seen, cliques=(stray, *seen.cliques)))
+    assert not [step for step in plan.steps if step.target.kind in {"ComputeDomain", "ResourceClaim"}]
+
+
+@pytest.mark.parametrize(("live", "goes"), [(2, True), (3, False)])
+def test_ms050_a_group_that_was_scaled_has_as_many_as_it_says(live: int, goes: bool) -> None:
+    """What the third replica shares, which a gang of before left to the set; the template says two."""
+    scope = {ENABLED: "true", MNNVL_SCOPE: "scalingGroupReplica"}
+    pool = {"name": "pool", "cliqueNames": ["a"], "replicas": 2, "minAvailable": 1, "annotations": scope}
+    seen = brought_up(set_raw(clique_raw("a", pod_spec=GPUS, annotations=scope), groups=(pool,)))[1]
+    domain = next(one for one in seen.domains if one.ref.name == "llm-0-pool-1-cd")
+    third = replace(
+        domain,
+        ref=replace(domain.ref, name="llm-0-pool-2-cd"),
+        uid="third",
+        owner_uid=seen.root.uid,
+        owner_kind="PodCliqueSet",
+        labels=FrozenMap({**domain.labels, **dict.fromkeys(GROUP_REPLICA, "2")}),
+    )
+    groups = tuple(replace(group, replicas=live) for group in seen.groups)
+    plan = reconcile(replace(seen, groups=groups, domains=(*seen.domains, third)))
+    assert (third.ref in {step.target for step in plan.steps if isinstance(step.action, Delete)}) is goes
+
+
 def test_ms036_a_name_that_came_to_serve_another_is_told() -> None:
     seen = shared()
     (domain,) = seen.domains
