@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
 from grove_shell.client.api import NOT_FOUND, Answer, Api, Unreachable
-from grove_shell.client.genuine import shows
+from grove_shell.client.genuine import is_shown_by
 
 _COORDINATION: Final = "coordination.k8s.io/v1"
 
@@ -129,7 +129,8 @@ class Leader:
             return
         self.holder = ""
         answer = await self._ask("GET")
-        if answer.good and self._is_held_in(raw := answer.json()):
+        if self._is_held_in(answer):
+            raw = answer.json()
             raw["spec"] |= {"holderIdentity": "", "leaseDurationSeconds": 1}
             await self._ask("PUT", raw)
 
@@ -139,10 +140,10 @@ class Leader:
             answer = await self._ask("GET")
             if answer.status == NOT_FOUND:
                 return self._has(await self._ask("POST", self._lease({}, transitions=0)))
-            raw: dict[str, Any] = answer.json()
-            if not (answer.good and shows(raw, self._ref)):
+            if not is_shown_by(answer, self._ref):
                 self._is_in_trouble(answer.words)
                 return False
+            raw = answer.json()
             spec = raw.get("spec") or {}
             holder = str(spec.get("holderIdentity") or "")
             transitions = int(spec.get("leaseTransitions") or 0)
@@ -165,15 +166,18 @@ class Leader:
 
     def _has(self, answer: Answer) -> bool:
         """Whether the server wrote that this process holds it; who else does, if anybody, the next look tells."""
-        is_held = answer.good and self._is_held_in(answer.json())
+        is_held = self._is_held_in(answer)
         if is_held:
             self.holder = self._terms.identity
         else:
             self._is_in_trouble(answer.words)
         return is_held
 
-    def _is_held_in(self, raw: object) -> bool:
-        return shows(raw, self._ref) and (raw.get("spec") or {}).get("holderIdentity") == self._terms.identity
+    def _is_held_in(self, answer: Answer) -> bool:
+        if not is_shown_by(answer, self._ref):
+            return False
+        held_by = (answer.json().get("spec") or {}).get("holderIdentity")
+        return bool(held_by == self._terms.identity)
 
     def _lease(self, before: dict[str, Any], *, transitions: int) -> dict[str, Any]:
         terms, now = self._terms, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"

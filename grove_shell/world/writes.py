@@ -40,7 +40,7 @@ from grove_shell.client.api import (
     Api,
     Unreachable,
 )
-from grove_shell.client.genuine import is_shown_by, says_done, says_gone, shows
+from grove_shell.client.genuine import is_shown_by, says_done, says_gone
 from grove_shell.client.kinds import KINDS, kind_of, path_of
 from grove_shell.client.lists import accepted
 from grove_shell.world.answers import exists_already, judged, judged_creation
@@ -86,9 +86,9 @@ class Writes:
     async def stands(self, ref: Ref, guard: Guard) -> bool:
         """Whether the server still has an object as it was judged; what it has is taken in."""
         answer = await self._api.request("GET", path_of(ref))
-        raw = answer.json()
-        if not answer.good or not shows(raw, ref):
+        if not is_shown_by(answer, ref):
             return False
+        raw = answer.json()
         self._shelves.put(ref.kind, raw)
         meta = raw["metadata"]
         return (meta.get("uid"), meta.get("resourceVersion")) == (guard.uid, guard.resource_version)

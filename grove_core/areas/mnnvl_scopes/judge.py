@@ -46,7 +46,8 @@ def judge_scopes(snapshot: Snapshot) -> ScopeJudgement:
     root = snapshot.root
     if root.deleting or not root.uid:
         return ScopeJudgement(annotations=annotations_for(snapshot))
-    sharing = [clique for clique in snapshot.cliques if joined_claim(clique.pod_spec) is not None]
+    claims = ((clique, joined_claim(clique.pod_spec)) for clique in snapshot.cliques if not clique.deleting)
+    sharing = [(clique, claim) for clique, claim in claims if claim is not None]
     places = {place.seat.name: place for place in _places(snapshot)} if sharing else {}
     uses = tuple(_uses(sharing, places))
     gangs = {gang.ref.name: gang for gang in snapshot.gangs if gang.uid and not gang.deleting}
@@ -78,17 +79,17 @@ class _Use(NamedTuple):
     gang: str
 
 
-def _uses(sharing: Iterable[PodClique], places: Mapping[str, "_Place"]) -> Iterable[_Use]:
+def _uses(sharing: Iterable[tuple[PodClique, FrozenMap]], places: Mapping[str, "_Place"]) -> Iterable[_Use]:
     """By what their PodCliques hold, not by what annotations say: whoever was let in without a claim uses none.
 
     Of several that share, the first whose place is known tells of which class it is, and whose it should be.
     """
     by_place: dict[str, _Use] = {}
     by_labels: dict[str, _Use] = {}
-    for clique in sharing:
-        place, claim = places.get(clique.ref.name), joined_claim(clique.pod_spec)
-        mine = None if clique.deleting else _use_of(clique, place)
-        if mine is None or claim is None or claim["resourceClaimName"] != mine.member.claim:
+    for clique, claim in sharing:
+        place = places.get(clique.ref.name)
+        mine = _use_of(clique, place)
+        if mine is None or claim["resourceClaimName"] != mine.member.claim:
             continue
         (by_labels if place is None else by_place).setdefault(mine.member.stem, mine)
     return {**by_labels, **by_place}.values()
