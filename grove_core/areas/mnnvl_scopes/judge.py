@@ -240,7 +240,7 @@ def _places(snapshot: Snapshot) -> Iterator[_Place]:
     root, template = snapshot.root, snapshot.root.spec.template
     homes = template.homes
     live = {group.ref.name: group.replicas for group in snapshot.groups}
-    for replica in range(0 if is_too_large(snapshot) else max(root.spec.replicas, 0)):
+    for replica in range(0 if is_too_large(snapshot) else root.spec.replicas):
         base = replica_name(root.ref.name, replica)
         for clique in template.cliques:
             group = homes.get(clique.name)

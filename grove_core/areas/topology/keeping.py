@@ -41,9 +41,9 @@ def wants_of_topologies(moment: TopologyMoment) -> tuple[Desired, tuple[Finding,
         because += restored
     if found.deleting and TOPOLOGY_FINALIZER in found.finalizers:
         if hold is Hold.HELD:
-            held += (Withheld(found.ref, (Why.USERS_STAY.because(found.ref, users=users_text(moment.users)),)),)
+            held = (Withheld(found.ref, (Why.USERS_STAY.because(found.ref, users=users_text(moment.users)),)),)
         elif hold is Hold.UNKNOWN:
-            held += (Withheld(found.ref, (why,)),)
+            held = (Withheld(found.ref, (why,)),)
     wants = [Applied(found.ref, found.guard, FrozenMap(fields), tuple(because))] if fields else []
     wants += _let_go_of_shadow(moment)
     return Desired(tuple(wants), held), (finding,)

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.laws import problems_in
@@ -15,7 +16,7 @@ from grove_core.resources.owned import Owned
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
 from grove_shell.world.memory import MemoryWorld
-from tests.property.workload.sets import NOW, ROUNDS, applied, raw_sets
+from tests.property.workload.sets import NOW, ROUNDS, applied, clique_raw, raw_sets, set_raw
 
 Json = dict[str, Any]
 SCOPED: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
@@ -80,3 +81,13 @@ def brought_up(raw: Json) -> tuple[MemoryWorld, Snapshot]:
     start = told(applied(raw))
     world = MemoryWorld((start,))
     return world, settled(world, start.root.ref)
+
+
+def half_shared(replicas: int = 1) -> Snapshot:
+    """A set of a clique that shares by replica and one that shares nothing, at rest."""
+    cliques = (clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"}), clique_raw("b"))
+    return brought_up(set_raw(*cliques, replicas=replicas))[1]
+
+
+def without(labels: FrozenMap, *keys: str) -> FrozenMap:
+    return FrozenMap({key: text for key, text in labels.items() if key not in keys})

@@ -139,6 +139,23 @@ def test_tp051_its_label_comes_back_where_its_levels_may_not(unknown: tuple[str,
     assert plan.withheld
 
 
+def test_tp042_every_kind_that_is_not_known_is_named() -> None:
+    kinds = ("PodCliqueSet", "PodClique")
+    (why,) = reconcile_topology(moment(a_topology("t", held=True), name="t", unknown=kinds)).findings[0].because
+    assert dict(why.facts)["kinds"] == "PodCliqueSet, PodClique"
+    stale = a_topology(DEFAULT_TOPOLOGY, held=True, fits=False)
+    (held,) = reconcile_topology(moment(stale, "placed", unknown=kinds)).withheld
+    assert dict(held.because[0].facts)["kinds"] == "PodCliqueSet, PodClique"
+
+
+@pytest.mark.req("TP-040")
+def test_tp051_one_write_says_all_that_it_is_for() -> None:
+    """It is held, and its label comes back."""
+    bare = replace(a_topology(DEFAULT_TOPOLOGY, held=False), labels=FrozenMap({}))
+    (step,) = reconcile_topology(moment(bare, "placed")).steps
+    assert [why.rule for why in step.because] == [Why.TOPOLOGY_USED, Why.DEFAULT_RESTORED]
+
+
 def test_tp043_whom_a_deletion_waits_for_is_told() -> None:
     leaving = a_topology("t", held=True, leaving=True)
     (held,) = reconcile_topology(moment(leaving, "placed", name="t")).withheld

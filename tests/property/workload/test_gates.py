@@ -117,6 +117,14 @@ def test_wl095_a_missing_base_gang_is_waited_for() -> None:
     assert verdicts(without)["llm-0-a"] == ("Hold", Why.NOT_IN_GANG_YET)
 
 
+@pytest.mark.req("WL-235")
+def test_wl091_no_gang_is_there_though_all_were_looked_for() -> None:
+    """Who looked knows it; who was told nothing of gangs says nothing."""
+    bare = replace(gated(), gangs=())
+    assert {why for _, why in verdicts(bare).values()} == {Why.NOT_IN_GANG_YET}
+    assert not verdicts(replace(bare, complete=bare.complete - {"PodGang"}))
+
+
 def test_wl091_a_pod_that_its_gang_does_not_name_waits() -> None:
     seen = gated()
     stranger = with_pods(seen, lambda name, pod: replace(pod, name=f"{pod.name}x") if name == "llm-0-a" else pod)

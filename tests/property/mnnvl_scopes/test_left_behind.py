@@ -1,0 +1,178 @@
+"""What a set still owns and whose user is gone: what goes, and what stays (MS-050 to MS-055)."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from grove_core.areas.mnnvl_scopes.judge import judge_scopes
+from grove_core.areas.mnnvl_scopes.rules import Why
+from grove_core.areas.mnnvl_scopes.verdicts import Lot
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
+from grove_core.reconcile import reconcile
+from grove_core.resources.keys import GROUP_REPLICA, MNNVL_SCOPE
+from grove_core.snapshot.indexing import cluster_of
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.mnnvl_scopes.worlds import ENABLED, GPUS, brought_up, half_shared
+from tests.property.workload.sets import clique_raw, set_raw
+
+Json = dict[str, Any]
+
+
+def test_ms050_what_is_left_goes_and_what_names_nobody_of_ours_stays() -> None:
+    seen = half_shared(replicas=2)
+    fewer = replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1}))
+    orphaned = [
+        replace(domain, owner_uid=seen.root.uid, owner_kind="PodCliqueSet", owner_name="llm") for domain in seen.domains
+    ]
+    kept = [clique for clique in seen.cliques if clique.replica_index == 0]
+    left = replace(
+        seen,
+        root=fewer,
+        cliques=tuple(kept),
+        gangs=seen.gangs[:1],
+        domains=tuple(orphaned),
+        pods_of={clique.uid: seen.pods_of[clique.uid] for clique in kept},
+    )
+    gone = {step.target.name for step in reconcile(left).steps if isinstance(step.action, Delete)}
+    assert "llm-1-cd" in gone
+    strange = [replace(one, labels=FrozenMap({**one.labels, "grove.io/pcs-name": "else"})) for one in orphaned]
+    keys = ("grove.io/podcliqueset", "app.kubernetes.io/part-of")
+    strange = [replace(one, labels=FrozenMap({**one.labels, **dict.fromkeys(keys, "else")})) for one in strange]
+    plan = reconcile(replace(left, domains=tuple(strange)))
+    assert not [step for step in plan.steps if step.target.kind == "ComputeDomain" and isinstance(step.action, Delete)]
+
+
+def test_ms054_what_pods_use_that_outlive_their_clique_stays() -> None:
+    seen = half_shared(replicas=2)
+    fewer = replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1}))
+    ours = [replace(one, owner_uid=seen.root.uid, owner_kind="PodCliqueSet", owner_name="llm") for one in seen.domains]
+    left = replace(
+        seen,
+        root=fewer,
+        cliques=tuple(clique for clique in seen.cliques if clique.replica_index == 0),
+        gangs=seen.gangs[:1],
+        domains=tuple(ours),
+    )
+    plan = reconcile(left)
+    assert "llm-1-cd" in {held.target.name for held in plan.withheld}
+    assert "llm-1-cd" not in {step.target.name for step in plan.steps}
+    of_first = {clique.uid for clique in left.cliques}
+    of_others = [replace(pod, gang="else-0", owner_uid="else") for pods in left.pods_of.values() for pod in pods]
+    there = {uid: pods for uid, pods in left.pods_of.items() if uid in of_first}
+    ended = replace(left, pods_of={**there, "else": of_others})
+    gone = {step.target.name for step in reconcile(ended).steps if isinstance(step.action, Delete)}
+    assert "llm-1-cd" in gone
+
+
+@pytest.mark.parametrize("name", ["a", "cd", "mnnvl-claim"])
+def test_ms051_domain_and_claim_stay_together_whatever_the_clique_is_called(name: str) -> None:
+    """A name may end in what is hung on to names."""
+    own = {ENABLED: "true", "grove.io/mnnvl-scope": "clique"}
+    seen = brought_up(set_raw(clique_raw(name, pod_spec=GPUS, annotations=own), replicas=2))[1]
+    fewer = replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1}))
+    uid = seen.root.uid
+    domains = tuple(replace(one, owner_uid=uid, owner_kind="PodCliqueSet", owner_name="llm") for one in seen.domains)
+    claims = [one for one in seen.others if one.ref.kind == "ResourceClaim"]
+    others = tuple(replace(one, owner_uid=uid, owner_kind="PodCliqueSet", owner_name="llm") for one in claims)
+    left = replace(seen, root=fewer, domains=domains, others=others)
+    shared = {f"llm-1-{name}-cd", f"llm-1-{name}-mnnvl-claim"}
+    plan = reconcile(left)
+    assert shared <= {held.target.name for held in plan.withheld}
+    assert not shared & {step.target.name for step in plan.steps}
+
+
+def scaled_in(seen: Snapshot) -> tuple[Snapshot, list[Step]]:
+    """A set that had two replicas is scaled in to one, which a look from before the second one was made does not show.
+
+    Domains and claims are the set's own. The steps are those that made the PodCliques of the second one.
+    """
+    kept = tuple(clique for clique in seen.cliques if clique.replica_index == 0)
+    pods_of = {clique.uid: seen.pods_of[clique.uid] for clique in kept}
+    listed = replace(seen, cliques=kept, gangs=seen.gangs[:1], pods_of=pods_of)
+    made = [step for step in reconcile(listed).steps if step.target.kind == "PodClique"]
+    assert {step.target.name for step in made} == {"llm-1-a", "llm-1-b"}
+    of_set: Json = {"owner_uid": seen.root.uid, "owner_kind": "PodCliqueSet", "owner_name": "llm"}
+    domains = tuple(replace(one, **of_set) for one in seen.domains)
+    others = tuple(replace(one, **of_set) if one.ref.kind == "ResourceClaim" else one for one in seen.others)
+    after = replace(
+        listed,
+        root=replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1})),
+        domains=domains,
+        named_domains={(one.ref.namespace, one.ref.name): one for one in domains},
+        others=others,
+        named_claims={(one.ref.namespace, one.ref.name): one for one in others if one.ref.kind == "ResourceClaim"},
+    )
+    return after, made
+
+
+@pytest.mark.req("PL-018")
+@pytest.mark.parametrize("outcome", Outcome)
+def test_ms051_who_was_made_just_now_holds_a_claim_though_no_listing_shows_it(outcome: Outcome) -> None:
+    """Made on an old look, or so one must fear; and the set is scaled in before the next one."""
+    after, made = scaled_in(half_shared(replicas=2))
+    plan = reconcile(replace(after, attempts=tuple(Attempt(step, outcome) for step in made)))
+    gone = {step.target.name for step in plan.steps if isinstance(step.action, Delete)}
+    shared = {"llm-1-cd", "llm-1-mnnvl-claim"}
+    is_there = outcome in {Outcome.DONE, Outcome.UNREACHABLE}
+    assert shared & gone == (set() if is_there else shared)
+    assert shared & {held.target.name for held in plan.withheld} == (shared if is_there else set())
+
+
+def test_ms051_who_was_made_just_now_is_counted() -> None:
+    both = (clique_raw(name, pod_spec=GPUS, annotations={ENABLED: "true"}) for name in "ab")
+    after, made = scaled_in(brought_up(set_raw(*both, replicas=2))[1])
+    plan = reconcile(replace(after, attempts=tuple(Attempt(step, Outcome.DONE) for step in made)))
+    (held,) = [one for one in plan.withheld if one.target.name == "llm-1-cd"]
+    assert (held.because[0].rule, dict(held.because[0].facts)["cliques"]) == (Why.STILL_SHARED, 2)
+
+
+def test_ms051_who_is_seen_without_its_group_holds_a_claim() -> None:
+    """What is seen of PodCliques may be older than what is seen of scaling groups."""
+    said = {ENABLED: "true"}
+    group: Json = {"name": "pool", "cliqueNames": ["b"], "replicas": 1, "annotations": said}
+    _, seen = brought_up(set_raw(clique_raw("b", pod_spec=GPUS), groups=(group,), replicas=2))
+    root = replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1}))
+    of_set: Json = {"owner_uid": root.uid, "owner_kind": "PodCliqueSet", "owner_name": "llm"}
+    groups = tuple(one for one in seen.groups if one.replica_index == 0)
+    cluster = cluster_of(sets=(root,), groups=groups, cliques=seen.cliques, gangs=seen.gangs[:1])
+    known: Json = {"complete": seen.complete, "configuration": seen.configuration, "served": seen.served}
+    domains = tuple(replace(one, **of_set) for one in seen.domains)
+    left = replace(cluster.snapshot_of(root, seen.now), domains=domains, **known)
+    assert [clique.ref.name for clique in left.orphans] == ["llm-1-pool-0-b"]
+    (held,) = [one for one in reconcile(left).withheld if one.target.name == "llm-1-cd"]
+    assert held.because[0].rule is Why.STILL_SHARED
+    gone = [step.target.name for step in reconcile(replace(left, orphans=())).steps if isinstance(step.action, Delete)]
+    assert "llm-1-cd" in gone
+
+
+@pytest.mark.parametrize(("there", "goes"), [("scaled", {4}), ("unseen", {2, 3, 4}), ("gone", {1, 2, 3, 4})])
+def test_ms050_how_many_replicas_a_group_has_is_told_by_the_group_then_by_the_template(
+    there: str, goes: set[int]
+) -> None:
+    """What five of its replicas shared: the group says four, the template two, or there is no such group any more."""
+    scope = {ENABLED: "true", MNNVL_SCOPE: "scalingGroupReplica"}
+    pool: Json = {"name": "pool", "cliqueNames": ["b"], "replicas": 2, "minAvailable": 1, "annotations": scope}
+    seen = brought_up(set_raw(clique_raw("a"), clique_raw("b", pod_spec=GPUS), groups=(pool,)))[1]
+    first = next(one for one in seen.domains if one.ref.name == "llm-0-pool-0-cd")
+    of_set: Json = {"owner_uid": seen.root.uid, "owner_kind": "PodCliqueSet", "owner_name": "llm"}
+    domains = tuple(
+        replace(
+            first,
+            ref=replace(first.ref, name=f"llm-0-pool-{index}-cd"),
+            uid=f"domain-{index}",
+            labels=FrozenMap({**first.labels, **dict.fromkeys(GROUP_REPLICA, str(index))}),
+            **of_set,
+        )
+        for index in range(1, 5)
+    )
+    cliques = tuple(clique for clique in seen.cliques if not clique.base_gang)
+    pods_of = {clique.uid: seen.pods_of[clique.uid] for clique in cliques}
+    groups = tuple(replace(group, replicas=4) for group in seen.groups) if there == "scaled" else ()
+    left = replace(seen, cliques=cliques, pods_of=pods_of, groups=groups, domains=domains)
+    if there == "gone":
+        template = seen.root.spec.template.model_copy(update={"pod_clique_scaling_groups": ()})
+        left = replace(left, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"template": template})))
+    fates = {fate.because.subject.name: fate.lot for fate in judge_scopes(left).fates if fate.member is None}
+    assert fates == {f"llm-0-pool-{index}-cd": Lot.SURPLUS for index in goes}

@@ -1,0 +1,214 @@
+"""What PodCliques of a set share, and whose it should be, whatever somebody wrote into them (MS-040 to MS-046)."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.areas.mnnvl_scopes.judge import judge_scopes, shared_domain
+from grove_core.areas.mnnvl_scopes.verdicts import Lot
+from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.steps import Ensure
+from grove_core.reconcile import reconcile
+from grove_core.resources.configuration import Configuration
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.mnnvl_scopes.worlds import ENABLED, GPUS, SCOPE, SHARED, brought_up, half_shared, without
+from tests.property.workload.sets import clique_raw, set_raw
+
+Json = dict[str, Any]
+GANG = "grove.io/podgang"
+
+
+def test_ms040_the_gang_is_that_of_whoever_says_it() -> None:
+    both = set_raw(*(clique_raw(name, pod_spec=GPUS, annotations={ENABLED: "true"}) for name in ("a", "b")))
+    seen = brought_up(both)[1]
+    first, second = seen.cliques
+    silent = replace(seen, cliques=(replace(first, labels=without(first.labels, GANG)), second))
+    assert not [step for step in reconcile(silent).steps if step.target.kind in SHARED]
+
+
+def test_ms085_what_is_made_again_is_of_the_class_of_the_first() -> None:
+    """Of two that share and ask for different classes, as when it was made for the first time."""
+    classes = {name: {ENABLED: "true", "grove.io/mnnvl-device-class": f"class-{name}"} for name in ("a", "b")}
+    both = set_raw(*(clique_raw(name, pod_spec=GPUS, annotations=told) for name, told in classes.items()))
+    seen = brought_up(both)[1]
+    (made,) = seen.named_claims.values()
+    gone = replace(seen, named_claims={}, others=tuple(one for one in seen.others if one.ref.kind != made.ref.kind))
+    (again,) = (step.action for step in reconcile(gone).steps if step.target.kind == made.ref.kind)
+    assert isinstance(again, Ensure)
+    assert thaw(again.manifest)["spec"] == thaw(made.spec)
+    assert "class-a" in str(thaw(made.spec))
+
+
+def test_ms046_whose_place_is_known_goes_before_who_only_has_labels() -> None:
+    """A PodClique that the template does not know, which says another gang, and comes first."""
+    seen = half_shared()
+    placed = next(one for one in seen.cliques if one.ref.name == "llm-0-a")
+    labels = {**placed.labels, GANG: "llm-9", "grove.io/base-podgang": "llm-9"}
+    stray = replace(placed, ref=replace(placed.ref, name="llm-0-0"), uid="stray", labels=FrozenMap(labels))
+    plan = reconcile(replace(seen, cliques=(stray, *seen.cliques)))
+    assert not [step for step in plan.steps if step.target.kind in SHARED]
+
+
+POOL = {"name": "pool", "cliqueNames": ["w"], "replicas": 3, "minAvailable": 1}
+SCOPES = [
+    (),
+    ({**POOL, "annotations": {ENABLED: "true"}},),
+    ({**POOL, "annotations": {ENABLED: "true", "grove.io/mnnvl-scope": "scalingGroupReplica"}},),
+]
+
+
+@pytest.mark.parametrize("groups", SCOPES, ids=["replica", "group of a replica", "replica of a group"])
+def test_ms052_who_lost_its_labels_uses_its_domain_all_the_same(groups: tuple[Json, ...]) -> None:
+    """Its name tells its place, and with it the gang that the domain is of."""
+    annotations = {} if groups else {ENABLED: "true"}
+    raw = set_raw(clique_raw("w", pod_spec=GPUS, annotations=annotations), groups=groups, replicas=2)
+    seen = brought_up(raw)[1]
+    bare = replace(seen, cliques=tuple(replace(one, labels=FrozenMap({})) for one in seen.cliques))
+    assert seen.domains
+    assert not [step for step in reconcile(bare).steps if step.target.kind in SHARED]
+    gone = replace(bare, domains=(), named_domains={}, others=(), named_claims={})
+    steps = [step for step in reconcile(gone).steps if step.target.kind in SHARED]
+    owners = {
+        step.target.name: thaw(step.action.manifest)["metadata"]["ownerReferences"][0]["name"]
+        for step in steps
+        if isinstance(step.action, Ensure)
+    }
+    held = [*seen.domains, *(one for one in seen.others if one.ref.kind in SHARED)]
+    assert owners == {one.ref.name: one.owner_name for one in held}
+
+
+@given(st.data())
+def test_ms046_labels_of_a_clique_move_nothing_that_it_shares(data: st.DataObject) -> None:
+    """Whatever somebody writes into them: its name tells its place, and with it the gang that the domain is of."""
+    groups = data.draw(st.sampled_from(SCOPES))
+    annotations = {} if groups else {ENABLED: "true"}
+    seen = brought_up(set_raw(clique_raw("w", pod_spec=GPUS, annotations=annotations), groups=groups, replicas=2))[1]
+    texts = st.sampled_from(sorted({str(text) for one in seen.cliques for text in one.labels.values()} | {"x", "7"}))
+    keys = sorted({key for one in seen.cliques for key in one.labels if key != "grove.io/pod-template-hash"})
+    lies = st.dictionaries(st.sampled_from(keys), texts)
+    edited = replace(
+        seen, cliques=tuple(replace(one, labels=FrozenMap({**one.labels, **data.draw(lies)})) for one in seen.cliques)
+    )
+    assert not [step for step in reconcile(edited).steps if step.target.kind in SHARED]
+
+
+@pytest.mark.parametrize("said", ["true", "false"])
+def test_ms040_a_claim_that_is_not_its_own_is_no_use(said: str) -> None:
+    seen = half_shared()
+    first, second = seen.cliques
+    entry = FrozenMap({"name": "mnnvl", "resourceClaimName": "llm-7-mnnvl-claim"})
+    odd = replace(
+        first,
+        annotations=FrozenMap({ENABLED: said}),
+        pod_spec=FrozenMap({**first.pod_spec, "resourceClaims": (entry,)}),
+    )
+    plan = reconcile(replace(seen, cliques=(odd, second)))
+    assert not [step for step in plan.steps if isinstance(step.action, Ensure)]
+
+
+OWN: Json = {ENABLED: "true", SCOPE: "scalingGroupReplica"}
+
+
+def owners_of_made(seen: Snapshot) -> dict[str, str]:
+    """Domain -> who should own it, where all domains and claims are gone."""
+    others = tuple(one for one in seen.others if one.ref.kind not in SHARED)
+    gone = replace(seen, domains=(), named_domains={}, others=others, named_claims={})
+    return {
+        step.target.name: thaw(step.action.manifest)["metadata"]["ownerReferences"][0]["name"]
+        for step in reconcile(gone).steps
+        if isinstance(step.action, Ensure) and step.target.kind == "ComputeDomain"
+    }
+
+
+def with_template_of(seen: Snapshot, replicas: int) -> Snapshot:
+    """Somebody wrote another number of replicas into the group of the template."""
+    template = seen.root.spec.template
+    (group,) = template.pod_clique_scaling_groups
+    fewer = template.model_copy(
+        update={"pod_clique_scaling_groups": (group.model_copy(update={"replicas": replicas}),)}
+    )
+    return replace(seen, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"template": fewer})))
+
+
+@pytest.mark.req("MS-041", "MS-052")
+@pytest.mark.parametrize("sees_groups", [True, False])
+def test_ms046_how_many_replicas_a_group_has_it_says_itself(*, sees_groups: bool) -> None:
+    """Where it is not seen the template does; a PodClique beyond says by its labels whose it is."""
+    raw = set_raw(clique_raw("w", pod_spec=GPUS), groups=({**POOL, "annotations": OWN},))
+    seen = with_template_of(brought_up(raw)[1], 2)
+    bare = tuple(replace(one, labels=without(one.labels, GANG)) for one in seen.cliques)
+    of_gangs = {"llm-0-pool-0-cd": "llm-0", "llm-0-pool-1-cd": "llm-0-pool-0"}
+    last = "llm-0-pool-1" if sees_groups else "llm"
+    told = replace(seen, cliques=bare, groups=seen.groups if sees_groups else ())
+    assert owners_of_made(told) == {**of_gangs, "llm-0-pool-2-cd": last}
+
+
+@pytest.mark.req("MS-041", "MS-042")
+@pytest.mark.parametrize(("said", "owners"), [(OWN, {"llm-0-pool-1-cd": "llm-0-pool-0"}), ({}, {"llm-0-cd": "llm-0"})])
+def test_ms046_whose_place_is_not_known_says_by_its_labels_whose_gang_it_is(said: Json, owners: dict[str, str]) -> None:
+    """The group was scaled in to one replica; the PodClique of the second one goes, and uses what it shares."""
+    pool = {**POOL, "replicas": 2, "annotations": said or {ENABLED: "true"}}
+    seen = brought_up(set_raw(clique_raw("w", pod_spec=GPUS), groups=(pool,)))[1]
+    fewer = tuple(replace(group, replicas=1) for group in seen.groups)
+    beyond = tuple(clique for clique in seen.cliques if clique.base_gang)
+    assert len(beyond) == 1
+    assert owners.items() <= owners_of_made(replace(seen, groups=fewer, cliques=beyond)).items()
+
+
+def test_ms040_a_gang_that_goes_owns_nothing_new() -> None:
+    seen = half_shared()
+    assert owners_of_made(seen) == {"llm-0-cd": "llm-0"}
+    (gang,) = seen.gangs
+    assert owners_of_made(replace(seen, gangs=(replace(gang, deleting=True),))) == {"llm-0-cd": "llm"}
+
+
+def test_ms043_nobody_is_handed_over_while_gangs_are_not_collected() -> None:
+    seen = half_shared()
+    unseen = replace(seen, gangs=(), complete=seen.complete - {"PodGang"})
+    assert not [step for step in reconcile(unseen).steps if step.target.kind in SHARED]
+    assert [step for step in reconcile(replace(seen, gangs=())).steps if step.target.kind in SHARED]
+
+
+def test_ms040_who_shares_nothing_of_its_own_hides_nobody_behind_it() -> None:
+    """The first of two holds a claim that is not that of its place."""
+    both = set_raw(*(clique_raw(name, pod_spec=GPUS, annotations={ENABLED: "true"}) for name in ("a", "b")))
+    seen = brought_up(both)[1]
+    first, second = seen.cliques
+    entry = FrozenMap({"name": "mnnvl", "resourceClaimName": "llm-7-mnnvl-claim"})
+    odd = replace(first, pod_spec=FrozenMap({**first.pod_spec, "resourceClaims": (entry,)}))
+    assert owners_of_made(replace(seen, cliques=(odd, second))) == {"llm-0-cd": "llm-0"}
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_ms060_what_is_used_is_left_alone_where_annotations_are_off(*, there: bool) -> None:
+    seen = replace(half_shared(), configuration=Configuration())
+    gone = replace(seen, domains=(), named_domains={}, others=(), named_claims={})
+    fates = judge_scopes(seen if there else gone).fates
+    assert {(fate.kind, fate.lot, fate.because.subject.name) for fate in fates} == {
+        ("ComputeDomain", Lot.LEFT_ALONE, "llm-0-cd"),
+        ("ResourceClaim", Lot.LEFT_ALONE, "llm-0-mnnvl-claim"),
+    }
+
+
+@pytest.mark.parametrize("change", [{"deleting": True}, {"uid": ""}], ids=["goes", "is not stored"])
+def test_ms053_nothing_is_judged_of_a_set_that_goes_or_is_not_stored(change: Json) -> None:
+    seen = half_shared()
+    assert judge_scopes(seen).fates
+    assert not judge_scopes(replace(seen, root=replace(seen.root, **change))).fates
+
+
+def test_wl024_who_uses_what_is_not_counted_out_of_a_set_beyond_all_bounds() -> None:
+    seen = half_shared()
+    huge = replace(seen, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 10**15})))
+    assert not judge_scopes(huge).seats
+
+
+def test_cl012_a_domain_of_the_set_is_found_by_its_name() -> None:
+    """Not another one, and not one that somebody called so."""
+    seen = half_shared(replicas=2)
+    assert [shared_domain(seen, one.ref.name) for one in seen.domains] == [one.ref for one in seen.domains]
+    foreign = replace(seen.domains[0], ref=replace(seen.domains[0].ref, name="else"), labels=FrozenMap({}))
+    assert shared_domain(replace(seen, domains=(foreign, *seen.domains)), "else") is None
