@@ -13,6 +13,7 @@ from grove_core.areas.workload.gangs import Move, change_of_podgang
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap, Json, thaw
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, SetStatus, Step
+from grove_core.kernel.times import format_time
 from grove_core.reconcile import reconcile
 from grove_core.resources.placement import Placement
 from grove_core.snapshot.snapshot import Snapshot
@@ -114,6 +115,18 @@ def test_wl243_a_gang_that_names_too_few_pods_says_so() -> None:
     (told,) = [fields["conditions"] for fields in written(bare, "llm-0") if "conditions" in fields]
     (initialized,) = [one for one in told if one["type"] == "Initialized"]
     assert (initialized["status"], initialized["reason"]) == ("False", "PodGangPodsCreationPending")
+
+
+def test_wl243_another_reason_changes_nothing_since_when_it_holds() -> None:
+    """Somebody wrote a reason of their own into the conditions."""
+    seen = seen_in(rested(set_raw(clique_raw("a", 2))))
+    (gang,) = seen.gangs
+    theirs = tuple(replace(one, reason="Elsewhere") for one in gang.status.conditions)
+    changed = replace(seen, gangs=(replace(gang, status=replace(gang.status, conditions=theirs)),))
+    later = replace(changed, now=seen.now + timedelta(hours=1))
+    (told,) = [fields["conditions"] for fields in written(later, "llm-0") if "conditions" in fields]
+    before = {one.type: format_time(one.last_transition_time) for one in gang.status.conditions}
+    assert {one["type"]: one["lastTransitionTime"] for one in told} == before
 
 
 def test_wl212_each_update_has_a_beginning_of_its_own() -> None:

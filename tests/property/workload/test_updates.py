@@ -331,4 +331,4 @@ def test_wl212_an_update_whose_beginning_is_written_nowhere_goes_on() -> None:
     began = format_time(life.now)
     life.settle()
     assert not life.root.status.updating
-    assert life.root.status.progress["updateStartedAt"] == began
+    assert {item.status.progress["updateStartedAt"] for item in (life.root, life.clique("llm-0-a"))} == {began}
