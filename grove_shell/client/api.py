@@ -6,8 +6,9 @@ import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from math import isfinite
 from types import SimpleNamespace
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 import aiohttp
 
@@ -37,6 +38,10 @@ _SILENCE: Final = 4  # times the time for an answer: a server sends a bookmark e
 
 class Unreachable(Exception):
     """There was no answer: refused, cut, or too late. Whether the request was carried out is not known."""
+
+
+class Withdrawn(Exception):
+    """It did not go out: while it waited for its turn it became nothing that anybody wants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,8 @@ class Answer:
 
 
 Observer = Callable[[str, int], None]
+Unless = Callable[[], str | None]
+"""Why a request is not to be sent any more; None where it is."""
 
 
 class Api:
@@ -123,6 +130,7 @@ class Api:
         last_moment = aiohttp.TraceConfig()
         last_moment.on_connection_create_end.append(self._about_to_send)
         last_moment.on_connection_reuseconn.append(self._about_to_send)
+        last_moment.on_request_chunk_sent.append(self._about_to_send)  # others may have had their turn since
         self._session = aiohttp.ClientSession(
             f"{self.connection.server}/",  # it may be behind a path, which what is asked for is joined to
             connector=connector,
@@ -145,19 +153,26 @@ class Api:
         body: Mapping[str, Any] | bytes | None = None,
         content_type: str = JSON,
         accept: str = JSON,
+        unless: Unless = lambda: None,
     ) -> Answer:
         """One request; waits and tries again where the server asks for it (429, and 503 with ``Retry-After``).
 
+        Args:
+            method, path, query, body, content_type, accept: what HTTP calls so.
+            unless: asked before a write goes out, each time, however long it waited (OP-074).
+
         Raises:
             Unreachable: there was no answer, or writing is not allowed any more.
+            Withdrawn: ``unless`` said why not.
         """
         data = body if body is None or isinstance(body, bytes) else json.dumps(body, separators=(",", ":")).encode()
         headers = {"Accept": accept, **({"Content-Type": content_type} if data is not None else {})}
+        asking = _Asking(method, path.removeprefix("/"), query, data, headers, None if method == "GET" else unless)
         for left in range(self._tries, 0, -1):
             if self._bucket is not None:
                 await self._bucket.take()
             async with self._slots:
-                answer = await self._ask(method, path, query, data, headers)
+                answer = await self._ask(asking)
             if self._observer is not None:
                 self._observer(method, answer.status)
             if answer.pause is None or left == 1:
@@ -165,32 +180,36 @@ class Api:
             await asyncio.sleep(min(answer.pause, _LONGEST_WAIT))
         raise AssertionError("the last try returns")
 
-    async def _ask(
-        self, method: str, path: str, query: Mapping[str, str] | None, data: bytes | None, headers: dict[str, str]
-    ) -> Answer:
+    async def _ask(self, asking: "_Asking") -> Answer:
         try:
             async with self._open.request(
-                method,
-                path.removeprefix("/"),
-                params=query,
-                data=data,
-                headers=await self._proof(headers),
+                asking.method,
+                asking.path,
+                params=asking.query,
+                data=asking.data,
+                headers=await self._proof(asking.headers),
                 timeout=self._timeout,
                 server_hostname=self.connection.server_name or None,
                 proxy=self.connection.proxy or None,
-                trace_request_ctx=method != "GET",
+                trace_request_ctx=asking.unless,
             ) as response:
                 pause = _pause(response.status, response.headers.get("Retry-After"))
                 return Answer(response.status, await response.read(), pause)
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
             if self._observer is not None:
-                self._observer(method, 0)
+                self._observer(asking.method, 0)
             raise Unreachable(_said(self.connection.server, fault)) from fault
 
     async def _about_to_send(self, _session: object, about: SimpleNamespace, _told: object) -> None:
-        """There is a connection, and nothing to wait for between here and the first byte of the request."""
-        if about.trace_request_ctx and not self.allowed():
+        """There is a connection, and nothing to wait for but a turn between here and the first byte of the request."""
+        unless: Unless | None = about.trace_request_ctx
+        if unless is None:
+            return
+        if not self.allowed():
             raise Unreachable("this process does not lead any more")
+        words = unless()
+        if words is not None:
+            raise Withdrawn(words)
 
     async def lines(self, path: str, query: Mapping[str, str], accept: str = JSON) -> AsyncGenerator[bytes, None]:
         """The lines of an answer without an end, as they come.
@@ -233,6 +252,17 @@ class Api:
         return headers if token is None else {**headers, "Authorization": f"Bearer {token}"}
 
 
+class _Asking(NamedTuple):
+    """One request; ``unless`` is None where nothing is written."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] | None
+    data: bytes | None
+    headers: dict[str, str]
+    unless: Unless | None
+
+
 class RefusedWatch(Exception):
     """A watch was answered with something else than events."""
 
@@ -249,7 +279,7 @@ def _pause(status: int, retry_after: str | None) -> float | None:
     seconds = 1.0
     with suppress(ValueError):
         seconds = float(retry_after or "")
-    return max(seconds, 0.0)
+    return max(seconds, 0.0) if isfinite(seconds) else 1.0
 
 
 def _said(server: str, fault: BaseException) -> str:

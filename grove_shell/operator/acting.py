@@ -1,11 +1,12 @@
 """Acting on a real cluster: writes, and the last look at the server itself before something is ended."""
 
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Step
 from grove_core.resources.keys import GROVE, SET
+from grove_core.resources.ownership import controller_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.genuine import is_shown_by, says_gone
@@ -28,9 +29,9 @@ class ClusterActing:
         self._shelves = shelves
         self._writes = writes
 
-    def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
-        """What tries the steps of one round."""
-        return Confirming(self._writes).attempt
+    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+        """What tries the steps of one round, unless somebody says why one is not to be done any more."""
+        return Confirming(self._writes, unless).attempt
 
     async def refresh(self, home: Home) -> None:
         """Take in everything of a set as the server has it now (OP-013).
@@ -47,16 +48,22 @@ class ClusterActing:
                 if page.first:
                     listed.clear()
                 for raw in page.items:
-                    if self._shelves.home_in(kind, raw) != home:
-                        continue
-                    self._shelves.put(kind, raw)
-                    ref = Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])
-                    if self._shelves.is_buried(raw["metadata"].get("uid")):
-                        raise Unreachable(f"{ref.short}: the server has it, and it counted as gone")
-                    listed.add(ref)
+                    if self._shelves.home_in(kind, raw) == home:
+                        ref = Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])
+                        await self._take_in(ref, raw)
+                        listed.add(ref)
             for ref in self._shelves.of(home, kind):
                 if ref not in listed:
                     await self._look_at(ref)
+
+    async def _take_in(self, ref: Ref, raw: Mapping[str, Any]) -> None:
+        """What is not followed gets its label back first: nobody would hear of its end (OP-018)."""
+        counted_as_gone = self._shelves.is_buried(raw["metadata"].get("uid"))
+        if ref.kind == "Pod" and controller_in(raw).kind == "PodClique":
+            raw = await self._writes.followed(ref, raw)
+        self._shelves.put(ref.kind, raw)
+        if counted_as_gone:
+            raise Unreachable(f"{ref.short}: the server has it, and it counted as gone")
 
     async def _look_at(self, ref: Ref) -> None:
         """One object; an answer that neither shows it nor says that it is gone leaves nothing to decide by."""

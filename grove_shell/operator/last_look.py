@@ -1,11 +1,16 @@
 """The last judgement before a gang is ended: what became ready since then is spared (OP-074)."""
 
-from collections.abc import Awaitable, Callable, Iterable
+import asyncio
+from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
+from typing import Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
+from grove_core.kernel.steps import Delete, Step
 from grove_shell import own_faults
+
+_GOOD_FOR: Final = 1.0  # seconds: a gang of a thousand parts is not judged a thousand times
+_RECOVERED: Final = "it is not to end any more"
 
 
 def is_end(step: Step) -> bool:
@@ -19,29 +24,27 @@ def ended_by(steps: Iterable[Step]) -> AbstractSet[Ref]:
 
 
 class LastLook:
-    """Tries the steps of one round; before the first end it asks once whom a plan of now still ends."""
+    """Says of the steps of one round, whenever one is about to go out, whether a plan of now still ends its object."""
 
-    def __init__(
-        self, attempt: Callable[[Step], Awaitable[Attempt]], ended_now: Callable[[], AbstractSet[Ref]]
-    ) -> None:
-        """Nothing was tried yet."""
-        self._attempt = attempt
+    def __init__(self, ended_now: Callable[[], AbstractSet[Ref]]) -> None:
+        """Nothing was asked yet."""
         self._ended_now = ended_now
-        self._ended: AbstractSet[Ref] | None = None
-        self._spared_because = "it is not to end any more"
+        self._ended: AbstractSet[Ref] = frozenset()
+        self._spared_because = _RECOVERED
+        self._good_until = 0.0
 
-    async def attempt(self, step: Step) -> Attempt:
-        """Try one; whom nobody would end any more stays."""
-        if is_end(step):
-            if self._ended is None:
-                self._ended = self._looked()
-            if step.target not in self._ended:
-                return Attempt(step, Outcome.CONFLICT, self._spared_because)
-        return await self._attempt(step)
+    def against(self, step: Step) -> str | None:
+        """Why a step is not to be done any more; None where it is."""
+        if not is_end(step):
+            return None
+        now = asyncio.get_running_loop().time()
+        if now >= self._good_until:
+            self._look()
+            self._good_until = now + _GOOD_FOR
+        return None if step.target in self._ended else self._spared_because
 
-    def _looked(self) -> AbstractSet[Ref]:
+    def _look(self) -> None:
         try:
-            return self._ended_now()
+            self._ended, self._spared_because = self._ended_now(), _RECOVERED
         except Exception as fault:  # noqa: BLE001 - a fault of ours ends nobody, and the next round tells of it (OP-027)
-            self._spared_because = f"fault of ours: {own_faults.told(fault)}"
-            return frozenset()
+            self._ended, self._spared_because = frozenset(), f"fault of ours: {own_faults.told(fault)}"

@@ -203,7 +203,7 @@ class _Running:
         self._synced.set()
         self._journal.say("info", "caches are filled")
         if self._leader is None or self._leader.leads:
-            self._rounds.may.set()
+            self._rounds.begin()
 
     def _missing(self) -> list[str]:
         return [f"the first list of {one.kind.kind}" for one in self._reflectors if not one.synced.is_set()]
@@ -215,9 +215,9 @@ class _Running:
         self._telemetry.elected(leads)
         self._journal.say("info", "leads" if leads else "leads no more")
         if not leads:
-            self._rounds.may.clear()
+            self._rounds.cease()
         elif self._synced.is_set():
-            self._rounds.may.set()
+            self._rounds.begin()
 
     def _trouble(self, kind: str, words: str) -> None:
         self._journal.say("warning", "cannot follow", kind=kind, error=words)

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Protocol
@@ -32,8 +33,8 @@ from grove_shell.world.sights import Sight
 class Acting(Protocol):
     """How steps are tried, and how the last look before an end is taken."""
 
-    def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
-        """What tries the steps of one round."""
+    def trial(self, unless: Callable[[Step], str | None] = ...) -> Callable[[Step], Awaitable[Attempt]]:
+        """What tries the steps of one round, unless somebody says why one is not to be done any more."""
         ...
 
     async def refresh(self, home: Home) -> None:
@@ -52,7 +53,6 @@ class Rounds:
     Attributes:
         shelves: what is known of the cluster.
         acting: how to write; None to plan and never write.
-        may: set while this process may act; rounds wait for it.
         workers: how many roots may be in a round at once.
         announced: waits until what was told of a plan is written; called before a gang is ended (OP-042).
     """
@@ -63,12 +63,12 @@ class Rounds:
     followers: tuple[Follower, ...] = ()
     workers: int = 16
     announced: Callable[[], Awaitable[None]] = _at_once
-    may: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
         self._turns: dict[Home, Turn] = {}
         self._slots = asyncio.Semaphore(self.workers)
-        self._closing = False
+        self._acts = False
+        self._closing = asyncio.Event()
 
     @property
     def depth(self) -> int:
@@ -76,32 +76,38 @@ class Rounds:
         return sum(turn.dirty for turn in self._turns.values())
 
     def wake(self, home: Home) -> None:
-        """A root is to be looked at; however often that is said, it is one look."""
-        if self._closing:
+        """A root is to be looked at; however often that is said, it is one look, and none where nothing is done."""
+        if not self._acts or self._closing.is_set():
             return
         turn = self._turns.setdefault(home, Turn(partial(self.wake, home)))
         turn.dirty = True
         if turn.task is None:
             turn.task = asyncio.get_running_loop().create_task(self._work(home, turn))
 
+    def begin(self) -> None:
+        """This process may act from now on: everything is looked at (OP-037)."""
+        self._acts = True
+        for home in self.shelves.homes():
+            self.wake(home)
+
+    def cease(self) -> None:
+        """It may not act any more: nothing new begins."""
+        self._acts = False
+
     async def close(self) -> None:
         """Begin no further round, and let those that run come to their end."""
-        self._closing = True
-        self.may.set()  # who waits for it only has to hear of the end
+        self._closing.set()
         for turn in self._turns.values():
             turn.stop()
         tasks = [turn.task for turn in self._turns.values() if turn.task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _work(self, home: Home, turn: Turn) -> None:
-        loop = asyncio.get_running_loop()
         try:
-            while turn.dirty and not self._closing:
-                pause = turn.rest_until - loop.time()
-                await asyncio.sleep(max(pause, 0))
+            while turn.dirty:
+                await self._rested(turn)
                 async with self._slots:
-                    await self.may.wait()
-                    if self._closing:
+                    if not self._acts or self._closing.is_set():
                         return
                     turn.dirty = False
                     await self._guarded(home, turn)
@@ -109,6 +115,12 @@ class Rounds:
             turn.task = None
             if not self.shelves.holds(home) and not turn.dirty:
                 self._forget(home, turn)
+
+    async def _rested(self, turn: Turn) -> None:
+        """As long as it rests, but not beyond the end."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(turn.rest_until):
+                await self._closing.wait()
 
     def _forget(self, home: Home, turn: Turn) -> None:
         """Nothing is left of a set that is gone (O10)."""
@@ -129,13 +141,13 @@ class Rounds:
             self._broke_off(home, turn, f"fault of ours: {own_faults.told(fault)}")
 
     def _broke_off(self, home: Home, turn: Turn, words: str) -> None:
+        turn.retry()
         for follower in self.followers:
             follower.failed(home, words)
-        turn.retry()
 
     async def _round(self, home: Home, turn: Turn) -> None:
         loop = asyncio.get_running_loop()
-        thought = loop.time()
+        began, asked = loop.time(), 0.0
         again, turn.again = turn.again, False
         seen = self.shelves.sight(home, datetime.now(UTC), turn.stands(again=again))
         if seen is None:
@@ -143,12 +155,14 @@ class Rounds:
             return
         plan = self._plan(seen)
         if self.acting is not None and ended_by(plan.steps):
+            asking = loop.time()
             await self.acting.refresh(home)
+            asked = loop.time() - asking
             seen = self.shelves.sight(home, datetime.now(UTC), turn.stands(again=again))
             if seen is None:
                 return
             plan = self._plan(seen)
-        seconds = loop.time() - thought
+        seconds = loop.time() - began - asked  # only thinking is in the way of others
         turn.rest(seconds)
         look = Look(home=home, name=uuid4().hex[:12], seen=seen, plan=plan, seconds=seconds)
         for follower in self.followers:
@@ -163,8 +177,8 @@ class Rounds:
         due = _due(turn.pace, plan, seen)
         if due.wait:
             turn.look_in(due.wait)
-        trial = LastLook(self.acting.trial(), lambda: self._ended_now(home, turn, again=again))
-        attempts = await act_at_once(trial.attempt, due.steps)
+        last = LastLook(lambda: self._ended_now(home, turn, again=again))
+        attempts = await act_at_once(self.acting.trial(last.against), due.steps)
         if any(isinstance(step.action, Create) for step in due.steps):
             turn.rest()  # what was made calls for what it needs
         for follower in self.followers:
@@ -186,6 +200,9 @@ class Rounds:
 
     async def _let_go(self, home: Home, turn: Turn, *, again: bool) -> None:
         """Of a set that is gone: its last parts are let go of; nothing is left of a topology."""
+        if self.shelves.is_gone(home):  # while parts of it stay, maybe for good: somebody orphaned them
+            for follower in self.followers:
+                follower.gone(home)
         if self.acting is None:
             return
         stand = {attempt.step.target for attempt in turn.refused}

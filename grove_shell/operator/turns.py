@@ -91,7 +91,7 @@ class Turn:
     def look_for_refused(self, *, again: bool) -> None:
         """An earlier look may have taken the place of the one that tries again what was refused (OP-026)."""
         left = self.refused_until - _now()
-        if again or (self.refused and left > 0):
+        if again or self.refused:
             self.look_in(max(left, _SHORTEST_REST))
 
     def look_in(self, seconds: float) -> None:

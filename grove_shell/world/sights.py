@@ -20,7 +20,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.topology_use import SET_KIND, User
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.world.buried import Buried
-from grove_shell.world.homes import Home, home_in, is_topology_home
+from grove_shell.world.homes import Home, home_in, home_of_topology, is_topology_home
 from grove_shell.world.house import Address, House, Object
 from grove_shell.world.topology_shelf import TopologyShelf
 
@@ -68,11 +68,16 @@ class Sights:
     def leftovers(self, home: Home) -> list[ScalingGroup | PodClique]:
         """What a set that is gone left behind and is being deleted; a set that cannot be read is not gone (WL-233)."""
         house = self._houses.get(home)
-        if SET_KIND in self._lost or house is None or house.root is not None:
-            return []
-        if any(kind == SET_KIND for kind, _, _ in house.broken):
+        if house is None or not self.is_gone(home):
             return []
         return sorted(house.leaving, key=lambda part: part.ref.sort_key)
+
+    def is_gone(self, home: Home) -> bool:
+        """Whether there is no such set; one that cannot be read is there, and of a kind that is lost nobody knows."""
+        house = self._houses.get(home)
+        if SET_KIND in self._lost or is_topology_home(home):
+            return False
+        return house is None or (house.root is None and all(kind != SET_KIND for kind, _, _ in house.broken))
 
     def find(self, ref: Ref) -> Object | None:
         """One object by its address."""
@@ -90,6 +95,12 @@ class Sights:
     def holds(self, home: Home) -> bool:
         """Whether there is anything of a set, be it only what it left behind; or of a topology."""
         return home in self._houses or (is_topology_home(home) and self._has_topology(home[1]))
+
+    def homes(self) -> list[Home]:
+        """Of whom there is anything: sets, be it only what they left behind, and topologies that are looked after."""
+        names = {DEFAULT_TOPOLOGY, *self.topologies.by_name} if self.topologies.kept else ()
+        topologies = (home_of_topology(name) for name in names if self._has_topology(name))
+        return [*(home for home in self._houses if home[1]), *topologies]
 
     def of(self, home: Home, kind: str) -> list[Ref]:
         """The objects of a kind that belong to a set."""

@@ -38,7 +38,9 @@ from grove_shell.client.api import (
     STRATEGIC,
     Answer,
     Api,
+    Unless,
     Unreachable,
+    Withdrawn,
 )
 from grove_shell.client.genuine import is_shown_by, says_done, says_gone
 from grove_shell.client.kinds import KINDS, kind_of, path_of
@@ -49,7 +51,8 @@ from grove_shell.world.ensuring import ensure
 WRITER: Final = "grove-operator"
 STATUS_WRITER: Final = "grove-operator-status"
 _POD: Final = "Pod"
-_LABELLED: Final = frozenset({_POD, "Service", "HorizontalPodAutoscaler"})  # that we follow by a label, and may patch
+_LABELLED: Final = frozenset({_POD, "Service", "HorizontalPodAutoscaler", "ResourceClaim"})
+"""What is followed by a label, and may be patched."""
 
 
 class Shelving(Protocol):
@@ -76,12 +79,33 @@ class Writes:
         self._api = api
         self._shelves = shelves
 
-    async def attempt(self, step: Step) -> Attempt:
-        """Try one write and say how the server answered; nothing is raised for what it refuses."""
+    async def attempt(self, step: Step, unless: Unless = lambda: None) -> Attempt:
+        """Try one write and say how the server answered; nothing is raised for what it refuses.
+
+        Args:
+            step: which.
+            unless: why a deletion is not to go out any more, however long it waited; None where it is (OP-074).
+        """
         try:
-            return await self._try(step)
+            return await self._try(step, unless)
         except Unreachable as fault:
             return Attempt(step, Outcome.UNREACHABLE, str(fault))
+        except Withdrawn as why:
+            return Attempt(step, Outcome.CONFLICT, str(why))
+
+    async def followed(self, ref: Ref, raw: Mapping[str, Any]) -> Mapping[str, Any]:
+        """An object of ours as it is once it has the label by which its kind is followed (OP-018).
+
+        Raises:
+            Unreachable: the label could not be given back.
+        """
+        label = _label_missing(ref.kind, raw)
+        if not label:
+            return raw
+        answer = await self._label(ref, raw["metadata"], label)
+        if not says_done(answer, ref):
+            raise Unreachable(f"{ref.short} lost its label {next(iter(label))}: {answer.words}")
+        return answer.json()
 
     async def stands(self, ref: Ref, guard: Guard) -> bool:
         """Whether the server still has an object as it was judged; what it has is taken in."""
@@ -93,7 +117,7 @@ class Writes:
         meta = raw["metadata"]
         return (meta.get("uid"), meta.get("resourceVersion")) == (guard.uid, guard.resource_version)
 
-    async def _try(self, step: Step) -> Attempt:
+    async def _try(self, step: Step, unless: Unless) -> Attempt:
         match step.action:
             case Create() | Ensure():
                 return await self._make(step, step.action)
@@ -105,7 +129,7 @@ class Writes:
                     return Attempt(step, Outcome.CONFLICT, "not found")
                 answer = await self._set_status(found, action)
             case Delete() as action:
-                answer = await self._delete(step.target, action)
+                answer = await self._delete(step.target, action, unless)
             case DropFinalizer() as action:
                 found = self._shelves.find(step.target)
                 if not isinstance(found, Resource):
@@ -158,7 +182,9 @@ class Writes:
         if not is_shown_by(answer, step.target):
             return Attempt(step, *judged(answer, step.target))
         raw = answer.json()
-        self._take_in(step.target, answer)
+        label = _label_missing(step.target.kind, raw)
+        if not label:  # else nobody would hear of its end
+            self._take_in(step.target, answer)
         found, wanted = (
             read_identity(Fields(one, "", []), step.target.api_version, step.target.kind, None)
             for one in (raw, manifest)
@@ -168,15 +194,14 @@ class Writes:
             return Attempt(step, Outcome.REFUSED, f"{refusal.words}; it belongs to {holder}")
         if found["deleting"]:
             return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
-        return await self._followed(step, raw["metadata"])
-
-    async def _followed(self, step: Step, metadata: Mapping[str, Any]) -> Attempt:
-        """An object of ours that lost the label by which we follow its kind gets it back (OP-018)."""
-        label, _, text = KINDS[step.target.kind].selector.partition("=")
-        if step.target.kind not in _LABELLED or (metadata.get("labels") or {}).get(label) == text:
+        if not label:
             return Attempt(step, Outcome.DONE)
+        return self._answered(step, await self._label(step.target, raw["metadata"], label))
+
+    async def _label(self, ref: Ref, metadata: Mapping[str, Any], label: Mapping[str, str]) -> Answer:
+        """As it was seen just now, and no other."""
         guard = Guard(metadata["uid"], metadata["resourceVersion"])
-        return self._answered(step, await self._patch(step.target, {"metadata": {"labels": {label: text}}}, guard))
+        return await self._patch(ref, {"metadata": {"labels": label}}, guard)
 
     async def _apply(self, target: Ref, action: Apply) -> Answer:
         """Fields of a pod are its gates: opening one twice is no harm, and pods change all the time."""
@@ -209,13 +234,13 @@ class Writes:
         query = {"fieldManager": STATUS_WRITER, "force": "true"}
         return await self._api.request("PATCH", path_of(ref, "status"), query=query, body=body, content_type=APPLY)
 
-    async def _delete(self, target: Ref, action: Delete) -> Answer:
+    async def _delete(self, target: Ref, action: Delete, unless: Unless) -> Answer:
         guard = action.guard
         body = {
             "preconditions": {"uid": guard.uid, "resourceVersion": guard.resource_version},
             "propagationPolicy": "Foreground" if action.foreground else "Background",
         }
-        return await self._api.request("DELETE", path_of(target), body=body, content_type=JSON)
+        return await self._api.request("DELETE", path_of(target), body=body, content_type=JSON, unless=unless)
 
     async def _drop_finalizer(self, found: Resource, action: DropFinalizer) -> Answer:
         kept = [name for name in found.finalizers if name != action.finalizer]
@@ -234,3 +259,11 @@ class Writes:
 
 def _stub(ref: Ref, guard: Guard) -> dict[str, Any]:
     return {"metadata": {"namespace": ref.namespace, "name": ref.name, "uid": guard.uid}}
+
+
+def _label_missing(kind: str, raw: Mapping[str, Any]) -> dict[str, str]:
+    """The label by which a kind is followed, where an object has it not and may be given it; else nothing."""
+    label, _, text = KINDS[kind].selector.partition("=")
+    if kind not in _LABELLED or (raw["metadata"].get("labels") or {}).get(label) == text:
+        return {}
+    return {label: text}

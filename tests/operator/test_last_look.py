@@ -57,10 +57,13 @@ class Cluster:
         if self.recovers == "while it is told":
             self.recover()
 
-    def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
+    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
         async def attempt(step: Step) -> Attempt:
             if isinstance(step.action, Create) and self.recovers == "while others are made":
                 self.recover()
+            words = unless(step)
+            if words is not None:
+                return Attempt(step, Outcome.CONFLICT, words)
             self.tried.append(step)
             return Attempt(step, Outcome.DONE)
 
@@ -86,7 +89,7 @@ def played(cluster: Cluster, decide: Callable[[Sight], Plan] = decided) -> tuple
         rounds = Rounds(
             shelves=cluster.shelves, acting=cluster, decide=decide, followers=(hearer,), announced=cluster.announced
         )
-        rounds.may.set()
+        rounds.begin()
         rounds.wake(cluster.home)
         await asyncio.wait_for(hearer.heard.wait(), 20)
         await rounds.close()

@@ -55,12 +55,12 @@ def test_op020_however_often_a_set_changes_one_look_more_follows() -> None:
         raw = set_raw(clique_raw("worker"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
         shelves.put("PodCliqueSet", raw)
+        rounds.wake(HOME)
+        assert rounds.depth == 0, "nobody may act yet"
+        rounds.begin()
         for _ in range(100):
             rounds.wake(HOME)
         assert rounds.depth == 1
-        await asyncio.sleep(0)
-        assert waker.looks == 0, "nobody may act yet"
-        rounds.may.set()
         await waker.seen_twice.wait()
         assert rounds.depth == 0
         await rounds.close()
@@ -109,7 +109,7 @@ def test_op025_an_illegal_plan_is_told_and_not_carried_out(version: str, times: 
     async def scenario() -> list[str]:
         listener, shelves = Listener(), shelved()
         rounds = Rounds(shelves=shelves, acting=None, decide=of_set(decide), followers=(listener,))
-        rounds.may.set()
+        rounds.begin()
         rounds.wake(HOME)
         await listener.heard.wait()
         await rounds.close()
@@ -127,7 +127,7 @@ class Recording:
         self.steps: list[Step] = []
         self.done = asyncio.Event()
 
-    def trial(self) -> Callable[[Step], Awaitable[Attempt]]:
+    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
         return self._attempt
 
     async def _attempt(self, step: Step) -> Attempt:
@@ -169,7 +169,7 @@ def test_op024_what_must_not_be_missed_does_not_wait(record: dict[str, object], 
         raw = set_raw(clique_raw("first"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
         shelves.put("PodCliqueSet", raw)
-        rounds.may.set()
+        rounds.begin()
         for _ in range(2):
             acting.done.clear()
             rounds.wake(HOME)
@@ -241,7 +241,7 @@ def test_op027_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
     async def scenario() -> list[str]:
         listener, shelves = Hearing(), shelved()
         rounds = Rounds(shelves=shelves, acting=None, decide=of_set(decide), followers=(listener,))
-        rounds.may.set()
+        rounds.begin()
         rounds.wake(HOME)
         async with asyncio.timeout(10):
             await listener.heard.wait()

@@ -43,7 +43,7 @@ def tried(
             shelves = Shelves()
             rounds = Rounds(shelves=shelves, acting=ClusterActing(api, shelves, Writes(api, shelves)), decide=decided)
             shelves.changed = rounds.wake
-            rounds.may.set()
+            rounds.begin()
             shelves.put(kind, raw)
             async with asyncio.timeout(20):
                 while not until(shelves):
