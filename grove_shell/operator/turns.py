@@ -69,6 +69,8 @@ class Turn:
         if all(answer.outcome is Outcome.DONE for answer in answers):
             self.went_well()
             return
+        if any(answer.outcome is Outcome.UNREACHABLE for answer in answers):
+            self.rest_until = _now() + _FIRST_PATIENCE  # changes are many where a server is not well
         if again:
             return
         self.retry()

@@ -8,15 +8,20 @@ from typing import Any, Final
 
 import pytest
 import yaml
+from aiohttp import web
 
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step
 from grove_core.plan.plan import Plan
+from grove_shell.client.api import Api
 from grove_shell.controller.deciding import decided
 from grove_shell.controller.look import Follower, Look
 from grove_shell.operator.rounds import Rounds
+from grove_shell.world.confirming import Confirming
 from grove_shell.world.homes import Home
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.sights import Sight
+from grove_shell.world.writes import Writes
+from tests.operator.answering import asked, not_found
 
 GIVEN: Final = (
     Path(__file__)
@@ -137,3 +142,58 @@ def test_op074_a_fault_of_ours_in_the_last_look_ends_nobody() -> None:
     found = ends(played(cluster, decide))
     assert {outcome for outcome, _ in found.values()} == {Outcome.CONFLICT}
     assert all(words.startswith("fault of ours: ZeroDivisionError") for _, words in found.values())
+
+
+class Impatient(Cluster):
+    """A real server, which wants to be left alone before the first deletion; meanwhile the gang recovers, or not."""
+
+    def __init__(self, recovers: str, api: Api) -> None:
+        super().__init__(recovers)
+        self.api = api
+        self.asked: list[str] = []
+
+    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+        return Confirming(Writes(self.api, self.shelves), unless).attempt
+
+    async def answer(self, request: web.Request) -> web.Response:
+        name = request.path.rpartition("/")[2]
+        if request.method == "DELETE":
+            self.asked.append(name)
+            if len(self.asked) == 1:
+                if self.recovers == "while a deletion waits":
+                    self.recover()
+                    await asyncio.sleep(0.2)  # longer than a judgement is good for
+                return web.json_response({}, status=429, headers={"Retry-After": "1.1"})
+            return web.json_response({"kind": "Status", "status": "Success"})
+        found = [one for one in self.items if one["metadata"]["name"] == name and one["kind"] == "PodClique"]
+        return web.json_response(found[0]) if request.method == "GET" and found else not_found(request)
+
+
+@pytest.mark.req("OP-016")
+@pytest.mark.parametrize("recovers", ["never", "while a deletion waits"])
+def test_op074_who_recovers_while_a_deletion_waits_is_spared(recovers: str) -> None:
+    async def scenario() -> tuple[list[str], dict[str, Any]]:
+        cluster: Impatient | None = None
+
+        async def answer(request: web.Request) -> web.Response:
+            assert cluster is not None
+            return await cluster.answer(request)
+
+        async with asked(answer, in_flight=1) as api:
+            cluster = Impatient(recovers, api)
+            hearer = Hearer()
+            rounds = Rounds(shelves=cluster.shelves, acting=cluster, decide=decided, followers=(hearer,))
+            rounds.begin()
+            await asyncio.wait_for(hearer.heard.wait(), 20)
+            await rounds.close()
+        return cluster.asked, ends(hearer.attempts)
+
+    tried, found = asyncio.run(scenario())
+    outcomes = {outcome for outcome, _ in found.values()}
+    if recovers == "never":
+        assert len(set(tried)) == 3
+        assert outcomes == {Outcome.DONE}
+    else:
+        assert len(tried) == 1, "and that one the server did not carry out"
+        assert found[tried[0]] == (Outcome.CONFLICT, "it is not to end any more")
+        assert Outcome.DONE not in outcomes

@@ -51,9 +51,9 @@ CLIQUE: Final[Json] = {
 class Server:
     """It has one pod and its clique, lists what a selector asks for, and writes down who patches it."""
 
-    def __init__(self, *, forbids: bool = False) -> None:
+    def __init__(self, *, forbids: bool = False, conflicts: bool = False) -> None:
         self.pod = a_pod("8", {SET[0]: "llm"})
-        self.forbids = forbids
+        self.forbids, self.conflicts = forbids, conflicts
         self.patches: list[Json] = []
 
     async def answer(self, request: web.Request) -> web.Response:
@@ -63,6 +63,8 @@ class Server:
             self.patches.append(await request.json())
             if self.forbids:
                 return web.json_response({"kind": "Status", "message": "no labels here"}, status=403)
+            if self.conflicts:
+                return web.json_response({"kind": "Status", "reason": "Conflict"}, status=409)
             self.pod = a_pod("9", {**self.pod["metadata"]["labels"], **self.patches[-1]["metadata"]["labels"]})
         if request.path.endswith(("/pods", "/podcliques", "/podcliquescalinggroups")):
             items = {"/pods": [self.pod], "/podcliques": [CLIQUE]}.get(request.path[request.path.rindex("/") :], [])
@@ -119,12 +121,46 @@ def test_op018_a_refusal_is_told() -> None:
     assert (attempt.outcome, attempt.detail) == (Outcome.REFUSED, "no labels here")
 
 
+def test_op018_who_has_no_label_yet_is_not_taken_in() -> None:
+    """The kubelet was faster: nobody would hear of the end of that pod."""
+    server, shelves = Server(conflicts=True), Shelves()
+    shelves.put("PodClique", CLIQUE)
+    assert answered(server, shelves, create).outcome is Outcome.CONFLICT
+    assert shelves.find(REF) is None
+    server.conflicts = False
+    assert answered(server, shelves, create).outcome is Outcome.DONE
+    assert shelves.find(REF) is not None
+
+
+@pytest.mark.req("OP-013")
+def test_op018_who_is_met_before_an_end_gets_its_label_back() -> None:
+    server, shelves = Server(), Shelves()
+    shelves.put("PodClique", CLIQUE)
+    answered(server, shelves, refresh)
+    assert len(server.patches) == 1
+    assert shelves.find(REF) is not None
+    answered(server, shelves, refresh)
+    assert len(server.patches) == 1
+
+
+@pytest.mark.req("OP-013", "OP-019")
+def test_op018_nothing_is_ended_while_nobody_can_follow_it() -> None:
+    shelves = Shelves()
+    shelves.put("PodClique", CLIQUE)
+    with pytest.raises(Unreachable, match=r"Pod/llm-0-a-0 lost its label .*: no labels here"):
+        answered(Server(forbids=True), shelves, refresh)
+    assert shelves.find(REF) is None
+
+
 @pytest.mark.parametrize("labels", [{SET[0]: "llm"}, {}, {SET[0]: "another"}], ids=str)
 def test_op019_nothing_is_ended_while_it_is_there(labels: Json) -> None:
-    server = Server()
+    """It is seen again, and the next round knows of it."""
+    server, shelves = Server(), out_of_sight()
     server.pod = a_pod("8", labels)
     with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server has it"):
-        answered(server, out_of_sight(), refresh)
+        answered(server, shelves, refresh)
+    answered(server, shelves, refresh)
+    assert shelves.find(REF) is not None
 
 
 def test_op013_pods_of_nobody_are_none_of_its_business() -> None:

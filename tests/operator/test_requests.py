@@ -73,3 +73,36 @@ def test_op031_a_write_that_waited_for_its_credentials_asks_again_whether_it_may
     assert heard == ["GET /first"]
     assert isinstance(reading, Answer)
     assert isinstance(deletion, Unreachable)
+
+
+def test_op031_somebody_else_had_a_turn_before_the_first_byte() -> None:
+    """It leads when there is a connection, and does not any more when the request is written to it."""
+
+    async def scenario() -> list[str]:
+        slow, times = Slow(), iter([True, False])
+        slow.let.set()
+        async with asked(slow.answer) as api:
+            api.allowed = lambda: next(times)
+            with pytest.raises(Unreachable, match="does not lead"):
+                await api.request("DELETE", "/first", body={})
+        return slow.asked
+
+    assert asyncio.run(scenario()) == []
+
+
+@pytest.mark.parametrize("pause", ["nan", "inf", "-inf", "-1", "soon", ""])
+def test_op016_whatever_a_server_says_of_patience_it_is_asked_again(pause: str) -> None:
+    async def scenario() -> tuple[int, int]:
+        answers = iter([429, 200])
+        heard = 0
+
+        async def answer(_request: web.Request) -> web.Response:
+            nonlocal heard
+            heard += 1
+            return web.json_response({}, status=next(answers), headers={"Retry-After": pause})
+
+        async with asked(answer) as api, asyncio.timeout(20):
+            found = await api.request("GET", "/first")
+        return found.status, heard
+
+    assert asyncio.run(scenario()) == (200, 2)

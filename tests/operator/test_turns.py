@@ -6,6 +6,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
 from grove_shell.operator.turns import Turn
 from tests.skipped_time import now, run_skipping_time
 
@@ -49,3 +52,38 @@ def test_op071_none_takes_place_that_was_stopped() -> None:
         return woken
 
     assert run_skipping_time(scenario()) == [3]
+
+
+STEP = Step(Stage.WORKLOAD, Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a"), Create(FrozenMap({})), ())
+
+
+def test_op026_a_refusal_whose_time_was_over_while_it_was_thought_about_is_tried_again() -> None:
+    """An earlier look took the place of the one that tries it again, and began a moment too soon."""
+
+    async def scenario() -> list[float]:
+        woken: list[float] = []
+        turn = Turn(lambda: woken.append(now()))
+        turn.remember([Attempt(STEP, Outcome.REFUSED)], again=True)
+        turn.refused_until = now() + 0.1
+        assert turn.stands(again=False)
+        turn.stop()
+        await asyncio.sleep(0.2)
+        turn.look_for_refused(again=False)
+        await asyncio.sleep(60)
+        return woken
+
+    (moment,) = run_skipping_time(scenario())
+    assert moment < 1
+
+
+def test_op023_what_was_not_answered_is_left_alone_for_the_first_pause() -> None:
+    async def scenario() -> dict[Outcome, bool]:
+        rests: dict[Outcome, bool] = {}
+        for outcome in Outcome:
+            turn = Turn(lambda: None)
+            turn.remember([Attempt(STEP, outcome)], again=False)
+            rests[outcome] = turn.rest_until > now()
+            turn.stop()
+        return rests
+
+    assert [outcome for outcome, rest in run_skipping_time(scenario()).items() if rest] == [Outcome.UNREACHABLE]

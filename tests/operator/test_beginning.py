@@ -1,0 +1,211 @@
+"""When rounds begin and end, for how long a set rests, and what is left of one that is gone."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from grove_core.kernel.steps import Attempt, Step
+from grove_core.plan.plan import Plan
+from grove_shell.controller.deciding import decided
+from grove_shell.controller.look import Follower, Look
+from grove_shell.operator.rounds import Rounds
+from grove_shell.operator.telemetry import Telemetry
+from grove_shell.world.homes import Home, home_of_topology
+from grove_shell.world.shelves import Shelves
+from grove_shell.world.sights import Sight
+from tests.operator.shelved import NAMESPACE, a_set
+from tests.operator.test_last_look import Cluster
+from tests.skipped_time import now, run_skipping_time
+
+Json = dict[str, Any]
+
+
+def stored(name: str, version: str = "1") -> Json:
+    raw = a_set(name, f"uid of {name}")
+    raw["metadata"] |= {"namespace": NAMESPACE, "resourceVersion": version}
+    return raw
+
+
+class Looks(Follower):
+    """Writes down who was looked at when, and who is told to be gone."""
+
+    def __init__(self) -> None:
+        self.at: list[tuple[float, Home]] = []
+        self.gone_are: list[Home] = []
+
+    def planned(self, look: Look) -> None:
+        self.at.append((now(), look.home))
+
+    def gone(self, home: Home) -> None:
+        self.gone_are.append(home)
+
+
+@pytest.mark.req("OP-030")
+def test_op077_a_thousand_sets_come_and_go_before_it_leads() -> None:
+    async def scenario() -> tuple[int, int, Looks]:
+        looks, shelves = Looks(), Shelves()
+        rounds = Rounds(shelves=shelves, acting=None, decide=decided, followers=(looks,))
+        shelves.changed = rounds.wake
+        for number in range(1000):
+            shelves.put("PodCliqueSet", stored(f"s{number}"))
+            if number >= 3:
+                shelves.drop("PodCliqueSet", stored(f"s{number}", "2"))
+        await asyncio.sleep(1)
+        waiting, depth = len(asyncio.all_tasks()), rounds.depth
+        assert not looks.at
+        rounds.begin()
+        await asyncio.sleep(1)
+        await rounds.close()
+        return waiting, depth, looks
+
+    waiting, depth, looks = run_skipping_time(scenario())
+    assert (waiting, depth) == (1, 0), "only the scenario itself"
+    assert {home for _, home in looks.at} == {(NAMESPACE, f"s{number}") for number in range(3)}
+
+
+def test_op077_topologies_are_looked_at_too_where_they_are_looked_after() -> None:
+    shelves = Shelves()
+    level = {"domain": "rack", "key": "example.com/rack"}
+    raw = {"metadata": {"name": "t", "uid": "t", "resourceVersion": "1"}, "spec": {"levels": [level]}}
+    shelves.put("ClusterTopology", raw)
+    shelves.put("PodCliqueSet", stored("s"))
+    assert set(shelves.homes()) == {(NAMESPACE, "s"), home_of_topology("t")}
+    shelves.topologies.kept = False
+    assert shelves.homes() == [(NAMESPACE, "s")]
+
+
+def test_op077_who_may_not_act_any_more_begins_nothing() -> None:
+    async def scenario() -> int:
+        looks, shelves = Looks(), Shelves()
+        rounds = Rounds(shelves=shelves, acting=None, decide=decided, followers=(looks,))
+        shelves.changed = rounds.wake
+        rounds.begin()
+        shelves.put("PodCliqueSet", stored("s"))
+        rounds.cease()
+        await asyncio.sleep(1)
+        await rounds.close()
+        return len(looks.at)
+
+    assert run_skipping_time(scenario()) == 0
+
+
+class SlowServer(Cluster):
+    """Takes ten seconds to tell all of a set, and has every step done."""
+
+    async def refresh(self, _home: Home) -> None:
+        await asyncio.sleep(10)
+
+
+@pytest.mark.req("OP-013")
+def test_op076_what_the_server_takes_is_no_thought() -> None:
+    async def scenario() -> list[float]:
+        cluster, looks = SlowServer("never"), Looks()
+        rounds = Rounds(shelves=cluster.shelves, acting=cluster, decide=decided, followers=(looks,))
+        rounds.begin()
+        await asyncio.sleep(10.5)
+        rounds.wake(cluster.home)
+        await asyncio.sleep(15)
+        await rounds.close()
+        return [at for at, _ in looks.at]
+
+    first, second = run_skipping_time(scenario())
+    assert first == pytest.approx(10)
+    assert second == pytest.approx(20.5), "it ends the gang again, and asks for that; it rests no 40 seconds"
+
+
+@pytest.mark.req("OP-076")
+def test_op033_no_rest_is_waited_for_at_the_end() -> None:
+    """It rests four times as long as it was thought about."""
+    thought = 0.3
+
+    def decide(seen: Sight) -> Plan:
+        time.sleep(thought)
+        return decided(seen)
+
+    async def scenario() -> tuple[float, int]:
+        looks, shelves = Looks(), Shelves()
+        rounds = Rounds(shelves=shelves, acting=None, decide=decide, followers=(looks,))
+        shelves.changed = rounds.wake
+        rounds.begin()
+        shelves.put("PodCliqueSet", stored("s"))
+        await asyncio.sleep(thought / 3)  # in which it is thought about: there is one thread
+        shelves.put("PodCliqueSet", stored("s", "2"))
+        began = now()
+        await rounds.close()
+        return now() - began, len(looks.at)
+
+    took, looks = asyncio.run(scenario())
+    assert looks == 1
+    assert took < 2 * thought
+
+
+class Deaf(Follower):
+    """Somebody who cannot be told anything."""
+
+    def planned(self, look: Look) -> None:
+        raise OSError("no space left on device")
+
+    def failed(self, home: Home, words: str) -> None:
+        raise OSError("no space left on device")
+
+
+def test_op027_who_cannot_be_told_keeps_no_set_from_being_looked_at_again() -> None:
+    async def scenario() -> int:
+        looks, shelves = Looks(), Shelves()
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, _about: None)
+        rounds = Rounds(shelves=shelves, acting=None, decide=decided, followers=(looks, Deaf()))
+        rounds.begin()
+        shelves.put("PodCliqueSet", stored("s"))
+        rounds.wake((NAMESPACE, "s"))
+        await asyncio.sleep(10)
+        await rounds.close()
+        return len(looks.at)
+
+    assert run_skipping_time(scenario()) > 2
+
+
+class Done(Cluster):
+    """Writes nothing and waits for nobody."""
+
+    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+        raise AssertionError("of a set that is gone nothing is written")
+
+
+def test_op078_a_set_that_is_gone_is_told_of_no_more_though_its_parts_stay() -> None:
+    """Somebody deleted it and orphaned its PodCliques, whose breach nobody will end."""
+    telemetry = Telemetry()
+
+    def told() -> set[str]:
+        lines = telemetry.page().decode().splitlines()
+        return {line.partition("{")[0] for line in lines if 'namespace="' in line and 'set="' in line}
+
+    async def scenario() -> tuple[set[str], set[str], list[Home]]:
+        cluster, looks = Done("never"), Looks()
+        planned = Rounds(shelves=cluster.shelves, acting=None, decide=decided, followers=(telemetry, looks))
+        cluster.shelves.changed = planned.wake
+        planned.begin()
+        await asyncio.sleep(1)
+        before = told()
+        (raw,) = (one for one in cluster.items if one["kind"] == "PodCliqueSet")
+        cluster.shelves.drop("PodCliqueSet", raw)
+        await asyncio.sleep(1)
+        assert cluster.shelves.holds(cluster.home)
+        await planned.close()
+        return before, told(), looks.gone_are
+
+    before, after, gone = run_skipping_time(scenario())
+    assert {"grove_breached", "grove_termination_deadline_timestamp_seconds"} <= before
+    assert after == set()
+    assert gone
+
+
+def test_op078_of_a_kind_that_is_lost_nobody_knows_who_is_gone() -> None:
+    cluster = Cluster("never")
+    assert not cluster.shelves.is_gone(cluster.home)
+    cluster.shelves.lose("PodCliqueSet", "forbidden")
+    assert not cluster.shelves.is_gone(cluster.home)
+    cluster.shelves.replace("PodCliqueSet", [], "9")
+    assert cluster.shelves.is_gone(cluster.home)
