@@ -22,9 +22,9 @@ from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.podgang import podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.resources.topology_use import SET_KIND
-from grove_shell.world.buried import number_of
 from grove_shell.world.homes import Home
 from grove_shell.world.house import Address, House, Object
+from grove_shell.world.news import Life, life_of
 from grove_shell.world.sights import TEMPLATE_KIND, Sights, Where
 from grove_shell.world.template_users import TemplateUsers
 from grove_shell.world.topology_shelf import TopologyShelf
@@ -67,14 +67,12 @@ class Shelves(Sights):
         if kind in TOPOLOGY_KINDS:
             self.topologies.replace(kind, items, version)
             return
-        there: set[Address] = set()
-        for raw in items:
+        found = {_address_of(kind, raw): raw for raw in items}
+        there = {address: life_of(raw) for address, raw in found.items()}
+        for address in self._news.replaced(self._places[kind], there, version):
+            self._remove(address)
+        for raw in found.values():
             self.put(kind, raw)
-            there.add(_address_of(kind, raw))
-        as_of = number_of(version) if version else None  # nothing is known that could be newer
-        for address, where in list(self._places[kind].items()):
-            if address not in there and (as_of is None or where.version <= as_of):
-                self._remove(address)
         self._doubt(kind)
         for home in list(self._houses):
             self._tell(home)
@@ -84,23 +82,20 @@ class Shelves(Sights):
         if kind in TOPOLOGY_KINDS:
             self.topologies.put(kind, raw)
             return
-        address = _address_of(kind, raw)
-        meta = raw["metadata"]
-        uid, version = str(meta.get("uid") or ""), number_of(meta.get("resourceVersion"))
+        address, life = _address_of(kind, raw), life_of(raw)
         before, home, controller = self._places[kind].get(address), self.home_in(kind, raw), controller_in(raw).uid
-        if before is not None and before.uid == uid and version <= before.version:
-            is_misplaced = controller in self._home_of_owner and home != before.home  # OP-003
-            if version < before.version or not is_misplaced:
-                return
-        if self._gone.is_past(uid, version):
+        if self._news.is_late(life, before):
             return
+        is_misplaced = before is not None and controller in self._home_of_owner and home != before.home  # OP-003
+        if before is not None and (before.uid, before.version) == life and not is_misplaced:
+            return
+        self._news.succeed(life, before)
         if home is None:
-            if before is not None:
-                self._remove(address)
+            self._let_go(address, life)
             return
-        self._gone.raise_again(uid)
-        now = Where(home, uid, version, controller)
-        if before is not None and before._replace(version=version) != now:
+        self._news.raise_again(life.uid)
+        now = Where(home, *life, controller)
+        if before is not None and before._replace(version=life.version) != now:
             self._leave(address, before)
             if before.home != home:
                 self._tell_of(address, before.home)
@@ -128,16 +123,12 @@ class Shelves(Sights):
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
         """An object is gone for good."""
-        address, meta = _address_of(kind, raw), raw["metadata"]
         if kind in TOPOLOGY_KINDS:
             self.topologies.drop(kind, raw)
             return
-        uid, version = str(meta.get("uid") or ""), number_of(meta.get("resourceVersion"))
-        before = self._places[kind].get(address)
-        if before is not None and before.uid == uid:
-            version = max(version, before.version)
+        address = _address_of(kind, raw)
+        if self._news.ends(life_of(raw), self._places[kind].get(address)):
             self._remove(address)
-        self._gone.bury(uid, version)
 
     def lose(self, kind: str, why: str) -> None:
         """Nothing is known of a kind any more: it counts as not collected (GT-024)."""
@@ -242,6 +233,14 @@ class Shelves(Sights):
         where = self._places[address[0]].pop(address)
         self._leave(address, where)
         self._tell_of(address, where.home)
+
+    def _let_go(self, address: Address, life: Life) -> None:
+        """It is nobody's any more; of what never was anybody's nothing is remembered, for there may be many."""
+        is_here = address in self._places[address[0]]
+        if is_here:
+            self._remove(address)
+        if is_here or life.uid in self._news:
+            self._news.bury(*life)
 
     def _leave(self, address: Address, where: Where) -> None:
         """Out of its house, and the house goes where nobody is left in it."""

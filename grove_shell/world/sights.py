@@ -19,9 +19,9 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.topology_use import SET_KIND, User
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.world.buried import Buried
 from grove_shell.world.homes import Home, home_in, home_of_topology, is_topology_home
 from grove_shell.world.house import Address, House, Object
+from grove_shell.world.news import News
 from grove_shell.world.topology_shelf import TopologyShelf
 
 Sight: TypeAlias = Snapshot | TopologyMoment
@@ -55,7 +55,7 @@ class Sights:
         self._houses: dict[Home, House] = {}
         self._places: defaultdict[str, dict[Address, Where]] = defaultdict(dict)
         self._home_of_owner: dict[str, Home] = {}
-        self._gone = Buried()
+        self._news = News()
         self._lost: dict[str, str] = {}
         self._templates: dict[tuple[str, str], FrozenMap] = {}  # of everybody, for any set may name them
         self._domains: dict[tuple[str, str], ComputeDomain] = {}  # of everybody: a name may be taken
@@ -63,7 +63,7 @@ class Sights:
 
     def is_buried(self, uid: object) -> bool:
         """Whether an object of this uid went, as far as was heard, and did not come back to sight."""
-        return uid in self._gone
+        return uid in self._news
 
     def leftovers(self, home: Home) -> list[ScalingGroup | PodClique]:
         """What a set that is gone left behind and is being deleted; a set that cannot be read is not gone (WL-233)."""

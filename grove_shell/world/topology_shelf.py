@@ -16,8 +16,8 @@ from grove_core.resources.cluster_topology import (
 )
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.topology_use import use_of
-from grove_shell.world.buried import Buried, number_of
 from grove_shell.world.homes import Home, home_of_topology
+from grove_shell.world.news import Life, News, life_of
 from grove_shell.world.topology_users import TopologyUsers
 
 
@@ -34,10 +34,11 @@ class TopologyShelf:
         self.kept = True
         self.by_name: Mapping[str, ClusterTopology] = {}
         self._changed = changed
+        self._known: dict[Ref, Life] = {}  # of each that was found, whether it reads or not
         self._found: dict[Ref, ClusterTopology] = {}
         self._unread: dict[Ref, str] = {}
         self._listed: set[str] = set()
-        self._gone = Buried()
+        self._news = News()
         self._users = TopologyUsers()
 
     @property
@@ -67,12 +68,13 @@ class TopologyShelf:
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """All there are of a kind as of a version; what is newer stays (RS9)."""
-        there = [self.put(kind, raw) for raw in items]
-        as_of = number_of(version) if version else None  # nothing is known that could be newer
-        for ref in [ref for ref in (*self._found, *self._unread) if ref.kind == kind and ref not in there]:
-            found = self._found.get(ref)
-            if found is None or as_of is None or number_of(found.resource_version) <= as_of:
-                self._forget(ref)
+        found = {topology_ref(str(raw["metadata"]["name"]), kind): raw for raw in items}
+        there = {ref: life_of(raw) for ref, raw in found.items()}
+        known = {ref: life for ref, life in self._known.items() if ref.kind == kind}
+        for ref in self._news.replaced(known, there, version):
+            self._forget(ref)
+        for raw in found.values():
+            self.put(kind, raw)
         self._listed.add(kind)
         for name in {DEFAULT_TOPOLOGY, *self._users.topologies, *(ref.name for ref in there)}:
             self._announce(name)
@@ -82,16 +84,15 @@ class TopologyShelf:
         for name in {DEFAULT_TOPOLOGY, *self.by_name}:
             self._tell_keeper(name)
 
-    def put(self, kind: str, raw: Mapping[str, Any]) -> Ref:
-        """One is new or has changed; where it stands."""
-        meta = raw["metadata"]
-        ref = topology_ref(str(meta["name"]), kind)
-        uid, version = str(meta.get("uid") or ""), number_of(meta.get("resourceVersion"))
-        before = self._found.get(ref)
-        is_old = before is not None and before.uid == uid and version <= number_of(before.resource_version)
-        if is_old or self._gone.is_past(uid, version):
-            return ref
-        self._gone.raise_again(uid)
+    def put(self, kind: str, raw: Mapping[str, Any]) -> None:
+        """One is new or has changed."""
+        ref, life = topology_ref(str(raw["metadata"]["name"]), kind), life_of(raw)
+        before = self._known.get(ref)
+        if life == before or self._news.is_late(life, before):
+            return
+        self._news.succeed(life, before)
+        self._news.raise_again(life.uid)
+        self._known[ref] = life
         try:
             self._found[ref] = cluster_topology_of({**raw, "kind": kind})
             self._unread.pop(ref, None)
@@ -99,22 +100,17 @@ class TopologyShelf:
             self._found.pop(ref, None)
             self._unread[ref] = "; ".join(map(str, fault.problems))
         self._tell(ref.name)
-        return ref
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
         """One is gone for good."""
-        meta = raw["metadata"]
-        ref, uid = topology_ref(str(meta["name"]), kind), str(meta.get("uid") or "")
-        found, version = self._found.get(ref), number_of(meta.get("resourceVersion"))
-        if found is None or found.uid == uid:
-            version = max(version, number_of(found.resource_version) if found is not None else 0)
+        ref = topology_ref(str(raw["metadata"]["name"]), kind)
+        if self._news.ends(life_of(raw), self._known.get(ref)):
             self._forget(ref)
-        self._gone.bury(uid, version)
 
     def lose(self, kind: str) -> None:
         """Nothing is known of a kind any more."""
         self._listed.discard(kind)
-        for ref in [ref for ref in (*self._found, *self._unread) if ref.kind == kind]:
+        for ref in [ref for ref in self._known if ref.kind == kind]:
             self._forget(ref)
         self._tell_keeper(DEFAULT_TOPOLOGY)
         for name in self._users.topologies:
@@ -135,6 +131,7 @@ class TopologyShelf:
             self._tell_keeper(name)
 
     def _forget(self, ref: Ref) -> None:
+        del self._known[ref]
         self._found.pop(ref, None)
         self._unread.pop(ref, None)
         self._tell(ref.name)

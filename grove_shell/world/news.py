@@ -1,0 +1,81 @@
+"""News of objects that may come late, twice, or of who had the name before: which of them count.
+
+One judgement for all that is kept a copy of. It remembers who went, and as of when.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from grove_shell.world.buried import Buried, number_of
+
+_Place = TypeVar("_Place")
+
+
+class Known(Protocol):
+    """What a copy has under a name."""
+
+    @property
+    def uid(self) -> str:
+        """Who it is; who comes after it under its name has another one."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """In which version; 0 where nobody knows."""
+        ...
+
+
+class Life(NamedTuple):
+    """An object in one of its versions."""
+
+    uid: str
+    version: int
+
+
+def life_of(raw: Mapping[str, Any]) -> Life:
+    """Of an object as a server shows it."""
+    meta = raw["metadata"]
+    return Life(str(meta.get("uid") or ""), number_of(meta.get("resourceVersion")))
+
+
+class News(Buried):
+    """What went, and whether news are of a time before; mutable."""
+
+    def is_late(self, now: Life, known: Known | None) -> bool:
+        """Whether news are older than what is known of an object, than its end, or than who has its name (OP-002)."""
+        if known is not None and known.uid == now.uid and now.version < known.version:
+            return True
+        if known is not None and known.uid != now.uid and 0 < now.version < known.version:
+            self.bury(now.uid, known.version)  # of two of one name the older is gone (OP-087)
+        return self.is_past(*now)
+
+    def succeed(self, now: Life, known: Known | None) -> None:
+        """It has its name now; who had it before is gone, whether its end was told or not (OP-087)."""
+        if known is not None and known.uid != now.uid and known.version < now.version:
+            self.bury(known.uid, now.version)
+
+    def ends(self, now: Life, known: Known | None) -> bool:
+        """Take in that an object went; whether that is the end of the one that is known by its name."""
+        if known is None or known.uid != now.uid:
+            self.bury(*now)
+            return False
+        if 0 < now.version < known.version:  # a label that was taken, and given back since (OP-085)
+            return False
+        self.bury(now.uid, max(now.version, known.version))
+        return True
+
+    def replaced(self, known: Mapping[_Place, Known], there: Mapping[_Place, Life], version: str) -> list[_Place]:
+        """Take in that a list as of a version has all that is there; which of what is known went (OP-003, OP-086)."""
+        as_of = number_of(version) if version else None  # nothing is known that could be newer
+        gone = [
+            place
+            for place, one in known.items()
+            if (as_of is None or one.version <= as_of) and (place not in there or there[place].uid != one.uid)
+        ]
+        if as_of is not None:
+            for place in gone:
+                self.bury(known[place].uid, as_of)
+            for life in there.values():
+                if life.version <= self.went_at(life.uid) <= as_of:  # what was said of its end was wrong
+                    self.amend(life.uid, life.version - 1)
+        return gone

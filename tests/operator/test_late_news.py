@@ -1,0 +1,222 @@
+"""What comes late: after a list, after the end, after the one that has the name now. One order at a time."""
+
+from typing import Final
+
+import pytest
+
+from grove_core.kernel.refs import Ref
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND, topology_ref
+from grove_core.resources.keys import GROVE
+from grove_shell.world import buried
+from grove_shell.world.shelves import Shelves
+from grove_shell.world.topology_shelf import TopologyShelf
+from tests.operator.shelved import NAMESPACE, Json
+from tests.property.resources.manifests import clique, owner
+
+KIND: Final = "PodClique"
+REF: Final = Ref(GROVE, KIND, NAMESPACE, "llm-0-a")
+OF_SET: Final = owner("uid-llm", kind="PodCliqueSet", name="llm")
+TOPOLOGY: Final = topology_ref("aws", TOPOLOGY_KIND)
+
+
+def a_clique(uid: str, version: int, *owners: Json) -> Json:
+    raw: Json = {**clique(REF.name), "apiVersion": GROVE, "kind": KIND}
+    meta = {"name": REF.name, "namespace": NAMESPACE, "uid": uid, "resourceVersion": str(version)}
+    return {**raw, "metadata": {**meta, "ownerReferences": list(owners)}}
+
+
+def ours(uid: str, version: int) -> Json:
+    return a_clique(uid, version, OF_SET)
+
+
+def named(uid: str) -> Json:
+    """As an answer that says no more than that it is gone tells of it."""
+    return {"metadata": {"name": REF.name, "namespace": NAMESPACE, "uid": uid}}
+
+
+def knowing(*told: Json) -> Shelves:
+    shelves = Shelves()
+    for raw in told:
+        shelves.put(KIND, raw)
+    return shelves
+
+
+def shown(shelves: Shelves) -> tuple[str, str] | None:
+    found = shelves.find(REF)
+    return None if found is None else (found.uid, found.resource_version)
+
+
+def test_op085_a_label_that_was_given_back_before_its_loss_was_told() -> None:
+    """Taken in version 8, given back in 9; the server was asked in between, and the watch tells of both after that."""
+    shelves = knowing(ours("one", 9))
+    shelves.drop(KIND, ours("one", 8))
+    assert shown(shelves) == ("one", "9")
+    shelves.put(KIND, ours("one", 9))
+    shelves.replace(KIND, [ours("one", 9)], "12")
+    assert shown(shelves) == ("one", "9")
+    shelves.drop(KIND, ours("one", 13))
+    assert shown(shelves) is None
+
+
+def test_op085_who_is_told_to_be_gone_in_no_version_is_gone() -> None:
+    """And as of the version that was known: what was under way then comes too late."""
+    shelves = knowing(ours("one", 9))
+    shelves.drop(KIND, named("one"))
+    shelves.put(KIND, ours("one", 9))
+    assert shown(shelves) is None
+    shelves.put(KIND, ours("one", 10))
+    assert shown(shelves) == ("one", "10")
+
+
+def test_op086_an_answer_that_a_list_overtook() -> None:
+    shelves = knowing(ours("one", 5))
+    shelves.replace(KIND, [], "10")
+    shelves.put(KIND, ours("one", 8))
+    assert shown(shelves) is None
+    assert shelves.is_buried("one"), "an end is not decided on the page that still had it (OP-019)"
+
+
+def test_op086_who_comes_back_to_sight_after_a_list_is_seen() -> None:
+    shelves = knowing(ours("one", 5))
+    shelves.replace(KIND, [], "10")
+    shelves.put(KIND, ours("one", 11))
+    assert shown(shelves) == ("one", "11")
+    assert not shelves.is_buried("one")
+
+
+def test_op086_an_end_is_not_forgotten_for_one_that_is_told_without_a_version() -> None:
+    """A deletion of ours is answered with "not found" after the watch told of the end."""
+    shelves = knowing(ours("one", 7))
+    shelves.drop(KIND, ours("one", 9))
+    shelves.drop(KIND, named("one"))
+    shelves.put(KIND, ours("one", 8))
+    assert shown(shelves) is None
+
+
+@pytest.mark.parametrize("by_list", [False, True])
+def test_op086_who_became_nobodys_stays_that(by_list: bool) -> None:
+    shelves = knowing(ours("one", 5), a_clique("one", 6))
+    shelves.put(KIND, ours("one", 5))
+    assert shown(shelves) is None
+    if by_list:
+        shelves.replace(KIND, [a_clique("one", 9)], "10")
+    else:
+        shelves.put(KIND, a_clique("one", 9))
+    shelves.put(KIND, ours("one", 8))
+    assert shown(shelves) is None, "it had an owner in between, and lost that too"
+    shelves.put(KIND, ours("one", 11))
+    assert shown(shelves) == ("one", "11"), "an owner lost and regained"
+
+
+def test_op086_what_never_was_ours_takes_no_memory() -> None:
+    shelves = knowing(*(a_clique(f"theirs {number}", number) for number in range(1, 9)))
+    assert not any(shelves.is_buried(f"theirs {number}") for number in range(1, 9))
+
+
+def test_op086_only_the_last_ends_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buried, "_REMEMBERED", 3)
+    shelves = Shelves()
+    for number in range(1, 9):
+        shelves.put(KIND, ours(f"no. {number}", number))
+        shelves.replace(KIND, [], str(number))
+    assert [number for number in range(1, 9) if shelves.is_buried(f"no. {number}")] == [6, 7, 8]
+
+
+@pytest.mark.req("OP-001")
+def test_op087_late_news_of_the_one_before_do_not_hide_the_new_one() -> None:
+    shelves = knowing(ours("new", 20))
+    shelves.put(KIND, ours("old", 8))
+    assert shown(shelves) == ("new", "20")
+    shelves.drop(KIND, ours("old", 9))
+    assert shown(shelves) == ("new", "20")
+
+
+def test_op087_the_one_before_does_not_come_when_the_new_one_went() -> None:
+    shelves = knowing(ours("new", 20), ours("old", 8))
+    shelves.drop(KIND, ours("new", 21))
+    shelves.put(KIND, ours("old", 9))
+    assert shown(shelves) is None
+
+
+def test_op087_whose_name_was_taken_over_is_gone() -> None:
+    """Its end was not told, for a list came between; what is known of its name since is gone too."""
+    shelves = knowing(ours("old", 5), ours("new", 20))
+    shelves.drop(KIND, ours("new", 21))
+    shelves.put(KIND, ours("old", 8))
+    assert shown(shelves) is None
+
+
+def test_op087_who_says_no_version_is_believed() -> None:
+    shelves = knowing(ours("old", 5))
+    shelves.put(KIND, {**ours("new", 0), "metadata": {**ours("new", 0)["metadata"], "resourceVersion": ""}})
+    found = shelves.find(REF)
+    assert found is not None
+    assert found.uid == "new"
+
+
+def test_op003_a_list_brings_back_whom_we_took_for_gone() -> None:
+    """An API server that had fallen behind did not find it; the list as of a later version has it, unchanged."""
+    shelves = knowing(ours("one", 9))
+    shelves.drop(KIND, named("one"))
+    shelves.replace(KIND, [ours("one", 9)], "8")
+    assert shown(shelves) is None, "the list is older than that word"
+    shelves.replace(KIND, [ours("one", 9)], "12")
+    assert shown(shelves) == ("one", "9")
+
+
+def test_op003_a_list_knows_who_has_a_name() -> None:
+    """Whatever brought the other one into the copy."""
+    shelves = knowing(ours("other", 11))
+    shelves.replace(KIND, [ours("one", 9)], "12")
+    assert shown(shelves) == ("one", "9")
+    shelves.put(KIND, ours("other", 12))
+    assert shown(shelves) == ("one", "9")
+
+
+def a_topology(uid: str, version: int, *, reads: bool = True) -> Json:
+    meta = {"name": "aws", "uid": uid, "resourceVersion": str(version)}
+    spec = {"levels": [{"domain": "zone", "key": "zone"}]} if reads else "text"
+    return {"apiVersion": GROVE, "kind": TOPOLOGY_KIND, "metadata": meta, "spec": spec}
+
+
+def topologies(*told: Json) -> TopologyShelf:
+    shelf = TopologyShelf(lambda _home: None)
+    for raw in told:
+        shelf.put(TOPOLOGY_KIND, raw)
+    return shelf
+
+
+def is_in_doubt(shelf: TopologyShelf) -> bool:
+    return shelf.find(TOPOLOGY) is None and len(list(shelf.unread)) == 1
+
+
+def test_op088_older_news_that_read_leave_it_in_doubt() -> None:
+    shelf = topologies(a_topology("one", 9, reads=False), a_topology("one", 8))
+    assert is_in_doubt(shelf)
+    shelf.put(TOPOLOGY_KIND, a_topology("before", 5))
+    assert is_in_doubt(shelf)
+    shelf.put(TOPOLOGY_KIND, a_topology("one", 10))
+    assert shelf.find(TOPOLOGY) is not None
+
+
+def test_op088_the_end_of_the_one_before_leaves_it_in_doubt() -> None:
+    shelf = topologies(a_topology("one", 9, reads=False))
+    shelf.drop(TOPOLOGY_KIND, a_topology("before", 7))
+    shelf.drop(TOPOLOGY_KIND, a_topology("one", 8))
+    assert is_in_doubt(shelf)
+    shelf.drop(TOPOLOGY_KIND, a_topology("one", 10))
+    assert not list(shelf.unread)
+
+
+@pytest.mark.req("OP-003")
+@pytest.mark.parametrize("reads", [False, True])
+def test_op088_a_list_ends_only_what_is_older(reads: bool) -> None:
+    shelf = topologies(a_topology("one", 9, reads=reads))
+    shelf.replace(TOPOLOGY_KIND, [], "8")
+    assert is_in_doubt(shelf) != reads
+    shelf.replace(TOPOLOGY_KIND, [], "12")
+    shelf.put(TOPOLOGY_KIND, a_topology("one", 10, reads=reads))
+    assert shelf.find(TOPOLOGY) is None, "an answer that the list overtook (OP-086)"
+    assert not list(shelf.unread)
+    shelf.replace(TOPOLOGY_KIND, [a_topology("one", 10)], "13")
+    assert shelf.find(TOPOLOGY) is not None
