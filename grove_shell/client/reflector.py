@@ -1,11 +1,13 @@
 """A copy of all objects of one kind, kept up to date: a list, then a watch, and all over again where that breaks."""
 
 import asyncio
+import json
 import random
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Protocol
 
-from grove_shell.client.api import GONE, NOT_FOUND, Api, RefusedWatch, Unreachable
+from grove_shell.client.api import GONE, NOT_FOUND, SERVER_FAULT, TOO_MANY, Answer, Api, RefusedWatch, Unreachable
 from grove_shell.client.genuine import CHANGES, event_of
 from grove_shell.client.kinds import ApiKind
 from grove_shell.client.lists import NotListed, accepted, selected, whole_list
@@ -14,8 +16,9 @@ _FIRST_PATIENCE: Final = 0.2
 _LONGEST_PATIENCE: Final = 30.0
 _ROUND_ABOUT: Final = (290.0, 580.0)  # seconds a watch lives, so that not all begin anew at once
 _LONG_PATIENCE: Final = 60.0  # for what is forbidden or not served: somebody has to change something first
+_LONGEST_SILENCE: Final = 300.0  # as long as a server keeps old versions: what is older is listed anew anyway
 _YIELD_EVERY: Final = 200
-_ASKED_ANEW: Final = frozenset({GONE, NOT_FOUND})  # too old, or the kind is not served any more
+_NO_TROUBLE: Final = frozenset({GONE, NOT_FOUND})  # too old, or the kind is not served any more, as the list will tell
 
 
 class Shelf(Protocol):
@@ -69,11 +72,14 @@ class Reflector:
         self._trouble = ""  # why it does not get on; empty while it does
         self._unseen = ""  # why nothing is seen, as the shelf was told
         self._version = ""  # of the last event, or of the list; empty to list anew
+        self._heard = 0.0  # when that was
 
     async def run(self) -> None:
         """List and watch until cancelled."""
         while True:
             try:
+                if time.monotonic() - self._heard > _LONGEST_SILENCE:  # OP-081
+                    self._version = ""
                 self._version = self._version or await self._list()
                 if not await self._watch():
                     await self._wait("")
@@ -86,16 +92,18 @@ class Reflector:
             except Unreachable as fault:
                 await self._wait(str(fault))
             except RefusedWatch as fault:
-                begun_anew = fault.answer.status in _ASKED_ANEW
-                if begun_anew:
+                status = fault.answer.status
+                if status != TOO_MANY and status < SERVER_FAULT:  # OP-080
                     self._version = ""
-                await self._wait("" if begun_anew else str(fault))
+                await self._wait("" if status in _NO_TROUBLE else str(fault))
 
     async def _list(self) -> str:
         found, version = await whole_list(self._api, self.kind, self._namespace)
         self._shelf.replace(self.kind.kind, found, version)
+        if self._trouble == self._unseen:  # that of a watch is over when something comes on one
+            self._trouble = ""
         self._unseen = ""
-        self._trouble = ""
+        self._heard = time.monotonic()
         self.synced.set()
         return version
 
@@ -114,6 +122,10 @@ class Reflector:
 
         Returns:
             Whether there were any events (OP-009).
+
+        Raises:
+            Unreachable: the connection could not be made, or was cut.
+            RefusedWatch: the server would not, or not any longer.
         """
         path = self.kind.path(self._namespace)
         query = {
@@ -127,11 +139,12 @@ class Reflector:
         async for line in self._api.lines(path, query, accepted(self.kind, a_list=False)):
             what, raw = event_of(line)
             if what == "ERROR":
-                if raw.get("code") == GONE:
+                if not seen:  # it would come again
                     self._version = ""
-                return seen > 0
+                raise _refusal_in(raw)
             self._trouble = ""
             self._patience = _FIRST_PATIENCE
+            self._heard = time.monotonic()
             if what == "DELETED":
                 self._shelf.drop(self.kind.kind, self._whole(raw))
             elif what in CHANGES:
@@ -154,3 +167,9 @@ class Reflector:
         pause = max(self._patience, at_least) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
         self._patience = min(self._patience * 2, _LONGEST_PATIENCE)
         await asyncio.sleep(pause)
+
+
+def _refusal_in(status: Mapping[str, Any]) -> RefusedWatch:
+    """An ERROR is a refusal that comes when 200 was said already."""
+    words = status.get("message") or "the watch ended with an error that says no more"
+    return RefusedWatch(Answer(status.get("code") or 0, json.dumps({"message": words}).encode()))

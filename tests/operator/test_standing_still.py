@@ -1,0 +1,167 @@
+"""A copy does not stand still where watches fail and lists are fine, and the server's words for that are told."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+from aiohttp import web
+
+from grove_core.kernel.refs import Ref
+from grove_core.resources.keys import GROVE
+from grove_shell.client import reflector
+from grove_shell.client.kinds import KINDS
+from grove_shell.client.reflector import Reflector
+from grove_shell.world.shelves import Shelves
+from tests.operator.answering import asked
+from tests.property.workload.sets import clique_raw, set_raw
+
+Watch = Callable[[web.Request], web.Response]
+LATER: Final = set_raw(clique_raw("a"), meta={"name": "late", "namespace": "ml", "uid": "l", "resourceVersion": "9"})
+LATE: Final = Ref(GROVE, "PodCliqueSet", "ml", "late")
+WORDS: Final = "no watch for you"
+KEPT: Final = (429, 500, 503, 504)
+SILENT: Final = (404, 410)
+
+
+def refused(status: int) -> Watch:
+    return lambda _: web.json_response({"kind": "Status", "message": WORDS, "code": status}, status=status)
+
+
+def error(status: int | None, *before: dict[str, Any]) -> Watch:
+    event = {"type": "ERROR", "object": {"kind": "Status", "message": WORDS, "code": status}}
+    return lambda _: web.Response(text="".join(json.dumps(each) + "\n" for each in (*before, event)))
+
+
+def empty(_request: web.Request) -> web.Response:
+    return web.Response()
+
+
+def no_event(_request: web.Request) -> web.Response:
+    return web.Response(text="<html>please log in</html>\n")
+
+
+class Server:
+    """The first list is empty; what is made after it is in every other one, and in no watch.
+
+    Args:
+        watch: the answer to each.
+        later: the statuses of the second list and the next; the last one stays.
+    """
+
+    def __init__(self, watch: Watch, *later: int) -> None:
+        self.watch = watch
+        self.statuses = (200, *later)
+        self.since: list[str] = []
+        self.lists = 0
+        self.shelves = Shelves()
+        self.told: list[str] = []
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if "watch" in request.query:
+            self.since.append(request.query["resourceVersion"])
+            return self.watch(request)
+        status = self.statuses[min(self.lists, len(self.statuses) - 1)]
+        self.lists += 1
+        if status != 200:
+            return web.json_response({"kind": "Status", "message": WORDS, "code": status}, status=status)
+        version, items = ("5", []) if self.lists == 1 else ("9", [LATER])
+        return web.json_response({"metadata": {"resourceVersion": version}, "items": items})
+
+    def follow(self, until: Callable[[], bool]) -> bool:
+        """Whether something comes to hold in a while in which twenty watches fail."""
+
+        async def scenario() -> bool:
+            async with asked(self.answer) as api:
+                keeping = Reflector(
+                    api, KINDS["PodCliqueSet"], self.shelves, told=lambda _kind, words: self.told.append(words)
+                )
+                following = asyncio.create_task(keeping.run())
+                while not (until() or len(self.since) > 20 or following.done()):  # noqa: ASYNC110 - nobody tells
+                    await asyncio.sleep(0.01)
+                following.cancel()
+                await asyncio.wait([following])
+                return until()
+
+        return asyncio.run(asyncio.wait_for(scenario(), 20))
+
+    def shows(self) -> bool:
+        return self.shelves.find(LATE) is not None
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reflector, "_FIRST_PATIENCE", 0.02)
+    monkeypatch.setattr(reflector, "_LONGEST_PATIENCE", 0.05)
+    monkeypatch.setattr(reflector, "_LONG_PATIENCE", 0.05)
+
+
+@pytest.mark.parametrize("watch", [refused(status) for status in (400, 401, 403, 404, 405, 410)])
+def test_op080_a_watch_that_is_refused_is_followed_by_a_list(watch: Watch) -> None:
+    server = Server(watch)
+    assert server.follow(server.shows)
+
+
+@pytest.mark.parametrize("status", [None, 400, 404, 410, 429, 500, 504])
+def test_op080_a_watch_that_begins_with_an_error_is_followed_by_a_list(status: int | None) -> None:
+    server = Server(error(status))
+    assert server.follow(server.shows)
+
+
+@pytest.mark.parametrize("making", [refused, error])
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 500])
+def test_op080_the_words_of_a_refusal_are_told_once(making: Callable[[int], Watch], status: int) -> None:
+    server = Server(making(status))
+    server.follow(lambda: False)
+    assert server.told == ([] if status in SILENT else [WORDS])
+
+
+@pytest.mark.parametrize("status", KEPT)
+@pytest.mark.req("OP-070")
+def test_op080_trouble_of_the_server_costs_no_list(status: int) -> None:
+    server = Server(refused(status))
+    server.follow(lambda: False)
+    assert (server.lists, set(server.since), server.told) == (1, {"5"}, [WORDS])
+
+
+@pytest.mark.req("OP-070")
+def test_op080_an_error_after_events_goes_on_behind_them() -> None:
+    """What an error says that is no first line is about the time after them."""
+
+    def one_later(request: web.Request) -> web.Response:
+        version = str(int(request.query["resourceVersion"]) + 1)
+        return error(500, {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": version}}})(request)
+
+    server = Server(one_later)
+    server.follow(lambda: len(server.since) > 2)
+    assert (server.lists, server.since[:3], server.told[:1]) == (1, ["5", "6", "7"], [WORDS])
+
+
+def test_op080_a_kind_that_is_not_shown_any_more_is_lost() -> None:
+    server = Server(refused(403), 403)
+    assert server.follow(lambda: "PodCliqueSet" in server.shelves.lost)
+    assert server.told == [WORDS, f"PodCliqueSet: {WORDS}"]
+
+
+def test_op004_what_is_not_shown_once_more_is_told_once_more() -> None:
+    """Though nothing came on a watch in between."""
+    server = Server(refused(404), 403, 403, 200, 403)
+    assert server.follow(lambda: server.lists > 5)
+    assert server.told == [f"PodCliqueSet: {WORDS}"] * 2
+
+
+@pytest.mark.parametrize("watch", [*map(refused, KEPT), empty, no_event])
+def test_op081_who_hears_nothing_for_long_asks(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five minutes are a fifth of a second here."""
+    monkeypatch.setattr(reflector, "_LONGEST_SILENCE", 0.2)
+    server = Server(watch)
+    assert server.follow(server.shows)
+
+
+def test_op081_who_hears_something_does_not_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reflector, "_LONGEST_SILENCE", 0.2)
+    bookmark = {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "6"}}}
+    server = Server(error(503, bookmark))
+    server.follow(lambda: False)
+    assert server.lists == 1
