@@ -1,4 +1,4 @@
-"""All objects of a kind, page by page; a list that runs out of date is begun again."""
+"""All objects of a kind, page by page; a list that runs out of date is begun again, in one page."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -10,6 +10,7 @@ from grove_shell.client.genuine import is_list
 from grove_shell.client.kinds import ApiKind
 
 _PAGE: Final = 500
+_LIMIT: Final = "limit"
 _METADATA: Final = "application/json;as=PartialObjectMetadata{};v=v1;g=meta.k8s.io"
 
 
@@ -31,7 +32,7 @@ class NotListed(Exception):
         self.status = answer.status
         self.forbidden = answer.status == FORBIDDEN
         self.absent = answer.status == NOT_FOUND
-        self.passing = answer.good or answer.status == TOO_MANY or answer.status >= SERVER_FAULT
+        self.passing = answer.good or answer.status in {GONE, TOO_MANY} or answer.status >= SERVER_FAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +61,15 @@ async def pages_of(api: Api, kind: ApiKind, namespace: str = "", selector: str |
 
     Raises:
         Unreachable: there was no answer.
-        NotListed: the answer was no list.
+        NotListed: the answer was no list, or ran out of date once more (OP-082).
     """
-    query = {"limit": str(_PAGE), **selected(kind, selector)}
+    query = {_LIMIT: str(_PAGE), **selected(kind, selector)}
     token, first = "", True
     while True:
         asked: Mapping[str, str] = {**query, "continue": token} if token else query
         answer = await api.request("GET", kind.path(namespace), query=asked, accept=accepted(kind, a_list=True))
-        if answer.status == GONE and token:
+        if answer.status == GONE and token and _LIMIT in query:
+            del query[_LIMIT]  # what comes at one go needs no token, which could run out again
             token, first = "", True
             continue
         if not answer.good:
