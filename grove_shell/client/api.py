@@ -58,10 +58,10 @@ class Answer:
         return self.status < _MULTIPLE
 
     def json(self) -> dict[str, Any]:
-        """The body, which an API server has made an object; an empty one where it is none."""
+        """The body, which an API server has made an object; an empty one where it is none, or too deep to read."""
         try:
             raw = json.loads(self.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
         return raw if isinstance(raw, dict) else {}
 

@@ -10,16 +10,44 @@ from grove_shell.client.kinds import KINDS
 CHANGES: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
 _KNOWN_BY_METADATA: Final = frozenset(kind.kind for kind in KINDS.values() if kind.metadata_only)
 _METADATA_ALONE: Final = "PartialObjectMetadata"
+_TEXTS: Final = ("name", "namespace", "uid", "resourceVersion")
+_MAPS: Final = ("labels", "annotations")
+_LONGEST: Final = 1000  # of a text in metadata; a version is read as a number, and Python reads none of 4301 digits
 
 
 def is_object(raw: object) -> TypeGuard[dict[str, Any]]:
     """Whether it is an object of an API server: who it is stands in its metadata."""
-    return isinstance(raw, dict) and isinstance(raw.get("metadata"), dict) and bool(raw["metadata"].get("name"))
+    return isinstance(raw, dict) and _is_metadata(raw.get("metadata")) and bool(raw["metadata"].get("name"))
+
+
+def _is_metadata(raw: object) -> TypeGuard[dict[str, Any]]:
+    """Whether it has the shape that a server makes sure of before it stores anything (OP-083)."""
+    if not isinstance(raw, dict):
+        return False
+    there = {key: value for key, value in raw.items() if value is not None}
+    texts, maps = ([there[key] for key in keys if key in there] for keys in (_TEXTS, _MAPS))
+    owners = there.get("ownerReferences", [])
+    return (
+        all(isinstance(text, str) and len(text) <= _LONGEST for text in texts)
+        and all(isinstance(one, dict) for one in maps)
+        and isinstance(owners, list)
+        and all(isinstance(owner, dict) for owner in owners)
+    )
+
+
+def _is_status(raw: object) -> TypeGuard[dict[str, Any]]:
+    """Whether it says why something failed: a code and words, which may be missing."""
+    return (
+        isinstance(raw, dict)
+        and _is_metadata(raw.get("metadata") or {})
+        and isinstance(raw.get("code") or 0, int)
+        and isinstance(raw.get("message") or "", str)
+    )
 
 
 def is_list(raw: object) -> bool:
     """Whether objects are listed, be it none (OP-065): a login page lists nothing, nor does it say so."""
-    if not isinstance(raw, dict) or "items" not in raw or not isinstance(raw.get("metadata") or {}, dict):
+    if not isinstance(raw, dict) or "items" not in raw or not _is_metadata(raw.get("metadata") or {}):
         return False
     items = raw["items"]
     return items is None or (isinstance(items, list) and all(map(is_object, items)))
@@ -34,13 +62,13 @@ def event_of(line: bytes) -> tuple[str, dict[str, Any]]:
     try:
         event = json.loads(line)
         what, raw = event["type"], event["object"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         what, raw = "", {}
-    if what == "ERROR" and isinstance(raw, dict):
+    if what == "ERROR" and _is_status(raw):
         return what, raw
-    if what == "BOOKMARK" and isinstance(raw, dict) and isinstance(raw.get("metadata"), dict):
+    if what == "BOOKMARK" and isinstance(raw, dict) and _is_metadata(raw.get("metadata")):
         return what, raw
-    if what in CHANGES and is_object(raw):
+    if isinstance(what, str) and what in CHANGES and is_object(raw):
         return what, raw
     raise Unreachable(f"what came is no event: {line[:200].decode('utf-8', 'replace').strip()}")
 

@@ -6,6 +6,7 @@ from typing import Any, Final, TypeAlias
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.labels import set_named_by
 from grove_core.resources.names import set_of_domain
+from grove_core.resources.ownership import controller_in
 from grove_core.resources.podclique import GROUP_KIND
 
 Home: TypeAlias = tuple[str, str]
@@ -43,17 +44,14 @@ def home_in(kind: str, raw: Mapping[str, Any], home_of_owner: Mapping[str, Home]
     namespace = str(meta.get("namespace") or "default")
     if kind == "PodCliqueSet":
         return (namespace, str(meta["name"]))
-    owner_uid = owner_kind = ""
-    for owner in meta.get("ownerReferences") or ():
-        if owner.get("controller"):
-            if owner.get("kind") == "PodCliqueSet":
-                return (namespace, str(owner["name"]))
-            owner_uid, owner_kind = str(owner.get("uid") or ""), str(owner.get("kind") or "")
-    if owner_uid in home_of_owner:
-        return home_of_owner[owner_uid]
+    owner = controller_in(raw)
+    if owner.kind == "PodCliqueSet" and owner.name:
+        return (namespace, owner.name)
+    if owner.uid in home_of_owner:
+        return home_of_owner[owner.uid]
     named = set_named_by(meta.get("labels") or {})
     if named:
         return (namespace, named)
     if kind == DOMAIN_KIND:
         return (namespace, set_of_domain(str(meta["name"])))
-    return (namespace, NOBODY) if owner_kind in _PARTS else None
+    return (namespace, NOBODY) if owner.kind in _PARTS else None
