@@ -32,7 +32,11 @@ CONTROLLER: Final = "grove.io/operator"
 PLAN: Final = "grove.io/plan"
 _EVENTS: Final = "events.k8s.io/v1"
 _REMEMBERED: Final = 4096
-_LONGEST_NOTE: Final = 1000
+_LONGEST_NOTE: Final = 1024
+_LONGEST_WORD: Final = 128
+_LONGEST_NAME: Final = 253
+"""An API server counts all three in bytes, and refuses an Event with more (OP-093)."""
+_DIGITS: Final = 16
 _BACKLOG: Final = 1000
 _LONGEST_WAIT: Final = 2.0
 _NOTHING_LOST: Final[Mapping[str, str]] = MappingProxyType({})
@@ -115,6 +119,17 @@ def _whom(replica: Ref) -> str:
     return f"replica {replica.replica} of {replica.kind} {replica.name}"
 
 
+def _cut(text: str, size: int) -> str:
+    """As much of a text as goes into so many bytes; no character is cut in two."""
+    return text.encode(errors="replace")[:size].decode(errors="ignore")
+
+
+def _name_of(told: Told) -> str:
+    """The same for the same; the name of an object comes first, or as much of it as leaves a valid name."""
+    digest = hashlib.sha256(f"{told.uid} {told.reason} {told.key}".encode(errors="replace")).hexdigest()[:_DIGITS]
+    return f"{_cut(told.about.name, _LONGEST_NAME - _DIGITS - 1).rstrip('-.')}.{digest}"
+
+
 def _place_of(told: Told) -> str:
     """Events about what is in no namespace are looked for in that one."""
     return told.about.namespace or "default"
@@ -167,22 +182,21 @@ class Events(Follower):
             await self._api.request("POST", path, body=self._event(told, plan))
 
     def _event(self, told: Told, plan: str) -> dict[str, Any]:
-        digest = hashlib.sha256(f"{told.uid} {told.reason} {told.key}".encode()).hexdigest()[:16]
         return {
             "apiVersion": _EVENTS,
             "kind": "Event",
             "metadata": {
-                "name": f"{told.about.name}.{digest}",
+                "name": _name_of(told),
                 "namespace": _place_of(told),
                 "annotations": {PLAN: plan},
             },
             "eventTime": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}",
             "reportingController": CONTROLLER,
-            "reportingInstance": self._instance,
-            "action": told.action,
-            "reason": told.reason,
+            "reportingInstance": _cut(self._instance, _LONGEST_WORD),
+            "action": _cut(told.action, _LONGEST_WORD),
+            "reason": _cut(told.reason, _LONGEST_WORD),
             "type": "Warning",
-            "note": told.note[:_LONGEST_NOTE],
+            "note": _cut(told.note, _LONGEST_NOTE),
             "regarding": {
                 "apiVersion": told.about.api_version,
                 "kind": told.about.kind,

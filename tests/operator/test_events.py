@@ -1,20 +1,27 @@
 """What administrators are told of a plan (OP-042, OP-045)."""
 
+import asyncio
+import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import pytest
+from aiohttp import web
 from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.rulesets import rule_set
+from grove_core.kernel.steps import Attempt, Create, Outcome
+from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, Mnnvl
 from grove_core.resources.keys import SET_FINALIZER
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.operator.events import Told, told_of
+from grove_shell.controller.look import Look
+from grove_shell.operator.events import Events, Told, told_of
+from tests.operator.answering import asked
 from tests.property.strategies.worlds import World, is_termination, storms
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
@@ -65,3 +72,56 @@ def test_op042_who_goes_on_with_an_end_does_not_announce_it_again(world: World, 
     ends = {key.rpartition(" ")[0] for key in announced}
     event(f"an end goes on: {bool(deletions and again)}")
     assert {key for key in again if key.rpartition(" ")[0] in ends} <= announced
+
+
+def written(plan: Plan, instance: str = "we") -> list[dict[str, Any]]:
+    """The Events of a look, as a server gets them."""
+    got: list[dict[str, Any]] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        got.append(await request.json())
+        return web.json_response(got[-1], status=201)
+
+    async def scenario() -> None:
+        async with asked(answer) as api:
+            events = Events(api, instance)
+            running = asyncio.create_task(events.run())
+            seen = applied(set_raw(clique_raw("a")))  # Events are about the plan
+            events.planned(Look(home=("ml", "llm"), name="a plan", seen=seen, plan=plan, seconds=0.0))
+            await events.flush()
+            assert not running.done(), running
+            running.cancel()
+
+    asyncio.run(scenario())
+    return got
+
+
+def refused(words: str) -> Plan:
+    """Of a set one of whose objects was refused with these words."""
+    start = applied(set_raw(clique_raw("a")))
+    step = next(step for step in reconcile(start).steps if isinstance(step.action, Create))
+    return reconcile(replace(start, attempts=(Attempt(step, Outcome.REFUSED, words),)))
+
+
+@pytest.mark.parametrize("words", ["a" * 2000, "é" * 2000, "镜像仓库" * 500, "a" + "镜像仓库" * 500, "🌳" * 500])
+def test_op093_a_note_is_as_long_as_a_server_takes(words: str) -> None:
+    (event_,) = written(refused(words))
+    note = event_["note"]
+    assert 1020 < len(note.encode()) <= 1024
+    assert "\ufffd" not in note, "no character is cut in two"
+
+
+def test_op093_words_that_are_no_text_end_nothing() -> None:
+    (event_,) = written(refused("half a character: \ud83c"))
+    assert "half a character: " in event_["note"]
+
+
+def test_op093_a_long_name_of_a_process_and_of_what_it_is_about() -> None:
+    plan = refused("no")
+    long = replace(plan, root=replace(plan.root, name=f"{'a' * 235}-{'b' * 17}"))
+    (event_,) = written(long, instance="é" * 100)
+    assert event_["reportingInstance"] == "é" * 64
+    name = event_["metadata"]["name"]
+    assert len(name) <= 253
+    assert re.fullmatch(r"[a-z0-9]+(?:[-.][a-z0-9]+)*", name), "a server takes no other names"
+    assert event_["regarding"]["name"] == long.root.name
