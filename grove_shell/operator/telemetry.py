@@ -2,6 +2,7 @@
 
 from collections import Counter as Count
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Final
 
@@ -120,14 +121,14 @@ class Telemetry(Metrics, Follower):
         self._errors.labels(_controller(home)).inc()
 
     def gone(self, home: Home) -> None:
-        """A set that is gone has no gauges any more."""
+        """A set that is gone has no gauges any more; of one that is not known there are none (OP-092)."""
         if is_topology_home(home):
             return
         for gang in [gang for gang in self._causes if gang[0] == home]:
             del self._causes[gang]
-        for kind in _BREACHED:
-            self._breached.remove(*home, kind)
-        self._waiting.remove(*home)
+        for gauge, labels in (*((self._breached, (*home, kind)) for kind in _BREACHED), (self._waiting, home)):
+            with suppress(KeyError):  # older versions of the library raise it
+                gauge.remove(*labels)
 
 
 def _deadlines(plan: Plan) -> Iterator[float]:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Final
 
@@ -13,8 +13,13 @@ from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage
 from grove_core.reconcile import reconcile
 from grove_shell.controller.look import Look
+from grove_shell.operator.journal import Journal
+from grove_shell.operator.shadow import Score, Shadow
+from grove_shell.operator.standing import Standing
 from grove_shell.operator.telemetry import Telemetry
 from grove_shell.reading.objects import load
+from grove_shell.replay.format import DecisionLog
+from grove_shell.replay.recorder import Recorder
 from grove_shell.world.homes import Home
 
 CASES: Final = Path(__file__).parent.parent / "golden/gang_termination"
@@ -99,3 +104,49 @@ def test_op041_a_deadline_is_that_of_a_gang(case: str) -> None:
 def test_op041_who_waits_for_something_else_has_no_deadline() -> None:
     look = look_at("gt011_enough_ready_pods")
     assert due(replace(look, plan=replace(look.plan, wake_at=look.seen.now))) == 0
+
+
+def shown(telemetry: Telemetry) -> list[str]:
+    """Lines of the page about a set."""
+    return [line for line in telemetry.page().decode().splitlines() if 'set="' in line]
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.req("OP-041")
+def test_op092_a_set_that_is_gone_has_no_gauges_however_often_it_is_told(known: bool) -> None:
+    telemetry, look = Telemetry(), look_at("gt034_breach_waits_for_its_delay")
+    if known:
+        telemetry.planned(look)
+        assert len(shown(telemetry)) == 3
+    for _ in range(2):
+        telemetry.gone(HOME)
+        assert shown(telemetry) == []
+    telemetry.planned(look)
+    assert len(shown(telemetry)) == 3, "another set of that name"
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.req("OP-038")
+def test_op092_what_was_predicted_is_taken_back_once(known: bool) -> None:
+    look = look_at("gt034_breach_waits_for_its_delay")
+    shadow = Shadow(lambda *_words, **_fields: None, reconcile)
+    if known:
+        shadow.planned(look)
+    predicted = shadow.scores[Score.PREDICTED]
+    assert (predicted > 0) is known
+    for _ in range(2):
+        shadow.gone(HOME)
+        assert shadow.scores[Score.TAKEN_BACK] == predicted
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_op092_whoever_listens_may_hear_of_it_again(known: bool) -> None:
+    look, out = look_at("gt034_breach_waits_for_its_delay"), StringIO()
+    recorder = Recorder(DecisionLog(out), "design", "")
+    followers = (Journal(StringIO()), Standing(lambda _home: True), recorder)
+    for follower in followers:
+        if known:
+            follower.planned(look)
+        for _ in range(2):
+            follower.gone(HOME)
+    assert recorder.remembers == 0
