@@ -3,6 +3,7 @@
 import sys
 from collections import OrderedDict
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
@@ -23,14 +24,17 @@ class Journal(Follower):
 
     def __init__(self, out: TextIO | None = None) -> None:
         """Write to a stream; to standard error where none is given."""
-        self._out = out or sys.stderr
+        self._out: TextIO | None = out or sys.stderr
         self._held: OrderedDict[tuple[Home, str], list[tuple[Reason, ...]]] = OrderedDict()
 
     def say(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - whatever there is to say
-        """One line."""
+        """One line; one that cannot be written is lost, and nothing else with it (OP-090)."""
+        if self._out is None:  # the process was started with standard error closed
+            return
         line: Words = {"ts": time_of_log(datetime.now(UTC)), "level": level, "msg": message}
-        self._out.write(json_text({**line, **fields}) + "\n")
-        self._out.flush()
+        with suppress(OSError):
+            self._out.write(json_text({**line, **fields}) + "\n")
+            self._out.flush()
 
     def planned(self, look: Look) -> None:
         """What is held back is said when it begins, or its reason changes."""

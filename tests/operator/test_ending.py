@@ -1,0 +1,44 @@
+"""How a whole operator ends: with which code, and how soon (OP-033, OP-064, OP-090, OP-091, OP-094)."""
+
+import asyncio
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import IO, Final
+
+import pytest
+
+from grove_shell.exits import DONE, LOST
+from tests.operator.whole import EmptyCluster, ended, started
+
+FULL: Final = Path("/dev/full")
+SOON: Final = 20.0
+NO_DISK: Final = pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
+
+
+async def code_of(folder: Path, *words: str, lost: bool, stderr: IO[bytes] | int | None = subprocess.DEVNULL) -> int:
+    """Of an operator that led, and then was told to stop, or lost the Lease."""
+    cluster = EmptyCluster()
+    async with cluster.served(folder) as kubeconfig:
+        process = started(kubeconfig, *words, stderr=stderr)
+        await cluster.leads()
+        if lost:
+            cluster.give(cluster.lease, holder="they")
+        else:
+            process.send_signal(signal.SIGTERM)
+        return await ended(process, SOON)
+
+
+@NO_DISK
+@pytest.mark.parametrize(("lost", "code"), [(False, DONE), (True, LOST)])
+def test_op090_a_full_disk_under_standard_error_leaves_the_code_alone(tmp_path: Path, lost: bool, code: int) -> None:
+    with FULL.open("wb") as out:
+        assert asyncio.run(code_of(tmp_path, lost=lost, stderr=out)) == code
+
+
+def test_op090_nobody_reads_standard_error_any_more(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as out:
+        assert asyncio.run(code_of(tmp_path, lost=False, stderr=out)) == DONE

@@ -1,0 +1,41 @@
+"""What people are told, where it has no place (OP-090)."""
+
+import json
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from grove_shell.operator.journal import Journal
+
+
+def test_op090_a_pipe_that_is_full_for_a_moment() -> None:
+    """Lines that had no place are lost, and those after them are written; as often as somebody reads."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with os.fdopen(writer, "w", encoding="utf-8") as out, os.fdopen(reader, "rb", buffering=0) as read:
+        journal = Journal(out)
+        for number in range(5000):
+            journal.say("info", "round", number=number, words="x" * 200)
+        while len(read.read(1 << 20)) == 1 << 16:
+            pass
+        journal.say("info", "there is space again")
+        journal.say("info", "the last one")
+        lines = read.read(1 << 20).splitlines()
+    assert json.loads(lines[-1])["msg"] == "the last one"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_op090_a_disk_that_is_full() -> None:
+    with suppress(OSError), Path("/dev/full").open("w", encoding="utf-8") as out:  # closing it may fail
+        for size in (1, 100, 10_000, 1):
+            Journal(out).say("info", "round", words="x" * size)
+        told = True
+    assert told
+
+
+def test_op090_a_process_without_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    Journal().say("info", "nobody hears it")
