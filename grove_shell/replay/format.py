@@ -14,7 +14,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -100,10 +100,14 @@ def log_at(path: Path) -> Iterator[DecisionLog]:
         NoLog, OSError: it cannot be.
     """
     chain, cut = _ending_of(path)
-    with path.open("a", encoding="utf-8", newline="\n") as out:
+    out = path.open("a", encoding="utf-8", newline="\n")
+    try:
         if cut:
             out.write("\n")
         yield DecisionLog(out, chain)
+    finally:
+        with suppress(OSError):  # closing tries once more what could not be written, and was told of (OP-064)
+            out.close()
 
 
 def _ending_of(path: Path) -> tuple[str, bool]:

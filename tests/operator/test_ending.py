@@ -32,6 +32,18 @@ async def code_of(folder: Path, *words: str, lost: bool, stderr: IO[bytes] | int
 
 @NO_DISK
 @pytest.mark.parametrize(("lost", "code"), [(False, DONE), (True, LOST)])
+@pytest.mark.req("OP-032")
+@pytest.mark.req("OP-033")
+def test_op064_a_full_disk_under_the_decision_log_leaves_the_code_alone(tmp_path: Path, lost: bool, code: int) -> None:
+    log = tmp_path / "log"
+    with log.open("wb") as out:
+        found = asyncio.run(code_of(tmp_path, "--decision-log", str(FULL), lost=lost, stderr=out))
+    said = log.read_text(encoding="utf-8")
+    assert (found, said.count("the decision log ends here")) == (code, 1), said
+
+
+@NO_DISK
+@pytest.mark.parametrize(("lost", "code"), [(False, DONE), (True, LOST)])
 def test_op090_a_full_disk_under_standard_error_leaves_the_code_alone(tmp_path: Path, lost: bool, code: int) -> None:
     with FULL.open("wb") as out:
         assert asyncio.run(code_of(tmp_path, lost=lost, stderr=out)) == code
