@@ -27,6 +27,7 @@ class LeaseTerms:
         duration: how long others wait for a leader that says nothing.
         renew_within: how long the leader tries to renew before it gives up; shorter than ``duration``.
         retry: between two tries.
+        release_within: how long it tries to give the Lease back at its end; then that runs out by itself.
     """
 
     namespace: str
@@ -35,6 +36,7 @@ class LeaseTerms:
     duration: float = 15.0
     renew_within: float = 10.0
     retry: float = 2.0
+    release_within: float = 5.0
 
 
 class LeadershipLost(Exception):
@@ -124,10 +126,18 @@ class Leader:
             self._told(words)
 
     async def release(self) -> None:
-        """Let the next one begin at once; from here on nothing is written any more (OP-031)."""
+        """Let the next one begin at once; from here on nothing is written any more (OP-031).
+
+        A server that does not take it in time is not waited for (OP-091).
+        """
         if not self.leads:
             return
         self.holder = ""
+        with suppress(Unreachable, TimeoutError):
+            async with asyncio.timeout(self._terms.release_within):
+                await self._give_back()
+
+    async def _give_back(self) -> None:
         answer = await self._ask("GET")
         if self._is_held_in(answer):
             raw = answer.json()

@@ -15,7 +15,7 @@ from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import UNASKED, Served
 from grove_core.version import IMAGE, VERSION
-from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.api import Api
 from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import Connection
 from grove_shell.client.kinds import followed, kinds_as_served
@@ -173,8 +173,7 @@ class _Running:
                 self._journal.say("error", "leadership lost", error="; ".join(map(str, lost.exceptions)))
                 code = LOST
         if code == DONE and self._leader is not None:
-            with suppress(Unreachable):
-                await self._leader.release()
+            await self._leader.release()
         if self._told.watching:
             self._shadow.report()
         self._journal.say("info", "operator stops", code=code)

@@ -4,12 +4,15 @@ import asyncio
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import IO, Final
 
 import pytest
+from aiohttp import web
 
 from grove_shell.exits import DONE, LOST
+from grove_shell.operator.serving import Serving
 from tests.operator.whole import EmptyCluster, ended, started
 
 FULL: Final = Path("/dev/full")
@@ -54,3 +57,35 @@ def test_op090_nobody_reads_standard_error_any_more(tmp_path: Path) -> None:
     os.close(reader)
     with os.fdopen(writer, "wb") as out:
         assert asyncio.run(code_of(tmp_path, lost=False, stderr=out)) == DONE
+
+
+def test_op091_a_server_that_is_busy_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    async def scenario() -> tuple[int, float, bool]:
+        cluster = EmptyCluster()
+        async with cluster.served(tmp_path) as kubeconfig:
+            process = started(kubeconfig, stderr=subprocess.DEVNULL)
+            await cluster.leads()
+            cluster.busy = web.Response(status=429, headers={"Retry-After": "20"})
+            begun = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            code = await ended(process, SOON)
+            return code, time.monotonic() - begun, cluster.asked_for_lease.is_set()
+
+    code, seconds, was_asked = asyncio.run(scenario())
+    assert (code, was_asked) == (DONE, True)
+    assert seconds < 10
+
+
+def test_op091_who_reads_metrics_and_never_ends_does_not_hold_up_the_end() -> None:
+    async def scenario() -> float:
+        page = b"x" * 50_000_000  # more than goes into the buffers between the two
+        serving = Serving(host="127.0.0.1", port=0, missing=list, metrics=lambda: page)
+        async with serving as port:
+            _, out = await asyncio.open_connection("127.0.0.1", port)
+            out.write(b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n")
+            await asyncio.sleep(0.3)
+            begun = time.monotonic()
+        out.close()
+        return time.monotonic() - begun
+
+    assert 1 < asyncio.run(scenario()) < 8

@@ -1,6 +1,7 @@
 """A leader that goes, seen from the moment at which it says so."""
 
 import asyncio
+import time
 from dataclasses import replace
 from typing import Any, Final
 
@@ -60,6 +61,28 @@ def test_op031_nothing_is_written_while_the_lease_is_given_back() -> None:
         return seen, leases.lease["spec"]["holderIdentity"]
 
     assert asyncio.run(scenario()) == ([True, False], "")
+
+
+def test_op091_a_server_that_does_not_take_the_lease_back_is_not_waited_for() -> None:
+    async def scenario() -> tuple[float, bool]:
+        leases, elected = Leases(), asyncio.Event()
+        async with asked(leases.answer) as api:
+            terms = replace(TERMS, release_within=0.2)
+            leader = Leader(api, terms, lambda leads: elected.set() if leads else None)
+            running = asyncio.create_task(leader.run())
+            await elected.wait()
+            running.cancel()
+            await asyncio.wait([running])
+            leases.let.clear()
+            begun = time.monotonic()
+            await leader.release()
+            seconds = time.monotonic() - begun
+            leases.let.set()
+        return seconds, leader.may_write
+
+    seconds, may_write = asyncio.run(scenario())
+    assert not may_write
+    assert 0.1 < seconds < 5
 
 
 async def waiting(leases: Leases, tries: int) -> list[str]:
