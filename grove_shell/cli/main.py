@@ -3,12 +3,13 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Final
 
 import click
 
+from grove_shell.cli.early_end import ended_by_a_signal
 from grove_shell.collector import collector_off
 from grove_shell.exits import DONE, ERROR, INTERRUPTED, USAGE
 
@@ -32,7 +33,8 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "completion": "print a script that completes commands in your shell",
 }
 _ALIASES: Final[Mapping[str, str]] = {"upgrade-check": "compare"}
-_LASTING: Final = frozenset({"simulate", "converge", "apply", "operator", "webhooks", "daemon", "domain-controller"})
+_ENDLESS: Final = frozenset({"operator", "webhooks", "daemon", "domain-controller"})
+_LASTING: Final = _ENDLESS | {"simulate", "converge", "apply"}
 _SHORT: Final = (_COMMANDS.keys() | _ALIASES.keys()) - _LASTING
 """Commands that make what they show and end; a tenth of a plan's time went to the collector (P11, CL-016)."""
 
@@ -95,10 +97,17 @@ def _with_hint_at_files(fault: click.UsageError) -> click.UsageError:
     return fault
 
 
+def _kind_of(command: str) -> AbstractContextManager[None]:
+    """What holds while a command of its kind runs."""
+    if command in _ENDLESS:
+        return ended_by_a_signal()
+    return collector_off() if command in _SHORT else nullcontext()
+
+
 def run(arguments: Sequence[str], name: str) -> int:
     """Run one command and return its exit code; click's own usage errors become 64 (CL-001)."""
     try:
-        with collector_off() if _SHORT & {*arguments[:1]} else nullcontext():
+        with _kind_of("".join(arguments[:1])):
             code = grove.main(list(arguments), prog_name=name, standalone_mode=False)
     except click.exceptions.UsageError as fault:
         _tell(_with_hint_at_files(fault))

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import IO, Final
@@ -13,6 +14,7 @@ from aiohttp import web
 
 from grove_shell.exits import DONE, LOST
 from grove_shell.operator.serving import Serving
+from tests.command_line.process import GROVE, ROOT
 from tests.operator.whole import EmptyCluster, ended, started
 
 FULL: Final = Path("/dev/full")
@@ -89,3 +91,59 @@ def test_op091_who_reads_metrics_and_never_ends_does_not_hold_up_the_end() -> No
         return time.monotonic() - begun
 
     assert 1 < asyncio.run(scenario()) < 8
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["operator"],
+        ["webhooks"],
+        ["daemon", "--domain", "ml/fast", "--clique", "c"],
+        ["domain-controller"],
+    ],
+)
+def test_op094_told_to_stop_while_files_are_read(tmp_path: Path, words: list[str]) -> None:
+    """A pipe that nobody has written to yet is where it is at that moment."""
+    pipe = tmp_path / "kubeconfig"
+    os.mkfifo(pipe)
+    process = subprocess.Popen([*GROVE, *words, "--kubeconfig", str(pipe)], stderr=subprocess.DEVNULL, cwd=ROOT)
+    with pipe.open("wb"):  # opens when it reads
+        process.send_signal(signal.SIGTERM)
+        try:
+            assert process.wait(timeout=SOON) == DONE
+        finally:
+            process.kill()
+
+
+def test_op094_told_to_stop_while_a_server_does_not_answer(tmp_path: Path) -> None:
+    async def scenario() -> tuple[int, float]:
+        asked = asyncio.Event()
+
+        class Silent(EmptyCluster):
+            async def answer(self, request: web.Request) -> web.StreamResponse:
+                asked.set()
+                await self.end.wait()
+                return web.Response(status=500)
+
+        async with Silent().served(tmp_path) as kubeconfig:
+            process = started(kubeconfig, stderr=subprocess.DEVNULL)
+            async with asyncio.timeout(60):
+                await asked.wait()
+            begun = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            return await ended(process, SOON), time.monotonic() - begun
+
+    code, seconds = asyncio.run(scenario())
+    assert code == DONE
+    assert seconds < 5
+
+
+def test_op094_whoever_calls_a_command_has_its_own_handler_back() -> None:
+    code = (
+        "import signal\nfrom grove_shell.cli.main import run\n"
+        "def mine(*_): pass\n"
+        "signal.signal(signal.SIGTERM, mine)\n"
+        "assert run(['operator', '--kubeconfig', 'nowhere'], 'grove') == 1\n"
+        "assert signal.getsignal(signal.SIGTERM) is mine"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False, capture_output=True).returncode == 0
