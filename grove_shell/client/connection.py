@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from yarl import URL
 
 from grove_core.resources.fields import shown
-from grove_shell.client.proof import UserToken
+from grove_shell.client.proof import UserToken, leave_no_files
 
 _DEFAULT_CONFIG: Final = "~/.kube/config"
 _SHAPES: Final = (TypeError, ValueError, LookupError, AttributeError, RecursionError)
@@ -51,6 +51,13 @@ async def connect(kubeconfig: str | None = None, context: str | None = None) -> 
     Raises:
         NoAccess: with what was looked for.
     """
+    try:
+        return await _connected(kubeconfig, context)
+    finally:
+        leave_no_files()
+
+
+async def _connected(kubeconfig: str | None, context: str | None) -> Connection:
     from aiohttp import ClientError  # noqa: PLC0415 - as below
     from kubernetes.aio import client, config  # noqa: PLC0415 - half a second that only those pay who need it
     from yaml import YAMLError  # noqa: PLC0415 - as above

@@ -46,3 +46,10 @@ class UserToken:
     def _runs_out(self) -> bool:
         """Whether the plugin said until when its token is good; the library looks whether that is over."""
         return self._has_plugin and hasattr(self._loader, "exec_plugin_expiry")
+
+
+def leave_no_files() -> None:
+    """Remove the files into which the library wrote certificates and keys, which it would do at its end (OP-079)."""
+    from kubernetes.aio.config import kube_config  # noqa: PLC0415 - half a second that only those pay who need it
+
+    kube_config._cleanup_temp_files()  # type: ignore[no-untyped-call]  # noqa: SLF001 - it has no other way
