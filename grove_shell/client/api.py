@@ -271,6 +271,11 @@ class RefusedWatch(Exception):
         super().__init__(answer.words)
         self.answer = answer
 
+    @property
+    def is_lasting(self) -> bool:
+        """Whether the same watch would be refused again; a server that has no time for it says nothing of it."""
+        return self.answer.status != TOO_MANY and self.answer.status < SERVER_FAULT
+
 
 def _pause(status: int, retry_after: str | None) -> float | None:
     """How long the server wants to be left alone; None where it does not."""

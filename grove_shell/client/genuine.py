@@ -1,10 +1,11 @@
 """What an API server says itself, told from what somebody on the way says in its place, as a login page with 200."""
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
 from grove_core.kernel.refs import Ref
-from grove_shell.client.api import NOT_FOUND, Answer, Unreachable
+from grove_shell.client.api import NOT_FOUND, Answer, RefusedWatch, Unreachable
 from grove_shell.client.kinds import KINDS
 
 CHANGES: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
@@ -95,3 +96,9 @@ def says_gone(answer: Answer, ref: Ref) -> bool:
     """Whether the server knows of no such object; a 404 that names none says that its kind is not served right now."""
     is_not_found = answer.status == NOT_FOUND and answer.json().get("reason") == "NotFound"
     return is_not_found and answer.details.get("name") == ref.name
+
+
+def refusal_in(status: Mapping[str, Any]) -> RefusedWatch:
+    """An ERROR of a watch: a refusal that comes when 200 was said already."""
+    words = status.get("message") or "the watch ended with an error that says no more"
+    return RefusedWatch(Answer(status.get("code") or 0, json.dumps({"message": words}).encode()))

@@ -1,14 +1,13 @@
 """A copy of all objects of one kind, kept up to date: a list, then a watch, and all over again where that breaks."""
 
 import asyncio
-import json
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Protocol
 
-from grove_shell.client.api import GONE, NOT_FOUND, SERVER_FAULT, TOO_MANY, Answer, Api, RefusedWatch, Unreachable
-from grove_shell.client.genuine import CHANGES, event_of
+from grove_shell.client.api import GONE, NOT_FOUND, Api, RefusedWatch, Unreachable
+from grove_shell.client.genuine import CHANGES, event_of, refusal_in
 from grove_shell.client.kinds import ApiKind
 from grove_shell.client.lists import NotListed, accepted, selected, whole_list
 
@@ -92,10 +91,9 @@ class Reflector:
             except Unreachable as fault:
                 await self._wait(str(fault))
             except RefusedWatch as fault:
-                status = fault.answer.status
-                if status != TOO_MANY and status < SERVER_FAULT:  # OP-080
+                if fault.is_lasting:  # OP-080
                     self._version = ""
-                await self._wait("" if status in _NO_TROUBLE else str(fault))
+                await self._wait("" if fault.answer.status in _NO_TROUBLE else str(fault))
 
     async def _list(self) -> str:
         found, version = await whole_list(self._api, self.kind, self._namespace)
@@ -141,7 +139,7 @@ class Reflector:
             if what == "ERROR":
                 if not seen:  # it would come again
                     self._version = ""
-                raise _refusal_in(raw)
+                raise refusal_in(raw)
             self._trouble = ""
             self._patience = _FIRST_PATIENCE
             self._heard = time.monotonic()
@@ -167,9 +165,3 @@ class Reflector:
         pause = max(self._patience, at_least) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
         self._patience = min(self._patience * 2, _LONGEST_PATIENCE)
         await asyncio.sleep(pause)
-
-
-def _refusal_in(status: Mapping[str, Any]) -> RefusedWatch:
-    """An ERROR is a refusal that comes when 200 was said already."""
-    words = status.get("message") or "the watch ended with an error that says no more"
-    return RefusedWatch(Answer(status.get("code") or 0, json.dumps({"message": words}).encode()))

@@ -10,7 +10,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_shell.client.api import GONE, Api, RefusedWatch, Unreachable
 from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import NoAccess
-from grove_shell.client.genuine import event_of, is_list
+from grove_shell.client.genuine import event_of, is_list, refusal_in
 from grove_shell.client.kinds import ApiKind
 
 T = TypeVar("T")
@@ -28,16 +28,14 @@ class Event(Generic[T]):
     """One line of a watch.
 
     Attributes:
-        what: ``ADDED``, ``MODIFIED``, ``DELETED``, ``BOOKMARK`` or ``ERROR``.
+        what: ``ADDED``, ``MODIFIED``, ``DELETED`` or ``BOOKMARK``.
         version: of the store.
         found: the object, where there is one.
-        code: of an error.
     """
 
     what: str
     version: str
     found: T | None = None
-    code: int = 0
 
 
 class Malformed(Exception):
@@ -50,13 +48,19 @@ class Malformed(Exception):
 
 
 def reading(project: Project[T]) -> Callable[[bytes], Event[T]]:
-    """How a line is read: its JSON, and the object in it projected. Raises Malformed, and Unreachable (DC-133)."""
+    """How a line is read: its JSON, and the object in it projected.
+
+    Raises:
+        Malformed: the object is not what it claims to be.
+        Unreachable: it is no event (DC-133).
+        RefusedWatch: it is an ERROR (DC-134).
+    """
 
     def read(line: bytes) -> Event[T]:
         what, raw = event_of(line)
-        version = str((raw.get("metadata") or {}).get("resourceVersion") or "")
         if what == _FAULT:
-            return Event(what, version, code=int(raw.get("code") or 0))
+            raise refusal_in(raw)
+        version = str((raw.get("metadata") or {}).get("resourceVersion") or "")
         if what in {GONE_EVENT, _BOOKMARK}:
             return Event(what, version)
         try:
@@ -116,7 +120,7 @@ class Following(Generic[T]):
             except (Unreachable, NoAccess) as fault:
                 await self._wait(str(fault))
             except RefusedWatch as fault:
-                version = "" if fault.answer.status == GONE else version
+                version = "" if fault.is_lasting else version
                 await self._wait("" if fault.answer.status == GONE else str(fault))
 
     async def _list(self) -> str:
@@ -162,8 +166,6 @@ class Following(Generic[T]):
                 version = fault.version or version
                 self._say(f"it does not read: {fault}")
                 continue
-            if event.what == _FAULT:
-                return "" if event.code == GONE else version
             version = event.version or version
             self._patience, self._trouble = _FIRST_PATIENCE, ""
             if event.what != _BOOKMARK:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final, TextIO
@@ -69,7 +70,7 @@ class Telling:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """Write to a stream; standard error where none is given."""
-        self._out = out or sys.stderr
+        self._out: TextIO | None = out or sys.stderr
         self._as_json = as_json
         self._clock = clock
         self._last: object = None
@@ -100,15 +101,18 @@ class Telling:
             self.say("warning", f"{_WORDS[type(request)]}: {answer.reply.value}", detail=answer.detail)
 
     def _write(self, level: str, message: str, shown: str, style: str, fields: Mapping[str, Any]) -> None:
-        at = time_of_log(self._clock())
-        if self._as_json:
-            line = {"ts": at, "level": level, "msg": message, **fields}
-            self._out.write(json_text(line) + "\n")
-            self._out.flush()
+        if self._out is None:  # the process was started with standard error closed
             return
-        page = Page()
-        page.add((at[11:-1], "dim"), "  ", (f"{message:<26}", style), " ", shown)
-        show_on(page, self._out)
+        at = time_of_log(self._clock())
+        with suppress(OSError):  # what cannot be written is lost, and nothing else with it (OP-090)
+            if self._as_json:
+                line = {"ts": at, "level": level, "msg": message, **fields}
+                self._out.write(json_text(line) + "\n")
+                self._out.flush()
+                return
+            page = Page()
+            page.add((at[11:-1], "dim"), "  ", (f"{message:<26}", style), " ", shown)
+            show_on(page, self._out)
 
 
 def _key(reason: Reason) -> object:

@@ -5,6 +5,8 @@ import io
 import json
 import os
 import signal
+import sys
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -141,6 +143,18 @@ def test_dc123_what_stays_the_same_is_said_once() -> None:
     telling.decided(decision)
     assert out.getvalue().count(line) == 2
     assert "reads the other object: lost detail=no answer in time" in out.getvalue()
+
+
+@pytest.mark.req("DC-123")
+@pytest.mark.parametrize("as_json", [False, True])
+def test_op090_what_a_daemon_cannot_tell_is_lost(*, as_json: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk is full; or somebody started it with standard error closed."""
+    with Path("/dev/full").open("w", encoding="utf-8", buffering=1) as full:
+        Telling(full, as_json=as_json).say("info", "x" * 10_000)
+        with suppress(OSError):
+            full.close()
+    monkeypatch.setattr(sys, "stderr", None)
+    Telling(as_json=as_json).say("info", "nobody hears it")
 
 
 GOOD: Final = Told(

@@ -1,6 +1,7 @@
 """A server, or a proxy before it, that answers a daemon 200 with something that is no list, no object and no event."""
 
 import asyncio
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -105,3 +106,34 @@ def test_dc133_a_login_page_is_no_domain() -> None:
                 await identified(api, told)
 
     asyncio.run(ask())
+
+
+@pytest.mark.parametrize("code", [400, 401, 403, 410, 429, 500, 503])
+@pytest.mark.parametrize("as_event", [False, True], ids=["refused", "ERROR"])
+def test_dc134_a_watch_that_is_refused_is_asked_for_again_later(code: int, *, as_event: bool) -> None:
+    """And after a list, unless the server only has no time for it."""
+    told, asked_for = list[str](), list[str]()
+    words = {"kind": "Status", "message": "no watch for you", "code": code}
+    domains = {"metadata": {"resourceVersion": "5"}, "items": [OneDomain(Path()).domain]}
+
+    async def answered(request: web.Request) -> web.Response:
+        asked_for.append("watch" if "watch" in request.query else "list")
+        if asked_for[-1] == "list":
+            return web.json_response(domains)
+        if as_event:
+            return web.Response(text=json.dumps({"type": "ERROR", "object": words}) + "\n")
+        return web.json_response(words, status=code)
+
+    async def follow() -> None:
+        async with asked(answered) as api:
+            place = ("ml", "training")
+            following = Following(api, DOMAINS, place, register_of, lambda *_: None, told=told.append)
+            task = asyncio.create_task(following.run())
+            await until(lambda: asked_for.count("watch") >= 3)
+            task.cancel()
+            await asyncio.wait([task])
+
+    asyncio.run(follow())
+    keeps = code in {429, 500, 503}
+    assert asked_for[:5] == (["list", *["watch"] * 3] if keeps else ["list", "watch"] * 2 + ["list"])
+    assert set(told) == (set() if code == 410 else {"no watch for you"})
