@@ -4,14 +4,12 @@ import asyncio
 import json
 import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
-from math import isfinite
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple, Self
 
 import aiohttp
 
+from grove_shell.client.answer import OK, SERVER_FAULT, TOO_MANY, Answer, pause_in
 from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import Connection
 
@@ -19,16 +17,6 @@ JSON: Final = "application/json"
 MERGE: Final = "application/merge-patch+json"
 STRATEGIC: Final = "application/strategic-merge-patch+json"
 APPLY: Final = "application/apply-patch+yaml"
-OK: Final = 200
-CREATED: Final = 201
-FORBIDDEN: Final = 403
-NOT_FOUND: Final = 404
-CONFLICT: Final = 409
-GONE: Final = 410
-TOO_MANY: Final = 429
-SERVER_FAULT: Final = 500  # and above
-_UNAVAILABLE: Final = 503
-_MULTIPLE: Final = 300
 _TRIES: Final = 5
 _LONGEST_WAIT: Final = 60.0
 _TIMEOUT: Final = 30.0
@@ -42,41 +30,6 @@ class Unreachable(Exception):
 
 class Withdrawn(Exception):
     """It did not go out: while it waited for its turn it became nothing that anybody wants."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What the server said; ``pause`` is how many seconds it wants to be left alone, where it says so."""
-
-    status: int
-    body: bytes
-    pause: float | None = None
-
-    @property
-    def good(self) -> bool:
-        """Whether it did what it was asked."""
-        return self.status < _MULTIPLE
-
-    def json(self) -> dict[str, Any]:
-        """The body, which an API server has made an object; an empty one where it is none, or too deep to read."""
-        try:
-            raw = json.loads(self.body)
-        except (ValueError, RecursionError):
-            return {}
-        return raw if isinstance(raw, dict) else {}
-
-    @property
-    def details(self) -> Mapping[str, Any]:
-        """Of a ``Status``; empty where it has none."""
-        found = self.json().get("details")
-        return found if isinstance(found, dict) else {}
-
-    @property
-    def words(self) -> str:
-        """The server's own words for a refusal."""
-        return str(
-            self.json().get("message") or self.body[:200].decode("utf-8", "replace").strip() or f"HTTP {self.status}"
-        )
 
 
 Observer = Callable[[str, int], None]
@@ -193,7 +146,7 @@ class Api:
                 proxy=self.connection.proxy or None,
                 trace_request_ctx=asking.unless,
             ) as response:
-                pause = _pause(response.status, response.headers.get("Retry-After"))
+                pause = pause_in(response.status, response.headers.get("Retry-After"))
                 return Answer(response.status, await response.read(), pause)
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
             if self._observer is not None:
@@ -275,16 +228,6 @@ class RefusedWatch(Exception):
     def is_lasting(self) -> bool:
         """Whether the same watch would be refused again; a server that has no time for it says nothing of it."""
         return self.answer.status != TOO_MANY and self.answer.status < SERVER_FAULT
-
-
-def _pause(status: int, retry_after: str | None) -> float | None:
-    """How long the server wants to be left alone; None where it does not."""
-    if status != TOO_MANY and not (status == _UNAVAILABLE and retry_after):
-        return None
-    seconds = 1.0
-    with suppress(ValueError):
-        seconds = float(retry_after or "")
-    return max(seconds, 0.0) if isfinite(seconds) else 1.0
 
 
 def _said(server: str, fault: BaseException) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
 from grove_core.kernel.refs import Ref
-from grove_shell.client.api import NOT_FOUND, Answer, RefusedWatch, Unreachable
+from grove_shell.client.answer import NOT_FOUND, Answer
+from grove_shell.client.api import RefusedWatch, Unreachable
 from grove_shell.client.kinds import KINDS
 
 CHANGES: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})

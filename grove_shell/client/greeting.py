@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from grove_shell.client.api import OK, Api, Unreachable
+from grove_shell.client.answer import OK
+from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import NoAccess
 from grove_shell.client.genuine import is_list
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET

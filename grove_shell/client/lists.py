@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grove_shell.client.api import FORBIDDEN, GONE, JSON, NOT_FOUND, SERVER_FAULT, TOO_MANY, Answer, Api
+from grove_shell.client.answer import FORBIDDEN, GONE, NOT_FOUND, SERVER_FAULT, TOO_MANY, Answer
+from grove_shell.client.api import JSON, Api
 from grove_shell.client.genuine import is_list
 from grove_shell.client.kinds import ApiKind
 

@@ -7,7 +7,8 @@ from typing import Any, Final
 from grove_core.resources.compute_domain import DOMAIN_KIND, shape_of
 from grove_core.resources.configuration import DomainShape, Served
 from grove_core.resources.keys import CLAIM_VERSIONS, NVIDIA
-from grove_shell.client.api import NOT_FOUND, Answer, Api
+from grove_shell.client.answer import NOT_FOUND, Answer
+from grove_shell.client.api import Api
 
 _GROUP: Final = NVIDIA.partition("/")[0]
 _CLAIMS: Final = CLAIM_VERSIONS[0].partition("/")[0]

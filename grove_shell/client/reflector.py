@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Protocol
 
-from grove_shell.client.api import GONE, NOT_FOUND, Api, RefusedWatch, Unreachable
+from grove_shell.client.answer import GONE, NOT_FOUND
+from grove_shell.client.api import Api, RefusedWatch, Unreachable
 from grove_shell.client.genuine import CHANGES, event_of, refusal_in
 from grove_shell.client.kinds import ApiKind
 from grove_shell.client.lists import NotListed, accepted, selected, whole_list

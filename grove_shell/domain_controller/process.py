@@ -6,7 +6,8 @@ from datetime import timedelta
 
 from grove_core.kernel.steps import Step
 from grove_core.version import VERSION
-from grove_shell.client.api import Answer, Api
+from grove_shell.client.answer import Answer
+from grove_shell.client.api import Api
 from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import Connection
 from grove_shell.client.reflector import Reflector

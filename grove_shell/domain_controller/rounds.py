@@ -10,7 +10,8 @@ from grove_core.kernel.steps import Apply, SetStatus, Step
 from grove_core.plan.plan import Plan
 from grove_core.reconcile_domain import CLEANUP, reconcile_domain
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
-from grove_shell.client.api import APPLY, MERGE, Answer, Api, Unreachable
+from grove_shell.client.answer import Answer
+from grove_shell.client.api import APPLY, MERGE, Api, Unreachable
 from grove_shell.client.genuine import says_done
 from grove_shell.client.lists import NotListed, whole_list
 from grove_shell.domain_controller.shelf import DomainShelf

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from grove_core.kernel.errors import MalformedObject
-from grove_shell.client.api import GONE, Api, RefusedWatch, Unreachable
+from grove_shell.client.answer import GONE
+from grove_shell.client.api import Api, RefusedWatch, Unreachable
 from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import NoAccess
 from grove_shell.client.genuine import event_of, is_list, refusal_in

@@ -29,8 +29,9 @@ from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
 from grove_core.resources.daemon_pod import daemon_pod_of
 from grove_core.resources.keys import DOMAIN
-from grove_shell.client.api import APPLY, CONFLICT, JSON, MERGE, NOT_FOUND, SERVER_FAULT, TOO_MANY, Api, Unreachable
-from grove_shell.client.api import Answer as Said
+from grove_shell.client.answer import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY
+from grove_shell.client.answer import Answer as Said
+from grove_shell.client.api import APPLY, JSON, MERGE, Api, Unreachable
 from grove_shell.client.bucket import Bucket
 from grove_shell.client.genuine import is_list, says_gone, shows
 from grove_shell.fabric_daemon.kinds import KINDS, PODS, place_of, register_of

@@ -11,7 +11,8 @@ from random import uniform
 from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
-from grove_shell.client.api import NOT_FOUND, Answer, Api, Unreachable
+from grove_shell.client.answer import NOT_FOUND, Answer
+from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.genuine import is_shown_by
 
 _COORDINATION: Final = "coordination.k8s.io/v1"

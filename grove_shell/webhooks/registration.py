@@ -4,7 +4,8 @@ import base64
 from dataclasses import dataclass
 from typing import Any
 
-from grove_shell.client.api import NOT_FOUND, STRATEGIC, Api
+from grove_shell.client.answer import NOT_FOUND
+from grove_shell.client.api import STRATEGIC, Api
 from grove_shell.client.genuine import is_object
 from grove_shell.client.registered import (
     API_VERSION,

@@ -4,7 +4,7 @@ from typing import Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome
-from grove_shell.client.api import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, Answer
+from grove_shell.client.answer import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, Answer
 from grove_shell.client.genuine import says_done
 
 _UNASKED: Final = "failed calling webhook"

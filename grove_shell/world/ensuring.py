@@ -7,7 +7,8 @@ from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome
 from grove_core.resources.membership import sharer_in
-from grove_shell.client.api import NOT_FOUND, Api
+from grove_shell.client.answer import NOT_FOUND
+from grove_shell.client.api import Api
 from grove_shell.client.genuine import is_shown_by
 from grove_shell.client.kinds import kind_of, path_of
 from grove_shell.world.answers import exists_already, judged, judged_creation

@@ -30,18 +30,8 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import status_as_json, with_status
-from grove_shell.client.api import (
-    APPLY,
-    JSON,
-    MERGE,
-    NOT_FOUND,
-    STRATEGIC,
-    Answer,
-    Api,
-    Unless,
-    Unreachable,
-    Withdrawn,
-)
+from grove_shell.client.answer import NOT_FOUND, Answer
+from grove_shell.client.api import APPLY, JSON, MERGE, STRATEGIC, Api, Unless, Unreachable, Withdrawn
 from grove_shell.client.genuine import is_shown_by, says_done, says_gone
 from grove_shell.client.kinds import KINDS, kind_of, path_of
 from grove_shell.client.lists import accepted

@@ -5,7 +5,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from grove_shell.client.api import Answer
+from grove_shell.client.answer import Answer
 from grove_shell.domain_controller.rounds import DomainRounds
 from grove_shell.domain_controller.shelf import DomainShelf
 from tests.domain_controller.domains import domain

@@ -12,7 +12,7 @@ from aiohttp import web
 from grove_core.areas.domain_cliques.verdicts import Answer, ListPods, Read, Reply
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import NVIDIA
-from grove_shell.client.api import Answer as Said
+from grove_shell.client.answer import Answer as Said
 from grove_shell.client.connection import NoAccess
 from grove_shell.fabric_daemon.following import Following
 from grove_shell.fabric_daemon.identity import Told, identified

@@ -10,7 +10,8 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Step
 from grove_core.resources.meta import Resource
 from grove_core.resources.pod import Pod
-from grove_shell.client.api import JSON, MERGE, STRATEGIC, Answer, Api
+from grove_shell.client.answer import Answer
+from grove_shell.client.api import JSON, MERGE, STRATEGIC, Api
 from grove_shell.client.connection import connect
 from grove_shell.client.kinds import KINDS, path_of
 from grove_shell.client.reflector import Reflector

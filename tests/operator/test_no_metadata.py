@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from grove_core.resources.keys import SET
 from grove_shell.client import reflector
-from grove_shell.client.api import Answer, Unreachable
+from grove_shell.client.answer import Answer
+from grove_shell.client.api import Unreachable
 from grove_shell.client.genuine import event_of, is_list, is_object
 from grove_shell.client.kinds import KINDS, ApiKind
 from grove_shell.client.reflector import Reflector

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 from aiohttp import web
 
-from grove_shell.client.api import Answer, Unreachable
+from grove_shell.client.answer import Answer
+from grove_shell.client.api import Unreachable
 from tests.operator.answering import asked
 
 

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core.areas.domain_cliques.situation import Daemon
-from grove_shell.client.api import CONFLICT, Api, Unreachable
+from grove_shell.client.answer import CONFLICT
+from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import Connection, NoAccess, connect
 from grove_shell.client.greeting import advice_on
 from grove_shell.client.reflector import Reflector
