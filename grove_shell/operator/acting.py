@@ -48,7 +48,7 @@ class ClusterActing:
                 if page.first:
                     listed.clear()
                 for raw in page.items:
-                    if self._shelves.home_in(kind, raw) == home:
+                    if self._shelves.home_in(kind, raw, controller_in(raw)) == home:
                         ref = Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])
                         await self._take_in(ref, raw)
                         listed.add(ref)

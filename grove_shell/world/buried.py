@@ -23,7 +23,7 @@ class Buried:
 
     def is_past(self, uid: str, version: int) -> bool:
         """Whether news of this version tell of the time before its end."""
-        return version <= self.went_at(uid)
+        return version <= self._gone.get(uid, -1)
 
     def went_at(self, uid: str) -> int:
         """As of which version it went; before all versions if it is not known to have gone."""

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.labels import set_named_by
 from grove_core.resources.names import set_of_domain
-from grove_core.resources.ownership import controller_in
+from grove_core.resources.ownership import Controller
 from grove_core.resources.podclique import GROUP_KIND
 
 Home: TypeAlias = tuple[str, str]
@@ -32,19 +32,19 @@ def told_as(home: Home) -> dict[str, str]:
     return {"topology": home[1]} if is_topology_home(home) else {"set": "/".join(home)}
 
 
-def home_in(kind: str, raw: Mapping[str, Any], home_of_owner: Mapping[str, Home]) -> Home | None:
+def home_in(kind: str, raw: Mapping[str, Any], owner: Controller, home_of_owner: Mapping[str, Home]) -> Home | None:
     """The set that an object belongs to: its owner, or where its owner lives, or whom its labels name (OP-075).
 
     Args:
         kind: of the object.
         raw: the object.
+        owner: its controller.
         home_of_owner: uid of a part of a set -> where it lives.
     """
     meta = raw["metadata"]
     namespace = str(meta.get("namespace") or "default")
     if kind == "PodCliqueSet":
         return (namespace, str(meta["name"]))
-    owner = controller_in(raw)
     if owner.kind == "PodCliqueSet" and owner.name:
         return (namespace, owner.name)
     if owner.uid in home_of_owner:

@@ -43,11 +43,13 @@ class News(Buried):
 
     def is_late(self, now: Life, known: Known | None) -> bool:
         """Whether news are older than what is known of an object, than its end, or than who has its name (OP-002)."""
-        if known is not None and known.uid == now.uid and now.version < known.version:
-            return True
-        if known is not None and known.uid != now.uid and 0 < now.version < known.version:
-            self.bury(now.uid, known.version)  # of two of one name the older is gone (OP-087)
-        return self.is_past(*now)
+        uid, version = now
+        if known is not None and version < known.version:
+            if known.uid == uid:
+                return True
+            if version > 0:
+                self.bury(uid, known.version)  # of two of one name the older is gone (OP-087)
+        return self.is_past(uid, version)
 
     def succeed(self, now: Life, known: Known | None) -> None:
         """It has its name now; who had it before is gone, whether its end was told or not (OP-087)."""

@@ -83,10 +83,11 @@ class Shelves(Sights):
             self.topologies.put(kind, raw)
             return
         address, life = _address_of(kind, raw), life_of(raw)
-        before, home, controller = self._places[kind].get(address), self.home_in(kind, raw), controller_in(raw).uid
+        owner = controller_in(raw)
+        before, home = self._places[kind].get(address), self.home_in(kind, raw, owner)
         if self._news.is_late(life, before):
             return
-        is_misplaced = before is not None and controller in self._home_of_owner and home != before.home  # OP-003
+        is_misplaced = before is not None and owner.uid in self._home_of_owner and home != before.home  # OP-003
         if before is not None and (before.uid, before.version) == life and not is_misplaced:
             return
         self._news.succeed(life, before)
@@ -94,7 +95,7 @@ class Shelves(Sights):
             self._let_go(address, life)
             return
         self._news.raise_again(life.uid)
-        now = Where(home, *life, controller)
+        now = Where(home, *life, owner.uid)
         if before is not None and before._replace(version=life.version) != now:
             self._leave(address, before)
             if before.home != home:

@@ -15,6 +15,7 @@ from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIN
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.owned import Owned
+from grove_core.resources.ownership import Controller
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.topology_use import SET_KIND, User
@@ -107,11 +108,11 @@ class Sights:
         house = self._houses.get(home)
         return [] if house is None else house.refs(kind)
 
-    def home_in(self, kind: str, raw: Mapping[str, Any]) -> Home | None:
+    def home_in(self, kind: str, raw: Mapping[str, Any], owner: Controller) -> Home | None:
         """The set that an object belongs to, known or not."""
         if kind == TEMPLATE_KIND:  # of no set, and of interest to whoever names it
             return (str(raw["metadata"].get("namespace") or "default"), "")
-        return home_in(kind, raw, self._home_of_owner)
+        return home_in(kind, raw, owner, self._home_of_owner)
 
     @property
     def lost(self) -> Mapping[str, str]:

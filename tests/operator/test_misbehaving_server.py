@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import topology_ref
+from grove_core.resources.ownership import controller_in
 from grove_shell.client.kinds import KINDS
 from grove_shell.world.shelves import Shelves
 from tests.operator.living import NAMES, Server, is_shown
@@ -60,7 +61,7 @@ class Copy:
 
     def _note(self, *told: Json) -> None:
         for raw in told:
-            if KINDS[raw["kind"]].clustered or self.shelves.home_in(raw["kind"], raw) is not None:
+            if KINDS[raw["kind"]].clustered or self.shelves.home_in(raw["kind"], raw, controller_in(raw)) is not None:
                 self.known[raw["kind"]].add(raw["metadata"]["uid"])
 
     def ask(self, raw: Json) -> None:

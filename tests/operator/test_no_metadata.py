@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.resources.keys import SET
+from grove_core.resources.ownership import controller_in
 from grove_shell.client import reflector
 from grove_shell.client.answer import Answer
 from grove_shell.client.api import Unreachable
@@ -80,7 +81,7 @@ def test_op083_nor_is_a_list_with_it_one(broken: dict[str, Any]) -> None:
 
 def test_op075_a_controller_without_a_name_says_nothing() -> None:
     nameless = SOUND | {"ownerReferences": [{"kind": "PodCliqueSet", "uid": "s", "controller": True}]}
-    assert home_in("Pod", {"metadata": nameless}, {}) == ("ml", "llm")
+    assert home_in("Pod", {"metadata": nameless}, controller_in({"metadata": nameless}), {}) == ("ml", "llm")
 
 
 def test_op083_what_is_too_deep_to_read_is_no_answer() -> None:
