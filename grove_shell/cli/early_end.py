@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -15,6 +16,9 @@ def ended_by_a_signal() -> Iterator[None]:
 
     The first process of a container has no default for signals: the end would be passed over, and come with a kill.
     """
+    if threading.current_thread() is not threading.main_thread():  # whose signals are none of its business
+        yield
+        return
     before = signal.signal(signal.SIGTERM, _leave)
     try:
         yield

@@ -81,8 +81,7 @@ class Api:
         # Watches hold a connection each, so there is no limit. To look at the environment costs two hops a request.
         connector = aiohttp.TCPConnector(limit=0, ssl=self.connection.tls or True)
         last_moment = aiohttp.TraceConfig()
-        last_moment.on_connection_create_end.append(self._about_to_send)
-        last_moment.on_connection_reuseconn.append(self._about_to_send)
+        last_moment.on_request_headers_sent.append(self._about_to_send)
         last_moment.on_request_chunk_sent.append(self._about_to_send)  # others may have had their turn since
         self._session = aiohttp.ClientSession(
             f"{self.connection.server}/",  # it may be behind a path, which what is asked for is joined to
@@ -149,12 +148,14 @@ class Api:
                 pause = pause_in(response.status, response.headers.get("Retry-After"))
                 return Answer(response.status, await response.read(), pause)
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
+            if isinstance(fault.__cause__, (Withdrawn, Unreachable)):  # what was said in the last moment
+                raise fault.__cause__ from None
             if self._observer is not None:
                 self._observer(asking.method, 0)
             raise Unreachable(_said(self.connection.server, fault)) from fault
 
     async def _about_to_send(self, _session: object, about: SimpleNamespace, _told: object) -> None:
-        """There is a connection, and nothing to wait for but a turn between here and the first byte of the request."""
+        """There is a connection, and nothing to wait for between here and the first byte of the request."""
         unless: Unless | None = about.trace_request_ctx
         if unless is None:
             return

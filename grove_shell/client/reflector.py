@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Protocol
 
-from grove_shell.client.answer import GONE, NOT_FOUND
+from grove_shell.client.answer import FORBIDDEN, GONE, NOT_FOUND, UNAUTHORIZED
 from grove_shell.client.api import Api, RefusedWatch, Unreachable
 from grove_shell.client.genuine import CHANGES, event_of, refusal_in
 from grove_shell.client.kinds import ApiKind
 from grove_shell.client.lists import NotListed, accepted, selected, whole_list
+from grove_shell.client.versions import number_of
 
 _FIRST_PATIENCE: Final = 0.2
 _LONGEST_PATIENCE: Final = 30.0
@@ -18,6 +19,8 @@ _ROUND_ABOUT: Final = (290.0, 580.0)  # seconds a watch lives, so that not all b
 _LONG_PATIENCE: Final = 60.0  # for what is forbidden or not served: somebody has to change something first
 _LONGEST_SILENCE: Final = 300.0  # as long as a server keeps old versions: what is older is listed anew anyway
 _YIELD_EVERY: Final = 200
+_WENT_BACK: Final = "the server is at an older state than it told of before: what was known is forgotten"
+_NOT_LET: Final = frozenset({UNAUTHORIZED, FORBIDDEN})  # somebody has to change something first
 _NO_TROUBLE: Final = frozenset({GONE, NOT_FOUND})  # too old, or the kind is not served any more, as the list will tell
 
 
@@ -72,6 +75,7 @@ class Reflector:
         self._trouble = ""  # why it does not get on; empty while it does
         self._unseen = ""  # why nothing is seen, as the shelf was told
         self._version = ""  # of the last event, or of the list; empty to list anew
+        self._newest = 0  # of any list or event
         self._heard = 0.0  # when that was
 
     async def run(self) -> None:
@@ -94,11 +98,17 @@ class Reflector:
             except RefusedWatch as fault:
                 if fault.is_lasting:  # OP-080
                     self._version = ""
-                await self._wait("" if fault.answer.status in _NO_TROUBLE else str(fault))
+                status = fault.answer.status
+                at_least = _LONG_PATIENCE if status in _NOT_LET else 0
+                await self._wait("" if status in _NO_TROUBLE else str(fault), at_least=at_least)
 
     async def _list(self) -> str:
         found, version = await whole_list(self._api, self.kind, self._namespace)
-        self._shelf.replace(self.kind.kind, found, version)
+        went_back = 0 < number_of(version) < self._newest  # a list shows all that was told before it was asked for
+        if went_back:
+            self._told(self.kind.kind, _WENT_BACK)
+        self._newest = number_of(version)
+        self._shelf.replace(self.kind.kind, found, "" if went_back else version)
         if self._trouble == self._unseen:  # that of a watch is over when something comes on one
             self._trouble = ""
         self._unseen = ""
@@ -149,6 +159,7 @@ class Reflector:
             elif what in CHANGES:
                 self._shelf.put(self.kind.kind, self._whole(raw))
             self._version = str(raw["metadata"].get("resourceVersion") or self._version)
+            self._newest = max(self._newest, number_of(self._version))
             seen += 1
             if seen % _YIELD_EVERY == 0:
                 await asyncio.sleep(0)

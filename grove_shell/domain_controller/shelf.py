@@ -9,8 +9,9 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.compute_domain_clique import ComputeDomainClique
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
+from grove_shell.client.versions import number_of
 from grove_shell.fabric_daemon.kinds import CLIQUES, DOMAINS, PODS, register_of
-from grove_shell.world.buried import Buried, number_of
+from grove_shell.world.buried import Buried
 
 Place = tuple[str, str]
 _READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
@@ -40,7 +41,7 @@ class DomainShelf:
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """All objects of a kind, as of a version."""
         if kind == PODS.kind:
-            if number_of(version) < self.pods_version:
+            if version and number_of(version) < self.pods_version:
                 return
             self.pods_version = number_of(version)
         self._found[kind], self._seen[kind] = {}, {}

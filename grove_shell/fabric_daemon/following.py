@@ -110,18 +110,19 @@ class Following(Generic[T]):
         self._read = read or reading(project)
         self._patience = _FIRST_PATIENCE
         self._trouble = ""
+        self._version = ""  # of the last event, or of the list; empty to list anew
 
     async def run(self) -> None:
         """Until cancelled."""
-        version = ""
         while True:
             try:
-                version = version or await self._list()
-                version = await self._watch(version)
+                self._version = self._version or await self._list()
+                await self._watch()
             except (Unreachable, NoAccess) as fault:
                 await self._wait(str(fault))
             except RefusedWatch as fault:
-                version = "" if fault.is_lasting else version
+                if fault.is_lasting:
+                    self._version = ""
                 await self._wait("" if fault.answer.status == GONE else str(fault))
 
     async def _list(self) -> str:
@@ -148,14 +149,14 @@ class Following(Generic[T]):
             self._tell(version, found)
         return version
 
-    async def _watch(self, version: str) -> str:
-        """Events from a version on, until the server ends it; the version to go on from, empty to list anew."""
+    async def _watch(self) -> None:
+        """Events from the last version on, until the server ends it."""
         seconds = str(int(random.uniform(*_LIFE)))  # noqa: S311 - no secret
         query = {
             **self._only,
             "watch": "1",
             "allowWatchBookmarks": "true",
-            "resourceVersion": version,
+            "resourceVersion": self._version,
             "timeoutSeconds": seconds,
         }
         quiet = True
@@ -164,16 +165,15 @@ class Following(Generic[T]):
             try:
                 event = self._read(line)
             except Malformed as fault:
-                version = fault.version or version
+                self._version = fault.version or self._version
                 self._say(f"it does not read: {fault}")
                 continue
-            version = event.version or version
+            self._version = event.version or self._version
             self._patience, self._trouble = _FIRST_PATIENCE, ""
             if event.what != _BOOKMARK:
-                self._tell(version, event.found)
+                self._tell(self._version, event.found)
         if quiet:
             await self._wait("")
-        return version
 
     def _tell(self, version: str, found: T | None) -> None:
         self._trouble = ""

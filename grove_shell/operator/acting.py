@@ -12,6 +12,7 @@ from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.genuine import is_shown_by, says_gone
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, path_of
 from grove_shell.client.lists import pages_of
+from grove_shell.client.versions import number_of
 from grove_shell.world.confirming import Confirming
 from grove_shell.world.homes import Home
 from grove_shell.world.shelves import Shelves
@@ -43,8 +44,11 @@ class ClusterActing:
         await self._look_at(Ref(GROVE, POD_CLIQUE_SET, namespace, name))
         for kind in _JUDGED:
             listed: set[Ref] = set()
+            newest = self._shelves.newest(kind)
             selector = "" if kind == "Pod" else f"{SET[0]}={name}"  # a pod may have lost every label
             async for page in pages_of(self._api, KINDS[kind], namespace, selector):
+                if number_of(page.version) < newest:  # OP-084
+                    raise Unreachable(f"{kind}: the server lists an older state than it told of before")
                 if page.first:
                     listed.clear()
                 for raw in page.items:

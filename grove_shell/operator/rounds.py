@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,7 +10,6 @@ from typing import Protocol
 from uuid import uuid4
 
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
@@ -141,6 +139,7 @@ class Rounds:
             self._broke_off(home, turn, f"fault of ours: {own_faults.told(fault)}")
 
     def _broke_off(self, home: Home, turn: Turn, words: str) -> None:
+        turn.leave_alone()
         turn.retry()
         for follower in self.followers:
             follower.failed(home, words)
@@ -156,6 +155,7 @@ class Rounds:
         plan = self._plan(seen)
         if self.acting is not None and ended_by(plan.steps):
             asking = loop.time()
+            turn.rest(asking - began)
             await self.acting.refresh(home)
             asked = loop.time() - asking
             seen = self.shelves.sight(home, datetime.now(UTC), turn.stands(again=again))
@@ -177,7 +177,7 @@ class Rounds:
         due = _due(turn.pace, plan, seen)
         if due.wait:
             turn.look_in(due.wait)
-        last = LastLook(lambda: self._ended_now(home, turn, again=again))
+        last = LastLook(lambda: self._plan_now(home, turn, again=again))
         attempts = await act_at_once(self.acting.trial(last.against), due.steps)
         if any(isinstance(step.action, Create) for step in due.steps):
             turn.rest()  # what was made calls for what it needs
@@ -185,10 +185,10 @@ class Rounds:
             follower.answered(look, attempts)
         turn.remember(attempts, again=again)
 
-    def _ended_now(self, home: Home, turn: Turn, *, again: bool) -> AbstractSet[Ref]:
-        """Whom a plan of what is known by now ends."""
+    def _plan_now(self, home: Home, turn: Turn, *, again: bool) -> Plan | None:
+        """The plan of what is known by now; None where the set is gone."""
         seen = self.shelves.sight(home, datetime.now(UTC), turn.stands(again=again))
-        return frozenset() if seen is None else ended_by(self._plan(seen).steps)
+        return None if seen is None else self._plan(seen)
 
     def _plan(self, seen: Sight) -> Plan:
         plan = self.decide(seen)

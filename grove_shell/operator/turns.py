@@ -44,7 +44,14 @@ class Turn:
 
     def rest(self, seconds: float = 0.0) -> None:
         """No look for a while, the longer the longer the last one was thought about."""
-        self.rest_until = _now() + max(seconds * _SHARE, _SHORTEST_REST)
+        self._rest_for(max(seconds * _SHARE, _SHORTEST_REST))
+
+    def leave_alone(self) -> None:
+        """No look for the first pause: changes are many where a server is not well (OP-023)."""
+        self._rest_for(_FIRST_PATIENCE)
+
+    def _rest_for(self, seconds: float) -> None:
+        self.rest_until = max(self.rest_until, _now() + seconds)
 
     def stands(self, *, again: bool) -> tuple[Attempt, ...]:
         """What was refused; when it had its time it is tried again if anybody still wants it."""
@@ -70,7 +77,7 @@ class Turn:
             self.went_well()
             return
         if any(answer.outcome is Outcome.UNREACHABLE for answer in answers):
-            self.rest_until = _now() + _FIRST_PATIENCE  # changes are many where a server is not well
+            self.leave_alone()
         if again:
             return
         self.retry()

@@ -36,8 +36,3 @@ class Buried:
     def raise_again(self, uid: str) -> None:
         """It only was out of sight."""
         self._gone.pop(uid, None)
-
-
-def number_of(version: object) -> int:
-    """Resource versions of one kind can be compared; what is none comes before everything."""
-    return int(version) if isinstance(version, str) and version.isdecimal() else 0

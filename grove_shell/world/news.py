@@ -6,7 +6,8 @@ One judgement for all that is kept a copy of. It remembers who went, and as of w
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from grove_shell.world.buried import Buried, number_of
+from grove_shell.client.versions import number_of
+from grove_shell.world.buried import Buried
 
 _Place = TypeVar("_Place")
 
@@ -67,17 +68,23 @@ class News(Buried):
         return True
 
     def replaced(self, known: Mapping[_Place, Known], there: Mapping[_Place, Life], version: str) -> list[_Place]:
-        """Take in that a list as of a version has all that is there; which of what is known went (OP-003, OP-086)."""
-        as_of = number_of(version) if version else None  # nothing is known that could be newer
+        """Take in that a list as of a version has all that is there; which of what is known went (OP-003, OP-086).
+
+        A list without a version counts more than all that is known, in whatever version that is (OP-084).
+        """
+        if not version:
+            for life in there.values():
+                self.raise_again(life.uid)
+            return list(known)
+        as_of = number_of(version)
         gone = [
             place
             for place, one in known.items()
-            if (as_of is None or one.version <= as_of) and (place not in there or there[place].uid != one.uid)
+            if one.version <= as_of and (place not in there or there[place].uid != one.uid)
         ]
-        if as_of is not None:
-            for place in gone:
-                self.bury(known[place].uid, as_of)
-            for life in there.values():
-                if life.version <= self.went_at(life.uid) <= as_of:  # what was said of its end was wrong
-                    self.amend(life.uid, life.version - 1)
+        for place in gone:
+            self.bury(known[place].uid, as_of)
+        for life in there.values():
+            if life.version <= self.went_at(life.uid) <= as_of:  # what was said of its end was wrong
+                self.amend(life.uid, life.version - 1)
         return gone

@@ -63,7 +63,7 @@ class Shelves(Sights):
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """Everything there is of a kind as of a version; what is not among it is gone, unless it is newer (RS9)."""
-        self._lost.pop(kind, None)
+        was_lost = self._lost.pop(kind, None) is not None
         if kind in TOPOLOGY_KINDS:
             self.topologies.replace(kind, items, version)
             return
@@ -73,9 +73,10 @@ class Shelves(Sights):
             self._remove(address)
         for raw in found.values():
             self.put(kind, raw)
-        self._doubt(kind)
-        for home in list(self._houses):
-            self._tell(home)
+        if was_lost:
+            self._doubt(kind)
+            for home in list(self._houses):
+                self._tell(home)
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
         """An object is new or has changed; older news than what is known is passed over."""

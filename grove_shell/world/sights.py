@@ -73,6 +73,10 @@ class Sights:
             return []
         return sorted(house.leaving, key=lambda part: part.ref.sort_key)
 
+    def newest(self, kind: str) -> int:
+        """The newest version that was heard of any object of a kind; linear in these."""
+        return max((where.version for where in self._places[kind].values()), default=0)
+
     def is_gone(self, home: Home) -> bool:
         """Whether there is no such set; one that cannot be read is there, and of a kind that is lost nobody knows."""
         house = self._houses.get(home)

@@ -93,8 +93,10 @@ class Writes:
         if not label:
             return raw
         answer = await self._label(ref, raw["metadata"], label)
-        if not says_done(answer, ref):
-            raise Unreachable(f"{ref.short} lost its label {next(iter(label))}: {answer.words}")
+        stays = is_shown_by(answer, ref) and not _label_missing(ref.kind, answer.json())
+        if not stays:
+            words = "it was taken again at once" if answer.good else answer.words
+            raise Unreachable(f"{ref.short} lost its label {next(iter(label))}: {words}")
         return answer.json()
 
     async def stands(self, ref: Ref, guard: Guard) -> bool:

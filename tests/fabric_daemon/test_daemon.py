@@ -101,11 +101,10 @@ def test_dc120_a_watch_without_a_token_is_told_and_begun_again(monkeypatch: pyte
     told, heard = list[str](), list[int]()
     trouble = [NoAccess("the plugin gave no token")] * 2
 
-    async def watch(_following: object, version: str) -> str:
+    async def watch(_following: object) -> None:
         if trouble:
             raise trouble.pop()
         await asyncio.sleep(60)
-        return version
 
     async def listed(_following: object) -> str:
         heard.append(5)

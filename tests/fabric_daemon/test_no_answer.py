@@ -137,3 +137,34 @@ def test_dc134_a_watch_that_is_refused_is_asked_for_again_later(code: int, *, as
     keeps = code in {429, 500, 503}
     assert asked_for[:5] == (["list", *["watch"] * 3] if keeps else ["list", "watch"] * 2 + ["list"])
     assert set(told) == (set() if code == 410 else {"no watch for you"})
+
+
+@pytest.mark.parametrize("code", [429, 500])
+def test_dc134_it_goes_on_where_it_was(code: int) -> None:
+    """Not where the watch began: what was heard would be heard again, for ever."""
+    since, versions = list[str](), list[int]()
+    domain = OneDomain(Path()).domain
+
+    def at(version: int) -> str:
+        changed = {**domain, "metadata": {**domain["metadata"], "resourceVersion": str(version)}}
+        return json.dumps({"type": "MODIFIED", "object": changed}) + "\n"
+
+    async def answered(request: web.Request) -> web.Response:
+        if "watch" not in request.query:
+            return web.json_response({"metadata": {"resourceVersion": "5"}, "items": [domain]})
+        since.append(request.query["resourceVersion"])
+        error = json.dumps({"type": "ERROR", "object": {"kind": "Status", "code": code}}) + "\n"
+        return web.Response(text=(at(6) + at(7) if len(since) == 1 else "") + error)
+
+    async def follow() -> None:
+        async with asked(answered) as api:
+            place = ("ml", "training")
+            following = Following(api, DOMAINS, place, register_of, lambda version, _: versions.append(version))
+            task = asyncio.create_task(following.run())
+            await until(lambda: len(since) >= 3)
+            task.cancel()
+            await asyncio.wait([task])
+
+    asyncio.run(follow())
+    assert since[:3] == ["5", "7", "7"]
+    assert versions == [5, 6, 7]

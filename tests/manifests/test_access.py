@@ -145,7 +145,7 @@ def answer(one: Asked, before: int) -> tuple[int, Json]:
         held = {"kind": "Lease", "metadata": metadata, "spec": {"holderIdentity": "me"}}
         return (404, {}) if one.verb == "get" and before == 0 else (200, held)
     if one.verb == "list":
-        return 200, {"metadata": {"resourceVersion": "1"}, "items": []}
+        return 200, {"metadata": {"resourceVersion": str(10**12)}, "items": []}
     if one.verb == "create":
         return 409, {"kind": "Status", "reason": "AlreadyExists"}
     return 404 if one.verb == "get" else 200, {}
@@ -201,7 +201,7 @@ def answer_webhooks(one: Asked, before: int) -> tuple[int, Json]:
         broken = {"kind": "Secret", "metadata": metadata, "data": {}}
         return (404, {}) if one.verb == "get" and before == 0 else (200, broken)
     if one.verb == "list":
-        return 200, {"metadata": {"resourceVersion": "1"}, "items": []}
+        return 200, {"metadata": {"resourceVersion": str(10**12)}, "items": []}
     if one.verb == "get" and one.resource in TOPOLOGY_PLURALS:
         return 404, {}
     known = (DEFAULTING, JOINING, STAMPING) if one.resource.startswith("mutating") else (VALIDATION, *GUARDING)

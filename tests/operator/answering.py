@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from grove_shell.client.api import Api
+from grove_shell.client.api import Api, Observer
 from grove_shell.client.connection import Connection
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -24,7 +24,9 @@ def not_found(request: web.Request) -> web.Response:
 
 
 @asynccontextmanager
-async def asked(answer: Answer, *, in_flight: int = 32, token: Token = no_token) -> AsyncIterator[Api]:
+async def asked(
+    answer: Answer, *, in_flight: int = 32, token: Token = no_token, observer: Observer | None = None
+) -> AsyncIterator[Api]:
     """A client of a server with this answer to everything."""
     application = web.Application()
     application.router.add_route("*", "/{path:.*}", answer)
@@ -33,7 +35,8 @@ async def asked(answer: Answer, *, in_flight: int = 32, token: Token = no_token)
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     server = f"http://127.0.0.1:{runner.addresses[0][1]}"
     try:
-        async with Api(Connection(server=server, tls=None, token=token), in_flight=in_flight) as api:
+        way = Connection(server=server, tls=None, token=token)
+        async with Api(way, in_flight=in_flight, observer=observer) as api:
             yield api
     finally:
         await runner.cleanup()

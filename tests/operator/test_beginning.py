@@ -3,12 +3,14 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from grove_core.kernel.steps import Attempt, Step
 from grove_core.plan.plan import Plan
+from grove_shell.client.api import Unreachable
 from grove_shell.controller.deciding import decided
 from grove_shell.controller.look import Follower, Look
 from grove_shell.operator.rounds import Rounds
@@ -209,3 +211,33 @@ def test_op078_of_a_kind_that_is_lost_nobody_knows_who_is_gone() -> None:
     assert not cluster.shelves.is_gone(cluster.home)
     cluster.shelves.replace("PodCliqueSet", [], "9")
     assert cluster.shelves.is_gone(cluster.home)
+
+
+class Away(Cluster):
+    """A server that does not say what there is of a set."""
+
+    async def refresh(self, _home: Home) -> None:
+        await asyncio.sleep(0)
+        raise Unreachable("away")
+
+
+@pytest.mark.req("OP-023")
+def test_op076_who_asked_in_vain_rests_all_the_same() -> None:
+    """The set changes all the time meanwhile."""
+    cluster, looks = Away("never"), list[float]()
+
+    def decide(seen: Sight) -> Plan:
+        looks.append(now())
+        return decided(seen)
+
+    async def scenario() -> None:
+        rounds = Rounds(shelves=cluster.shelves, acting=cluster, decide=decide)
+        rounds.begin()
+        for _ in range(200):
+            await asyncio.sleep(0.01)
+            rounds.wake(cluster.home)
+        await rounds.close()
+
+    run_skipping_time(scenario())
+    assert all(later - sooner >= 0.25 for sooner, later in pairwise(looks))
+    assert len(looks) > 4

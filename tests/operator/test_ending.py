@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import IO, Final
@@ -12,6 +13,7 @@ from typing import IO, Final
 import pytest
 from aiohttp import web
 
+from grove_shell.cli.main import run
 from grove_shell.exits import DONE, LOST
 from grove_shell.operator.serving import Serving
 from tests.command_line.process import GROVE, ROOT
@@ -147,3 +149,12 @@ def test_op094_whoever_calls_a_command_has_its_own_handler_back() -> None:
         "assert signal.getsignal(signal.SIGTERM) is mine"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False, capture_output=True).returncode == 0
+
+
+def test_op094_in_a_thread_there_are_no_signals_to_listen_for() -> None:
+    before, codes = signal.getsignal(signal.SIGTERM), list[int]()
+    thread = threading.Thread(target=lambda: codes.append(run(["operator", "--help"], "grove")))
+    thread.start()
+    thread.join(60)
+    assert codes == [0]
+    assert signal.getsignal(signal.SIGTERM) is before

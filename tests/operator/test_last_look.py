@@ -35,8 +35,8 @@ KINDS_OF_ACCESS: Final = ("Secret", "Role", "RoleBinding")
 class Cluster:
     """A copy of a gang that is to end, whose steps are all done; it recovers at some moment, or never."""
 
-    def __init__(self, recovers: str) -> None:
-        self.items = yaml.safe_load(GIVEN.read_text(encoding="utf-8"))["items"]
+    def __init__(self, recovers: str, given: Path = GIVEN) -> None:
+        self.items = yaml.safe_load(given.read_text(encoding="utf-8"))["items"]
         self.recovers = recovers
         self.shelves = Shelves()
         self.tried: list[Step] = []

@@ -220,3 +220,26 @@ def test_op088_a_list_ends_only_what_is_older(reads: bool) -> None:
     assert not list(shelf.unread)
     shelf.replace(TOPOLOGY_KIND, [a_topology("one", 10)], "13")
     assert shelf.find(TOPOLOGY) is not None
+
+
+def test_op084_a_list_without_a_version_counts_more_than_all_that_is_known() -> None:
+    """As it is taken in after a restore of the store: the same object, another one of its name, and one that went."""
+    for known in ([ours("one", 9000)], [ours("one", 9000), ours("two", 9100)]):
+        shelves = knowing(*known)
+        shelves.replace(KIND, [ours("one", 4000)], "")
+        assert shown(shelves) == ("one", "4000")
+        shelves.put(KIND, ours("one", 4001))
+        assert shown(shelves) == ("one", "4001")
+    shelves = knowing(ours("one", 3000))
+    shelves.drop(KIND, ours("one", 8000))
+    shelves.replace(KIND, [ours("one", 3000)], "")
+    assert shown(shelves) == ("one", "3000")
+
+
+def test_op021_a_list_that_brings_nothing_new_wakes_nobody() -> None:
+    shelves, woken = knowing(ours("one", 5)), list[object]()
+    shelves.changed = woken.append
+    shelves.replace(KIND, [ours("one", 5)], "9")
+    assert woken == []
+    shelves.replace(KIND, [ours("one", 7)], "10")
+    assert woken

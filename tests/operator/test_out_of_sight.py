@@ -51,9 +51,9 @@ CLIQUE: Final[Json] = {
 class Server:
     """It has one pod and its clique, lists what a selector asks for, and writes down who patches it."""
 
-    def __init__(self, *, forbids: bool = False, conflicts: bool = False) -> None:
+    def __init__(self, *, forbids: bool = False, conflicts: bool = False, strips: bool = False) -> None:
         self.pod = a_pod("8", {SET[0]: "llm"})
-        self.forbids, self.conflicts = forbids, conflicts
+        self.forbids, self.conflicts, self.strips = forbids, conflicts, strips
         self.patches: list[Json] = []
 
     async def answer(self, request: web.Request) -> web.Response:
@@ -65,12 +65,13 @@ class Server:
                 return web.json_response({"kind": "Status", "message": "no labels here"}, status=403)
             if self.conflicts:
                 return web.json_response({"kind": "Status", "reason": "Conflict"}, status=409)
-            self.pod = a_pod("9", {**self.pod["metadata"]["labels"], **self.patches[-1]["metadata"]["labels"]})
+            given = {} if self.strips else self.patches[-1]["metadata"]["labels"]
+            self.pod = a_pod("9", {**self.pod["metadata"]["labels"], **given})
         if request.path.endswith(("/pods", "/podcliques", "/podcliquescalinggroups")):
             items = {"/pods": [self.pod], "/podcliques": [CLIQUE]}.get(request.path[request.path.rindex("/") :], [])
             key, _, text = request.query.get("labelSelector", "").partition("=")
             items = [item for item in items if not key or item["metadata"]["labels"].get(key) == text]
-            return web.json_response({"metadata": {"resourceVersion": "8"}, "items": items})
+            return web.json_response({"metadata": {"resourceVersion": "9"}, "items": items})
         if request.path.endswith(REF.name):
             return web.json_response(self.pod)
         return not_found(request)
@@ -237,3 +238,21 @@ def test_op014_a_cause_that_is_not_shown_does_not_stand(status: int, text: str) 
         return await Writes(api, shelves).stands(Ref(GROVE, "PodClique", "ml", "llm-0-a"), Guard("a", "6"))
 
     assert not answered(Unwell("/podcliques/llm-0-a", status, text), with_clique(), stands)
+
+
+@pytest.mark.req("OP-013")
+def test_op084_nothing_is_ended_by_a_list_of_an_older_state() -> None:
+    """Its pods are healthy in versions that count as old news."""
+    shelves = with_clique()
+    shelves.put("Pod", a_pod("50", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
+    with pytest.raises(Unreachable, match="Pod: the server lists an older state than it told of before"):
+        answered(Server(), shelves, refresh)
+
+
+@pytest.mark.req("OP-013")
+def test_op018_a_label_that_is_taken_again_at_once_is_none() -> None:
+    server, shelves = Server(strips=True), with_clique()
+    for _ in range(2):
+        with pytest.raises(Unreachable, match=r"lost its label .*: it was taken again at once"):
+            answered(server, shelves, refresh)
+    assert shelves.find(REF) is None

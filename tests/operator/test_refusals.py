@@ -313,7 +313,7 @@ def test_op023_patience_begins_anew_when_a_round_succeeds(work: bool) -> None:
             await heard.acquire()
         away = False
         rounds.wake(HOME)
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.3)  # what is not answered is left alone for the first pause
         away = True
         rounds.wake(HOME)
         for _ in range(2):

@@ -1,12 +1,13 @@
 """Requests to a server that really listens."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from aiohttp import web
 
 from grove_shell.client.answer import Answer
-from grove_shell.client.api import Unreachable
+from grove_shell.client.api import Unreachable, Withdrawn
 from tests.operator.answering import asked
 
 
@@ -107,3 +108,30 @@ def test_op016_whatever_a_server_says_of_patience_it_is_asked_again(pause: str) 
         return found.status, heard
 
     assert asyncio.run(scenario()) == (200, 2)
+
+
+def test_op074_what_is_withdrawn_leaves_no_connection() -> None:
+    """Also not where that is known only when the request is written; and nobody is told of an answer."""
+
+    async def scenario() -> tuple[list[str], list[tuple[str, int]], set[int]]:
+        slow, told, open_at = Slow(), list[tuple[str, int]](), set[int]()
+        slow.let.set()
+        async with asked(slow.answer, observer=lambda *seen: told.append(seen)) as api:
+            await api.request("GET", "/first")
+            for number in range(40):
+                words = iter([None, "spared"] if number % 2 else ["spared"])
+                with pytest.raises(Withdrawn, match="spared"):
+                    await api.request("DELETE", "/second", body={}, unless=words.__next__)
+                open_at.add(open_sockets())
+            assert (await api.request("DELETE", "/third", body={}, unless=lambda: None)).good
+        return slow.asked, told, open_at
+
+    heard, told, open_at = asyncio.run(scenario())
+    assert heard == ["GET /first", "DELETE /third"]
+    assert told == [("GET", 200), ("DELETE", 200)]
+    assert max(open_at) - min(open_at) < 10, open_at
+
+
+def open_sockets() -> int:
+    """Of this process, server and client."""
+    return sum(one.readlink().name.startswith("socket") for one in Path("/proc/self/fd").iterdir() if one.is_symlink())

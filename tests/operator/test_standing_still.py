@@ -14,12 +14,14 @@ from grove_shell.client import reflector
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
 from grove_shell.world.shelves import Shelves
+from tests.fabric_daemon.one_domain import until
 from tests.operator.answering import asked
 from tests.property.workload.sets import clique_raw, set_raw
 
 Watch = Callable[[web.Request], web.Response]
 LATER: Final = set_raw(clique_raw("a"), meta={"name": "late", "namespace": "ml", "uid": "l", "resourceVersion": "9"})
 LATE: Final = Ref(GROVE, "PodCliqueSet", "ml", "late")
+WENT_BACK: Final = "the server is at an older state than it told of before: what was known is forgotten"
 WORDS: Final = "no watch for you"
 KEPT: Final = (429, 500, 503, 504)
 SILENT: Final = (404, 410)
@@ -165,3 +167,35 @@ def test_op081_who_hears_something_does_not_ask(monkeypatch: pytest.MonkeyPatch)
     server = Server(error(503, bookmark))
     server.follow(lambda: False)
     assert server.lists == 1
+
+
+def test_op084_a_store_that_went_back_is_believed() -> None:
+    """After a restore of etcd: the watch is too old, and the list is of a time before."""
+    shelves, told, lists = Shelves(), list[str](), 0
+
+    def in_version(name: str, uid: str, version: str) -> dict[str, Any]:
+        return set_raw(clique_raw("a"), meta={"name": name, "namespace": "ml", "uid": uid, "resourceVersion": version})
+
+    async def answer(request: web.Request) -> web.Response:
+        nonlocal lists
+        if "watch" in request.query:
+            return web.json_response({"kind": "Status", "code": 410}, status=410)
+        lists += 1
+        items = [in_version("same", "s", "9000"), in_version("again", "new", "9100")]
+        before = [in_version("same", "s", "4000"), in_version("again", "old", "4100")]
+        version, found = ("9300", items) if lists == 1 else (str(5000 + lists), before)
+        return web.json_response({"metadata": {"resourceVersion": version}, "items": found})
+
+    async def follow() -> None:
+        async with asked(answer) as api:
+            kind = KINDS["PodCliqueSet"]
+            task = asyncio.create_task(Reflector(api, kind, shelves, told=lambda _, words: told.append(words)).run())
+            await until(lambda: lists >= 4)
+            task.cancel()
+            await asyncio.wait([task])
+
+    asyncio.run(follow())
+    assert [words for words in told if "older state" in words] == [WENT_BACK]
+    refs = [Ref(GROVE, "PodCliqueSet", *home) for home in shelves.homes()]
+    found = {ref.name: (item.uid, item.resource_version) for ref in refs if (item := shelves.find(ref))}
+    assert found == {"same": ("s", "4000"), "again": ("old", "4100")}

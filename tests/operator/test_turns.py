@@ -87,3 +87,14 @@ def test_op023_what_was_not_answered_is_left_alone_for_the_first_pause() -> None
         return rests
 
     assert [outcome for outcome, rest in run_skipping_time(scenario()).items() if rest] == [Outcome.UNREACHABLE]
+
+
+def test_op076_a_short_rest_does_not_end_a_long_one() -> None:
+    async def scenario() -> float:
+        turn = Turn(lambda: None)
+        turn.rest(2.0)
+        turn.rest()
+        turn.leave_alone()
+        return turn.rest_until - now()
+
+    assert run_skipping_time(scenario()) == 8

@@ -1,0 +1,106 @@
+"""An end that has begun takes away its own reason, and goes on all the same; but not where its gang recovers."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, tzinfo
+from typing import Any, Final, Self
+
+import pytest
+
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
+from grove_shell.controller.deciding import decided
+from grove_shell.operator import rounds as rounds_of_sets
+from grove_shell.operator.rounds import Rounds
+from tests.operator.test_last_look import GIVEN, Cluster, Hearer, ends
+from tests.skipped_time import run_skipping_time
+
+NAME: Final = "gt052_waiting_replica_counts_against_the_threshold"
+
+
+class Dying(Cluster):
+    """Three replicas of a scaling group, of which two are needed, breached at different times: all of them go last."""
+
+    SINCE: Final = {"0": "2026-11-20T04:59:00Z", "1": "2026-11-20T08:58:00Z", "2": "2026-11-20T12:50:00Z"}
+    NOW: Final = datetime(2026, 11, 20, 13, 0, 5, tzinfo=UTC)
+
+    def __init__(self) -> None:
+        super().__init__(
+            "never", GIVEN.parents[1] / "gt052_waiting_replica_counts_against_the_threshold" / "given.yaml"
+        )
+        for replica, since in self.SINCE.items():
+            self._breach("PodClique", f"ml-0-pool-{replica}-pf", since)
+        self._breach("PodCliqueScalingGroup", "ml-0-pool", self.SINCE["1"])
+
+    def _breach(self, kind: str, name: str, since: str) -> None:
+        (item,) = (one for one in self.items if (one["kind"], one["metadata"]["name"]) == (kind, name))
+        item["metadata"]["resourceVersion"] = "88888888"
+        item["status"]["readyReplicas"] = 0
+        told = {"type": "MinAvailableBreached", "status": "True", "reason": "InsufficientReadyPods", "message": "x"}
+        others = [one for one in item["status"].get("conditions", ()) if one["type"] != told["type"]]
+        item["status"]["conditions"] = [*others, {**told, "lastTransitionTime": since}]
+        self.shelves.put(kind, item)
+        for pod in (one for one in self.items if one["kind"] == "Pod"):
+            if any(owner["name"] == name for owner in pod["metadata"].get("ownerReferences", ())):
+                pod["metadata"]["resourceVersion"] = "88888888"
+                pod["status"]["conditions"] = [
+                    {"type": "PodScheduled", "status": "True"},
+                    {"type": "Ready", "status": "False"},
+                ]
+                self.shelves.put("Pod", pod)
+
+    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+        async def attempt(step: Step) -> Attempt:
+            if not isinstance(step.action, Delete):
+                return Attempt(step, Outcome.DONE)
+            await asyncio.sleep(1)  # longer than any judgement is good for
+            words = unless(step)
+            if words is not None:
+                return Attempt(step, Outcome.CONFLICT, words)
+            ref = step.target
+            gone = {"namespace": ref.namespace, "name": ref.name, "uid": step.action.guard.uid}
+            self.shelves.drop(ref.kind, {"metadata": gone})
+            if self.recovers == ref.name:
+                self.recover()
+            return Attempt(step, Outcome.DONE)
+
+        return attempt
+
+
+@pytest.mark.req("GT-063")
+def test_op074_an_end_that_has_begun_takes_away_its_own_reason_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the first two the group is breached no more, and the delay of the third would not be over."""
+    found = played_at(Dying(), monkeypatch)
+    assert [name for name, (outcome, _) in found.items() if outcome is Outcome.DONE] == [
+        "ml-0-router",
+        "ml-0-pool-0-pf",
+        "ml-0-pool-1-pf",
+        "ml-0-pool-2-pf",
+    ]
+
+
+def test_op074_who_recovers_after_an_end_has_begun_is_spared_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Dying()
+    cluster.recovers = "ml-0-router"
+    found = played_at(cluster, monkeypatch)
+    assert [name for name, (outcome, _) in found.items() if outcome is Outcome.DONE] == ["ml-0-router"]
+
+
+def played_at(cluster: Dying, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """At that moment, on a clock that skips what is waited for."""
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return cls.fromtimestamp(Dying.NOW.timestamp(), tz)
+
+    monkeypatch.setattr(rounds_of_sets, "datetime", Clock)
+    hearer = Hearer()
+
+    async def scenario() -> None:
+        rounds = Rounds(shelves=cluster.shelves, acting=cluster, decide=decided, followers=(hearer,))
+        rounds.begin()
+        await asyncio.wait_for(hearer.heard.wait(), 600)
+        await rounds.close()
+
+    run_skipping_time(scenario())
+    return ends(hearer.attempts)
