@@ -9,7 +9,6 @@ from typing import Any, Final
 
 OK: Final = 200
 CREATED: Final = 201
-UNAUTHORIZED: Final = 401
 FORBIDDEN: Final = 403
 NOT_FOUND: Final = 404
 CONFLICT: Final = 409

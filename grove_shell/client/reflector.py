@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Protocol
 
-from grove_shell.client.answer import FORBIDDEN, GONE, NOT_FOUND, UNAUTHORIZED
+from grove_shell.client.answer import FORBIDDEN, GONE, NOT_FOUND
 from grove_shell.client.api import Api, RefusedWatch, Unreachable
 from grove_shell.client.genuine import CHANGES, event_of, refusal_in
 from grove_shell.client.kinds import ApiKind
@@ -20,7 +20,6 @@ _LONG_PATIENCE: Final = 60.0  # for what is forbidden or not served: somebody ha
 _LONGEST_SILENCE: Final = 300.0  # as long as a server keeps old versions: what is older is listed anew anyway
 _YIELD_EVERY: Final = 200
 _WENT_BACK: Final = "the server is at an older state than it told of before: what was known is forgotten"
-_NOT_LET: Final = frozenset({UNAUTHORIZED, FORBIDDEN})  # somebody has to change something first
 _NO_TROUBLE: Final = frozenset({GONE, NOT_FOUND})  # too old, or the kind is not served any more, as the list will tell
 
 
@@ -99,7 +98,7 @@ class Reflector:
                 if fault.is_lasting:  # OP-080
                     self._version = ""
                 status = fault.answer.status
-                at_least = _LONG_PATIENCE if status in _NOT_LET else 0
+                at_least = _LONG_PATIENCE if status == FORBIDDEN else 0
                 await self._wait("" if status in _NO_TROUBLE else str(fault), at_least=at_least)
 
     async def _list(self) -> str:

@@ -18,6 +18,7 @@ from grove_shell.world.homes import Home
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
 
+_WENT_BACK: Final = "the server lists an older state than it told of before"  # OP-084
 _JUDGED: Final = (GROUP_KIND, "PodClique", "Pod")  # a pod is told by its clique
 
 
@@ -47,13 +48,16 @@ class ClusterActing:
             newest = self._shelves.newest(kind)
             selector = "" if kind == "Pod" else f"{SET[0]}={name}"  # a pod may have lost every label
             async for page in pages_of(self._api, KINDS[kind], namespace, selector):
-                if number_of(page.version) < newest:  # OP-084
-                    raise Unreachable(f"{kind}: the server lists an older state than it told of before")
+                as_of = number_of(page.version) if page.version else newest
+                if as_of < newest:
+                    raise Unreachable(f"{kind}: {_WENT_BACK}")
                 if page.first:
                     listed.clear()
                 for raw in page.items:
                     if self._shelves.home_in(kind, raw, controller_in(raw)) == home:
                         ref = Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])
+                        if self._shelves.goes_back(ref, raw, as_of):
+                            raise Unreachable(f"{ref.short}: {_WENT_BACK}")
                         await self._take_in(ref, raw)
                         listed.add(ref)
             for ref in self._shelves.of(home, kind):

@@ -177,8 +177,8 @@ class Rounds:
         due = _due(turn.pace, plan, seen)
         if due.wait:
             turn.look_in(due.wait)
-        last = LastLook(lambda: self._plan_now(home, turn, again=again))
-        attempts = await act_at_once(self.acting.trial(last.against), due.steps)
+        last = LastLook(self.acting.trial, lambda: self._plan_now(home, turn, again=again))
+        attempts = await act_at_once(last.attempt, due.steps)
         if any(isinstance(step.action, Create) for step in due.steps):
             turn.rest()  # what was made calls for what it needs
         for follower in self.followers:

@@ -67,16 +67,21 @@ class News(Buried):
         self.bury(now.uid, max(now.version, known.version))
         return True
 
+    @staticmethod
+    def goes_back(now: Life, known: Known | None, as_of: int) -> bool:
+        """Whether a list as of a version shows an object older than it was by then: the store went back (OP-084)."""
+        return known is not None and known.uid == now.uid and now.version < known.version <= as_of
+
     def replaced(self, known: Mapping[_Place, Known], there: Mapping[_Place, Life], version: str) -> list[_Place]:
         """Take in that a list as of a version has all that is there; which of what is known went (OP-003, OP-086).
 
-        A list without a version counts more than all that is known, in whatever version that is (OP-084).
+        A list without a version, or of a store that went back, counts more than all that is known (OP-084).
         """
-        if not version:
+        as_of = number_of(version)
+        if not version or any(self.goes_back(life, known.get(place), as_of) for place, life in there.items()):
             for life in there.values():
                 self.raise_again(life.uid)
             return list(known)
-        as_of = number_of(version)
         gone = [
             place
             for place, one in known.items()

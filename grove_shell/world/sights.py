@@ -22,7 +22,7 @@ from grove_core.resources.topology_use import SET_KIND, User
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.world.homes import Home, home_in, home_of_topology, is_topology_home
 from grove_shell.world.house import Address, House, Object
-from grove_shell.world.news import News
+from grove_shell.world.news import News, life_of
 from grove_shell.world.topology_shelf import TopologyShelf
 
 Sight: TypeAlias = Snapshot | TopologyMoment
@@ -76,6 +76,11 @@ class Sights:
     def newest(self, kind: str) -> int:
         """The newest version that was heard of any object of a kind; linear in these."""
         return max((where.version for where in self._places[kind].values()), default=0)
+
+    def goes_back(self, ref: Ref, raw: Mapping[str, Any], as_of: int) -> bool:
+        """Whether a list as of a version shows an object older than it was by then."""
+        known = self._places[ref.kind].get((ref.kind, ref.namespace, ref.name))
+        return self._news.goes_back(life_of(raw), known, as_of)
 
     def is_gone(self, home: Home) -> bool:
         """Whether there is no such set; one that cannot be read is there, and of a kind that is lost nobody knows."""

@@ -75,9 +75,10 @@ class TopologyShelf:
             self._forget(ref)
         for raw in found.values():
             self.put(kind, raw)
-        self._listed.add(kind)
-        for name in {DEFAULT_TOPOLOGY, *self._users.topologies, *(ref.name for ref in there)}:
-            self._announce(name)
+        if kind not in self._listed:
+            self._listed.add(kind)
+            for name in {DEFAULT_TOPOLOGY, *self._users.topologies, *(ref.name for ref in there)}:
+                self._announce(name)
 
     def doubt(self) -> None:
         """What can be said of users has become more or less: all topologies are to be looked at."""

@@ -61,6 +61,8 @@ class Dying(Cluster):
             self.shelves.drop(ref.kind, {"metadata": gone})
             if self.recovers == ref.name:
                 self.recover()
+            if self.recovers == f"most after {ref.name}":
+                self.recover("ml-0-pool-0-pf", "ml-0-pool-1-pf")
             return Attempt(step, Outcome.DONE)
 
         return attempt
@@ -83,6 +85,28 @@ def test_op074_who_recovers_after_an_end_has_begun_is_spared_all_the_same(monkey
     cluster.recovers = "ml-0-router"
     found = played_at(cluster, monkeypatch)
     assert [name for name, (outcome, _) in found.items() if outcome is Outcome.DONE] == ["ml-0-router"]
+
+
+def test_op074_a_group_that_recovers_to_its_minimum_is_spared_whoever_is_breached_still(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two of three come up, and two are needed, when only a companion was deleted."""
+    cluster = Dying()
+    cluster.recovers = "most after ml-0-router"
+    found = played_at(cluster, monkeypatch)
+    assert [name for name, (outcome, _) in found.items() if outcome is Outcome.DONE] == ["ml-0-router"]
+
+
+@pytest.mark.req("PL-014")
+def test_op074_of_the_last_ones_nobody_goes_after_one_that_recovered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of those that go last is gone when the second one comes up."""
+    cluster = Dying()
+    cluster.recovers = "most after ml-0-pool-0-pf"
+    found = played_at(cluster, monkeypatch)
+    assert [name for name, (outcome, _) in found.items() if outcome is Outcome.DONE] == [
+        "ml-0-router",
+        "ml-0-pool-0-pf",
+    ]
 
 
 def played_at(cluster: Dying, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:

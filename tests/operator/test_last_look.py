@@ -45,9 +45,11 @@ class Cluster:
         (raw,) = (one for one in self.items if one["kind"] == "PodCliqueSet")
         self.home: Home = (raw["metadata"]["namespace"], raw["metadata"]["name"])
 
-    def recover(self) -> None:
+    def recover(self, *cliques: str) -> None:
+        """Pods of these, of all of them where none is named."""
         for raw in deepcopy(self.items):
-            if raw["kind"] == "Pod":
+            owners = {owner["name"] for owner in raw["metadata"].get("ownerReferences", ())}
+            if raw["kind"] == "Pod" and (not cliques or owners.intersection(cliques)):
                 raw["metadata"]["resourceVersion"] = "99999999"
                 raw["status"] = {
                     "phase": "Running",

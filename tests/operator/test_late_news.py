@@ -5,7 +5,7 @@ from typing import Final
 import pytest
 
 from grove_core.kernel.refs import Ref
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND, topology_ref
+from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, topology_ref
 from grove_core.resources.keys import GROVE
 from grove_shell.world import buried
 from grove_shell.world.shelves import Shelves
@@ -242,4 +242,30 @@ def test_op021_a_list_that_brings_nothing_new_wakes_nobody() -> None:
     shelves.replace(KIND, [ours("one", 5)], "9")
     assert woken == []
     shelves.replace(KIND, [ours("one", 7)], "10")
+    assert woken
+
+
+def test_op084_a_store_that_went_back_and_caught_up_is_believed() -> None:
+    """The list is newer than all that is known, and shows an object as it was before."""
+    shelves = knowing(ours("one", 9000))
+    shelves.replace(KIND, [ours("one", 4000)], "9500")
+    assert shown(shelves) == ("one", "4000")
+    shelves.put(KIND, ours("one", 9600))
+    shelves.replace(KIND, [ours("one", 4000)], "9550")
+    assert shown(shelves) == ("one", "9600"), "it changed while the list was under way"
+
+
+def test_op021_a_list_of_topologies_that_brings_nothing_new_wakes_nobody() -> None:
+    woken = list[object]()
+    shelf = TopologyShelf(woken.append)
+    raw = {"metadata": {"name": "aws", "uid": "t", "resourceVersion": "1"}, "spec": {"levels": []}}
+    for kind in (TOPOLOGY_KIND, BINDING_KIND):
+        shelf.replace(kind, [raw] if kind == TOPOLOGY_KIND else [], "5")
+    assert woken
+    woken.clear()
+    shelf.replace(TOPOLOGY_KIND, [raw], "6")
+    assert woken == []
+    shelf.lose(TOPOLOGY_KIND)
+    woken.clear()
+    shelf.replace(TOPOLOGY_KIND, [raw], "7")
     assert woken

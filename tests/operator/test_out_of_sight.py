@@ -256,3 +256,14 @@ def test_op018_a_label_that_is_taken_again_at_once_is_none() -> None:
         with pytest.raises(Unreachable, match=r"lost its label .*: it was taken again at once"):
             answered(server, shelves, refresh)
     assert shelves.find(REF) is None
+
+
+@pytest.mark.req("OP-013")
+def test_op084_nothing_is_ended_by_a_list_that_shows_what_was_before() -> None:
+    """Its own version is new enough: the store went back, and caught up since."""
+    shelves = with_clique()
+    shelves.put("Pod", a_pod("9", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
+    server = Server()
+    server.pod = a_pod("5", {SET[0]: "llm", MANAGED_BY: OPERATOR})
+    with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server lists an older state than it told of before"):
+        answered(server, shelves, refresh)
