@@ -44,25 +44,36 @@ class ClusterActing:
         namespace, name = home
         await self._look_at(Ref(GROVE, POD_CLIQUE_SET, namespace, name))
         for kind in _JUDGED:
-            listed: set[Ref] = set()
-            newest = self._shelves.newest(kind)
-            selector = "" if kind == "Pod" else f"{SET[0]}={name}"  # a pod may have lost every label
-            async for page in pages_of(self._api, KINDS[kind], namespace, selector):
-                as_of = number_of(page.version) if page.version else newest
-                if as_of < newest:
-                    raise Unreachable(f"{kind}: {_WENT_BACK}")
-                if page.first:
-                    listed.clear()
-                for raw in page.items:
-                    if self._shelves.home_in(kind, raw, controller_in(raw)) == home:
-                        ref = Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])
-                        if self._shelves.goes_back(ref, raw, as_of):
-                            raise Unreachable(f"{ref.short}: {_WENT_BACK}")
+            went_back = await self._listed(home, kind)
+            if went_back:
+                raise Unreachable(f"{went_back[0]}: {_WENT_BACK}")
+
+    async def _listed(self, home: Home, kind: str) -> list[str]:
+        """Take in what the server has of one kind; what it shows as it was before (OP-084)."""
+        namespace, name = home
+        listed: set[Ref] = set()
+        went_back: list[str] = []
+        newest = self._shelves.newest(kind)
+        selector = "" if kind == "Pod" else f"{SET[0]}={name}"  # a pod may have lost every label
+        async for page in pages_of(self._api, KINDS[kind], namespace, selector):
+            as_of = number_of(page.version) if page.version else newest
+            if as_of < newest:
+                raise Unreachable(f"{kind}: {_WENT_BACK}")
+            if page.first:
+                listed.clear()
+            for raw in page.items:
+                if self._shelves.home_in(kind, raw, controller_in(raw)) == home:
+                    ref = Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])
+                    listed.add(ref)
+                    if self._shelves.goes_back(ref, raw, as_of):
+                        went_back.append(ref.short)
+                        self._shelves.believe(kind, raw)
+                    else:
                         await self._take_in(ref, raw)
-                        listed.add(ref)
-            for ref in self._shelves.of(home, kind):
-                if ref not in listed:
-                    await self._look_at(ref)
+        for ref in self._shelves.of(home, kind):
+            if ref not in listed:
+                await self._look_at(ref)
+        return went_back
 
     async def _take_in(self, ref: Ref, raw: Mapping[str, Any]) -> None:
         """What is not followed gets its label back first: nobody would hear of its end (OP-018)."""

@@ -148,7 +148,7 @@ class Rounds:
         loop = asyncio.get_running_loop()
         began, asked = loop.time(), 0.0
         again, turn.again = turn.again, False
-        seen = self.shelves.sight(home, datetime.now(UTC), turn.stands(again=again))
+        seen = self._sight(home, turn, again=again)
         if seen is None:
             await self._let_go(home, turn, again=again)
             return
@@ -158,7 +158,7 @@ class Rounds:
             turn.rest(asking - began)
             await self.acting.refresh(home)
             asked = loop.time() - asking
-            seen = self.shelves.sight(home, datetime.now(UTC), turn.stands(again=again))
+            seen = self._sight(home, turn, again=again)
             if seen is None:
                 return
             plan = self._plan(seen)
@@ -177,18 +177,17 @@ class Rounds:
         due = _due(turn.pace, plan, seen)
         if due.wait:
             turn.look_in(due.wait)
-        last = LastLook(self.acting.trial, lambda: self._plan_now(home, turn, again=again))
-        attempts = await act_at_once(last.attempt, due.steps)
+        last = LastLook(seen, lambda: self._sight(home, turn, again=again), self._plan)
+        attempts = await act_at_once(self.acting.trial(last.against), due.steps)
         if any(isinstance(step.action, Create) for step in due.steps):
             turn.rest()  # what was made calls for what it needs
         for follower in self.followers:
             follower.answered(look, attempts)
         turn.remember(attempts, again=again)
 
-    def _plan_now(self, home: Home, turn: Turn, *, again: bool) -> Plan | None:
-        """The plan of what is known by now; None where the set is gone."""
-        seen = self.shelves.sight(home, datetime.now(UTC), turn.stands(again=again))
-        return None if seen is None else self._plan(seen)
+    def _sight(self, home: Home, turn: Turn, *, again: bool) -> Sight | None:
+        """What is known by now; None where the set is gone."""
+        return self.shelves.sight(home, datetime.now(UTC), turn.stands(again=again))
 
     def _plan(self, seen: Sight) -> Plan:
         plan = self.decide(seen)

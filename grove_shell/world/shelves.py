@@ -123,6 +123,14 @@ class Shelves(Sights):
             house.broken[address] = "; ".join(map(str, fault.problems))
             self._doubt(kind)
 
+    def believe(self, kind: str, raw: Mapping[str, Any]) -> None:
+        """One object as a store shows it that went back, in whatever version it was known (OP-084)."""
+        address = _address_of(kind, raw)
+        if address in self._places[kind]:
+            self._remove(address)
+        self._news.raise_again(life_of(raw).uid)
+        self.put(kind, raw)
+
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
         """An object is gone for good."""
         if kind in TOPOLOGY_KINDS:

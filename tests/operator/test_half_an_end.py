@@ -3,14 +3,18 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from typing import Any, Final, Self
 
 import pytest
 
+from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
+from grove_core.plan.plan import Plan
 from grove_shell.controller.deciding import decided
 from grove_shell.operator import rounds as rounds_of_sets
 from grove_shell.operator.rounds import Rounds
+from grove_shell.world.sights import Sight
 from tests.operator.test_last_look import GIVEN, Cluster, Hearer, ends
 from tests.skipped_time import run_skipping_time
 
@@ -63,6 +67,8 @@ class Dying(Cluster):
                 self.recover()
             if self.recovers == f"most after {ref.name}":
                 self.recover("ml-0-pool-0-pf", "ml-0-pool-1-pf")
+            if self.recovers == f"ml-0-pool-1-pf after {ref.name}":
+                self.recover("ml-0-pool-1-pf")
             return Attempt(step, Outcome.DONE)
 
         return attempt
@@ -97,19 +103,56 @@ def test_op074_a_group_that_recovers_to_its_minimum_is_spared_whoever_is_breache
     assert [name for name, (outcome, _) in found.items() if outcome is Outcome.DONE] == ["ml-0-router"]
 
 
-@pytest.mark.req("PL-014")
-def test_op074_of_the_last_ones_nobody_goes_after_one_that_recovered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first of those that go last is gone when the second one comes up."""
+def test_op074_a_gang_of_which_too_few_recover_ends_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one comes up when the first is gone: with that one counted as it was, two of three are breached."""
     cluster = Dying()
-    cluster.recovers = "most after ml-0-pool-0-pf"
+    cluster.recovers = "ml-0-pool-1-pf after ml-0-pool-0-pf"
     found = played_at(cluster, monkeypatch)
-    assert [name for name, (outcome, _) in found.items() if outcome is Outcome.DONE] == [
-        "ml-0-router",
-        "ml-0-pool-0-pf",
-    ]
+    assert len(found) == 4
+    assert {outcome for outcome, _ in found.values()} == {Outcome.DONE}
 
 
-def played_at(cluster: Dying, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+@pytest.mark.parametrize("finalizers", [True, False])
+@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
+@pytest.mark.parametrize(
+    "name", ["gt033_disaggregated_5_whole_replica_goes", "gt033_delay_expired_terminates_whole_replica"]
+)
+def test_op074_by_whatever_rules_nothing_is_left_of_what_ends(
+    name: str, rules: str, *, finalizers: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the field's a replica without one of its cliques is passed over, so each deletion is a reason less."""
+    cluster = Cluster("never", GIVEN.parents[1] / name / "given.yaml")
+    decide = partial(decided, rules=rule_set(rules))
+    tried = list[str]()
+
+    def trial(unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+        async def attempt(step: Step) -> Attempt:
+            if isinstance(step.action, Delete):
+                await asyncio.sleep(1)
+                tried.append(step.target.name)
+                if words := unless(step):
+                    return Attempt(step, Outcome.CONFLICT, words)
+                (raw,) = (
+                    one
+                    for one in cluster.items
+                    if (one["kind"], one["metadata"]["name"]) == (step.target.kind, tried[-1])
+                )
+                leaving = {"deletionTimestamp": "2026-11-20T13:00:00Z", "resourceVersion": "99999999"}
+                gone = {**raw, "metadata": {**raw["metadata"], **leaving}}
+                (cluster.shelves.put if finalizers else cluster.shelves.drop)(step.target.kind, gone)
+            return Attempt(step, Outcome.DONE)
+
+        return attempt
+
+    monkeypatch.setattr(cluster, "trial", trial)
+    found = played_at(cluster, monkeypatch, decide)
+    assert len(tried) > 2
+    assert {outcome for outcome, _ in found.values()} == {Outcome.DONE}
+
+
+def played_at(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, decide: Callable[[Sight], Plan] = decided
+) -> dict[str, Any]:
     """At that moment, on a clock that skips what is waited for."""
 
     class Clock(datetime):
@@ -121,7 +164,7 @@ def played_at(cluster: Dying, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]
     hearer = Hearer()
 
     async def scenario() -> None:
-        rounds = Rounds(shelves=cluster.shelves, acting=cluster, decide=decided, followers=(hearer,))
+        rounds = Rounds(shelves=cluster.shelves, acting=cluster, decide=decide, followers=(hearer,))
         rounds.begin()
         await asyncio.wait_for(hearer.heard.wait(), 600)
         await rounds.close()

@@ -137,8 +137,9 @@ def versions_of(shelves: Shelves) -> dict[Any, int]:
 
 def is_sound(shelves: Shelves) -> bool:
     """Nobody is held twice or left behind, and everybody stands with a controller that is known (OP-075)."""
-    places = [(address, where) for of in shelves._places.values() for address, where in of.items()]  # noqa: SLF001
-    houses = shelves._houses  # noqa: SLF001 - memory is what this is about
+    kept = shelves._places.values()  # noqa: SLF001 - memory is what this is about
+    places = [(address, where) for of in kept for address, where in of.items()]
+    houses = shelves._houses  # noqa: SLF001 - as above
     inside = sum(
         (house.root is not None) + len(house.items) + len(house.broken) + sum(map(len, house.pods.values()))
         for house in houses.values()

@@ -260,10 +260,12 @@ def test_op018_a_label_that_is_taken_again_at_once_is_none() -> None:
 
 @pytest.mark.req("OP-013")
 def test_op084_nothing_is_ended_by_a_list_that_shows_what_was_before() -> None:
-    """Its own version is new enough: the store went back, and caught up since."""
+    """Its own version is new enough: the store went back, and caught up since. The next look knows it."""
     shelves = with_clique()
     shelves.put("Pod", a_pod("9", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
     server = Server()
     server.pod = a_pod("5", {SET[0]: "llm", MANAGED_BY: OPERATOR})
     with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server lists an older state than it told of before"):
         answered(server, shelves, refresh)
+    assert shelves.newest("Pod") == 5
+    answered(server, shelves, refresh)
