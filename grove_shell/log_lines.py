@@ -1,14 +1,32 @@
-"""What the logs of all processes have in common: how they tell the time, and why something is done."""
+"""What the logs of all processes have in common: their lines, how they tell the time, and why something is done."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
+from typing import Any, TextIO
 
 from grove_core.document.writing import reason_as_json
 from grove_core.kernel.reasons import Reason
+from grove_shell.json_text import json_text
 
 
 def time_of_log(moment: datetime) -> str:
     """A moment, to the millisecond."""
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
+
+
+def write_line(out: TextIO | None, moment: datetime, level: str, message: str, fields: Mapping[str, Any]) -> None:
+    """One line; one that cannot be written is lost, and nothing else with it (OP-090).
+
+    Args:
+        out: where to; None where the process was started with standard error closed.
+        moment: when.
+        level, message, fields: what.
+    """
+    if out is not None:
+        with suppress(OSError):
+            out.write(json_text({"ts": time_of_log(moment), "level": level, "msg": message, **fields}) + "\n")
+            out.flush()
 
 
 def reason_of_log(reason: Reason) -> dict[str, str]:

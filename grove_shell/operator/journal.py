@@ -3,7 +3,6 @@
 import sys
 from collections import OrderedDict
 from collections.abc import Iterable
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
@@ -11,8 +10,7 @@ from grove_core.document.document import action_name
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, Outcome, SetStatus
 from grove_shell.controller.look import Follower, Look
-from grove_shell.json_text import json_text
-from grove_shell.log_lines import reason_of_log, time_of_log
+from grove_shell.log_lines import reason_of_log, write_line
 from grove_shell.world.homes import Home, told_as
 
 _REMEMBERED: Final = 4096
@@ -29,12 +27,7 @@ class Journal(Follower):
 
     def say(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - whatever there is to say
         """One line; one that cannot be written is lost, and nothing else with it (OP-090)."""
-        if self._out is None:  # the process was started with standard error closed
-            return
-        line: Words = {"ts": time_of_log(datetime.now(UTC)), "level": level, "msg": message}
-        with suppress(OSError):
-            self._out.write(json_text({**line, **fields}) + "\n")
-            self._out.flush()
+        write_line(self._out, datetime.now(UTC), level, message, fields)
 
     def planned(self, look: Look) -> None:
         """What is held back is said when it begins, or its reason changes."""

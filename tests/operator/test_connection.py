@@ -42,6 +42,7 @@ def test_in_a_pod_its_namespace_is_ours(tmp_path: Path, monkeypatch: pytest.Monk
     assert asyncio.run(found()) == ("https://10.0.0.1:443", namespace or "default", "secret")
 
 
+SECRET = {"token": "secret"}
 KUBECONFIG = {
     "apiVersion": "v1",
     "kind": "Config",
@@ -83,13 +84,13 @@ def test_op069_where_none_is_there_it_is_told(
         asyncio.run(connect())
 
 
-def config_of(server: str | None, **more: object) -> str:
-    """A kubeconfig with a server of which more may be said."""
+def config_of(server: str | None, user: object = SECRET, **more: object) -> str:
+    """A kubeconfig with a user, and a server of which more may be said."""
     cluster = more if server is None else {"server": server, **more}
     return json.dumps(
         {
             "clusters": [{"name": "here", "cluster": cluster}],
-            "users": [{"name": "me", "user": {"token": "secret"}}],
+            "users": [{"name": "me", "user": user}],
             "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
             "current-context": "here",
         }

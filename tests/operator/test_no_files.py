@@ -13,6 +13,7 @@ import pytest
 import trustme
 
 from grove_shell.client.connection import NoAccess, connect
+from tests.operator.test_connection import config_of
 
 Json = dict[str, Any]
 
@@ -32,15 +33,9 @@ def encoded(text: bytes) -> str:
 
 def kubeconfig(folder: Path, user: Json) -> str:
     authority = encoded(trustme.CA().cert_pem.bytes())
-    cluster = {"server": "https://127.0.0.1:1", "certificate-authority-data": authority}
-    told = {
-        "clusters": [{"name": "here", "cluster": cluster}],
-        "users": [{"name": "me", "user": user}],
-        "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
-        "current-context": "here",
-    }
+    told = config_of("https://127.0.0.1:1", user, **{"certificate-authority-data": authority})
     path = folder / "config"
-    path.write_text(json.dumps(told), encoding="utf-8")
+    path.write_text(told, encoding="utf-8")
     return str(path)
 
 
