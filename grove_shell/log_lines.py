@@ -1,13 +1,11 @@
 """What the logs of all processes have in common: their lines, how they tell the time, and why something is done."""
 
-from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, TextIO
+from typing import TextIO
 
 from grove_core.document.writing import reason_as_json
 from grove_core.kernel.reasons import Reason
-from grove_shell.json_text import json_text
 
 
 def time_of_log(moment: datetime) -> str:
@@ -15,17 +13,16 @@ def time_of_log(moment: datetime) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
 
 
-def write_line(out: TextIO | None, moment: datetime, level: str, message: str, fields: Mapping[str, Any]) -> None:
+def write_line(out: TextIO | None, line: str) -> None:
     """One line; one that cannot be written is lost, and nothing else with it (OP-090).
 
     Args:
         out: where to; None where the process was started with standard error closed.
-        moment: when.
-        level, message, fields: what.
+        line: without its end.
     """
     if out is not None:
         with suppress(OSError):
-            out.write(json_text({"ts": time_of_log(moment), "level": level, "msg": message, **fields}) + "\n")
+            out.write(f"{line}\n")
             out.flush()
 
 

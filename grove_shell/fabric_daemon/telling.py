@@ -31,6 +31,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
+from grove_shell.json_text import json_text
 from grove_shell.log_lines import reason_of_log, time_of_log, write_line
 from grove_shell.page import Page, show_on
 
@@ -100,12 +101,12 @@ class Telling:
             self.say("warning", f"{_WORDS[type(request)]}: {answer.reply.value}", detail=answer.detail)
 
     def _write(self, level: str, message: str, shown: str, style: str, fields: Mapping[str, Any]) -> None:
-        moment = self._clock()
+        at = time_of_log(self._clock())
         if self._as_json:
-            write_line(self._out, moment, level, message, fields)
+            write_line(self._out, json_text({"ts": at, "level": level, "msg": message, **fields}))
         elif self._out is not None:
             page = Page()
-            page.add((time_of_log(moment)[11:-1], "dim"), "  ", (f"{message:<26}", style), " ", shown)
+            page.add((at[11:-1], "dim"), "  ", (f"{message:<26}", style), " ", shown)
             with suppress(OSError):  # as a line of JSON
                 show_on(page, self._out)
 

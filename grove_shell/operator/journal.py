@@ -10,7 +10,8 @@ from grove_core.document.document import action_name
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, Outcome, SetStatus
 from grove_shell.controller.look import Follower, Look
-from grove_shell.log_lines import reason_of_log, write_line
+from grove_shell.json_text import json_text
+from grove_shell.log_lines import reason_of_log, time_of_log, write_line
 from grove_shell.world.homes import Home, told_as
 
 _REMEMBERED: Final = 4096
@@ -27,7 +28,8 @@ class Journal(Follower):
 
     def say(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - whatever there is to say
         """One line; one that cannot be written is lost, and nothing else with it (OP-090)."""
-        write_line(self._out, datetime.now(UTC), level, message, fields)
+        line: Words = {"ts": time_of_log(datetime.now(UTC)), "level": level, "msg": message}
+        write_line(self._out, json_text({**line, **fields}))
 
     def planned(self, look: Look) -> None:
         """What is held back is said when it begins, or its reason changes."""
