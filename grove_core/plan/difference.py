@@ -1,6 +1,6 @@
 """Wants against the snapshot: the steps that close the gap."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import assert_never
@@ -53,17 +53,21 @@ def difference(
     untold: Step | None = None
     wanted = sorted(_with_tolls(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
     causes = {ref for step in wanted for ref in causes_of(step.action)}
+    stays = _causes_that_stay(wanted, refused.keys()) if refused else {}
     for step in wanted:
         if step.target in causes and isinstance(step.action, Apply):
             continue  # it would look like a change of somebody else's (PL-026); it is wished again in the next round
         attempt = refused.get(step.aim) if refused else None
-        companion = _companion_in(held_of, step)
+        companion = _first_among(held_of, step) if held_of and step.stage is Stage.CAUSE else None
+        cause = _first_among(stays, step) if stays else None
         if is_told_first(step) and attempt is not None:
             untold = step
         if isinstance(step.action, Make) and step.target in made:
             continue  # it exists; the listing has not caught up
         if attempt is not None:
             why = Why.REFUSED_BEFORE.because(step.target, detail=attempt.detail or "no detail given")
+        elif cause is not None:
+            why = Why.CAUSE_REMAINS.because(step.target, cause=cause.target.short)
         elif companion is not None:
             why = Why.COMPANION_REMAINS.because(step.target, companion=companion.target.short)
         elif untold is not None and rests_on_the_told(step):
@@ -71,8 +75,8 @@ def difference(
         else:
             steps.append(step)
             continue
-        for cause in causes_of(step.action):
-            held_of.setdefault(cause, step)
+        for ref in causes_of(step.action):
+            held_of.setdefault(ref, step)
         withheld.append(Withheld(step.target, (why, *step.because)))
     return Plan(
         root=view.root_ref,
@@ -130,9 +134,13 @@ def _action_for(want: Want) -> tuple[Stage, Action]:
             assert_never(want)
 
 
-def _companion_in(held_of: Mapping[Ref, Step], step: Step) -> Step | None:
-    """A deletion held back already that ends for the same cause as this deletion of a cause (PL-014)."""
-    if step.stage is not Stage.CAUSE or not held_of:
-        return None
-    found = (held_of[cause] for cause in causes_of(step.action) if cause in held_of)
-    return min(found, key=lambda other: other.sort_key, default=None)
+def _causes_that_stay(wanted: Iterable[Step], refused: Container[object]) -> Mapping[Ref, Step]:
+    """What a deletion of a cause rests on that was refused -> that deletion (PL-027)."""
+    stay = [step for step in wanted if step.stage is Stage.CAUSE and step.aim in refused]
+    return {ref: step for step in stay for ref in causes_of(step.action)}
+
+
+def _first_among(found: Mapping[Ref, Step], step: Step) -> Step | None:
+    """Of some deletions by what they rest on, one that ends for the same cause as this one (PL-014, PL-027)."""
+    same = (found[cause] for cause in causes_of(step.action) if cause in found)
+    return min(same, key=lambda other: other.sort_key, default=None)

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from random import uniform
 from typing import Final
 
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.snapshot.expectations import refused_so_far
+from grove_shell.operator.last_look import is_end
 from grove_shell.operator.pace import Pace
 
 _SHARE: Final = 4  # a set that took so long to think about rests so many times as long
@@ -60,8 +61,11 @@ class Turn:
         return self.refused
 
     def went_well(self) -> None:
-        """Patience begins anew, but not while a refusal stands: other writes of its set say nothing of it (OP-023)."""
-        if not self.refused:
+        """Patience begins anew when nothing failed for as long as the next pause would be (OP-023).
+
+        A round between two tries says nothing of what fails: it may make what the next try ends again.
+        """
+        if not self.refused and _now() >= self.refused_until + self.patience:
             self.patience = _FIRST_PATIENCE
 
     def remember(self, attempts: Iterable[Attempt], *, again: bool) -> None:
@@ -71,7 +75,7 @@ class Turn:
         for; so one look follows at once, and what that one meets waits for the time that is set already (OP-028).
         """
         answers = tuple(attempts)
-        self.refused = refused_so_far(self.refused, answers)
+        self.refused = refused_so_far(self.refused, tuple(map(_as_it_stands, answers)))
         self.pace.take(answers)
         if all(answer.outcome is Outcome.DONE for answer in answers):
             self.went_well()
@@ -120,6 +124,12 @@ class Turn:
     def _ring(self) -> None:
         self.timer = None
         self.wake()
+
+
+def _as_it_stands(answer: Attempt) -> Attempt:
+    """An end that got no answer waits for its time like a refused one: others went for it already (OP-101)."""
+    unanswered = answer.outcome is Outcome.UNREACHABLE and is_end(answer.step)
+    return replace(answer, outcome=Outcome.REFUSED) if unanswered else answer
 
 
 def _now() -> float:

@@ -150,10 +150,39 @@ def test_op074_by_whatever_rules_nothing_is_left_of_what_ends(
     assert {outcome for outcome, _ in found.values()} == {Outcome.DONE}
 
 
+@pytest.mark.req("GT-066")
+@pytest.mark.parametrize("outcome", [Outcome.REFUSED, Outcome.UNREACHABLE, Outcome.CONFLICT])
+@pytest.mark.parametrize("fails", ["ml-0-router", "ml-0-pool-0-pf", "ml-0-pool-1-pf", "ml-0-pool-2-pf"])
+def test_gt063_an_end_of_which_a_deletion_failed_goes_on_at_the_next_look(
+    fails: str, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = Dying()
+    trial, gone, failed = cluster.trial, list[str](), list[str]()
+
+    def failing(unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+        attempt = trial(unless)
+
+        async def once(step: Step) -> Attempt:
+            if isinstance(step.action, Delete) and step.target.name == fails and not failed:
+                failed.append(fails)
+                return Attempt(step, outcome, "just now")
+            answer = await attempt(step)
+            if isinstance(step.action, Delete) and answer.outcome is Outcome.DONE:
+                gone.append(step.target.name)
+            return answer
+
+        return once
+
+    monkeypatch.setattr(cluster, "trial", failing)
+    played_at(cluster, monkeypatch, seconds=20)
+    assert failed
+    assert sorted(gone) == ["ml-0-pool-0-pf", "ml-0-pool-1-pf", "ml-0-pool-2-pf", "ml-0-router"]
+
+
 def played_at(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, decide: Callable[[Sight], Plan] = decided
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, decide: Callable[[Sight], Plan] = decided, seconds: float = 0
 ) -> dict[str, Any]:
-    """At that moment, on a clock that skips what is waited for."""
+    """What the first round ended at that moment, on a clock that skips what is waited for; and so long after it."""
 
     class Clock(datetime):
         @classmethod
@@ -167,6 +196,7 @@ def played_at(
         rounds = Rounds(shelves=cluster.shelves, acting=cluster, decide=decide, followers=(hearer,))
         rounds.begin()
         await asyncio.wait_for(hearer.heard.wait(), 600)
+        await asyncio.sleep(seconds)
         await rounds.close()
 
     run_skipping_time(scenario())

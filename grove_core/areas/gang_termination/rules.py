@@ -50,6 +50,10 @@ class Why(Rule):
     GROUP_DELAY_RUNNING = Clause(
         "GT-051", "breached since {since}; the delay of {delay} ends at {until}", code="DelayRunning"
     )
+    REPLICAS_LOST = Clause(
+        "GT-066",
+        "{lost} more count as breached: something of them is missing while the scaling group stands as breached",
+    )
     DELEGATED_TO_SET = Clause(
         "GT-052",
         "{left} of {replicas} replicas not breached, {needed} needed: the group can spare none, the set decides",

@@ -104,6 +104,7 @@ class GroupJudgement(NamedTuple):
         replica_fates: replica index -> fate, for the breached replicas.
         acting: replica index -> its breaches, where a delay counts for them and nothing forbids to act on them.
         guard: why none of its replicas is ended whatever is breached, if so.
+        lost: how many further replicas count as breached because something of them is missing (GT-066).
     """
 
     group: ScalingGroup
@@ -115,11 +116,12 @@ class GroupJudgement(NamedTuple):
     replica_fates: Mapping[int, GroupFate]
     acting: Mapping[int, Sequence[Breach]]
     guard: Why | None = None
+    lost: int = 0
 
     @property
     def left(self) -> int:
-        """Replicas that are not breached."""
-        return self.group.replicas - len(self.breached)
+        """Replicas that do not count as breached."""
+        return self.group.replicas - len(self.breached) - self.lost
 
 
 class ReplicaJudgement(NamedTuple):

@@ -83,8 +83,23 @@ def breached_replicas(world: World, group: ScalingGroup, verdict: Verdict) -> di
     return found
 
 
+def lost_replicas(world: World, group: ScalingGroup, verdict: Verdict) -> list[int]:
+    """What is missing of a group that is breached, and was, counts as what broke."""
+    breached = breached_replicas(world, group, verdict)
+    was = [one.status for one in group.status.conditions if one.type == "MinAvailableBreached"]
+    if not breached or was != [Truth.TRUE] or group.status.updating:
+        return []
+    there = [clique.ref.name for clique in world.cliques if clique.owner_uid == group.uid and not clique.deleting]
+    return [
+        replica
+        for replica in range(group.replicas)
+        if replica not in breached
+        and not all(f"{group.ref.name}-{replica}-{short}" in there for short in group.clique_names)
+    ]
+
+
 def judge_group(world: World, group: ScalingGroup, verdict: Verdict) -> None:
-    healthy = group.replicas - len(breached_replicas(world, group, verdict))
+    healthy = group.replicas - len(breached_replicas(world, group, verdict)) - len(lost_replicas(world, group, verdict))
     truth = Truth.TRUE if healthy < min(group.min_available, group.replicas) else Truth.FALSE
     if group.status.updating:
         truth = Truth.UNKNOWN
@@ -123,7 +138,8 @@ def replica_is_due(world: World, replica: int, verdict: Verdict) -> bool:
 
 def end_replicas_of(world: World, group: ScalingGroup, verdict: Verdict, *, silent: bool) -> None:
     breached = breached_replicas(world, group, verdict)
-    if group.status.updating or group.replicas - len(breached) < min(group.min_available, group.replicas):
+    healthy = group.replicas - len(breached) - len(lost_replicas(world, group, verdict))
+    if group.status.updating or healthy < min(group.min_available, group.replicas):
         return
     for index, names in breached.items():
         first = min(verdict.since[name] + delay_of(world, group) for name in names)

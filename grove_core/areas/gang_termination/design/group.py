@@ -5,6 +5,7 @@ decides. Replicas whose delay still runs count as breached, so a group never fal
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final
@@ -20,9 +21,10 @@ from grove_core.areas.gang_termination.verdicts import (
     Keep,
     Suspend,
 )
-from grove_core.kernel.conditions import Truth, condition_of, transition_time
+from grove_core.kernel.conditions import Truth, condition_of, is_true, transition_time
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.names import member_clique_name
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 
@@ -36,8 +38,9 @@ def judge_group(
     lacking: Sequence[CliqueJudgement],
     now: datetime,
     guard: Why | None,
+    there: AbstractSet[str],
 ) -> GroupJudgement:
-    """Judge a scaling group on its judged cliques (GT-040 to GT-056).
+    """Judge a scaling group on its judged cliques (GT-040 to GT-056, GT-066).
 
     Args:
         root: its set.
@@ -45,22 +48,33 @@ def judge_group(
         lacking: those of its cliques with too few ready pods that are not being deleted.
         now: the snapshot's clock.
         guard: why nothing of the set is ended, if nothing is.
+        there: the names of its cliques that are not being deleted; asked for only where it :func:`stands_breached`.
     """
     if guard is None and group.replica_index >= root.spec.replicas:
         guard = Why.REPLICA_SCALED_IN
     breached = _breached_replicas(group, lacking) if lacking else _NONE
-    breach = Truth.FALSE
+    breach, lost = Truth.FALSE, 0
     if group.status.updating:
         breach = Truth.UNKNOWN
-    elif group.replicas - len(breached) < group.needed:
-        breach = Truth.TRUE
+    else:
+        if breached and stands_breached(group):
+            lost = _incomplete_replicas(group, breached, there)
+        if group.replicas - len(breached) - lost < group.needed:
+            breach = Truth.TRUE
     delay = delay_of(root, group)
     since = transition_time(condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED), breach, now)
     if not breached:
         return GroupJudgement(group, delay, _NONE, breach, since, _KEEP, _NONE, _NONE, guard)
     acting = _NONE if delay is None or guard is not None else _acting_on(breached, delay)
     fates = _fates_of(breached, acting, breach, now)
-    return GroupJudgement(group, delay, breached, breach, since, fate_of_whole(fates.values()), fates, acting, guard)
+    return GroupJudgement(
+        group, delay, breached, breach, since, fate_of_whole(fates.values()), fates, acting, guard, lost
+    )
+
+
+def stands_breached(group: ScalingGroup) -> bool:
+    """Whether its status says that it is breached."""
+    return is_true(condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED))
 
 
 def delay_of(root: PodCliqueSet, group: ScalingGroup) -> timedelta | None:
@@ -76,6 +90,15 @@ def _breached_replicas(group: ScalingGroup, members: Sequence[CliqueJudgement]) 
         if judged.breach is Truth.TRUE and 0 <= judged.clique.group_replica_index < group.replicas:
             found.setdefault(judged.clique.group_replica_index, []).append(judged)
     return dict(sorted(found.items())) if found else _NONE
+
+
+def _incomplete_replicas(group: ScalingGroup, breached: Iterable[int], there: AbstractSet[str]) -> int:
+    """How many replicas that are not breached lack a clique: a half-done end takes no reason away (GT-066)."""
+    name, whole = group.ref.name, set(breached)
+    return sum(
+        index not in whole and any(member_clique_name(name, index, short) not in there for short in group.clique_names)
+        for index in range(group.replicas)
+    )
 
 
 def _acting_on(breached: Mapping[int, Sequence[CliqueJudgement]], delay: timedelta) -> Mapping[int, Sequence[Breach]]:
@@ -110,7 +133,8 @@ def because_of_breach(judged: GroupJudgement) -> tuple[Reason, ...]:
             else Why.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
         )
         own = why.because(group.ref, left=judged.left, replicas=group.replicas, needed=group.needed)
-    return (own, *(clique.reason for cliques in judged.breached.values() for clique in cliques))
+    lost = (Why.REPLICAS_LOST.because(group.ref, lost=judged.lost),) if judged.lost else ()
+    return (own, *lost, *(clique.reason for cliques in judged.breached.values() for clique in cliques))
 
 
 def because_of_fate(judged: GroupJudgement, now: datetime) -> tuple[Reason, ...]:

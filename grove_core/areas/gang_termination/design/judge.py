@@ -1,13 +1,14 @@
 """A set as the design sees it: each clique, each group, then each replica of the set."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import overload
 
 from grove_core.areas.gang_termination.coverage import not_collected
 from grove_core.areas.gang_termination.design.clique import judge_clique
-from grove_core.areas.gang_termination.design.group import judge_group
+from grove_core.areas.gang_termination.design.group import judge_group, stands_breached
 from grove_core.areas.gang_termination.design.replica import judge_replicas
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
@@ -81,9 +82,10 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
             members[clique.owner_uid].append(judged)
     gone = {clique.uid for clique in leaving}
     standing = tuple(clique for clique in snapshot.cliques if clique.uid not in gone) if gone else snapshot.cliques
+    there = _names_of([group.uid for group in snapshot.groups if stands_breached(group)], standing)
     groups = tuple(
         [
-            judge_group(root, group, members.get(group.uid, ()), now, guard)
+            judge_group(root, group, members.get(group.uid, ()), now, guard, there.get(group.uid, frozenset()))
             for group in snapshot.groups
             if not group.deleting
         ]
@@ -99,6 +101,15 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
         replicas=judge_replicas(root, wanted, lacking.values(), groups, now, guard),
         guard=guard,
     )
+
+
+def _names_of(groups: Collection[str], cliques: Iterable[PodClique]) -> Mapping[str, AbstractSet[str]]:
+    """Uid of each of these scaling groups -> the names of its cliques; mostly there are no such groups."""
+    names: dict[str, set[str]] = {uid: set() for uid in groups}
+    for clique in cliques if names else ():
+        if clique.owner_uid in names:
+            names[clique.owner_uid].add(clique.ref.name)
+    return names
 
 
 def guard_of(snapshot: Snapshot) -> Why | None:

@@ -1,0 +1,57 @@
+"""An end that broke off anywhere goes on: by a failed deletion, or because the operator died."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step, causes_of
+from grove_core.reconcile import reconcile
+from tests.property.strategies.worlds import World, is_termination, storms, worlds
+
+
+def ends_in(world: World) -> list[Step]:
+    """In the order in which they are tried."""
+    return [step for step in reconcile(world.snapshot).steps if is_termination(step)]
+
+
+class TestGT066:
+    """While the status of a scaling group says that it is breached, it is not updated, and one of its cliques is
+    breached, its replicas without all of their cliques MUST count as breached too.
+    """
+
+    @given(st.one_of(storms(), worlds()), st.floats(min_value=0, max_value=1), st.booleans())
+    @pytest.mark.req("GT-063")
+    def test_wherever_an_end_breaks_off_it_goes_on(self, world: World, part: float, lingers: bool) -> None:
+        ends = ends_in(world)
+        done, left = ends[: int(part * len(ends))], ends[int(part * len(ends)) :]
+        gone = {step.target for step in done}
+        cliques = tuple(
+            replace(clique, deleting=clique.deleting or clique.ref in gone)
+            for clique in world.cliques
+            if lingers or clique.ref not in gone
+        )
+        again = {step.target for step in ends_in(replace(world, cliques=cliques))}
+        assert again >= {step.target for step in left}
+        causes = sum(step.stage is Stage.CAUSE for step in left)
+        event(f"done {min(len(done), 3)}, causes left {min(causes, 3)}")
+
+
+class TestPL027:
+    """While the deletion of a cause stands refused, no other deletion that rests on the same cause MUST be planned."""
+
+    @given(st.one_of(storms(), worlds()), st.integers(min_value=0, max_value=3))
+    def test_a_refused_cause_saves_its_companions(self, world: World, which: int) -> None:
+        causes = [step for step in ends_in(world) if step.stage is Stage.CAUSE]
+        if len(causes) <= which:
+            return
+        refused = causes[which]
+        after = reconcile(replace(world.snapshot, attempts=(Attempt(refused, Outcome.REFUSED, "no"),)))
+        for step in after.steps:
+            if isinstance(step.action, Delete):
+                assert not causes_of(step.action) & causes_of(refused.action)
+        told = {held.target: held.because[0].rule.requirement for held in after.withheld}
+        for step in ends_in(world):
+            if causes_of(step.action) & causes_of(refused.action):
+                assert told[step.target] == ("PL-012" if step.target == refused.target else "PL-027")
