@@ -169,29 +169,28 @@ class Api:
         """The lines of an answer without an end, as they come.
 
         Raises:
-            Unreachable: the connection could not be made, was cut, or nothing came for too long (OP-007).
+            Unreachable: the connection could not be made, was cut, or no whole line came for too long (OP-007).
             RefusedWatch: the server would not.
         """
         patience = self._seconds * _SILENCE
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._seconds, sock_read=patience)
         try:
-            async with self._open.get(
-                path.removeprefix("/"),
-                params=query,
-                headers=await self._proof({"Accept": accept}),
-                timeout=timeout,
-                server_hostname=self.connection.server_name or None,
-                proxy=self.connection.proxy or None,
-            ) as response:
+            async with asyncio.timeout(patience):  # bytes that trickle and make no line would reset one of the socket
+                response = await self._open.get(
+                    path.removeprefix("/"),
+                    params=query,
+                    headers=await self._proof({"Accept": accept}),
+                    timeout=aiohttp.ClientTimeout(total=None, connect=self._seconds),  # what a proxy says included
+                    server_hostname=self.connection.server_name or None,
+                    proxy=self.connection.proxy or None,
+                )
+            async with response:
                 if self._observer is not None:
                     self._observer("GET", response.status)
                 if response.status != OK:
-                    raise RefusedWatch(Answer(response.status, await response.read()))
-                rest = b""
-                async for chunk in response.content.iter_any():
-                    *whole, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else (rest + chunk,)
-                    for line in whole:
-                        yield line
+                    async with asyncio.timeout(patience):
+                        raise RefusedWatch(Answer(response.status, await response.read()))
+                async for line in _lines_of(response.content, patience):
+                    yield line
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
             raise Unreachable(_said(self.connection.server, fault)) from fault
 
@@ -202,7 +201,8 @@ class Api:
         return self._session
 
     async def _proof(self, headers: dict[str, str]) -> dict[str, str]:
-        token = await self.connection.token()
+        async with asyncio.timeout(self._seconds):  # a plugin may never come back
+            token = await self.connection.token()
         return headers if token is None else {**headers, "Authorization": f"Bearer {token}"}
 
 
@@ -229,6 +229,21 @@ class RefusedWatch(Exception):
     def is_lasting(self) -> bool:
         """Whether the same watch would be refused again; a server that has no time for it says nothing of it."""
         return self.answer.status != TOO_MANY and self.answer.status < SERVER_FAULT
+
+
+async def _lines_of(content: aiohttp.StreamReader, patience: float) -> AsyncGenerator[bytes, None]:
+    """Whole lines; whoever reads them may take as long as he likes. Raises TimeoutError where none comes for long."""
+    rest, clock = b"", asyncio.get_running_loop()
+    while True:
+        until, whole = clock.time() + patience, list[bytes]()
+        while not whole:
+            async with asyncio.timeout_at(until):
+                chunk = await content.readany()
+            if not chunk:
+                return
+            *whole, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else (rest + chunk,)
+        for line in whole:
+            yield line
 
 
 def _said(server: str, fault: BaseException) -> str:
