@@ -7,11 +7,12 @@ from typing import Any, Final, TypeGuard
 from grove_core.kernel.refs import Ref
 from grove_shell.client.answer import NOT_FOUND, Answer
 from grove_shell.client.api import RefusedWatch, Unreachable
-from grove_shell.client.kinds import KINDS
+from grove_shell.client.kinds import KINDS, ApiKind
 
 CHANGES: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
 _KNOWN_BY_METADATA: Final = frozenset(kind.kind for kind in KINDS.values() if kind.metadata_only)
 _METADATA_ALONE: Final = "PartialObjectMetadata"
+_LISTS_OF_ANY: Final = ("List", f"{_METADATA_ALONE}List")
 _TEXTS: Final = ("name", "namespace", "uid", "resourceVersion")
 _MAPS: Final = ("labels", "annotations")
 _LONGEST: Final = 1000  # of a text in metadata; a version is read as a number, and Python reads none of 4301 digits
@@ -47,9 +48,13 @@ def _is_status(raw: object) -> TypeGuard[dict[str, Any]]:
     )
 
 
-def is_list(raw: object) -> bool:
-    """Whether objects are listed, be it none (OP-065): a login page lists nothing, nor does it say so."""
-    if not isinstance(raw, dict) or "items" not in raw or not _is_metadata(raw.get("metadata") or {}):
+def is_list(raw: object, kind: ApiKind) -> bool:
+    """Whether objects of a kind are listed, be it none, as of a version (OP-065): a login page does not say so."""
+    if not isinstance(raw, dict) or "items" not in raw or not _is_metadata(raw.get("metadata")):
+        return False
+    if raw.get("kind", "List") not in (f"{kind.kind}List", *_LISTS_OF_ANY):
+        return False
+    if not raw["metadata"].get("resourceVersion"):
         return False
     items = raw["items"]
     return items is None or (isinstance(items, list) and all(map(is_object, items)))

@@ -27,7 +27,7 @@ async def greet(api: Api, namespace: str = "") -> None:
         answer = await api.request("GET", kind.path(namespace), query={"limit": "1"})
     except Unreachable as fault:
         raise NoAccess(advice_on(fault)) from fault
-    if not answer.good or not is_list(answer.json()):
+    if not answer.good or not is_list(answer.json(), kind):
         raise NoAccess(f"{api.connection.server}: {advice_on(NotListed(kind, answer))}")
 
 

@@ -76,12 +76,13 @@ async def pages_of(api: Api, kind: ApiKind, namespace: str = "", selector: str |
         if not answer.good:
             raise NotListed(kind, answer)
         raw = answer.json()
-        if not is_list(raw):
+        if not is_list(raw, kind):
             raise NotListed(kind, answer)
-        meta = raw.get("metadata") or {}
-        token = str(meta.get("continue") or "")
+        sent, token = token, str(raw["metadata"].get("continue") or "")
+        if token and token == sent:  # the same page for ever
+            raise NotListed(kind, answer)
         items = tuple(_whole(item, kind) for item in raw["items"] or ())
-        yield PageOf(items, str(meta.get("resourceVersion") or ""), first)
+        yield PageOf(items, raw["metadata"]["resourceVersion"], first)
         if not token:
             return
         first = False

@@ -54,6 +54,7 @@ class Reflector:
         *,
         namespace: str = "",
         told: Callable[[str, str], None] = lambda _kind, _words: None,
+        newest: Callable[[str], int] = lambda _kind: 0,
     ) -> None:
         """Begin with nothing.
 
@@ -63,6 +64,7 @@ class Reflector:
             shelf: where to.
             namespace: one; empty for all.
             told: hears of every trouble, once: the kind, and what is wrong.
+            newest: the newest version of a kind that the shelf was told of by others, as by answers to writes.
         """
         self.kind = kind
         self.synced = asyncio.Event()
@@ -70,6 +72,7 @@ class Reflector:
         self._shelf = shelf
         self._namespace = namespace
         self._told = told
+        self._told_otherwise = newest
         self._patience = _FIRST_PATIENCE
         self._trouble = ""  # why it does not get on; empty while it does
         self._unseen = ""  # why nothing is seen, as the shelf was told
@@ -102,8 +105,9 @@ class Reflector:
                 await self._wait("" if status in _NO_TROUBLE else str(fault), at_least=at_least)
 
     async def _list(self) -> str:
+        newest = max(self._newest, self._told_otherwise(self.kind.kind))
         found, version = await whole_list(self._api, self.kind, self._namespace)
-        went_back = 0 < number_of(version) < self._newest  # a list shows all that was told before it was asked for
+        went_back = 0 < number_of(version) < newest  # a list shows all that was told before it was asked for
         if went_back:
             self._told(self.kind.kind, _WENT_BACK)
         self._newest = number_of(version)
@@ -129,7 +133,7 @@ class Reflector:
         """Events from the version on that was seen last, until the server ends it, or the connection (OP-070).
 
         Returns:
-            Whether there were any events (OP-009).
+            Whether anything new came, or anything at all when it had stood for a while (OP-009).
 
         Raises:
             Unreachable: the connection could not be made, or was cut.
@@ -143,26 +147,31 @@ class Reflector:
             "timeoutSeconds": str(int(random.uniform(*_ROUND_ABOUT))),  # noqa: S311 - no secret
             **selected(self.kind),
         }
-        seen = 0
+        seen, since, begun, is_of_use = 0, self._version, time.monotonic(), False
         async for line in self._api.lines(path, query, accepted(self.kind, a_list=False)):
             what, raw = event_of(line)
             if what == "ERROR":
                 if not seen:  # it would come again
                     self._version = ""
                 raise refusal_in(raw)
+            version = str(raw["metadata"].get("resourceVersion") or self._version)
+            if 0 < number_of(version) < number_of(self._version):  # OP-084: what comes on a watch is in order
+                self._version = ""
+                return False
             self._trouble = ""
-            self._patience = _FIRST_PATIENCE
             self._heard = time.monotonic()
+            if version != since or self._heard - begun > _LONGEST_PATIENCE:
+                is_of_use, self._patience = True, _FIRST_PATIENCE
             if what == "DELETED":
                 self._shelf.drop(self.kind.kind, self._whole(raw))
             elif what in CHANGES:
                 self._shelf.put(self.kind.kind, self._whole(raw))
-            self._version = str(raw["metadata"].get("resourceVersion") or self._version)
-            self._newest = max(self._newest, number_of(self._version))
+            self._version = version
+            self._newest = max(self._newest, number_of(version))
             seen += 1
             if seen % _YIELD_EVERY == 0:
                 await asyncio.sleep(0)
-        return seen > 0
+        return is_of_use
 
     def _whole(self, raw: dict[str, Any]) -> dict[str, Any]:
         """Metadata alone comes under another name."""

@@ -126,16 +126,16 @@ class Following(Generic[T]):
                 await self._wait("" if fault.answer.status == GONE else str(fault))
 
     async def _list(self) -> str:
-        """Everything there is of this name; the version to watch from, empty where the server would not list."""
+        """Everything there is of this name; the version to watch from."""
         if self._bucket is not None:
             await self._bucket.take()
         answer = await self._api.request("GET", self._path, query=self._only)
         if not answer.good:
             raise RefusedWatch(answer)
         raw = answer.json()
-        if not is_list(raw):
+        if not is_list(raw, self._kind):
             raise Unreachable(f"what came is no list: {answer.words}")
-        version = str((raw.get("metadata") or {}).get("resourceVersion") or "")
+        version: str = raw["metadata"]["resourceVersion"]
         items = raw["items"] or ()
         try:
             found = (

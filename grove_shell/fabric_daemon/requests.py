@@ -134,7 +134,7 @@ class Requests:
 def _done(request: Request, said: Said) -> Answer:
     """Raises MalformedObject; what is nothing of an API server is an answer that was lost (DC-133)."""
     raw, about = said.json(), _about(request)
-    if not (is_list(raw) if about is None else shows(raw, about)):
+    if not (is_list(raw, PODS) if about is None else shows(raw, about)):
         return Answer(reply=Reply.LOST, detail=f"what came is not what was asked for: {said.words}")
     if isinstance(request, ListPods):
         pods = tuple(daemon_pod_of({"kind": PODS.kind, **item}) for item in raw["items"] or ())

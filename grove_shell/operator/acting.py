@@ -56,7 +56,7 @@ class ClusterActing:
         newest = self._shelves.newest(kind)
         selector = "" if kind == "Pod" else f"{SET[0]}={name}"  # a pod may have lost every label
         async for page in pages_of(self._api, KINDS[kind], namespace, selector):
-            as_of = number_of(page.version) if page.version else newest
+            as_of = number_of(page.version)
             if as_of < newest:
                 raise Unreachable(f"{kind}: {_WENT_BACK}")
             if page.first:

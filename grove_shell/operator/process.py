@@ -120,7 +120,7 @@ class _Running:
         telemetry.watch_queue(lambda: self._rounds.depth)
         self._synced = asyncio.Event()
         self._reflectors = [
-            Reflector(api, kind, shelves, namespace=told.namespace, told=self._trouble)
+            Reflector(api, kind, shelves, namespace=told.namespace, told=self._trouble, newest=shelves.newest)
             for kind in followed(
                 kinds_as_served(shelves.configuration, shelves.served),
                 everywhere=not told.namespace,

@@ -75,6 +75,8 @@ class Sights:
 
     def newest(self, kind: str) -> int:
         """The newest version that was heard of any object of a kind; linear in these."""
+        if kind in TOPOLOGY_KINDS:
+            return self.topologies.newest(kind)
         return max((where.version for where in self._places[kind].values()), default=0)
 
     def goes_back(self, ref: Ref, raw: Mapping[str, Any], as_of: int) -> bool:

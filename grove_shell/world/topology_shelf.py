@@ -62,6 +62,10 @@ class TopologyShelf:
         """One of them by its address."""
         return self._found.get(ref)
 
+    def newest(self, kind: str) -> int:
+        """The newest version that was heard of any of a kind."""
+        return max((life.version for ref, life in self._known.items() if ref.kind == kind), default=0)
+
     def users(self, name: str) -> frozenset[Home]:
         """The sets that use a topology, the default one by saying nothing."""
         return self._users.of(name)

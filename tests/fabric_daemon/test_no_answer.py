@@ -22,7 +22,17 @@ from tests.fabric_daemon.one_domain import OneDomain, until
 from tests.operator.answering import asked
 
 LOGIN: Final = "<html>please log in</html>\n"
-NOTHINGS: Final = (LOGIN, "", "{}", "[]", "null", '{"metadata": {}}', '{"items": [{}]}', '{"items": 5}')
+NOTHINGS: Final = (
+    LOGIN,
+    "",
+    "{}",
+    "[]",
+    "null",
+    '{"metadata": {}}',
+    '{"items": []}',
+    '{"items": [{}]}',
+    '{"items": 5}',
+)
 THE_DOMAIN: Final = Ref(NVIDIA, "ComputeDomain", "ml", "training")
 
 
@@ -54,7 +64,8 @@ def test_dc133_another_object_is_no_answer() -> None:
 
 
 def test_dc133_none_is_an_answer_where_it_is_a_list() -> None:
-    assert answer_of(ListPods("10.0.0.9"), Said(200, b'{"items": null}')) == Answer(reply=Reply.DONE, pods=())
+    none = b'{"metadata": {"resourceVersion": "5"}, "items": null}'
+    assert answer_of(ListPods("10.0.0.9"), Said(200, none)) == Answer(reply=Reply.DONE, pods=())
 
 
 @pytest.mark.parametrize("watch", [LOGIN, "[]\n", '{"type": "ADDED"}\n', '{"type": "ADDED", "object": {}}\n', "5\n"])

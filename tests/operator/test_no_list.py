@@ -33,7 +33,21 @@ SET: Final = set_raw(
     clique_raw("worker"), meta={"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
 )
 LOGIN: Final = "<html>please log in</html>\n"
-NO_LISTS: Final = (LOGIN, "", "{}", "[]", "null", '"items"', '{"items": 5}', '{"items": [1]}', '{"items": [{}]}')
+AS_OF: Final = '"metadata": {"resourceVersion": "1"}'
+NO_LISTS: Final = (
+    *(
+        LOGIN,
+        "",
+        "{}",
+        "[]",
+        "null",
+        '"items"',
+        '{"items": []}',
+        '{"items": null, "metadata": {"resourceVersion": ""}}',
+    ),
+    *(f'{{{AS_OF}, "items": {items}}}' for items in ("5", "[1]", "[{}]")),
+    *(f'{{{AS_OF}, "items": [], "kind": {kind}}}' for kind in ('"PodList"', '""', "null", "[]")),
+)
 
 
 def a_list(*items: Any) -> str:
@@ -85,13 +99,33 @@ ANYTHING: Final = st.recursive(
 @given(st.lists(st.text(min_size=1)), st.lists(ANYTHING, min_size=1), st.randoms(use_true_random=False))
 def test_op065_one_item_that_is_no_object_makes_it_no_list(names: list[str], others: list[Any], chance: Any) -> None:
     """Nothing drawn has a name in its metadata; and null is how Go writes an empty list."""
+    kind, as_of = KINDS["Secret"], {"metadata": {"resourceVersion": "1"}}
     items: list[Any] = [{"metadata": {"name": name}} for name in names]
-    assert is_list({"items": items})
-    assert is_list({"items": None})
-    assert not any(is_list(one) for one in others)
+    assert is_list({**as_of, "items": items}, kind)
+    assert is_list({**as_of, "items": None}, kind)
+    assert all(
+        is_list({**as_of, "items": items, "kind": said}, kind)
+        for said in ("SecretList", "List", "PartialObjectMetadataList")
+    )
+    assert not any(is_list(one, kind) for one in others)
     mixed = items + others
     chance.shuffle(mixed)
-    assert not is_list({"items": mixed})
+    assert not is_list({**as_of, "items": mixed}, kind)
+
+
+def test_op065_a_page_that_comes_again_is_none() -> None:
+    """Else it would be asked for until there is no memory left."""
+    page = json.dumps({"metadata": {"resourceVersion": "1", "continue": "more"}, "items": [SET]})
+    taken: list[int] = []
+
+    async def listed(api: Api) -> None:
+        async for one in pages_of(api, KINDS["PodCliqueSet"]):
+            taken.append(len(one.items))
+            assert len(taken) < 5
+
+    with pytest.raises(NotListed, match="what came is no list") as told:
+        ask(Saying(page), listed)
+    assert (taken, told.value.passing) == ([1], True)
 
 
 @pytest.mark.parametrize("watch", [LOGIN, "[]\n", '{"type": "ADDED"}\n', '{"type": "ADDED", "object": {}}\n', "5\n"])

@@ -74,9 +74,10 @@ def test_op083_it_is_no_event(line: str) -> None:
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: str(broken)[:60])
 def test_op083_nor_is_a_list_with_it_one(broken: dict[str, Any]) -> None:
     whole = {"metadata": SOUND}
-    assert is_list({"items": [whole]})
-    assert not is_list({"items": [whole, {"metadata": SOUND | broken}]})
-    assert not is_list({"metadata": SOUND | broken, "items": [whole]})
+    kind, as_of = KINDS["Pod"], {"metadata": {"resourceVersion": "1"}}
+    assert is_list({**as_of, "items": [whole]}, kind)
+    assert not is_list({**as_of, "items": [whole, {"metadata": SOUND | broken}]}, kind)
+    assert not is_list({"metadata": SOUND | broken, "items": [whole]}, kind)
 
 
 def test_op075_a_controller_without_a_name_says_nothing() -> None:
@@ -100,8 +101,8 @@ def test_op083_a_reflector_outlives_it(line: str, monkeypatch: pytest.MonkeyPatc
         asks.append("watch" if "watch" in request.query else "list")
         if asks[-1] == "watch":
             return web.Response(text=line + "\n")
-        item = f'{{"items": [{{"metadata": {DEEP}}}]}}' if len(asks) > 1 else '{"items": []}'
-        return web.Response(text=item)
+        items = f'[{{"metadata": {DEEP}}}]' if len(asks) > 1 else "[]"
+        return web.Response(text=f'{{"metadata": {{"resourceVersion": "1"}}, "items": {items}}}')
 
     async def scenario() -> bool:
         async with asked(answer) as api:

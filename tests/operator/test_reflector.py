@@ -35,10 +35,14 @@ class Curt:
         return web.json_response({"metadata": {"resourceVersion": "5"}, "items": []})
 
 
-@pytest.mark.parametrize("code", [None, 410, 500])
+NOTHING_NEW: Final = {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "5"}}}
+
+
+@pytest.mark.parametrize("code", [None, 200, 410, 500])
 def test_op009_a_watch_that_ends_at_once_is_not_begun_a_thousand_times(code: int | None) -> None:
     async def scenario() -> float:
-        curt = Curt([] if code is None else [{"type": "ERROR", "object": {"kind": "Status", "code": code}}])
+        last = NOTHING_NEW if code == 200 else {"type": "ERROR", "object": {"kind": "Status", "code": code}}
+        curt = Curt([] if code is None else [last])
         async with asked(curt.answer) as api:
             following = asyncio.create_task(Reflector(api, KINDS["Pod"], Shelves()).run())
             begun = time.monotonic()
@@ -51,6 +55,21 @@ def test_op009_a_watch_that_ends_at_once_is_not_begun_a_thousand_times(code: int
         return curt.asked / whiles
 
     assert asyncio.run(scenario()) <= (2 * FEW if code else FEW)
+
+
+@pytest.mark.parametrize("lasting", [False, True])
+def test_op009_what_stood_for_a_while_is_no_watch_that_ended_at_once(
+    monkeypatch: pytest.MonkeyPatch, *, lasting: bool
+) -> None:
+    """Also where nothing was new; a while is nothing here, and the pause without end."""
+    monkeypatch.setattr(reflector, "_FIRST_PATIENCE", 100)
+    monkeypatch.setattr(reflector, "_LONGEST_PATIENCE", -1 if lasting else 100)
+    curt = Curt([NOTHING_NEW])
+    if lasting:
+        follow(curt.answer, "Pod", Shelves(), lambda: curt.asked > 3)
+    else:
+        with pytest.raises(TimeoutError):
+            follow(curt.answer, "Pod", Shelves(), lambda: curt.asked > 3, seconds=0.5)
 
 
 def test_op060_a_kind_that_a_cluster_may_do_without_is_none() -> None:
@@ -97,13 +116,13 @@ A_SET: Final = set_raw(
 NOT_SHOWN: Final = ((404, "ComputeDomain"), (404, "ClusterTopology"), (404, "Service"), (403, "Service"))
 
 
-def follow(answer: Answer, kind: str, shelves: Shelves, until: Callable[[], bool]) -> None:
+def follow(answer: Answer, kind: str, shelves: Shelves, until: Callable[[], bool], seconds: float = 10) -> None:
     """Keep a copy of a kind until something holds."""
 
     async def scenario() -> None:
         async with asked(answer) as api:
             following = asyncio.create_task(Reflector(api, KINDS[kind], shelves).run())
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(seconds):
                 while not until():  # noqa: ASYNC110 - what is waited for is in the copy, which tells nobody
                     await asyncio.sleep(0.02)
             following.cancel()

@@ -59,6 +59,7 @@ class Server:
         self.lists = 0
         self.shelves = Shelves()
         self.told: list[str] = []
+        self.newest: Callable[[str], int] = lambda _kind: 0
 
     async def answer(self, request: web.Request) -> web.Response:
         if "watch" in request.query:
@@ -77,7 +78,11 @@ class Server:
         async def scenario() -> bool:
             async with asked(self.answer) as api:
                 keeping = Reflector(
-                    api, KINDS["PodCliqueSet"], self.shelves, told=lambda _kind, words: self.told.append(words)
+                    api,
+                    KINDS["PodCliqueSet"],
+                    self.shelves,
+                    told=lambda _kind, words: self.told.append(words),
+                    newest=self.newest,
                 )
                 following = asyncio.create_task(keeping.run())
                 while not (until() or len(self.since) > 20 or following.done()):  # noqa: ASYNC110 - nobody tells
@@ -199,3 +204,34 @@ def test_op084_a_store_that_went_back_is_believed() -> None:
     refs = [Ref(GROVE, "PodCliqueSet", *home) for home in shelves.homes()]
     found = {ref.name: (item.uid, item.resource_version) for ref in refs if (item := shelves.find(ref))}
     assert found == {"same": ("s", "4000"), "again": ("old", "4100")}
+
+
+@pytest.mark.parametrize("what", ["BOOKMARK", "MODIFIED"])
+def test_op084_older_news_on_a_watch_show_that_a_store_went_back(what: str) -> None:
+    """The watch lives on over the restored store; a list tells the rest."""
+    old = {**LATER, "metadata": {**LATER["metadata"], "resourceVersion": "4"}}
+    line = json.dumps({"type": what, "object": old}) + "\n"
+    server = Server(lambda _: web.Response(text=line))
+    assert server.follow(server.shows)
+
+
+def test_op084_what_others_told_of_before_a_list_counts_as_told() -> None:
+    """An answer to a write was of a version that the list is older than; the list shows what was before."""
+    server, since = Server(refused(410)), list[str]()
+
+    def newest(kind: str) -> int:
+        since.append(kind)
+        return 8 if len(since) < 2 else 0
+
+    server.newest = newest
+    assert server.follow(server.shows)
+    assert (server.told, since[:2]) == ([WENT_BACK], ["PodCliqueSet"] * 2)
+
+
+def test_op084_answers_to_writes_are_told_of() -> None:
+    """Of every kind that is written, topologies too."""
+    shelves = Shelves()
+    shelves.put("PodCliqueSet", LATER)
+    shelves.put("ClusterTopology", {"metadata": {"name": "aws", "uid": "t", "resourceVersion": "12"}})
+    told = {kind: shelves.newest(kind) for kind in ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")}
+    assert told == {"PodCliqueSet": 9, "ClusterTopology": 12, "ClusterTopologyBinding": 0}
