@@ -127,7 +127,7 @@ class Turn:
 
 
 def _as_it_stands(answer: Attempt) -> Attempt:
-    """An end that got no answer waits for its time like a refused one: others went for it already (OP-101)."""
+    """An end that got no answer waits for its time like a refused one: others went for it already (OP-102)."""
     unanswered = answer.outcome is Outcome.UNREACHABLE and is_end(answer.step)
     return replace(answer, outcome=Outcome.REFUSED) if unanswered else answer
 
