@@ -6,15 +6,12 @@ nobody expects it.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
-from grove_core.kernel.frozen import FrozenMap, frozen
+from grove_core.kernel.frozen import MOST_LEVELS, FrozenMap, frozen
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.times import parse_time
 from grove_core.resources.fields import shown
-
-_MOST_LEVELS: Final = 256
-"""Of the objects within a plan, as of every other input (IN-012): whoever looks at them may recurse this deep."""
 
 
 class Strange(ValueError):
@@ -69,10 +66,10 @@ def whole_object(value: object) -> FrozenMap:
     if not isinstance(value, Mapping):
         raise Strange(f"{shown(value)} instead of an object")
     level: list[Any] = [value]
-    for _ in range(_MOST_LEVELS):
+    for _ in range(MOST_LEVELS):
         level = [inner for outer in level for inner in _inside(outer)]
     if level:
-        raise ValueError(f"an object of more than {_MOST_LEVELS} levels")
+        raise ValueError(f"an object of more than {MOST_LEVELS} levels")
     return frozen(value)
 
 

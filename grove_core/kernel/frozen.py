@@ -4,6 +4,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
+MOST_LEVELS: Final = 256
+"""Of objects and lists in one object of any input (IN-012): whoever walks them may recurse this deep."""
+
 Json: TypeAlias = "bool | int | float | str | tuple[Json, ...] | FrozenMap | None"
 
 

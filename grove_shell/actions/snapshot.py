@@ -8,9 +8,11 @@ from typing import Any
 
 from grove_shell.actions.live import collect
 from grove_shell.actions.source import Live, NoCluster
+from grove_shell.client.depth import TOO_DEEP, cut_in
 from grove_shell.exits import DONE, ERROR
 from grove_shell.page import complain, write
 from grove_shell.reading import capture
+from grove_shell.reading.items import named
 from grove_shell.views.structured import as_text
 from grove_shell.views.words import plural
 from grove_shell.world.redaction import Redaction
@@ -43,6 +45,9 @@ def take_snapshot(options: SnapshotOptions) -> int:
     else:
         _write(Path(options.out), text)
     complain(_summary(items, found.origin, options.out))
+    for one in found.items:
+        for field in cut_in(one):
+            complain(f"not read whole: {named(one)}: {field}: {TOO_DEEP}")
     for why in found.unseen.values():
         complain(f"not shown to us: {why}")
     return DONE

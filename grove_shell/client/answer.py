@@ -1,11 +1,12 @@
 """What an API server answers, and the codes that mean something to us."""
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Final
+
+from grove_shell.client.depth import read
 
 OK: Final = 200
 CREATED: Final = 201
@@ -33,10 +34,10 @@ class Answer:
         return self.status < _MULTIPLE
 
     def json(self) -> dict[str, Any]:
-        """The body, which an API server has made an object; an empty one where it is none, or too deep to read."""
+        """The body, which an API server has made an object; an empty one where it is none."""
         try:
-            raw = json.loads(self.body)
-        except (ValueError, RecursionError):
+            raw = read(self.body)
+        except ValueError:
             return {}
         return raw if isinstance(raw, dict) else {}
 

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeGuard
 from grove_core.kernel.refs import Ref
 from grove_shell.client.answer import NOT_FOUND, Answer
 from grove_shell.client.api import RefusedWatch, Unreachable
+from grove_shell.client.depth import read
 from grove_shell.client.kinds import KINDS, ApiKind
 
 CHANGES: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
@@ -67,9 +68,9 @@ def event_of(line: bytes) -> tuple[str, dict[str, Any]]:
         Unreachable: it does not read: whoever wrote it is no API server (OP-065).
     """
     try:
-        event = json.loads(line)
+        event = read(line)
         what, raw = event["type"], event["object"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         what, raw = "", {}
     if what == "ERROR" and _is_status(raw):
         return what, raw

@@ -101,7 +101,7 @@ class _Running:
         api.allowed = self._may_write
         acting = ClusterActing(api, shelves, Writes(api, shelves))
         self._standing = Standing(shelves.holds)
-        self._topologies = shelves.topologies
+        self._unread = shelves.unread
         rules = rule_set(told.settings.rules)
         self._shadow = Shadow(self._journal.say, partial(reconcile, rules=rules), telemetry.scored)
         witness: Follower = self._shadow if told.watching else self._events
@@ -155,7 +155,7 @@ class _Running:
             port=served.port,
             missing=self._missing,
             metrics=self._telemetry.page,
-            notes=lambda: (*self._standing.notes, *self._topologies.unread),
+            notes=lambda: (*self._standing.notes, *self._unread()),
         )
         async with listening_at(serving, served.host, served.port) as port:
             self._journal.say(

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from grove_core.kernel.frozen import MOST_LEVELS
 from grove_core.resources.fields import shown
 from grove_shell.reading.faults import Fault
 
-MAX_DEPTH: Final = 256
-"""Levels of mappings and sequences in one object (IN-012); code behind the readers may recurse this deep."""
+MAX_DEPTH: Final = MOST_LEVELS
+"""Levels of mappings and sequences in one object (IN-012)."""
 
 MAX_CHARACTERS: Final = 16 * 1024 * 1024
 """Text of one object (IN-013). An API server takes no more than 3 MiB in one request."""

@@ -14,6 +14,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of
 from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_core.resources.fields import shown
 from grove_core.resources.keys import CORE
 from grove_core.resources.owned import CLAIM_KIND, OWNED_KINDS, owned_of
 from grove_core.resources.pod import pod_of
@@ -37,7 +38,7 @@ from grove_shell.reading.manifests import (
     placed,
 )
 from grove_shell.reading.owners import Kept, Owners, Unread
-from grove_shell.reading.sources import Item, heading_of, items_of
+from grove_shell.reading.sources import Item, heading_of, items_of, label_of
 from grove_shell.reading.strangers import Strangers
 from grove_shell.reading.topologies import Topologies, around, is_topology
 
@@ -128,6 +129,9 @@ class _Loading:
             key, spec = template_in(item.value)
             if spec is not None:
                 self.found.put(item, kind, self.found.fabric.templates, key, spec)
+            elif item.value.get("spec") is not None:
+                self.found.torn.add((kind, *key))  # there, and no fault: it may be anybody's (WL-021)
+                self.warnings.append(f"{label_of(item)}: spec: expected an object, got {shown(item.value['spec'])}")
         elif OWNED_KINDS.get(kind) == group:
             self._take_other(item, kind)
         else:

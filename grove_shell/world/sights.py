@@ -1,7 +1,7 @@
 """What is known of a cluster, by the set it belongs to, and what a set or a topology sees of it at a moment."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
@@ -137,6 +137,11 @@ class Sights:
             for house in self._houses.values()
             for (kind, namespace, name), words in house.broken.items()
         }
+
+    def unread(self) -> Iterator[str]:
+        """One sentence for each that cannot be read, topologies included (OP-101)."""
+        yield from self.topologies.unread
+        yield from (f"{who}: cannot be read: {words}" for who, words in sorted(self.broken().items()))
 
     def sight(self, home: Home, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Sight | None:
         """What a set or a topology can see; None if it is gone."""

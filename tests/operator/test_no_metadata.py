@@ -85,7 +85,7 @@ def test_op075_a_controller_without_a_name_says_nothing() -> None:
     assert home_in("Pod", {"metadata": nameless}, controller_in({"metadata": nameless}), {}) == ("ml", "llm")
 
 
-def test_op083_what_is_too_deep_to_read_is_no_answer() -> None:
+def test_op083_what_goes_deep_and_has_no_end_is_no_answer() -> None:
     assert Answer(200, DEEP.encode()).json() == {}
     assert Answer(500, DEEP.encode()).words == DEEP[:200]
 

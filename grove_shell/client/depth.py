@@ -1,0 +1,89 @@
+"""JSON of a server, nested however deep: what nobody could walk gives way to words, and all the rest is read (OP-100).
+
+A server of Go stores 10,000 levels, and any tenant may write them, as what a driver is told of a claim.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from grove_core.kernel.frozen import MOST_LEVELS
+
+TOO_DEEP: Final = f"nested deeper than {MOST_LEVELS} levels"
+"""Stands in the place of such a field: no projection takes it, so the object does not read, whatever it was."""
+
+_CUT_AT: Final = MOST_LEVELS + 8  # an object that was cut there is too deep all the same, also in a list or an event
+_TOKEN: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}]', re.DOTALL)
+_OPENING: Final = frozenset({b"[", b"{"})
+_CLOSING: Final = frozenset({b"]", b"}"})
+
+
+def read(text: bytes) -> Any:  # noqa: ANN401 - any JSON
+    """An object, a list of objects or an event, with nothing in any object that is too deep.
+
+    Raises:
+        ValueError: it is no JSON.
+    """
+    try:
+        raw = json.loads(text)
+    except RecursionError:
+        raw = json.loads(_cut(text).decode("utf-8", "surrogatepass"))
+    is_flat = text.count(b"{") + text.count(b"[") <= MOST_LEVELS
+    return raw if is_flat or not _is_deeper(raw, MOST_LEVELS) else _shallow(raw)
+
+
+def cut_in(raw: dict[str, Any]) -> Iterator[str]:
+    """The fields of an object that gave way."""
+    return (field for field, value in raw.items() if value == TOO_DEEP)
+
+
+def _cut(text: bytes) -> bytes:
+    """The same with null for every value that begins too deep; linear, and without end where the text has none."""
+    parts, depth, done = list[bytes](), 0, 0
+    for token in _TOKEN.finditer(text):
+        if token[0] in _OPENING:
+            depth += 1
+            if depth == _CUT_AT:
+                parts.append(text[done : token.start()])
+        elif token[0] in _CLOSING:
+            if depth == _CUT_AT:
+                parts.append(b"null")
+                done = token.end()
+            depth -= 1
+    rest = text[done:] if depth < _CUT_AT else b""
+    return b"".join((*parts, rest))
+
+
+def _shallow(raw: Any) -> Any:  # noqa: ANN401 - any JSON
+    if not isinstance(raw, dict):
+        return raw
+    if isinstance(raw.get("items"), list):
+        return {**raw, "items": [_readable(item) for item in raw["items"]]}
+    if "object" in raw and "type" in raw:
+        return {**raw, "object": _readable(raw["object"])}
+    return _readable(raw)
+
+
+def _readable(raw: Any) -> Any:  # noqa: ANN401 - any JSON
+    """An object that can be told from others, be it that the rest of it does not read."""
+    if not isinstance(raw, dict) or not _is_deeper(raw, MOST_LEVELS):
+        return raw
+    kept = {key: _or_words(value, MOST_LEVELS - 1) for key, value in raw.items()}
+    if isinstance(raw.get("metadata"), dict):  # who wrote which field stands there as well
+        kept["metadata"] = {key: _or_words(value, MOST_LEVELS - 2) for key, value in raw["metadata"].items()}
+    return kept
+
+
+def _or_words(value: Any, levels: int) -> Any:  # noqa: ANN401 - any JSON
+    return TOO_DEEP if _is_deeper(value, levels) else value
+
+
+def _is_deeper(value: Any, levels: int) -> bool:  # noqa: ANN401 - any JSON
+    """Whether there are more levels of objects and lists. Iterative, for the depth is anybody's choice."""
+    level = [value] if value.__class__ is dict or value.__class__ is list else []
+    while level and levels:
+        levels -= 1
+        insides = (outer.values() if outer.__class__ is dict else outer for outer in level)
+        level = [inner for inside in insides for inner in inside if inner.__class__ is dict or inner.__class__ is list]
+    return bool(level)
