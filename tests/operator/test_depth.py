@@ -65,7 +65,7 @@ def listed(kind: str, *items: str) -> bytes:
 def test_op100_a_list_and_a_watch_go_on_beside_it(levels: int) -> None:
     deep, well = written(template(), levels), json.dumps(a_template("6", "b", name="u"))
     raw = Answer(200, listed(TEMPLATE_KIND, deep, well)).json()
-    assert is_list(raw)
+    assert is_list(raw, KINDS["ResourceClaimTemplate"])
     assert [item["metadata"] for item in raw["items"]] == [template()["metadata"], json.loads(well)["metadata"]]
     assert [item["spec"] for item in raw["items"]] == [TOO_DEEP, json.loads(well)["spec"]]
     what, seen = event_of(f'{{"type": "ADDED", "object": {deep}}}'.encode())
@@ -98,7 +98,8 @@ def test_op100_what_is_no_json_is_none_however_deep(text: str) -> None:
 
 def test_op100_a_deep_list_of_nothing_known_is_no_answer() -> None:
     assert Answer(200, nested(5000).encode()).json() == {}
-    assert not is_list(Answer(200, f'{{"items": [{nested(5000)}]}}'.encode()).json())
+    text = f'{{"metadata": {{"resourceVersion": "1"}}, "items": [{nested(5000)}]}}'
+    assert not is_list(Answer(200, text.encode()).json(), KINDS["ResourceClaimTemplate"])
     with pytest.raises(Unreachable):
         event_of(nested(5000).encode())
 
