@@ -6,9 +6,14 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from grove_core.areas.gang_termination.design.judge import judge_by_design
+from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step, causes_of
 from grove_core.reconcile import reconcile
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.podclique import CliqueStatus
 from tests.property.strategies.worlds import World, is_termination, storms, worlds
+from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 
 def ends_in(world: World) -> list[Step]:
@@ -55,3 +60,19 @@ class TestPL027:
         for step in ends_in(world):
             if causes_of(step.action) & causes_of(refused.action):
                 assert told[step.target] == ("PL-012" if step.target == refused.target else "PL-027")
+
+
+@pytest.mark.req("WL-024")
+def test_gt066_a_number_that_is_a_slip_is_not_counted_one_by_one() -> None:
+    """Whoever scales a breached group to all that an int32 holds stops nobody else."""
+    raw = set_raw(clique_raw("a"), groups=({"name": "g", "cliqueNames": ["a"], "replicas": 3, "minAvailable": 2},))
+    rest = at_rest(applied(raw))
+    breached = (Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "", "", rest.now),)
+    groups = tuple(
+        replace(one, replicas=2**31 - 1, status=replace(one.status, conditions=breached)) for one in rest.groups
+    )
+    was = CliqueStatus(recorded=True, was_available=True)
+    cliques = tuple(replace(one, status=was) for one in rest.cliques[:1])
+    (judged,) = judge_by_design(replace(rest, groups=groups, cliques=cliques, pods_of={})).groups
+    assert judged.lost == 2**31 - 2
+    assert judged.breach is Truth.TRUE

@@ -4,8 +4,7 @@ Two levels of protection (GT-050 to GT-053): a group ends single replicas only w
 decides. Replicas whose delay still runs count as breached, so a group never falls below its minimum by its own hand.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final
@@ -25,6 +24,7 @@ from grove_core.kernel.conditions import Truth, condition_of, is_true, transitio
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.names import member_clique_name
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 
@@ -38,7 +38,7 @@ def judge_group(
     lacking: Sequence[CliqueJudgement],
     now: datetime,
     guard: Why | None,
-    there: AbstractSet[str],
+    there: Collection[PodClique],
 ) -> GroupJudgement:
     """Judge a scaling group on its judged cliques (GT-040 to GT-056, GT-066).
 
@@ -48,7 +48,7 @@ def judge_group(
         lacking: those of its cliques with too few ready pods that are not being deleted.
         now: the snapshot's clock.
         guard: why nothing of the set is ended, if nothing is.
-        there: the names of its cliques that are not being deleted; asked for only where it :func:`stands_breached`.
+        there: its cliques that are not being deleted; asked for only where it :func:`stands_breached`.
     """
     if guard is None and group.replica_index >= root.spec.replicas:
         guard = Why.REPLICA_SCALED_IN
@@ -92,13 +92,18 @@ def _breached_replicas(group: ScalingGroup, members: Sequence[CliqueJudgement]) 
     return dict(sorted(found.items())) if found else _NONE
 
 
-def _incomplete_replicas(group: ScalingGroup, breached: Iterable[int], there: AbstractSet[str]) -> int:
-    """How many replicas that are not breached lack a clique: a half-done end takes no reason away (GT-066)."""
-    name, whole = group.ref.name, set(breached)
-    return sum(
-        index not in whole and any(member_clique_name(name, index, short) not in there for short in group.clique_names)
-        for index in range(group.replicas)
+def _incomplete_replicas(group: ScalingGroup, breached: Collection[int], there: Iterable[PodClique]) -> int:
+    """How many replicas that are not breached lack a clique: a half-done end takes no reason away (GT-066).
+
+    Linear in what is there, whatever number somebody asked for (WL-024).
+    """
+    names, indices = {clique.ref.name for clique in there}, {clique.group_replica_index for clique in there}
+    whole = sum(
+        0 <= index < group.replicas
+        and all(member_clique_name(group.ref.name, index, short) in names for short in group.clique_names)
+        for index in indices.difference(breached)
     )
+    return group.replicas - len(breached) - whole
 
 
 def _acting_on(breached: Mapping[int, Sequence[CliqueJudgement]], delay: timedelta) -> Mapping[int, Sequence[Breach]]:

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import overload
 
@@ -82,10 +81,10 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
             members[clique.owner_uid].append(judged)
     gone = {clique.uid for clique in leaving}
     standing = tuple(clique for clique in snapshot.cliques if clique.uid not in gone) if gone else snapshot.cliques
-    there = _names_of([group.uid for group in snapshot.groups if stands_breached(group)], standing)
+    there = _cliques_of([group.uid for group in snapshot.groups if stands_breached(group)], standing)
     groups = tuple(
         [
-            judge_group(root, group, members.get(group.uid, ()), now, guard, there.get(group.uid, frozenset()))
+            judge_group(root, group, members.get(group.uid, ()), now, guard, there.get(group.uid, ()))
             for group in snapshot.groups
             if not group.deleting
         ]
@@ -103,13 +102,13 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
     )
 
 
-def _names_of(groups: Collection[str], cliques: Iterable[PodClique]) -> Mapping[str, AbstractSet[str]]:
-    """Uid of each of these scaling groups -> the names of its cliques; mostly there are no such groups."""
-    names: dict[str, set[str]] = {uid: set() for uid in groups}
-    for clique in cliques if names else ():
-        if clique.owner_uid in names:
-            names[clique.owner_uid].add(clique.ref.name)
-    return names
+def _cliques_of(groups: Collection[str], cliques: Iterable[PodClique]) -> Mapping[str, list[PodClique]]:
+    """Uid of each of these scaling groups -> its cliques; mostly there are no such groups."""
+    found: dict[str, list[PodClique]] = {uid: [] for uid in groups}
+    for clique in cliques if found else ():
+        if clique.owner_uid in found:
+            found[clique.owner_uid].append(clique)
+    return found
 
 
 def guard_of(snapshot: Snapshot) -> Why | None:

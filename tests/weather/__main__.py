@@ -1,0 +1,29 @@
+"""Play many lives, and tell which went wrong: ``python -m tests.weather --first 0 --seeds 100``."""
+
+import argparse
+import sys
+
+from tests.weather.happening import lived
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.weather", description=__doc__)
+    parser.add_argument("--first", type=int, default=0, help="number of the first")
+    parser.add_argument("--seeds", type=int, default=100, help="how many; sets are changed in every second one")
+    parser.add_argument("--log", action="store_true", help="print what the operator said in those that went wrong")
+    told = parser.parse_args()
+    wrong = ends = 0
+    for seed in range(told.first, told.first + told.seeds):
+        life = lived(seed, changes=seed % 2 == 1)
+        wrong, ends = wrong + bool(life.faults), ends + life.ends
+        for words in life.faults:
+            sys.stdout.write(f"{seed}: {words}\n")
+        if life.faults and told.log:
+            sys.stdout.write(life.log.getvalue())
+        sys.stdout.flush()
+    sys.stdout.write(f"{told.seeds} lives, {wrong} went wrong, {ends} deletions of cliques\n")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

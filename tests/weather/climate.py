@@ -1,0 +1,73 @@
+"""How well a server is: what it answers in its own place, how late, and which connections are cut."""
+
+import asyncio
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from aiohttp import web
+
+from tests.weather.store import Json
+
+_DELAYS: Final = (0.05, 1.0, 8.0, 40.0)  # seconds; the last is longer than an answer is waited for
+_PATIENCE: Final = "0135"
+_TROUBLE: Final = ("busy", "busy", "fault", "no leader", "slow", "slow", "cut")
+_CODES: Final = {"busy": 429, "no leader": 503, "fault": 500}
+
+
+@dataclass
+class Climate:
+    """What goes wrong, by chance.
+
+    Attributes:
+        bad: how often with a request, from 0 to 1.
+        hesitates: how often with the deletion of a clique: the server has no time for it yet.
+        cuts: how often with an event of a watch.
+        denied: a method that is refused for cliques, and for pods that are to be made; empty for none.
+    """
+
+    chance: Random
+    bad: float = 0.0
+    hesitates: float = 0.0
+    cuts: float = 0.0
+    denied: str = ""
+
+    async def before(self, request: web.Request) -> web.Response | None:
+        """What is answered without anything being done; None where the server goes on."""
+        of_cliques = request.path.endswith(("/pods", "/podcliques")) or "/podcliques/" in request.path
+        if of_cliques and request.method == self.denied:
+            return _status(403, reason="Forbidden")
+        if request.method == "DELETE" and of_cliques and self.chance.random() < self.hesitates:
+            return _status(_CODES["busy"], patience="3")
+        if self.chance.random() >= self.bad:
+            return None
+        what = self.chance.choice(_TROUBLE)
+        if what == "slow":
+            await asyncio.sleep(self.chance.choice(_DELAYS))
+            return None
+        if what == "cut":
+            _cut(request)
+        return _status(_CODES.get(what, 500), patience=self.chance.choice(_PATIENCE) if what == "busy" else "")
+
+    async def after(self, request: web.Request) -> None:
+        """It is done; the answer may come late, or never."""
+        if self.chance.random() >= self.bad / 2:
+            return
+        if self.chance.random() < 0.5:
+            _cut(request)
+        else:
+            await asyncio.sleep(self.chance.choice(_DELAYS))
+
+    def ends_watch(self) -> bool:
+        """Whether the connection goes before the next event."""
+        return self.chance.random() < self.cuts
+
+
+def _status(code: int, *, reason: str = "", patience: str = "") -> web.Response:
+    told: Json = {"kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": f"trouble {code}"}
+    return web.json_response(told, status=code, headers={"Retry-After": patience} if patience else {})
+
+
+def _cut(request: web.Request) -> None:
+    if request.transport is not None:
+        request.transport.abort()

@@ -1,0 +1,149 @@
+"""One operator in its process, killed and started again, and who watches that it ends nothing that is well."""
+
+import asyncio
+import io
+from contextlib import suppress
+from random import Random
+from typing import Final
+
+from grove_core.resources.keys import GROUP, GROUP_REPLICA
+from grove_core.resources.podclique import GROUP_KIND
+from grove_shell.client.connection import Connection
+from grove_shell.operator.process import Process
+from grove_shell.operator.turns import Turn
+from grove_shell.settings.operator import OperatorSettings
+from tests.operator.answering import no_token
+from tests.weather.climate import Climate
+from tests.weather.kubelet import Kubelet, is_ready
+from tests.weather.serving import Serving
+from tests.weather.store import Address, Json, Store, is_leaving
+from tests.weather.virtual_time import seconds
+
+NAMESPACE: Final = "ml"
+_HEARD: Final = 0.05  # seconds: what a watch brought longer ago the operator knows
+_LONGEST_END: Final = 120
+_SETTINGS: Final = {"leaderElection": {"enabled": False}, "serving": {"host": "127.0.0.1", "port": 0}}
+
+
+class Life:
+    """A cluster and its operator.
+
+    Attributes:
+        faults: what went wrong, by when.
+        recoveries: how often everything becomes well while a deletion of a clique is on its way.
+        ends: how many deletions of cliques the server was asked for.
+        judges: whether every such deletion needs a breach: not where sets are scaled, updated or deleted.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.chance = Random(seed)
+        self.store = Store()
+        self.climate = Climate(self.chance)
+        self.serving = Serving(self.store, self.climate)
+        self.serving.hear_deletion, self.serving.hear_event = self._hear_deletion, self._hear_event
+        self.kubelet = Kubelet(self.store, self.chance)
+        self.faults: list[str] = []
+        self.recoveries = 0.2
+        self.ends = 0
+        self.judges = True
+        self.log = io.StringIO()
+        self._told: dict[str, tuple[float, Json]] = {}  # uid of a pod -> when a watch told of it, and how it was
+        self._server = ""
+        self._process: Process | None = None
+        self._running: asyncio.Task[int] | None = None
+
+    def begin(self, server: str) -> None:
+        """Start an operator."""
+        self._server = server
+        connection, settings = Connection(server, None, no_token), OperatorSettings.model_validate(_SETTINGS)
+        self._process = Process(connection=connection, settings=settings, out=self.log)
+        self._running = asyncio.ensure_future(self._process.run())
+
+    async def end(self) -> None:
+        """As a SIGTERM does it."""
+        assert self._process is not None
+        assert self._running is not None
+        self._process.stop.set()
+        async with asyncio.timeout(_LONGEST_END):
+            code = await self._running
+        if code:
+            self.fault(f"the operator left with {code}")
+
+    async def kill(self) -> None:
+        """As a SIGKILL does it: nothing of it goes on, wherever it is."""
+        for task in asyncio.all_tasks():
+            if "/grove_shell/" in getattr(task.get_coro(), "cr_code").co_filename:  # noqa: B009 - typed as any awaitable
+                task.cancel()
+        for handle in asyncio.get_running_loop()._scheduled:  # type: ignore[attr-defined]  # noqa: SLF001 - what wakes it
+            if isinstance(getattr(handle._callback, "__self__", None), Turn):  # noqa: SLF001 - as above
+                handle.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._gone()
+
+    async def _gone(self) -> None:
+        assert self._running is not None
+        async with asyncio.timeout(_LONGEST_END):
+            await self._running
+
+    def look_after(self) -> None:
+        """It never ends by itself."""
+        if self._running is not None and self._running.done():
+            self.fault(f"the operator died: {self._running}")
+            self.begin(self._server)
+
+    def fault(self, words: str) -> None:
+        self.faults.append(f"after {seconds():.1f} s: {words}")
+
+    def cliques(self) -> list[Json]:
+        return [raw for raw in self.store.of("PodClique", NAMESPACE) if not is_leaving(raw)]
+
+    def pods_of(self, clique: Json) -> list[Json]:
+        return self.store.owned_by(clique["metadata"]["uid"], "Pod")
+
+    def groups_of(self, root: str) -> list[Json]:
+        return [raw for raw in self.store.of(GROUP_KIND, NAMESPACE) if raw["metadata"]["name"].startswith(f"{root}-")]
+
+    def _hear_event(self, what: str, raw: Json) -> None:
+        if raw.get("kind") == "Pod":
+            self._told[raw["metadata"]["uid"]] = (seconds(), {} if what == "DELETED" else raw)
+
+    def _is_well(self, clique: Json) -> bool:
+        """Whether enough of its pods are ready, and the operator must know that."""
+
+        def is_known(pod: Json) -> bool:
+            when, raw = self._told.get(pod["metadata"]["uid"], (seconds(), {}))
+            return when < seconds() - _HEARD and bool(raw) and is_ready(raw) and not is_leaving(raw)
+
+        ready = [pod for pod in self.pods_of(clique) if is_ready(pod) and not is_leaving(pod) and is_known(pod)]
+        return not is_leaving(clique) and len(ready) >= clique["spec"]["minAvailable"]
+
+    def _hear_deletion(self, address: Address, aim: Json) -> None:
+        """In the moment in which it goes out, what it ends must not be well, as far as was told (GT-033, GT-050)."""
+        raw = self.store.there.get(address)
+        if address.kind != "PodClique" or raw is None or raw["metadata"]["resourceVersion"] != aim["resourceVersion"]:
+            return
+        self.ends += 1
+        if self.chance.random() < self.recoveries:
+            self.kubelet.sick.clear()
+        labels = raw["metadata"]["labels"]
+        root = Address("PodCliqueSet", NAMESPACE, labels["app.kubernetes.io/part-of"])
+        if self.judges and root in self.store.there and self._is_well_there(root, labels):
+            self.fault(f"{address.name} is well, and ended")
+
+    def _is_well_there(self, root: Address, labels: dict[str, str]) -> bool:
+        """Whether the replica of a set with these labels is, and that of a group where they name one."""
+        template = self.store.there[root]["spec"]["template"]
+        replica = f"{root.name}-{labels['grove.io/podcliqueset-replica-index']}"
+        well = {clique["metadata"]["name"] for clique in self.cliques() if self._is_well(clique)}
+        grouped = {name for group in template["podCliqueScalingGroups"] for name in group["cliqueNames"]}
+        alone = {f"{replica}-{one['name']}" for one in template["cliques"] if one["name"] not in grouped}
+        for group in template["podCliqueScalingGroups"]:
+            name = f"{replica}-{group['name']}"
+            spec = self.store.get(Address(GROUP_KIND, NAMESPACE, name))["spec"]
+            parts = [
+                {f"{name}-{index}-{one}" for one in group["cliqueNames"]} <= well for index in range(spec["replicas"])
+            ]
+            own = labels.get(GROUP[0]) != name or parts[int(labels[GROUP_REPLICA[0]])]
+            if sum(parts) < spec["minAvailable"] or not own:
+                return False
+        return alone <= well
