@@ -51,8 +51,7 @@ class Why(Rule):
         "GT-051", "breached since {since}; the delay of {delay} ends at {until}", code="DelayRunning"
     )
     REPLICAS_LOST = Clause(
-        "GT-066",
-        "{lost} more count as breached: something of them is missing while the scaling group stands as breached",
+        "GT-066", "{lost} more count as breached: of its replica of the set nothing is left but what is breached of it"
     )
     DELEGATED_TO_SET = Clause(
         "GT-052",

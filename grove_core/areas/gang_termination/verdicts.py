@@ -104,7 +104,7 @@ class GroupJudgement(NamedTuple):
         replica_fates: replica index -> fate, for the breached replicas.
         acting: replica index -> its breaches, where a delay counts for them and nothing forbids to act on them.
         guard: why none of its replicas is ended whatever is breached, if so.
-        lost: how many further replicas count as breached because something of them is missing (GT-066).
+        lost: how many further replicas count as breached, because nothing of them is left (GT-066).
     """
 
     group: ScalingGroup

@@ -84,18 +84,13 @@ def breached_replicas(world: World, group: ScalingGroup, verdict: Verdict) -> di
 
 
 def lost_replicas(world: World, group: ScalingGroup, verdict: Verdict) -> list[int]:
-    """What is missing of a group that is breached, and was, counts as what broke."""
+    """Of a group that is breached, and was, the end has begun where all that is left of its gang are its breaches."""
     breached = breached_replicas(world, group, verdict)
     was = [one.status for one in group.status.conditions if one.type == "MinAvailableBreached"]
-    if not breached or was != [Truth.TRUE] or group.status.updating:
+    left = {one.ref.name for one in world.cliques if one.replica_index == group.replica_index and not one.deleting}
+    if was != [Truth.TRUE] or group.status.updating or not left or left != {n for of in breached.values() for n in of}:
         return []
-    there = [clique.ref.name for clique in world.cliques if clique.owner_uid == group.uid and not clique.deleting]
-    return [
-        replica
-        for replica in range(group.replicas)
-        if replica not in breached
-        and not all(f"{group.ref.name}-{replica}-{short}" in there for short in group.clique_names)
-    ]
+    return [replica for replica in range(group.replicas) if replica not in breached]
 
 
 def judge_group(world: World, group: ScalingGroup, verdict: Verdict) -> None:

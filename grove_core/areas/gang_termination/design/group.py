@@ -4,7 +4,7 @@ Two levels of protection (GT-050 to GT-053): a group ends single replicas only w
 decides. Replicas whose delay still runs count as breached, so a group never falls below its minimum by its own hand.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final
@@ -23,8 +23,6 @@ from grove_core.areas.gang_termination.verdicts import (
 from grove_core.kernel.conditions import Truth, condition_of, is_true, transition_time
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
-from grove_core.resources.names import member_clique_name
-from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 
@@ -38,7 +36,7 @@ def judge_group(
     lacking: Sequence[CliqueJudgement],
     now: datetime,
     guard: Why | None,
-    there: Collection[PodClique],
+    left_of_replica: int,
 ) -> GroupJudgement:
     """Judge a scaling group on its judged cliques (GT-040 to GT-056, GT-066).
 
@@ -48,7 +46,8 @@ def judge_group(
         lacking: those of its cliques with too few ready pods that are not being deleted.
         now: the snapshot's clock.
         guard: why nothing of the set is ended, if nothing is.
-        there: its cliques that are not being deleted; asked for only where it :func:`stands_breached`.
+        left_of_replica: how many cliques of its replica of the set are not being deleted; asked for only where it
+            :func:`stands_breached`.
     """
     if guard is None and group.replica_index >= root.spec.replicas:
         guard = Why.REPLICA_SCALED_IN
@@ -57,8 +56,8 @@ def judge_group(
     if group.status.updating:
         breach = Truth.UNKNOWN
     else:
-        if breached and stands_breached(group):
-            lost = _incomplete_replicas(group, breached, there)
+        if stands_breached(group) and 0 < left_of_replica == sum(map(len, breached.values())):
+            lost = group.replicas - len(breached)
         if group.replicas - len(breached) - lost < group.needed:
             breach = Truth.TRUE
     delay = delay_of(root, group)
@@ -90,20 +89,6 @@ def _breached_replicas(group: ScalingGroup, members: Sequence[CliqueJudgement]) 
         if judged.breach is Truth.TRUE and 0 <= judged.clique.group_replica_index < group.replicas:
             found.setdefault(judged.clique.group_replica_index, []).append(judged)
     return dict(sorted(found.items())) if found else _NONE
-
-
-def _incomplete_replicas(group: ScalingGroup, breached: Collection[int], there: Iterable[PodClique]) -> int:
-    """How many replicas that are not breached lack a clique: a half-done end takes no reason away (GT-066).
-
-    Linear in what is there, whatever number somebody asked for (WL-024).
-    """
-    names, indices = {clique.ref.name for clique in there}, {clique.group_replica_index for clique in there}
-    whole = sum(
-        0 <= index < group.replicas
-        and all(member_clique_name(group.ref.name, index, short) in names for short in group.clique_names)
-        for index in indices.difference(breached)
-    )
-    return group.replicas - len(breached) - whole
 
 
 def _acting_on(breached: Mapping[int, Sequence[CliqueJudgement]], delay: timedelta) -> Mapping[int, Sequence[Breach]]:

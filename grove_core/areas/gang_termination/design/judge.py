@@ -1,7 +1,7 @@
 """A set as the design sees it: each clique, each group, then each replica of the set."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import overload
 
@@ -81,10 +81,11 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
             members[clique.owner_uid].append(judged)
     gone = {clique.uid for clique in leaving}
     standing = tuple(clique for clique in snapshot.cliques if clique.uid not in gone) if gone else snapshot.cliques
-    there = _cliques_of([group.uid for group in snapshot.groups if stands_breached(group)], standing)
+    stand = any(map(stands_breached, snapshot.groups))
+    left = Counter(clique.replica_index for clique in standing) if stand else Counter[int]()
     groups = tuple(
         [
-            judge_group(root, group, members.get(group.uid, ()), now, guard, there.get(group.uid, ()))
+            judge_group(root, group, members.get(group.uid, ()), now, guard, left[group.replica_index])
             for group in snapshot.groups
             if not group.deleting
         ]
@@ -100,15 +101,6 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
         replicas=judge_replicas(root, wanted, lacking.values(), groups, now, guard),
         guard=guard,
     )
-
-
-def _cliques_of(groups: Collection[str], cliques: Iterable[PodClique]) -> Mapping[str, list[PodClique]]:
-    """Uid of each of these scaling groups -> its cliques; mostly there are no such groups."""
-    found: dict[str, list[PodClique]] = {uid: [] for uid in groups}
-    for clique in cliques if found else ():
-        if clique.owner_uid in found:
-            found[clique.owner_uid].append(clique)
-    return found
 
 
 def guard_of(snapshot: Snapshot) -> Why | None:
