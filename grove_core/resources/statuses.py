@@ -5,10 +5,10 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
-from grove_core.kernel.conditions import REMOVED, Condition
+from grove_core.kernel.conditions import REMOVED, Condition, condition_of, is_true
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, thaw
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import CONDITIONS
+from grove_core.resources.keys import CONDITIONS, MIN_AVAILABLE_BREACHED
 from grove_core.resources.meta import read_conditions, read_update
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, SetStatus
@@ -21,6 +21,11 @@ HasStatus = TypeVar("HasStatus", bound=PodClique | ScalingGroup | PodCliqueSet |
 _UNSAID: Final = ("", EMPTY)
 _PROGRESS: Final = "updateProgress"
 _TYPE: Final = attrgetter("type")
+
+
+def stands_breached(status: StoredStatus) -> bool:
+    """Whether it says that its clique or scaling group is breached."""
+    return is_true(condition_of(status.conditions, MIN_AVAILABLE_BREACHED))
 
 
 def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: tuple[Condition, ...]) -> FrozenMap:

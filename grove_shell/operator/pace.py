@@ -4,12 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from grove_core.kernel.conditions import condition_of, is_true
 from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Make, Outcome, SetStatus, Stage, Step
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
-from grove_core.resources.statuses import StoredStatus
+from grove_core.resources.statuses import stands_breached
 from grove_core.snapshot.snapshot import Snapshot
 
 _LONGEST_SILENCE: Final = 5.0
@@ -79,13 +78,9 @@ def _pause(statuses: int, seen: Snapshot, *, writes: bool) -> float:
 def _breached(seen: Snapshot) -> frozenset[Ref]:
     """Who stands as breached."""
     return frozenset(
-        {part.ref for part in seen.cliques if _stands_breached(part.status)}
-        | {part.ref for part in seen.groups if _stands_breached(part.status)}
+        {part.ref for part in seen.cliques if stands_breached(part.status)}
+        | {part.ref for part in seen.groups if stands_breached(part.status)}
     )
-
-
-def _stands_breached(status: StoredStatus) -> bool:
-    return is_true(condition_of(status.conditions, MIN_AVAILABLE_BREACHED))
 
 
 def _may_wait(step: Step, breached: frozenset[Ref]) -> bool:

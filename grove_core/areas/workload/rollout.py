@@ -12,14 +12,13 @@ from grove_core.areas.workload.rolling_clique import roll_clique, stands_in
 from grove_core.areas.workload.rolling_group import GroupReplica, replicas_of, roll_group
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
-from grove_core.kernel.conditions import condition_of, is_true
 from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.wants import Applied, Desired, Want, Withheld
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.names import member_clique_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import stands_breached
 from grove_core.resources.template import ON_DELETE
 
 _NOBODY: Final = -1
@@ -176,7 +175,7 @@ def _state_of(scene: Scene, part: ReplicaPart) -> ReplicaState:
         pods = pods_of.get(clique.uid, ())
         placed += sum(pod.scheduled for pod in pods)
         outdated = outdated or not scene.revision.is_current(clique, clique_part)
-        breached = breached or _is_breached(clique)
+        breached = breached or stands_breached(clique.status)
         rolling = rolling or clique.status.updating
         if not clique_part.group:
             available = available and scene.ready[clique.uid] >= clique.needed
@@ -191,7 +190,7 @@ def _state_of(scene: Scene, part: ReplicaPart) -> ReplicaState:
         outdated = outdated or any(replica.outdated for replica in found)
         rolling = rolling or group.status.updating
         available = available and serving >= group.needed
-        breached = breached or _is_breached(group)
+        breached = breached or stands_breached(group.status)
     return ReplicaState(part, outdated, available, placed, breached, rolling, groups)
 
 
@@ -199,10 +198,6 @@ def _may_roll(clique: PodClique, pods: Sequence[Pod]) -> bool:
     """A quick look that spares most cliques the thorough one."""
     target = clique.template_hash
     return clique.status.updating or any(pod.template_hash != target for pod in pods)
-
-
-def _is_breached(item: PodClique | ScalingGroup) -> bool:
-    return is_true(condition_of(item.status.conditions, MIN_AVAILABLE_BREACHED))
 
 
 def _given_up(scene: Scene, states: Sequence[ReplicaState]) -> "_Rolls":

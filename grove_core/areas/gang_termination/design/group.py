@@ -20,11 +20,12 @@ from grove_core.areas.gang_termination.verdicts import (
     Keep,
     Suspend,
 )
-from grove_core.kernel.conditions import Truth, condition_of, is_true, transition_time
+from grove_core.kernel.conditions import Truth, condition_of, transition_time
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import stands_breached
 
 _KEEP: Final = Keep()
 _NONE: Final[Mapping[int, Any]] = MappingProxyType({})
@@ -46,8 +47,8 @@ def judge_group(
         lacking: those of its cliques with too few ready pods that are not being deleted.
         now: the snapshot's clock.
         guard: why nothing of the set is ended, if nothing is.
-        left_of_replica: how many cliques of its replica of the set are not being deleted; asked for only where it
-            :func:`stands_breached`.
+        left_of_replica: how many cliques of its replica of the set are not being deleted; asked for only where its
+            status says that it is breached.
     """
     if guard is None and group.replica_index >= root.spec.replicas:
         guard = Why.REPLICA_SCALED_IN
@@ -56,7 +57,7 @@ def judge_group(
     if group.status.updating:
         breach = Truth.UNKNOWN
     else:
-        if stands_breached(group) and 0 < left_of_replica == sum(map(len, breached.values())):
+        if stands_breached(group.status) and 0 < left_of_replica == sum(map(len, breached.values())):
             lost = group.replicas - len(breached)
         if group.replicas - len(breached) - lost < group.needed:
             breach = Truth.TRUE
@@ -69,11 +70,6 @@ def judge_group(
     return GroupJudgement(
         group, delay, breached, breach, since, fate_of_whole(fates.values()), fates, acting, guard, lost
     )
-
-
-def stands_breached(group: ScalingGroup) -> bool:
-    """Whether its status says that it is breached."""
-    return is_true(condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED))
 
 
 def delay_of(root: PodCliqueSet, group: ScalingGroup) -> timedelta | None:

@@ -7,12 +7,13 @@ from typing import overload
 
 from grove_core.areas.gang_termination.coverage import not_collected
 from grove_core.areas.gang_termination.design.clique import judge_clique
-from grove_core.areas.gang_termination.design.group import judge_group, stands_breached
+from grove_core.areas.gang_termination.design.group import judge_group
 from grove_core.areas.gang_termination.design.replica import judge_replicas
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
+from grove_core.resources.statuses import stands_breached
 from grove_core.snapshot.size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -81,7 +82,7 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
             members[clique.owner_uid].append(judged)
     gone = {clique.uid for clique in leaving}
     standing = tuple(clique for clique in snapshot.cliques if clique.uid not in gone) if gone else snapshot.cliques
-    stand = any(map(stands_breached, snapshot.groups))
+    stand = any(stands_breached(group.status) for group in snapshot.groups)
     left = Counter(clique.replica_index for clique in standing) if stand else Counter[int]()
     groups = tuple(
         [
