@@ -16,13 +16,14 @@ from grove_shell.actions.manifests import objects_of
 from grove_shell.manifests.installation import Installation
 from tests.cluster.api import APPLY, Api, Json, wait_until
 from tests.cluster.programs import HOST
+from tests.cluster.rights import await_rights
 
 RBAC: Final = "rbac.authorization.k8s.io"
 SECONDS: Final = 30.0
 
 
 def apply(api: Api, objects: Iterable[Json], **query: str) -> list[Json]:
-    """``kubectl apply --server-side``, in the order that is given; definitions are waited for."""
+    """``kubectl apply --server-side``, in the order that is given; definitions and rights are waited for."""
     applied = []
     for one in objects:
         meta = one["metadata"]
@@ -36,6 +37,7 @@ def apply(api: Api, objects: Iterable[Json], **query: str) -> list[Json]:
         if one["kind"] == "CustomResourceDefinition":
             name = one["metadata"]["name"]
             wait_until(lambda name=name: api.get("customresourcedefinitions", name), _established, f"{name} is served")  # type: ignore[misc]  # mypy infers no type for a default of a lambda
+    await_rights(api, applied)
     return applied
 
 
