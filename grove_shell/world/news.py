@@ -42,15 +42,18 @@ def life_of(raw: Mapping[str, Any]) -> Life:
 class News(Buried):
     """What went, and whether news are of a time before; mutable."""
 
-    def is_late(self, now: Life, known: Known | None) -> bool:
-        """Whether news are older than what is known of an object, than its end, or than who has its name (OP-002)."""
+    def comes(self, now: Life, known: Known | None) -> bool:
+        """Take in that an object is there; whether that is news, and not from before what is known (OP-002).
+
+        Known is who has its name, in which version, and who went.
+        """
         uid, version = now
         if known is not None and version < known.version:
             if known.uid == uid:
-                return True
+                return False
             if version > 0:
                 self.bury(uid, known.version)  # of two of one name the older is gone (OP-087)
-        return self.is_past(uid, version)
+        return not self.is_past(uid, version)
 
     def succeed(self, now: Life, known: Known | None) -> None:
         """It has its name now; who had it before is gone, whether its end was told or not (OP-087)."""

@@ -86,7 +86,7 @@ class Shelves(Sights):
         address, life = _address_of(kind, raw), life_of(raw)
         owner = controller_in(raw)
         before, home = self._places[kind].get(address), self.home_in(kind, raw, owner)
-        if self._news.is_late(life, before):
+        if not self._news.comes(life, before):
             return
         is_misplaced = before is not None and owner.uid in self._home_of_owner and home != before.home  # OP-003
         if before is not None and (before.uid, before.version) == life and not is_misplaced:

@@ -93,7 +93,7 @@ class TopologyShelf:
         """One is new or has changed."""
         ref, life = topology_ref(str(raw["metadata"]["name"]), kind), life_of(raw)
         before = self._known.get(ref)
-        if life == before or self._news.is_late(life, before):
+        if life == before or not self._news.comes(life, before):
             return
         self._news.succeed(life, before)
         self._news.raise_again(life.uid)
