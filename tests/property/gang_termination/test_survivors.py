@@ -1,15 +1,19 @@
 """What mutants of gang termination lived through until these tests were written (specs/mutants.md)."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from grove_core.admit import admit
 from grove_core.areas.gang_termination.clocks import deadline, fate_by, fate_of_whole
+from grove_core.areas.gang_termination.design.group import delay_of
+from grove_core.areas.gang_termination.design.judge import judge_by_design
 from grove_core.areas.gang_termination.endings import absents_of, end_by
 from grove_core.areas.gang_termination.rules import Refuse, Why
 from grove_core.areas.gang_termination.verdicts import Breach, Delegate, GroupFate, Keep, Terminate, Wait
 from grove_core.kernel.admission import Deny
+from grove_core.kernel.conditions import Truth
 from grove_core.kernel.refs import Ref
 from tests.property.gang_termination.objections import GROUPS, changed
 from tests.property.resources.manifests import clique_set, clique_template, group_template
@@ -72,3 +76,22 @@ def test_gt032_a_deadline_beyond_the_calendar_is_never_due(early: timedelta) -> 
     breach = Breach(Ref("v1", "PodClique", "ml", "x"), end - timedelta(minutes=1), timedelta(hours=1))
     assert deadline(breach.since, breach.delay) == end
     assert fate_by([breach], end - early) == Wait(end)
+
+
+def test_gt030_a_group_that_its_set_does_not_know_has_the_delay_of_the_set() -> None:
+    """As one whose entry in the template was taken out, until it is gone."""
+    pool = {"name": "pool", "cliqueNames": ["a"], "terminationDelay": "1h"}
+    seen = at_rest(applied(set_raw(clique_raw("a"), groups=(pool,), terminationDelay="2h")))
+    (group,) = seen.groups
+    unknown = replace(group, ref=Ref(group.ref.api_version, group.ref.kind, group.ref.namespace, "llm-0-gone"))
+    assert delay_of(seen.root, group) == timedelta(hours=1)
+    assert delay_of(seen.root, unknown) == timedelta(hours=2)
+
+
+def test_gt011_a_clique_that_wants_no_pod_and_has_none_has_enough() -> None:
+    """Scaled to none by somebody, with a status to be written."""
+    seen = at_rest(applied(set_raw(clique_raw("a"))))
+    (clique,) = seen.cliques
+    empty = replace(seen, cliques=(replace(clique, replicas=0, min_available=0),), pods_of={})
+    (judged,) = judge_by_design(empty).cliques
+    assert judged.breach is Truth.FALSE

@@ -1,0 +1,63 @@
+"""What was tried a moment ago holds back what hangs on it, and nothing else."""
+
+import pytest
+
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Outcome
+from grove_core.kernel.wants import Absent, Desired, Present, Want
+from grove_core.plan.difference import difference, steps_for
+from grove_core.plan.plan import Plan
+from grove_core.resources.keys import GROVE
+from tests.property.plan.test_survivors import BECAUSE, GUARD, KNOWN, Seen, manifest
+
+CAUSE, FIRST, SECOND = (Ref(GROVE, "PodClique", "ml", f"llm-0-{name}") for name in "cab")
+RESTS = ((CAUSE, GUARD),)
+END = (
+    Absent(FIRST, GUARD, BECAUSE, RESTS),
+    Absent(SECOND, GUARD, BECAUSE, RESTS),
+    Absent(CAUSE, GUARD, BECAUSE, RESTS, is_cause=True),
+)
+
+
+def plan_after(wants: tuple[Want, ...], target: Ref, outcome: Outcome, detail: str = "") -> Plan:
+    """After one of the steps was tried."""
+    (tried,) = (step for step in steps_for(wants) if step.target == target)
+    return difference(Desired(wants), Seen(KNOWN, attempts=(Attempt(tried, outcome, detail),)), findings=())
+
+
+def told(plan: Plan) -> dict[str, str]:
+    """Who is withheld -> by which rule."""
+    return {held.target.name: held.because[0].rule.requirement for held in plan.withheld}
+
+
+@pytest.mark.parametrize(
+    ("refused", "goes", "withheld"),
+    [
+        (FIRST, [SECOND], {"llm-0-a": "PL-012", "llm-0-c": "PL-014"}),
+        (SECOND, [FIRST], {"llm-0-b": "PL-012", "llm-0-c": "PL-014"}),
+        (CAUSE, [], {"llm-0-a": "PL-027", "llm-0-b": "PL-027", "llm-0-c": "PL-012"}),
+    ],
+    ids=["the first companion", "the second companion", "the cause"],
+)
+def test_pl014_pl027_companions_wait_for_their_cause_and_not_for_each_other(
+    refused: Ref, goes: list[Ref], withheld: dict[str, str]
+) -> None:
+    plan = plan_after(END, refused, Outcome.REFUSED, "held by a webhook")
+    assert [step.target for step in plan.steps] == goes
+    assert told(plan) == withheld
+
+
+@pytest.mark.parametrize(("said", "words"), [("quota", "quota"), ("", "no detail given")])
+def test_pl012_a_refusal_is_told_in_the_words_of_the_server(said: str, words: str) -> None:
+    plan = plan_after(END[:1], FIRST, Outcome.REFUSED, said)
+    ((held,), ()) = plan.withheld, plan.steps
+    assert dict(held.because[0].facts)["detail"] == words
+    assert held.because[1:] == BECAUSE
+
+
+def test_pl017_what_was_made_is_not_made_again_and_holds_nobody_up() -> None:
+    wants = tuple(Present(ref, manifest(ref.name), BECAUSE) for ref in (FIRST, SECOND, CAUSE))
+    for made in (FIRST, SECOND, CAUSE):
+        plan = plan_after(wants, made, Outcome.DONE)
+        assert {step.target for step in plan.steps} == {FIRST, SECOND, CAUSE} - {made}
+        assert not plan.withheld
