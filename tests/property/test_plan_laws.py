@@ -9,6 +9,7 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
+from grove_core.areas.gang_termination.rulesets import rule_set, rule_sets
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
@@ -166,8 +167,13 @@ class TestLegality:
     def test_pl003_a_want_without_a_reason_is_a_fault_of_ours(self) -> None:
         snapshot = world_of(b"").snapshot
         want = Absent(snapshot.root.ref, snapshot.root.guard, ())
-        with pytest.raises(BrokenInvariant, match="PL-003"):
+        with pytest.raises(BrokenInvariant, match=r"^PL-003: want without a reason: Absent\("):
             difference(Desired((want,)), snapshot, rules="design", wake_at=None, findings=())
+
+    def test_a_plan_names_the_rules_that_judged(self) -> None:
+        snapshot = world_of(ENDING).snapshot
+        for rules in rule_sets().values():
+            assert rule_set(reconcile(snapshot, rules).rules) is rules
 
     @given(worlds())
     def test_pl011_only_what_differs_is_written(self, world: World) -> None:
