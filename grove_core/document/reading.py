@@ -186,7 +186,7 @@ def _step(raw: Json, because: tuple[Reason, ...]) -> Step:
     if name == "apply":
         action = Apply(whole_object(raw["object"]), guard)
     elif name == "setStatus":
-        action = SetStatus(whole_object(raw["object"]), guard)
+        action = SetStatus(whole_object(raw["object"]), guard, tuple(map(_ref, items(raw.get("endOf", [])))))
     elif name == "dropFinalizer":
         action = DropFinalizer(text(raw["object"]["finalizer"]), guard)
     elif name == "delete":

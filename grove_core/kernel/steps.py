@@ -12,7 +12,10 @@ from grove_core.kernel.refs import Guard, Ref
 
 @unique
 class Stage(IntEnum):
-    """All steps of a stage are tried before the next stage begins; a cause only if its companions are gone (PL-014)."""
+    """All steps of a stage are tried before the next stage begins.
+
+    A cause only if its companions are gone (PL-014), what tells of their end only if the cause is, too (PL-028).
+    """
 
     FOUNDATION = 1
     WORKLOAD = 2
@@ -55,10 +58,14 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class SetStatus:
-    """Write status fields; ``fields`` holds only what differs, conditions whole (PL-011)."""
+    """Write status fields; ``fields`` holds only what differs, conditions whole (PL-011).
+
+    With ``end_of`` it tells of a termination: it is written once all that rests on these causes is gone (PL-028).
+    """
 
     fields: FrozenMap
     guard: Guard
+    end_of: tuple[Ref, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +97,13 @@ class Delete:
 
 
 def causes_of(action: "Action") -> frozenset[Ref]:
-    """What a deletion rests on; two deletions belong to one termination if some object is a cause of both (PL-014)."""
-    return frozenset(ref for ref, _ in action.rests_on) if isinstance(action, Delete) else frozenset()
+    """What a deletion rests on, or the end that a status tells of (PL-014, PL-028).
+
+    Two of them belong to one termination if some object is a cause of both.
+    """
+    if isinstance(action, Delete):
+        return frozenset(ref for ref, _ in action.rests_on)
+    return frozenset(action.end_of) if isinstance(action, SetStatus) else frozenset()
 
 
 @dataclass(frozen=True, slots=True)

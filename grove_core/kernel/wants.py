@@ -55,6 +55,7 @@ class Status:
 
     Attributes:
         is_foundation: whether it has to be written before what is made in the same round.
+        end_of: of which causes it tells the end (PL-028).
     """
 
     target: Ref
@@ -62,6 +63,7 @@ class Status:
     fields: FrozenMap
     because: tuple[Reason, ...]
     is_foundation: bool = False
+    end_of: tuple[Ref, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,8 @@ def _stronger(one: Want, other: Want) -> Want:
         fields = _joined(one.fields, other.fields)
         if fields is not None:
             early = one.is_foundation or other.is_foundation
-            return Status(one.target, one.guard, fields, (*one.because, *other.because), early)
+            ends = (*one.end_of, *other.end_of)
+            return Status(one.target, one.guard, fields, (*one.because, *other.because), early, ends)
     elif _strength(one) != _strength(other) and 0 not in {_strength(one), _strength(other)}:
         return one if _strength(one) > _strength(other) else other
     raise BrokenInvariant("PL-013", f"two wants for {one.target}: {one} and {other}")

@@ -7,10 +7,12 @@ from typing import assert_never
 
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.errors import BrokenInvariant
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
     Action,
     Apply,
+    Attempt,
     Create,
     Delete,
     DropFinalizer,
@@ -49,7 +51,7 @@ def difference(
     refused = {attempt.step.aim: attempt for attempt in view.attempts if attempt.outcome is Outcome.REFUSED}
     steps: list[Step] = []
     withheld = list(desired.held_back)
-    held_of: dict[Ref, Step] = {}  # cause -> the first deletion that rests on it and is held back
+    held_of: dict[Ref, Step] = {}  # cause -> the first step that rests on it and is held back
     untold: Step | None = None
     wanted = sorted(_with_tolls(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
     causes = {ref for step in wanted for ref in causes_of(step.action)}
@@ -58,21 +60,12 @@ def difference(
         if step.target in causes and isinstance(step.action, Apply):
             continue  # it would look like a change of somebody else's (PL-026); it is wished again in the next round
         attempt = refused.get(step.aim) if refused else None
-        companion = _first_among(held_of, step) if held_of and step.stage is Stage.CAUSE else None
-        cause = _first_among(stays, step) if stays else None
         if is_told_first(step) and attempt is not None:
             untold = step
         if isinstance(step.action, Make) and step.target in made:
             continue  # it exists; the listing has not caught up
-        if attempt is not None:
-            why = Why.REFUSED_BEFORE.because(step.target, detail=attempt.detail or "no detail given")
-        elif cause is not None:
-            why = Why.CAUSE_REMAINS.because(step.target, cause=cause.target.short)
-        elif companion is not None:
-            why = Why.COMPANION_REMAINS.because(step.target, companion=companion.target.short)
-        elif untold is not None and rests_on_the_told(step):
-            why = Why.UNTOLD.because(step.target, subject=untold.target.short)
-        else:
+        why = _obstacle(step, attempt, stays, held_of, untold)
+        if why is None:
             steps.append(step)
             continue
         for ref in causes_of(step.action):
@@ -125,13 +118,40 @@ def _action_for(want: Want) -> tuple[Stage, Action]:
         case Applied():
             return Stage.WORKLOAD, Apply(want.fields, want.guard)
         case Status():
-            return Stage.FOUNDATION if want.is_foundation else Stage.STATUS, SetStatus(want.fields, want.guard)
+            stage = Stage.FOUNDATION if want.is_foundation else Stage.STATUS
+            return stage, SetStatus(want.fields, want.guard, want.end_of)
         case Absent():
             return Stage.CAUSE if want.is_cause else Stage.CLEANUP, Delete(want.guard, want.rests_on, want.foreground)
         case Released():
             return Stage.CLEANUP, DropFinalizer(want.finalizer, want.guard)
         case _:
             assert_never(want)
+
+
+def _obstacle(
+    step: Step, attempt: Attempt | None, stays: Mapping[Ref, Step], held_of: Mapping[Ref, Step], untold: Step | None
+) -> Reason | None:
+    """Why a step has to wait; None where it is tried.
+
+    Args:
+        attempt: a moment ago, that was refused.
+        stays: what a refused deletion of a cause rests on -> that deletion.
+        held_of: what a step before this one, which is held back, rests on -> that step.
+        untold: the status that had to be written first, and was refused.
+    """
+    if attempt is not None:
+        return Why.REFUSED_BEFORE.because(step.target, detail=attempt.detail or "no detail given")
+    part = _first_among(held_of, step) if held_of and step.stage >= Stage.CAUSE else None
+    if part is not None and step.stage is Stage.STATUS:
+        return Why.END_REMAINS.because(step.target, part=part.target.short)
+    cause = _first_among(stays, step) if stays else None
+    if cause is not None:
+        return Why.CAUSE_REMAINS.because(step.target, cause=cause.target.short)
+    if part is not None:
+        return Why.COMPANION_REMAINS.because(step.target, companion=part.target.short)
+    if untold is not None and rests_on_the_told(step):
+        return Why.UNTOLD.because(step.target, subject=untold.target.short)
+    return None
 
 
 def _causes_that_stay(wanted: Iterable[Step], refused: Container[object]) -> Mapping[Ref, Step]:
@@ -141,6 +161,6 @@ def _causes_that_stay(wanted: Iterable[Step], refused: Container[object]) -> Map
 
 
 def _first_among(found: Mapping[Ref, Step], step: Step) -> Step | None:
-    """Of some deletions by what they rest on, one that ends for the same cause as this one (PL-014, PL-027)."""
+    """Of some steps by what they rest on, one of the same end as this one (PL-014, PL-027, PL-028)."""
     same = (found[cause] for cause in causes_of(step.action) if cause in found)
     return min(same, key=lambda other: other.sort_key, default=None)

@@ -24,9 +24,9 @@ Tries: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]
 def tries(steps: Iterable[Step]) -> Tries:
     """What may be tried side by side, stage after stage; answers are sent in.
 
-    A cause is left alone while a companion of it could not be deleted (PL-014); so causes go one by one. Nothing is
-    made after a status that had to be written first, and was not (PL-021), nor on something that was to be ensured, and
-    was not (PL-023).
+    A cause is left alone while a companion of it could not be deleted (PL-014); so causes go one by one. What tells of
+    an end is not written where a part of that could not be deleted (PL-028). Nothing is made after a status that had to
+    be written first, and was not (PL-021), nor on something that was to be ensured, and was not (PL-023).
     """
     spoiled, missing = set[Ref](), set[Ref]()
     untold = False
@@ -35,8 +35,10 @@ def tries(steps: Iterable[Step]) -> Tries:
             if stage is Stage.CAUSE and not spoiled.isdisjoint(causes_of(ready[0].action)):
                 spoiled |= causes_of(ready[0].action)
                 continue
+            if spoiled and stage is Stage.STATUS:
+                ready = [one for one in ready if spoiled.isdisjoint(causes_of(one.action))]  # noqa: PLW2901 - fewer of them
             if untold:
-                ready = [step for step in ready if not rests_on_the_told(step)]  # noqa: PLW2901 - fewer of them
+                ready = [step for step in ready if not rests_on_the_told(step)]  # noqa: PLW2901 - as above
             if missing:
                 ready = [step for step in ready if not relies_on(step, missing)]  # noqa: PLW2901 - as above
             answers = (yield ready) if ready else ()

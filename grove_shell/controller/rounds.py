@@ -78,7 +78,8 @@ def run_to_rest(
         until: let time pass to this moment; None to stop at the first rest.
 
     Raises:
-        BrokenInvariant: a round has the very steps of the one before it, so none would ever be the last (PL-002).
+        BrokenInvariant: a round has the very steps of the one before it, or of one of many before it at the same
+            moment, so none would ever be the last (PL-002).
     """
     plan = reconcile(start, rules)
     told = forecast_of(plan, start.now)
@@ -103,7 +104,7 @@ def run_to_rest(
         if seen is None:
             break
         before, plan = plan, reconcile(seen, rules)
-        if plan.steps and plan.steps == before.steps:
+        if plan.steps and (plan.steps == before.steps or course.goes_nowhere(plan, now)):
             aims = ", ".join(f"{type(step.action).__name__} {step.target.short}" for step in plan.steps[:3])
             raise BrokenInvariant("PL-002", f"the same steps again and again: {aims}")
         course.sees(plan, now)

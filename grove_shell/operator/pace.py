@@ -84,11 +84,11 @@ def _breached(seen: Snapshot) -> frozenset[Ref]:
 
 
 def _may_wait(step: Step, breached: frozenset[Ref]) -> bool:
-    """Whether it is a status that records neither that something was available nor that a breach begins or ends.
+    """Whether it is a status that tells of no end, and not that something was available or a breach begins or ends.
 
     Each may be over at the next look, and what was not written then was never so.
     """
-    if not isinstance(step.action, SetStatus) or step.stage is Stage.FOUNDATION:
+    if not isinstance(step.action, SetStatus) or step.stage is Stage.FOUNDATION or step.action.end_of:
         return False
     status = step.action.fields
     told = {

@@ -221,6 +221,16 @@ def test_op024_the_end_of_a_breach_does_not_wait() -> None:
     assert pace.due(steps, replace(seen, cliques=(breached, *others)), 101.0).steps == steps[:1]
 
 
+@pytest.mark.req("PL-028")
+def test_op024_what_tells_of_an_end_is_written_with_it() -> None:
+    """By the next look the end is over, and nothing would tell of it any more."""
+    steps, seen = some_statuses({"conditions": ({"type": "GangTerminationInProgress", "status": "True"},)}, ready=False)
+    first, *others = steps
+    assert isinstance(first.action, SetStatus)
+    telling = replace(first, action=replace(first.action, end_of=(first.target,)))
+    assert Pace(told_at=100.0).due((telling, *others), seen, 101.0).steps == (telling,)
+
+
 def test_op027_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
     """The first look ends in an exception that nobody thought of; the second one is as ever."""
     looks: list[Snapshot] = []

@@ -8,10 +8,11 @@ import pytest
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Outcome, Step
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.rounds import run_to_rest
 from grove_shell.world.memory import MemoryWorld
+from tests.property.plan.test_survivors import BECAUSE
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 
@@ -28,8 +29,38 @@ class Deaf:
         return self.there.observe(root, now, attempts)
 
 
+@dataclass
+class Undoing:
+    """A world in which somebody takes every PodGang away that was seen twice."""
+
+    there: MemoryWorld
+    looks: int = 0
+
+    def attempt(self, step: Step) -> Attempt:
+        return self.there.attempt(step)
+
+    def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
+        others = tuple(one for one in attempts if one.step.target.kind != "PodGang")
+        seen = self.there.observe(root, now, others)
+        assert seen is not None
+        self.looks = self.looks + 1 if seen.gangs else 0
+        if self.looks < 2:
+            return seen
+        self.looks = 0
+        for gang in seen.gangs:
+            self.there.attempt(Step(Stage.CLEANUP, gang.ref, Delete(gang.guard), BECAUSE))
+        return self.there.observe(root, now, others)
+
+
 @pytest.mark.req("PL-002")
 def test_pl002_what_comes_again_and_again_at_one_moment_breaks_off() -> None:
     start = applied(set_raw(clique_raw("a")))
     with pytest.raises(BrokenInvariant, match="PL-002: the same steps again and again: Create PodGang/llm-0"):
         run_to_rest(Deaf(MemoryWorld((start,))), start, DESIGN, limit=None, until=None)
+
+
+@pytest.mark.req("PL-002")
+def test_pl002_a_circle_of_several_rounds_breaks_off_too() -> None:
+    start = applied(set_raw(clique_raw("a")))
+    with pytest.raises(BrokenInvariant, match="PL-002: the same steps again and again: "):
+        run_to_rest(Undoing(MemoryWorld((start,))), start, DESIGN, limit=None, until=None)

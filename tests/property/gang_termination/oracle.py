@@ -84,9 +84,16 @@ def breached_replicas(world: World, group: ScalingGroup, verdict: Verdict) -> di
 
 
 def lost_replicas(world: World, group: ScalingGroup, verdict: Verdict) -> list[int]:
-    """Of a group that is breached, and was, the end has begun where all that is left of its gang are its breaches."""
+    """Of a group that is breached, and was for its delay, the end has begun where all that is left of its gang are its
+    breaches.
+    """
     breached = breached_replicas(world, group, verdict)
-    was = [one.status for one in group.status.conditions if one.type == "MinAvailableBreached"]
+    stored = [one for one in group.status.conditions if one.type == "MinAvailableBreached"]
+    was = [one.status for one in stored]
+    if not world.root.spec.template.termination_delay:
+        return []
+    if any(world.now - one.last_transition_time < delay_of(world, group) for one in stored):
+        return []
     left = {one.ref.name for one in world.cliques if one.replica_index == group.replica_index and not one.deleting}
     if was != [Truth.TRUE] or group.status.updating or not left or left != {n for of in breached.values() for n in of}:
         return []

@@ -1,6 +1,8 @@
 """An end that broke off anywhere goes on: by a failed deletion, or because the operator died."""
 
 from dataclasses import replace
+from datetime import timedelta
+from typing import Final
 
 import pytest
 from hypothesis import event, given
@@ -12,6 +14,7 @@ from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step, cause
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus
+from grove_core.snapshot.snapshot import Snapshot
 from tests.property.strategies.worlds import World, is_termination, storms, worlds
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
@@ -22,8 +25,8 @@ def ends_in(world: World) -> list[Step]:
 
 
 class TestGT066:
-    """While the status of a scaling group says that it is breached, it is not updated, and nothing but breached
-    cliques of it is left of its replica of the set, its other replicas MUST count as breached too.
+    """While the status of a scaling group says that it is breached, its delay is over, it is not updated, and nothing
+    but breached cliques of it is left of its replica of the set, its other replicas MUST count as breached too.
     """
 
     @given(st.one_of(storms(), worlds()), st.floats(min_value=0, max_value=1), st.booleans())
@@ -62,17 +65,30 @@ class TestPL027:
                 assert told[step.target] == ("PL-012" if step.target == refused.target else "PL-027")
 
 
+POOL: Final = {"name": "g", "cliqueNames": ["a"], "replicas": 3, "minAvailable": 2}
+
+
+def one_breached_clique_left(since: timedelta, replicas: int = 3) -> Snapshot:
+    """Of a group with a delay of four hours that stands as breached for some time."""
+    rest = at_rest(applied(set_raw(clique_raw("a"), groups=(POOL,), terminationDelay="4h")))
+    breached = (Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "", "", rest.now - since),)
+    groups = tuple(
+        replace(one, replicas=replicas, status=replace(one.status, conditions=breached)) for one in rest.groups
+    )
+    was = CliqueStatus(recorded=True, was_available=True)
+    return replace(rest, groups=groups, cliques=tuple(replace(one, status=was) for one in rest.cliques[:1]), pods_of={})
+
+
 @pytest.mark.req("WL-024")
 def test_gt066_a_number_that_is_a_slip_is_not_counted_one_by_one() -> None:
     """Whoever scales a breached group to all that an int32 holds stops nobody else."""
-    raw = set_raw(clique_raw("a"), groups=({"name": "g", "cliqueNames": ["a"], "replicas": 3, "minAvailable": 2},))
-    rest = at_rest(applied(raw))
-    breached = (Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "", "", rest.now),)
-    groups = tuple(
-        replace(one, replicas=2**31 - 1, status=replace(one.status, conditions=breached)) for one in rest.groups
-    )
-    was = CliqueStatus(recorded=True, was_available=True)
-    cliques = tuple(replace(one, status=was) for one in rest.cliques[:1])
-    (judged,) = judge_by_design(replace(rest, groups=groups, cliques=cliques, pods_of={})).groups
+    (judged,) = judge_by_design(one_breached_clique_left(timedelta(hours=4), 2**31 - 1)).groups
     assert judged.lost == 2**31 - 2
     assert judged.breach is Truth.TRUE
+
+
+@pytest.mark.parametrize(("early", "lost"), [(timedelta(), 2), (timedelta(microseconds=1), 0)])
+def test_gt066_no_end_has_begun_before_the_delay_is_over(early: timedelta, lost: int) -> None:
+    """What is missing then was scaled out a moment ago, and may not have been made yet."""
+    (judged,) = judge_by_design(one_breached_clique_left(timedelta(hours=4) - early)).groups
+    assert judged.lost == lost

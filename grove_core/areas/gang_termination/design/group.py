@@ -19,8 +19,9 @@ from grove_core.areas.gang_termination.verdicts import (
     GroupJudgement,
     Keep,
     Suspend,
+    Terminate,
 )
-from grove_core.kernel.conditions import Truth, condition_of, transition_time
+from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -54,15 +55,15 @@ def judge_group(
         guard = Why.REPLICA_SCALED_IN
     breached = _breached_replicas(group, lacking) if lacking else _NONE
     breach, lost = Truth.FALSE, 0
+    delay, stored = delay_of(root, group), condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED)
     if group.status.updating:
         breach = Truth.UNKNOWN
     else:
-        if stands_breached(group.status) and 0 < left_of_replica == sum(map(len, breached.values())):
+        if 0 < left_of_replica == sum(map(len, breached.values())) and _is_due(group, stored, delay, now):
             lost = group.replicas - len(breached)
         if group.replicas - len(breached) - lost < group.needed:
             breach = Truth.TRUE
-    delay = delay_of(root, group)
-    since = transition_time(condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED), breach, now)
+    since = transition_time(stored, breach, now)
     if not breached:
         return GroupJudgement(group, delay, _NONE, breach, since, _KEEP, _NONE, _NONE, guard)
     acting = _NONE if delay is None or guard is not None else _acting_on(breached, delay)
@@ -70,6 +71,13 @@ def judge_group(
     return GroupJudgement(
         group, delay, breached, breach, since, fate_of_whole(fates.values()), fates, acting, guard, lost
     )
+
+
+def _is_due(group: ScalingGroup, stored: Condition | None, delay: timedelta | None, now: datetime) -> bool:
+    """Whether its stored breach may have ended its replica of the set already."""
+    if delay is None or stored is None or not stands_breached(group.status):
+        return False
+    return isinstance(fate_by((Breach(group.ref, stored.last_transition_time, delay),), now), Terminate)
 
 
 def delay_of(root: PodCliqueSet, group: ScalingGroup) -> timedelta | None:

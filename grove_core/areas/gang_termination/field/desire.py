@@ -1,10 +1,10 @@
 """What the existing operator would do about a judged set, and when time alone would change that (GF-060 to GF-085)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from grove_core.areas.gang_termination.clocks import first_of, wake_among
-from grove_core.areas.gang_termination.endings import absents_of, end_by
+from grove_core.areas.gang_termination.endings import End, absents_of, end_by
 from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.judge import FieldJudgement
 from grove_core.areas.gang_termination.field.rules import Why
@@ -19,9 +19,13 @@ def wants_of_field(snapshot: Snapshot, judgement: FieldJudgement, generation: Ge
     """Which cliques would be gone, and which statuses would change; nothing where nothing can be said."""
     if judgement.unknown:
         return Desired((), (Withheld(snapshot.root.ref, judgement.unknown),))
-    absents = tuple(_absents(snapshot.root, judgement))
+    whole = _ends_of(snapshot.root, judgement)
+    absents = tuple(_absents(judgement, whole))
     doomed = {absent.target for absent in absents}
-    statuses = (status for status in statuses_of(snapshot, judgement, generation) if status.target not in doomed)
+    causes = {index: tuple(ref for ref, _ in end.rests_on) for index, end in whole.items()}
+    statuses = (
+        status for status in statuses_of(snapshot, judgement, generation, causes) if status.target not in doomed
+    )
     return Desired((*absents, *statuses))
 
 
@@ -33,8 +37,11 @@ def wake_of_field(judgement: FieldJudgement) -> datetime | None:
     )
 
 
-def _absents(root: PodCliqueSet, judgement: FieldJudgement) -> Iterator[Absent]:
-    """Every clique that goes with what ends; one that is on its way already is not deleted again."""
+def _ends_of(root: PodCliqueSet, judgement: FieldJudgement) -> Mapping[int, End]:
+    """The replicas of the set that end, by their index."""
+    due = [replica for replica in judgement.replicas if isinstance(replica.fate, Terminate)]
+    if not due:
+        return {}
     cliques = {seen.clique.ref: seen.clique for seen in judgement.cliques}
     groups = {
         seen.group.ref: (
@@ -43,11 +50,14 @@ def _absents(root: PodCliqueSet, judgement: FieldJudgement) -> Iterator[Absent]:
         )
         for seen in judgement.groups
     }
-    whole = {
-        replica.number: end_by(Why.DELAY_EXPIRED, first_of(replica.breaches), root, cliques, groups)
-        for replica in judgement.replicas
-        if isinstance(replica.fate, Terminate)
+    return {
+        replica.number: end_by(Why.DELAY_EXPIRED, first_of(replica.breaches), root, cliques, groups) for replica in due
     }
+
+
+def _absents(judgement: FieldJudgement, whole: Mapping[int, End]) -> Iterator[Absent]:
+    """Every clique that goes with what ends; one that is on its way already is not deleted again."""
+    cliques = {seen.clique.ref: seen.clique for seen in judgement.cliques}
     parts = {
         (seen.group.uid, index): end_by(Why.GROUP_DELAY_EXPIRED, first_of(seen.acting[index]), seen.group, cliques, {})
         for seen in judgement.groups

@@ -81,6 +81,11 @@ class GroupSighting(NamedTuple):
         return is_true(self.flag)
 
     @property
+    def is_leaving(self) -> bool:
+        """Whether it is being deleted."""
+        return self.group.deleting
+
+    @property
     def because_of_guard(self) -> tuple[Reason, ...]:
         """Why its set does not act on its breach; nothing where it may."""
         if self.guard is None:
@@ -159,10 +164,11 @@ def _guard_of(seen: GroupSighting) -> Why | None:
 def _proper(group: ScalingGroup, members: Iterable[Sighting]) -> Mapping[int, list[Sighting]]:
     """The members by replica index, less those beyond the wanted replicas and those of foreign names (GF-030)."""
     found: defaultdict[int, list[Sighting]] = defaultdict(list)
+    shorts = frozenset(group.clique_names)
     for one in members:
         index, name = one.clique.group_replica_index, one.clique.ref.name
-        names = (member_clique_name(group.ref.name, index, short) for short in group.clique_names)
-        if 0 <= index < group.replicas and name in names:
+        before = member_clique_name(group.ref.name, index, "")
+        if 0 <= index < group.replicas and name.startswith(before) and name.removeprefix(before) in shorts:
             found[index].append(one)
     return found
 

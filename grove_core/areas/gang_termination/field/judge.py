@@ -11,7 +11,7 @@ from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.group import GroupSighting, look_at_group
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.sightings import Sighting, as_stored, look_at
-from grove_core.areas.gang_termination.verdicts import Breach, Ending, Keep, ReplicaFate, ending_among
+from grove_core.areas.gang_termination.verdicts import Breach, Ending, Keep, ReplicaFate, Terminate, ending_among
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.keys import COMPONENT, GROUP, MANAGED_BY, OPERATOR, SET
 from grove_core.resources.names import standalone_clique_name
@@ -30,6 +30,7 @@ class ReplicaSighting(NamedTuple):
         breaches: of its constituents, those that may be acted on (GF-071).
         absent: names of its standalone cliques that do not exist; then it is passed over (GF-070).
         cliques, groups: its constituents that are there.
+        lingers: whether it is passed over, and one that is due is still on its way out (GF-090).
     """
 
     number: int
@@ -38,6 +39,7 @@ class ReplicaSighting(NamedTuple):
     absent: tuple[str, ...]
     cliques: Sequence[Sighting]
     groups: Sequence[GroupSighting]
+    lingers: bool = False
 
 
 class FieldJudgement(NamedTuple):
@@ -125,14 +127,16 @@ def _replica(
     absent = tuple(name for name in names if name not in alone)
     cliques = [alone[name] for name in names if name in alone]
     constituents: list[Sighting | GroupSighting] = [*groups, *cliques]
-    found = () if absent else [breach for one in constituents if (breach := one.candidate(delay))]
+    found = [breach for one in constituents if not absent or one.is_leaving if (breach := one.candidate(delay))]
     fate = fate_by(found, snapshot.now) if found and not root.deleting else _KEEP
+    if absent:
+        return ReplicaSighting(index, _KEEP, (), absent, cliques, groups, isinstance(fate, Terminate))
     return ReplicaSighting(index, fate, found, absent, cliques, groups)
 
 
 def ending_of(judgement: FieldJudgement) -> Ending:
-    """What a judgement ends."""
+    """What a judgement ends, or has ended and is not gone yet."""
     return ending_among(
-        ((replica.number, replica.fate) for replica in judgement.replicas),
+        ((replica.number, Terminate() if replica.lingers else replica.fate) for replica in judgement.replicas),
         ((seen.group.ref.name, seen.fates) for seen in judgement.groups),
     )

@@ -68,6 +68,11 @@ class Sighting(NamedTuple):
         return is_true(self.breach)
 
     @property
+    def is_leaving(self) -> bool:
+        """Whether it is being deleted."""
+        return self.clique.deleting
+
+    @property
     def is_scheduled(self) -> bool:
         """Whether its condition says so."""
         return is_true(self.placed)

@@ -1,6 +1,7 @@
 """Which statuses the existing operator would write; only where they differ from the stored ones (GF-020 to GF-037)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from grove_core.areas.gang_termination.field.generations import Generation
@@ -9,9 +10,10 @@ from grove_core.areas.gang_termination.field.judge import FieldJudgement, Replic
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.sightings import Sighting
 from grove_core.areas.gang_termination.statuses import counts_of_group, status_if_other
-from grove_core.areas.gang_termination.verdicts import Availability, Terminate
+from grove_core.areas.gang_termination.verdicts import Availability
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import whole_seconds
 from grove_core.kernel.wants import Status
 from grove_core.resources.keys import TERMINATION_IN_PROGRESS
@@ -25,16 +27,21 @@ _ACTIVE: Final = (
 )
 
 
-def statuses_of(snapshot: Snapshot, judgement: FieldJudgement, generation: Generation) -> Iterator[Status]:
-    """A want for every status that differs from what would stand; flags only where the rules know them (GF-101)."""
+def statuses_of(
+    snapshot: Snapshot, judgement: FieldJudgement, generation: Generation, ends: Mapping[int, tuple[Ref, ...]]
+) -> Iterator[Status]:
+    """A want for every status that differs from what would stand; flags only where the rules know them (GF-101).
+
+    Args:
+        ends: index of each replica of the set that ends -> what that rests on.
+    """
     for seen in judgement.cliques:
         if not seen.clique.deleting:
             yield from _clique_status(seen)
-    ended = {replica.number for replica in judgement.replicas if isinstance(replica.fate, Terminate)}
     for group in judgement.groups:
         if not group.group.deleting:
-            ends = group.group.replica_index in ended if generation.asks_for_history else None
-            yield from _group_status(group, snapshot, ends=ends)
+            flagged_for = ends.get(group.group.replica_index, ()) if generation.asks_for_history else None
+            yield from _group_status(group, snapshot, flagged_for)
     root = snapshot.root
     if root.uid and not root.deleting:
         availability = availability_of(root, judgement)
@@ -47,26 +54,29 @@ def _clique_status(seen: Sighting) -> Iterator[Status]:
     yield from status_if_other(seen.clique, seen.counts.fields, conditions, seen.because)
 
 
-def _group_status(seen: GroupSighting, snapshot: Snapshot, *, ends: bool | None) -> Iterator[Status]:
-    """The status of a group.
+def _group_status(seen: GroupSighting, snapshot: Snapshot, causes: tuple[Ref, ...] | None) -> Iterator[Status]:
+    """The status of a group; with a new flag it is told once the end is done (GF-075, PL-028).
 
     Args:
-        ends: whether its replica of the set ends; None where the rules know no flags.
+        causes: what the end of its replica of the set rests on, nothing where it does not end; None where the rules
+            know no flags.
     """
     group, index = seen.group, seen.group.replica_index
     wanted = counts_of_group(group, scheduled=seen.scheduled, available=seen.available)
     conditions = [seen.breach] if seen.breach is not None else []
     because, removed = [seen.reason], tuple[str, ...]()
-    if ends and not seen.is_flagged:
+    flags = bool(causes) and not seen.is_flagged
+    if flags:
         now = whole_seconds(snapshot.now)
         message = _ACTIVE.format(index)
         conditions.append(
             Condition(TERMINATION_IN_PROGRESS, Truth.TRUE, Why.GANG_TERMINATION_ACTIVE.code, message, now)
         )
         because.append(Why.GANG_TERMINATION_ACTIVE.because(group.ref, replica=index))
-    elif ends is False and seen.flag is not None and seen.breach is not None and seen.breach.status is Truth.FALSE:
+    elif causes == () and seen.flag is not None and seen.breach is not None and seen.breach.status is Truth.FALSE:
         removed = (TERMINATION_IN_PROGRESS,)
-    yield from status_if_other(group, wanted, tuple(conditions), tuple(because), removed)
+    for status in status_if_other(group, wanted, tuple(conditions), tuple(because), removed):
+        yield replace(status, end_of=causes) if flags and causes else status
 
 
 def availability_of(root: PodCliqueSet, judgement: FieldJudgement) -> Availability:

@@ -1,0 +1,107 @@
+"""By the rules of the existing operator too an end that does not go through is neither forgotten nor without end."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.field.rulesets import NEWEST
+from grove_core.areas.gang_termination.rulesets import rule_sets
+from grove_core.areas.gang_termination.ruling import RuleSet
+from grove_core.kernel.conditions import condition_of, is_true
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Outcome, SetStatus, Step, causes_of
+from grove_core.reconcile import reconcile
+from grove_core.resources.keys import TERMINATION_IN_PROGRESS
+from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
+from grove_shell.controller.act import act
+from grove_shell.controller.rounds import run_to_rest
+from grove_shell.world.memory import MemoryWorld
+from tests.property.gang_termination_field.worlds import field_worlds
+from tests.property.strategies.worlds import World, is_termination
+
+HOLD: Final = "storage.example.com/flush"
+
+
+@dataclass
+class Unwilling:
+    """A world in which one object is not deleted."""
+
+    there: MemoryWorld
+    kept: Ref
+    outcome: Outcome
+
+    def attempt(self, step: Step) -> Attempt:
+        if step.target == self.kept and is_termination(step):
+            return Attempt(step, self.outcome, "no")
+        return self.there.attempt(step)
+
+    def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
+        return self.there.observe(root, now, attempts)
+
+
+class TestPL028:
+    """A status that tells that a replica was ended MUST NOT be written while a deletion that rests on the same cause
+    was refused, failed or is held back.
+    """
+
+    @given(
+        field_worlds(),
+        st.integers(min_value=0, max_value=7),
+        st.sampled_from([Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE]),
+    )
+    @pytest.mark.req("GF-075")
+    @pytest.mark.req("PL-014")
+    def test_no_group_is_flagged_for_an_end_that_did_not_take_place(
+        self, world: World, which: int, outcome: Outcome
+    ) -> None:
+        before = world.snapshot
+        plan = reconcile(before, NEWEST)
+        flags = [step for step in plan.steps if isinstance(step.action, SetStatus) and step.action.end_of]
+        ends = [
+            step
+            for step in plan.steps
+            if is_termination(step) and any(causes_of(step.action) & causes_of(flag.action) for flag in flags)
+        ]
+        if len(ends) <= which:
+            return
+        kept = ends[which]
+        there = Unwilling(MemoryWorld((before,)), kept.target, outcome)
+        answers = act(there, plan.steps)
+        after = there.observe(before.root.ref, before.now)
+        assert after is not None
+        waiting = {flag.target for flag in flags if causes_of(flag.action) & causes_of(kept.action)}
+        assert not waiting & {answer.step.target for answer in answers}
+        for group in after.groups:
+            if group.ref in waiting:
+                assert not is_true(condition_of(group.status.conditions, TERMINATION_IN_PROGRESS))
+        event(f"{outcome.value}, {len(waiting)} groups wait")
+        refused = reconcile(replace(before, attempts=(Attempt(kept, Outcome.REFUSED, "no"),)), NEWEST)
+        told = {held.target: held.because[0].rule.requirement for held in refused.withheld}
+        assert {told[target] for target in waiting} <= {"PL-028"}
+
+
+class TestGF090:
+    """While a constituent of a replica is due and is being deleted, no PodClique and no pod of that replica MUST be
+    created, also where one that is missing lets it be passed over.
+    """
+
+    @pytest.mark.req("PL-002")
+    @pytest.mark.req("WL-076")
+    @pytest.mark.parametrize("rules", rule_sets().values(), ids=rule_sets())
+    @given(field_worlds(), st.integers(min_value=0, max_value=7), st.booleans())
+    def test_nobody_ends_twice_while_a_finalizer_holds_the_cause(
+        self, rules: RuleSet, world: World, which: int, held: bool
+    ) -> None:
+        seen = replace(world.snapshot, complete=EVERY_KIND)  # so that what is missing is made
+        if held and which < len(seen.cliques):
+            clique = replace(seen.cliques[which], deleting=True, finalizers=(HOLD,))
+            seen = replace(seen, cliques=(*seen.cliques[:which], clique, *seen.cliques[which + 1 :]))
+        forecast = run_to_rest(MemoryWorld((seen,)), seen, rules, limit=None, until=None)
+        ended = Counter(step.target.name for round_ in forecast.rounds for step in round_.steps if is_termination(step))
+        assert max(ended.values(), default=0) <= 1
+        event(f"{min(len(ended), 3)} end in {min(len(forecast.rounds), 6)} rounds")
