@@ -29,6 +29,7 @@ from grove_core.kernel.steps import (
 from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, Present, Released, Status, Want, Withheld
 from grove_core.plan.plan import Plan
 from grove_core.plan.rules import Why
+from grove_core.plan.telling import without_the_end
 from grove_core.plan.toll import Tolls
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.view import View
@@ -68,6 +69,9 @@ def difference(
         if why is None:
             steps.append(step)
             continue
+        if why.rule is Why.END_REMAINS:
+            rest = without_the_end(step)
+            steps += [rest] if rest is not None else []
         for ref in causes_of(step.action):
             held_of.setdefault(ref, step)
         withheld.append(Withheld(step.target, (why, *step.because)))

@@ -1,6 +1,7 @@
 """Trying the steps of a plan, stage by stage; answers are recorded, never raised."""
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import groupby
 from typing import TypeAlias
 
@@ -15,6 +16,7 @@ from grove_core.kernel.steps import (
     is_told_first,
     rests_on_the_told,
 )
+from grove_core.plan.telling import without_the_end
 from grove_core.resources.reliance import relies_on
 from grove_shell.world.protocol import Attempting
 
@@ -24,8 +26,8 @@ Tries: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]
 def tries(steps: Iterable[Step]) -> Tries:
     """What may be tried side by side, stage after stage; answers are sent in.
 
-    A cause is left alone while a companion of it could not be deleted (PL-014); so causes go one by one. What tells of
-    an end is not written where a part of that could not be deleted (PL-028). Nothing is made after a status that had to
+    A cause is left alone while a companion of it could not be deleted (PL-014); so causes go one by one. An end is
+    not told where a part of it could not be deleted (PL-028). Nothing is made after a status that had to
     be written first, and was not (PL-021), nor on something that was to be ensured, and was not (PL-023).
     """
     spoiled, missing = set[Ref](), set[Ref]()
@@ -36,7 +38,7 @@ def tries(steps: Iterable[Step]) -> Tries:
                 spoiled |= causes_of(ready[0].action)
                 continue
             if spoiled and stage is Stage.STATUS:
-                ready = [one for one in ready if spoiled.isdisjoint(causes_of(one.action))]  # noqa: PLW2901 - fewer of them
+                ready = list(_without_ends(ready, spoiled))  # noqa: PLW2901 - fewer of them
             if untold:
                 ready = [step for step in ready if not rests_on_the_told(step)]  # noqa: PLW2901 - as above
             if missing:
@@ -47,6 +49,14 @@ def tries(steps: Iterable[Step]) -> Tries:
             for failed in (answer.step for answer in answers if answer.outcome is not Outcome.DONE):
                 spoiled |= causes_of(failed.action)
                 untold = untold or is_told_first(failed)
+
+
+def _without_ends(statuses: Iterable[Step], spoiled: AbstractSet[Ref]) -> Iterator[Step]:
+    """The statuses, without what they tell of ends that are not through (PL-028)."""
+    for step in statuses:
+        found = step if spoiled.isdisjoint(causes_of(step.action)) else without_the_end(step)
+        if found is not None:
+            yield found
 
 
 def act(world: Attempting, steps: Iterable[Step]) -> tuple[Attempt, ...]:

@@ -28,6 +28,7 @@ class Turn:
         dirty: something changed since its last look.
         rest_until: no look before, so that a burst of changes is one look.
         refused: what the server would not have lately (PL-012), and until when that stands.
+        unfinished: deletions of ends that failed, and are to be tried in the next round (GF-091).
         again: the next look is the one that follows a refusal at once (OP-028).
         pace: which steps of a plan are tried now.
     """
@@ -40,6 +41,7 @@ class Turn:
     patience: float = _FIRST_PATIENCE
     refused: tuple[Attempt, ...] = ()
     refused_until: float = 0.0
+    unfinished: tuple[Attempt, ...] = ()
     again: bool = False
     pace: Pace = field(default_factory=Pace)
 
@@ -55,16 +57,22 @@ class Turn:
         self.rest_until = max(self.rest_until, _now() + seconds)
 
     def stands(self, *, again: bool) -> tuple[Attempt, ...]:
-        """What was refused; when it had its time it is tried again if anybody still wants it."""
+        """What was refused; when it had its time it is tried again if anybody still wants it.
+
+        Of an end that has begun it is told then too that it failed: what is missing is missing for that (GF-091).
+        """
         if not again and _now() >= self.refused_until:
+            ends = (one for one in self.refused if is_end(one.step))
+            self.unfinished += tuple(replace(one, outcome=Outcome.CONFLICT) for one in ends)
             self.refused = ()
-        return self.refused
+        return (*self.refused, *self.unfinished)
 
     def went_well(self) -> None:
         """Patience begins anew when nothing failed for as long as the next pause would be (OP-023).
 
         A round between two tries says nothing of what fails: it may make what the next try ends again.
         """
+        self.unfinished = ()
         if not self.refused and _now() >= self.refused_until + self.patience:
             self.patience = _FIRST_PATIENCE
 
@@ -76,6 +84,7 @@ class Turn:
         """
         answers = tuple(attempts)
         self.refused = refused_so_far(self.refused, tuple(map(_as_it_stands, answers)))
+        self.unfinished = tuple(one for one in answers if one.outcome is Outcome.CONFLICT and is_end(one.step))
         self.pace.take(answers)
         if all(answer.outcome is Outcome.DONE for answer in answers):
             self.went_well()

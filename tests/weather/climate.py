@@ -12,6 +12,7 @@ from tests.weather.store import Json
 _DELAYS: Final = (0.05, 1.0, 8.0, 40.0)  # seconds; the last is longer than an answer is waited for
 _PATIENCE: Final = "0135"
 _TROUBLE: Final = ("busy", "busy", "fault", "no leader", "slow", "slow", "cut")
+_REASONS: Final = {403: "Forbidden", 409: "Conflict", 500: "InternalError", 503: "ServiceUnavailable"}
 _CODES: Final = {"busy": 429, "no leader": 503, "fault": 500}
 
 
@@ -24,6 +25,7 @@ class Climate:
         hesitates: how often with the deletion of a clique: the server has no time for it yet.
         cuts: how often with an event of a watch.
         denied: a method that is refused for cliques, and for pods that are to be made; empty for none.
+        kept: the name of a clique whose deletion is answered with ``kept_by`` so often as ``kept_for``.
     """
 
     chance: Random
@@ -31,12 +33,18 @@ class Climate:
     hesitates: float = 0.0
     cuts: float = 0.0
     denied: str = ""
+    kept: str = ""
+    kept_by: int = 403
+    kept_for: int = 0
 
     async def before(self, request: web.Request) -> web.Response | None:
         """What is answered without anything being done; None where the server goes on."""
         of_cliques = request.path.endswith(("/pods", "/podcliques")) or "/podcliques/" in request.path
         if of_cliques and request.method == self.denied:
             return _status(403, reason="Forbidden")
+        if request.method == "DELETE" and self.kept_for > 0 and request.path.endswith(f"/podcliques/{self.kept}"):
+            self.kept_for -= 1
+            return _status(self.kept_by, reason=_REASONS[self.kept_by])
         if request.method == "DELETE" and of_cliques and self.chance.random() < self.hesitates:
             return _status(_CODES["busy"], patience="3")
         if self.chance.random() >= self.bad:

@@ -17,6 +17,7 @@ _DELAYS: Final = (60, 120, 240)  # seconds, of terminations
 _SETTLED: Final = 120  # seconds
 _LONG: Final = 900
 _REST: Final = 600
+_HOLD: Final = "storage.example.com/flush"
 _FEW: Final = 20  # requests of an operator at rest in that time
 
 Happens: TypeAlias = Callable[[Life, Json, str], Awaitable[None] | None]
@@ -56,6 +57,20 @@ def clique_deleted(life: Life, clique: Json, _root: str) -> None:
     life.store.delete(Address("PodClique", NAMESPACE, clique["metadata"]["name"]), {})
 
 
+def held(life: Life, clique: Json, _root: str) -> None:
+    """By a finalizer of somebody else, so that it lingers when it ends."""
+    address = Address("PodClique", NAMESPACE, clique["metadata"]["name"])
+    life.store.change(address, lambda raw: raw["metadata"].setdefault("finalizers", []).append(_HOLD))
+
+
+def let_go(life: Life, _clique: Json, _root: str) -> None:
+    for raw in life.store.of("PodClique", NAMESPACE):
+        if _HOLD in raw["metadata"].get("finalizers", []):
+            kept = [one for one in raw["metadata"]["finalizers"] if one != _HOLD]
+            address = Address("PodClique", NAMESPACE, raw["metadata"]["name"])
+            life.store.change(address, lambda found, kept=kept: found["metadata"].update(finalizers=kept))  # type: ignore[misc]  # mypy infers no type for a default of a lambda
+
+
 def label_lost(life: Life, clique: Json, _root: str) -> None:
     for pod in life.pods_of(clique)[:1]:
         address = Address("Pod", NAMESPACE, pod["metadata"]["name"])
@@ -90,6 +105,7 @@ def updated(life: Life, _clique: Json, root: str) -> None:
 async def replaced(life: Life, _clique: Json, root: str) -> None:
     """Deleted, and made anew as soon as it is gone, however bad the weather."""
     address = Address("PodCliqueSet", NAMESPACE, root)
+    let_go(life, {}, "")
     life.store.delete(address, {}, foreground=life.chance.random() < 0.5)
     for _ in range(_LONG):
         await asyncio.sleep(1)
@@ -110,17 +126,18 @@ OFTEN: Final[tuple[Happens, ...]] = (
     pod_deleted,
     label_lost,
 )
-SELDOM: Final[tuple[Happens, ...]] = (*OFTEN, *OFTEN, clique_deleted, denied)
+SELDOM: Final[tuple[Happens, ...]] = (*OFTEN, *OFTEN, clique_deleted, denied, held, held, let_go)
 CHANGES: Final[tuple[Happens, ...]] = (*SELDOM, scaled, scaled, group_scaled, group_scaled, updated, updated, replaced)
+
+
+def clique(name: str, replicas: int = 1, least: int = 1) -> Json:
+    """Of a template."""
+    pod = {"containers": [{"name": "main", "image": "x:1"}]}
+    return {"name": name, "spec": {"roleName": name, "replicas": replicas, "minAvailable": least, "podSpec": pod}}
 
 
 def a_set(name: str, chance: Random) -> Json:
     """One clique alone, two in a scaling group."""
-
-    def clique(name: str, replicas: int, least: int) -> Json:
-        pod = {"containers": [{"name": "main", "image": "x:1"}]}
-        return {"name": name, "spec": {"roleName": name, "replicas": replicas, "minAvailable": least, "podSpec": pod}}
-
     size, delay = chance.choice((1, 2, 3)), chance.choice(_DELAYS)
     group: Json = {"name": "g", "cliqueNames": ["x", "y"], "replicas": size, "minAvailable": chance.randint(1, size)}
     own = {"terminationDelay": f"{delay // 2}s"} if chance.random() < 0.3 else {}
@@ -129,23 +146,28 @@ def a_set(name: str, chance: Random) -> Json:
         "cliques": [clique("a", chance.choice((1, 2)), 1), clique("x", 1, 1), clique("y", 2, chance.choice((1, 2)))],
         "podCliqueScalingGroups": [{**group, **own}],
     }
-    spec = {"replicas": chance.choice((1, 2)), "template": template}
+    return set_of(name, template, chance.choice((1, 2)))
+
+
+def set_of(name: str, template: Json, replicas: int = 1) -> Json:
+    """A set of this template."""
+    spec = {"replicas": replicas, "template": template}
     meta = {"name": name, "namespace": NAMESPACE}
     return {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": meta, "spec": spec}
 
 
-def lived(seed: int, *, changes: bool) -> Life:
+def lived(seed: int, *, changes: bool, rules: str = "design") -> Life:
     """A whole life.
 
     Args:
         seed: of all chance.
         changes: whether sets are scaled, updated and replaced too.
+        rules: by which the operator judges.
     """
-    return run_in_virtual_time(_live(seed, changes=changes))
+    return run_in_virtual_time(_live(Life(seed, rules), changes=changes))
 
 
-async def _live(seed: int, *, changes: bool) -> Life:
-    life = Life(seed)
+async def _live(life: Life, *, changes: bool) -> Life:
     life.judges = not changes
     roots = ("one", "two")[: life.chance.choice((1, 2))]
     async with life.serving.listening() as server, asyncio.TaskGroup() as others:
@@ -182,6 +204,7 @@ async def _rests(life: Life, roots: tuple[str, ...]) -> None:
     """The weather is fair and pods are as they are made, but for those of a clique that is to end for it."""
     life.climate.bad, life.climate.hesitates, life.climate.cuts, life.climate.denied = 0, 0, 0, ""
     life.recoveries, life.kubelet.sick = 0, set()
+    let_go(life, {}, "")
     await asyncio.sleep(_LONG)
     doomed = [clique for clique in life.cliques() if life.chance.random() < 0.2]
     life.kubelet.sick = {pod["metadata"]["uid"] for clique in doomed for pod in life.pods_of(clique)}

@@ -23,6 +23,8 @@ NAMESPACE: Final = "ml"
 _HEARD: Final = 0.05  # seconds: what a watch brought longer ago the operator knows
 _LONGEST_END: Final = 120
 _SETTINGS: Final = {"leaderElection": {"enabled": False}, "serving": {"host": "127.0.0.1", "port": 0}}
+_MINUTE: Final = 60  # seconds
+_OFTEN: Final = 6  # ends of one name in a minute
 
 
 class Life:
@@ -32,10 +34,11 @@ class Life:
         faults: what went wrong, by when.
         recoveries: how often everything becomes well while a deletion of a clique is on its way.
         ends: how many deletions of cliques the server was asked for.
+        ended: name of a clique -> uid of whoever had it -> when it was deleted.
         judges: whether every such deletion needs a breach: not where sets are scaled, updated or deleted.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, rules: str = "design") -> None:
         self.chance = Random(seed)
         self.store = Store()
         self.climate = Climate(self.chance)
@@ -47,6 +50,8 @@ class Life:
         self.ends = 0
         self.judges = True
         self.log = io.StringIO()
+        self._settings = OperatorSettings.model_validate({**_SETTINGS, "rules": rules})
+        self.ended: dict[str, dict[str, float]] = {}
         self._told: dict[str, tuple[float, Json]] = {}  # uid of a pod -> when a watch told of it, and how it was
         self._server = ""
         self._process: Process | None = None
@@ -55,8 +60,7 @@ class Life:
     def begin(self, server: str) -> None:
         """Start an operator."""
         self._server = server
-        connection, settings = Connection(server, None, no_token), OperatorSettings.model_validate(_SETTINGS)
-        self._process = Process(connection=connection, settings=settings, out=self.log)
+        self._process = Process(connection=Connection(server, None, no_token), settings=self._settings, out=self.log)
         self._running = asyncio.ensure_future(self._process.run())
 
     async def end(self) -> None:
@@ -123,12 +127,20 @@ class Life:
         if address.kind != "PodClique" or raw is None or raw["metadata"]["resourceVersion"] != aim["resourceVersion"]:
             return
         self.ends += 1
+        self._see_how_often(raw["metadata"]["name"], raw["metadata"]["uid"])
         if self.chance.random() < self.recoveries:
             self.kubelet.sick.clear()
         labels = raw["metadata"]["labels"]
         root = Address("PodCliqueSet", NAMESPACE, labels["app.kubernetes.io/part-of"])
         if self.judges and root in self.store.there and self._is_well_there(root, labels):
             self.fault(f"{address.name} is well, and ended")
+
+    def _see_how_often(self, name: str, uid: str) -> None:
+        """Whoever is made in the place of one that ended is not ended again at once, and again (OP-023, WL-076)."""
+        ended = self.ended.setdefault(name, {})
+        ended[uid] = seconds()
+        if sum(when > seconds() - _MINUTE for when in ended.values()) >= _OFTEN:
+            self.fault(f"{name} is ended again and again")
 
     def _is_well_there(self, root: Address, labels: dict[str, str]) -> bool:
         """Whether the replica of a set with these labels is, and that of a group where they name one."""

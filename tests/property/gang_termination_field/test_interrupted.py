@@ -9,22 +9,30 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from grove_core.areas.gang_termination.endings import ends_named_in
 from grove_core.areas.gang_termination.field.rulesets import NEWEST
 from grove_core.areas.gang_termination.rulesets import rule_sets
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.conditions import condition_of, is_true
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Outcome, SetStatus, Step, causes_of
+from grove_core.kernel.steps import Attempt, Make, Outcome, SetStatus, Step, causes_of
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import TERMINATION_IN_PROGRESS
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.act import act
 from grove_shell.controller.rounds import run_to_rest
 from grove_shell.world.memory import MemoryWorld
-from tests.property.gang_termination_field.worlds import field_worlds
+from tests.property.gang_termination_field.worlds import field_storms, field_worlds
 from tests.property.strategies.worlds import World, is_termination
 
 HOLD: Final = "storage.example.com/flush"
+SHARES: Final = st.floats(min_value=0, max_value=1, exclude_max=True)
+FAILURES: Final = st.sampled_from([Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE])
+
+
+def whose_end(root: Ref, step: Step) -> set[Ref]:
+    """The objects of which a replica ends with a deletion."""
+    return {replace(ref, replica=None) for ref in ends_named_in(root, step.because)}
 
 
 @dataclass
@@ -45,19 +53,19 @@ class Unwilling:
 
 
 class TestPL028:
-    """A status that tells that a replica was ended MUST NOT be written while a deletion that rests on the same cause
-    was refused, failed or is held back.
+    """That a replica was ended MUST NOT be told in a status while a deletion that rests on the same cause was refused,
+    failed or is held back; whatever else that status tells MUST NOT wait for it.
     """
 
     @given(
-        field_worlds(),
-        st.integers(min_value=0, max_value=7),
-        st.sampled_from([Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE]),
+        field_storms(),
+        SHARES,
+        FAILURES,
     )
     @pytest.mark.req("GF-075")
     @pytest.mark.req("PL-014")
     def test_no_group_is_flagged_for_an_end_that_did_not_take_place(
-        self, world: World, which: int, outcome: Outcome
+        self, world: World, part: float, outcome: Outcome
     ) -> None:
         before = world.snapshot
         plan = reconcile(before, NEWEST)
@@ -67,22 +75,57 @@ class TestPL028:
             for step in plan.steps
             if is_termination(step) and any(causes_of(step.action) & causes_of(flag.action) for flag in flags)
         ]
-        if len(ends) <= which:
+        if not ends:
             return
-        kept = ends[which]
+        kept = ends[int(part * len(ends))]
         there = Unwilling(MemoryWorld((before,)), kept.target, outcome)
-        answers = act(there, plan.steps)
-        after = there.observe(before.root.ref, before.now)
-        assert after is not None
+        untroubled = MemoryWorld((before,))
+        act(there, plan.steps)
+        act(untroubled, plan.steps)
         waiting = {flag.target for flag in flags if causes_of(flag.action) & causes_of(kept.action)}
-        assert not waiting & {answer.step.target for answer in answers}
-        for group in after.groups:
-            if group.ref in waiting:
-                assert not is_true(condition_of(group.status.conditions, TERMINATION_IN_PROGRESS))
+        found, as_planned = (
+            {group.ref: group.status for group in seen.groups if group.ref in waiting}
+            for seen in (there.observe(before.root.ref, before.now), untroubled.observe(before.root.ref, before.now))
+            if seen is not None
+        )
+        for ref, status in found.items():
+            assert not is_true(condition_of(status.conditions, TERMINATION_IN_PROGRESS))
+            others = [one for one in as_planned[ref].conditions if one.type != TERMINATION_IN_PROGRESS]
+            assert [one for one in status.conditions if one.type != TERMINATION_IN_PROGRESS] == others
+            assert replace(status, conditions=()) == replace(as_planned[ref], conditions=())
         event(f"{outcome.value}, {len(waiting)} groups wait")
         refused = reconcile(replace(before, attempts=(Attempt(kept, Outcome.REFUSED, "no"),)), NEWEST)
         told = {held.target: held.because[0].rule.requirement for held in refused.withheld}
         assert {told[target] for target in waiting} <= {"PL-028"}
+
+
+class TestGF091:
+    """A replica of which a deletion failed when its end was tried last MUST NOT be passed over for what is missing of
+    it (GF-070) at the look that tells of the failure, nor while the refusal stands, nor at the one that tries it again.
+    """
+
+    @given(field_storms(), SHARES, FAILURES)
+    @pytest.mark.req("GF-070")
+    @pytest.mark.req("WL-076")
+    def test_what_went_is_not_made_anew_and_the_rest_follows(self, world: World, part: float, outcome: Outcome) -> None:
+        before = replace(world.snapshot, complete=EVERY_KIND)  # so that what is missing is made
+        root = before.root.ref
+        plan = reconcile(before, NEWEST)
+        ends = [step for step in plan.steps if is_termination(step) and root in whose_end(root, step)]
+        if not ends:
+            return
+        kept = ends[int(part * len(ends))]
+        of_it = {step.target for step in ends if causes_of(step.action) & causes_of(kept.action)}
+        there = Unwilling(MemoryWorld((before,)), kept.target, outcome)
+        act(there, plan.steps)
+        after = there.observe(root, before.now, (Attempt(kept, outcome, "no"),))
+        assert after is not None
+        gone = replace(after, cliques=tuple(one for one in after.cliques if not one.deleting))
+        then = reconcile(gone, NEWEST)
+        assert not of_it & {step.target for step in then.steps if isinstance(step.action, Make)}
+        ended = {step.target for step in then.steps if is_termination(step)}
+        assert (kept.target in ended) == (outcome is not Outcome.REFUSED)
+        event(f"{outcome.value} of {min(len(of_it), 5)}")
 
 
 class TestGF090:

@@ -13,7 +13,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from tests.property.strategies.tape import Tape
-from tests.property.strategies.worlds import AGES, START, World, busy_worlds, storms, worlds
+from tests.property.strategies.worlds import AGES, START, World, busy_worlds, storms, stormy, worlds
 
 BEFORE: Final = tuple(timedelta(seconds=seconds) for seconds in (86_400, 0, 4, 5, 6, 60, 305))
 """How long before its oldest condition an object was made."""
@@ -60,6 +60,14 @@ def _pod(pod: Pod, tape: Tape) -> Pod:
 
 def field_worlds() -> st.SearchStrategy[World]:
     """Arbitrary worlds of the existing operator, busy and stormy ones among them."""
+    return _fielded(st.one_of(worlds(), busy_worlds(), storms()))
+
+
+def field_storms() -> st.SearchStrategy[World]:
+    """Those in which nearly everything is breached, for longer or shorter than its delay."""
+    return _fielded(busy_worlds().map(stormy))
+
+
+def _fielded(drawn: st.SearchStrategy[World]) -> st.SearchStrategy[World]:
     tapes = st.one_of(st.binary(max_size=120), st.binary(min_size=60, max_size=120))
-    drawn = st.tuples(st.one_of(worlds(), busy_worlds(), storms()), tapes)
-    return drawn.map(lambda pair: fielded(pair[0], Tape(pair[1])))
+    return st.tuples(drawn, tapes).map(lambda pair: fielded(pair[0], Tape(pair[1])))
