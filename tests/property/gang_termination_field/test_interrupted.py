@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 import pytest
-from hypothesis import event, given
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.endings import ends_named_in
@@ -22,7 +22,7 @@ from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.act import act
 from grove_shell.controller.rounds import run_to_rest
 from grove_shell.world.memory import MemoryWorld
-from tests.property.gang_termination_field.worlds import field_storms, field_worlds
+from tests.property.gang_termination_field.worlds import field_storm, field_storms, field_worlds
 from tests.property.strategies.worlds import World, is_termination
 
 HOLD: Final = "storage.example.com/flush"
@@ -105,6 +105,16 @@ class TestGF091:
     """
 
     @given(field_storms(), SHARES, FAILURES)
+    @example(
+        field_storm(
+            bytes.fromhex(
+                "b5769fa0f1483f95a90d9df2f130d60fcf04bd93f50ae69514da8c659ce2b10cccdaebf990d19838b0d7ec0b3e97818ecb96c4dbadbe172296d5234a"
+            ),
+            bytes.fromhex("42b24c6ba4e6ed24ec636a8ac0a1271e5866279238aaf84e"),
+        ),
+        0.5,
+        Outcome.CONFLICT,
+    )
     @pytest.mark.req("GF-070")
     @pytest.mark.req("WL-076")
     def test_what_went_is_not_made_anew_and_the_rest_follows(self, world: World, part: float, outcome: Outcome) -> None:
@@ -112,7 +122,7 @@ class TestGF091:
         root = before.root.ref
         plan = reconcile(before, NEWEST)
         ends = [step for step in plan.steps if is_termination(step) and root in whose_end(root, step)]
-        if not ends:
+        if not ends or any(one.deleting for one in (*before.groups, *before.cliques)):  # the cause goes by itself
             return
         kept = ends[int(part * len(ends))]
         of_it = {step.target for step in ends if causes_of(step.action) & causes_of(kept.action)}

@@ -13,7 +13,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from tests.property.strategies.tape import Tape
-from tests.property.strategies.worlds import AGES, START, World, busy_worlds, storms, stormy, worlds
+from tests.property.strategies.worlds import AGES, START, World, busy_worlds, storms, stormy, world_of, worlds
 
 BEFORE: Final = tuple(timedelta(seconds=seconds) for seconds in (86_400, 0, 4, 5, 6, 60, 305))
 """How long before its oldest condition an object was made."""
@@ -66,6 +66,11 @@ def field_worlds() -> st.SearchStrategy[World]:
 def field_storms() -> st.SearchStrategy[World]:
     """Those in which nearly everything is breached, for longer or shorter than its delay."""
     return _fielded(busy_worlds().map(stormy))
+
+
+def field_storm(world: bytes, more: bytes) -> World:
+    """The one of these tapes."""
+    return fielded(stormy(world_of(world)), Tape(more))
 
 
 def _fielded(drawn: st.SearchStrategy[World]) -> st.SearchStrategy[World]:

@@ -7,6 +7,7 @@ from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.kernel.wants import Absent, Desired, Present, Want
 from grove_core.plan.difference import difference, steps_for
 from grove_core.plan.plan import Plan
+from grove_core.plan.telling import without_the_end
 from grove_core.resources.keys import GROVE
 from tests.property.plan.test_survivors import BECAUSE, GUARD, KNOWN, Seen, manifest
 
@@ -61,3 +62,8 @@ def test_pl017_what_was_made_is_not_made_again_and_holds_nobody_up() -> None:
         plan = plan_after(wants, made, Outcome.DONE)
         assert {step.target for step in plan.steps} == {FIRST, SECOND, CAUSE} - {made}
         assert not plan.withheld
+
+
+def test_pl028_nothing_is_left_of_what_is_no_status() -> None:
+    (deletion,) = steps_for(END[:1])
+    assert without_the_end(deletion) is None
