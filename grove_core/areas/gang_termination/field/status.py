@@ -40,8 +40,8 @@ def statuses_of(
             yield from _clique_status(seen)
     for group in judgement.groups:
         if not group.group.deleting:
-            flagged_for = ends.get(group.group.replica_index, ()) if generation.asks_for_history else None
-            yield from _group_status(group, snapshot, flagged_for)
+            causes = ends.get(group.group.replica_index, ()) if generation.asks_for_history else None
+            yield from _group_status(group, snapshot, causes)
     root = snapshot.root
     if root.uid and not root.deleting:
         availability = availability_of(root, judgement)
@@ -65,8 +65,8 @@ def _group_status(seen: GroupSighting, snapshot: Snapshot, causes: tuple[Ref, ..
     wanted = counts_of_group(group, scheduled=seen.scheduled, available=seen.available)
     conditions = [seen.breach] if seen.breach is not None else []
     because, removed = [seen.reason], tuple[str, ...]()
-    flags = bool(causes) and not seen.is_flagged
-    if flags:
+    flagged_for = causes if causes and not seen.is_flagged else ()
+    if flagged_for:
         now = whole_seconds(snapshot.now)
         message = _ACTIVE.format(index)
         conditions.append(
@@ -76,7 +76,7 @@ def _group_status(seen: GroupSighting, snapshot: Snapshot, causes: tuple[Ref, ..
     elif causes == () and seen.flag is not None and seen.breach is not None and seen.breach.status is Truth.FALSE:
         removed = (TERMINATION_IN_PROGRESS,)
     for status in status_if_other(group, wanted, tuple(conditions), tuple(because), removed):
-        yield replace(status, end_of=causes) if flags and causes else status
+        yield replace(status, end_of=flagged_for)
 
 
 def availability_of(root: PodCliqueSet, judgement: FieldJudgement) -> Availability:
