@@ -140,6 +140,11 @@ class Step:
         return (self.target, type(self.action), self.action.guard)
 
 
+def is_of_end(step: Step) -> bool:
+    """Whether it ends a part of a gang for a breach, or tells of that (PL-014, PL-028)."""
+    return bool(causes_of(step.action))
+
+
 def toll_of(steps: Iterable[Step]) -> Toll | None:
     """What the deletions among some steps take along together; None where nobody knows it of one."""
     tolls = [step.action.takes for step in steps if isinstance(step.action, Delete)]

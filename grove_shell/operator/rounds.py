@@ -148,7 +148,8 @@ class Rounds:
         loop = asyncio.get_running_loop()
         began, asked = loop.time(), 0.0
         again, turn.again = turn.again, False
-        seen = self._sight(home, turn, again=again)
+        stands = turn.stands(again=again)
+        seen = self._sight(home, stands)
         if seen is None:
             await self._let_go(home, turn, again=again)
             return
@@ -158,7 +159,7 @@ class Rounds:
             turn.rest(asking - began)
             await self.acting.refresh(home)
             asked = loop.time() - asking
-            seen = self._sight(home, turn, again=again)
+            seen = self._sight(home, stands)
             if seen is None:
                 return
             plan = self._plan(seen)
@@ -177,7 +178,7 @@ class Rounds:
         due = _due(turn.pace, plan, seen)
         if due.wait:
             turn.look_in(due.wait)
-        last = LastLook(seen, lambda: self._sight(home, turn, again=again), self._plan)
+        last = LastLook(seen, lambda: self._sight(home, stands), self._plan)
         attempts = await act_at_once(self.acting.trial(last.against), due.steps)
         if any(isinstance(step.action, Create) for step in due.steps):
             turn.rest()  # what was made calls for what it needs
@@ -185,9 +186,9 @@ class Rounds:
             follower.answered(look, attempts)
         turn.remember(attempts, again=again)
 
-    def _sight(self, home: Home, turn: Turn, *, again: bool) -> Sight | None:
-        """What is known by now; None where the set is gone."""
-        return self.shelves.sight(home, datetime.now(UTC), turn.stands(again=again))
+    def _sight(self, home: Home, stands: tuple[Attempt, ...]) -> Sight | None:
+        """What is known by now, and what stood when the round began; None where the set is gone."""
+        return self.shelves.sight(home, datetime.now(UTC), stands)
 
     def _plan(self, seen: Sight) -> Plan:
         plan = self.decide(seen)

@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 from random import uniform
 from typing import Final
 
-from grove_core.kernel.steps import Attempt, Outcome
+from grove_core.kernel.steps import Attempt, Outcome, is_of_end
 from grove_core.snapshot.expectations import refused_so_far
-from grove_shell.operator.last_look import is_end
 from grove_shell.operator.pace import Pace
 
 _SHARE: Final = 4  # a set that took so long to think about rests so many times as long
@@ -28,7 +27,7 @@ class Turn:
         dirty: something changed since its last look.
         rest_until: no look before, so that a burst of changes is one look.
         refused: what the server would not have lately (PL-012), and until when that stands.
-        unfinished: deletions of ends that failed, and are to be tried in the next round (GF-091).
+        unfinished: writes of ends that failed, and are to be tried in the next round (GF-091, GF-092).
         again: the next look is the one that follows a refusal at once (OP-028).
         pace: which steps of a plan are tried now.
     """
@@ -57,12 +56,12 @@ class Turn:
         self.rest_until = max(self.rest_until, _now() + seconds)
 
     def stands(self, *, again: bool) -> tuple[Attempt, ...]:
-        """What was refused; when it had its time it is tried again if anybody still wants it.
+        """What was refused; when it had its time it is tried again if anybody still wants it. Asked once in a round.
 
-        Of an end that has begun it is told then too that it failed: what is missing is missing for that (GF-091).
+        Of an end that has begun it is told then too what failed: what is missing is missing for that (GF-091).
         """
         if not again and _now() >= self.refused_until:
-            ends = (one for one in self.refused if is_end(one.step))
+            ends = (one for one in self.refused if is_of_end(one.step))
             self.unfinished += tuple(replace(one, outcome=Outcome.CONFLICT) for one in ends)
             self.refused = ()
         return (*self.refused, *self.unfinished)
@@ -84,7 +83,7 @@ class Turn:
         """
         answers = tuple(attempts)
         self.refused = refused_so_far(self.refused, tuple(map(_as_it_stands, answers)))
-        self.unfinished = tuple(one for one in answers if one.outcome is Outcome.CONFLICT and is_end(one.step))
+        self.unfinished = tuple(one for one in answers if one.outcome is Outcome.CONFLICT and is_of_end(one.step))
         self.pace.take(answers)
         if all(answer.outcome is Outcome.DONE for answer in answers):
             self.went_well()
@@ -137,7 +136,7 @@ class Turn:
 
 def _as_it_stands(answer: Attempt) -> Attempt:
     """An end that got no answer waits for its time like a refused one: others went for it already (OP-102)."""
-    unanswered = answer.outcome is Outcome.UNREACHABLE and is_end(answer.step)
+    unanswered = answer.outcome is Outcome.UNREACHABLE and is_of_end(answer.step)
     return replace(answer, outcome=Outcome.REFUSED) if unanswered else answer
 
 

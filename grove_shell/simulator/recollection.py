@@ -1,10 +1,10 @@
 """What an operator remembers: the answers to its own writes, until its caches show what became of them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Outcome
+from grove_core.kernel.steps import Attempt, Outcome, is_of_end
 from grove_core.snapshot.expectations import unseen
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.informers import Informers
@@ -48,8 +48,11 @@ class Recollection:
         return tuple(one.attempt for one in self._by_root[root])
 
     def take(self, root: Ref, at: int, answers: Iterable[Attempt]) -> None:
-        """Remember the answers of a round; failures of the round before are forgotten."""
-        kept = (found for found in self._by_root.get(root, ()) if found.attempt.outcome is Outcome.DONE)
+        """Remember the answers of a round; failures of the round before are forgotten.
+
+        Of an end they are told once more, when it is tried again: what is missing is missing for that (GF-091).
+        """
+        kept = filter(None, map(_kept, self._by_root.get(root, ())))
         self._by_root[root] = (*kept, *(_Remembered(at, answer) for answer in answers))
 
     def keep_only(self, roots: Iterable[Ref]) -> None:
@@ -60,6 +63,14 @@ class Recollection:
     def clear(self) -> None:
         """Forget everything."""
         self._by_root.clear()
+
+
+def _kept(found: _Remembered) -> _Remembered | None:
+    """What is left of an answer when the next ones come."""
+    attempt = found.attempt
+    if attempt.outcome is Outcome.REFUSED and is_of_end(attempt.step):
+        return replace(found, attempt=replace(attempt, outcome=Outcome.CONFLICT))
+    return found if attempt.outcome is Outcome.DONE else None
 
 
 def _has_arrived(found: _Remembered, informers: Informers) -> bool:

@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
-from grove_core.kernel.steps import Outcome
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
+from grove_core.areas.gang_termination.field.rulesets import NEWEST
+from grove_core.areas.gang_termination.ruling import RuleSet
+from grove_core.kernel.steps import Outcome, is_of_end
 from grove_core.resources.keys import SET_REPLICA
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -84,6 +87,27 @@ def test_sm040_f6_f7_refusals_of_a_kind(code: int, outcome: Outcome) -> None:
     assert [answer for _, answer in failed(eyes)] == [outcome, outcome]
     assert {kind for kind, _ in failed(eyes)} <= {"Role", "RoleBinding", "Secret", "Service", "ServiceAccount"}
     assert found.standings[0].ready == 2
+
+
+@pytest.mark.req("GF-091")
+@pytest.mark.parametrize("code", [403, 503])
+@pytest.mark.parametrize("rules", [DESIGN, NEWEST], ids=lambda rules: str(rules.name))
+def test_sm040_f6_a_part_that_is_refused_ends_nobody_twice(rules: RuleSet, code: int) -> None:
+    events = (
+        {"at": "1m59s", "cordon": {"of": {"clique": "llm-0-a", "index": 0}}},
+        {"at": "2m", "failPod": {"clique": "llm-0-a", "index": 0}},
+        {"at": "2m59s", "refuseWrites": {"code": code, "kind": "PodClique", "writes": 1}},
+        {"at": "5m", "addNodes": {"name": "more", "count": 3, "capacity": {"gpu": 1}}},
+    )
+    manifest = set_raw(clique_raw("a", 1, 1), clique_raw("b", 1, 1), clique_raw("c", 1, 1))
+    eyes = Watching()
+    spec = scenario(*events, manifest=manifest, until="10m")
+    found = Simulation(spec, Options(rules=rules, followers=(eyes,))).run()
+    assert found.violation is None, found.violation
+    ended = [answer for answer in eyes.answers if answer.step.target.kind == "PodClique" and is_of_end(answer.step)]
+    deleted = [answer.step.target.name for answer in ended if answer.outcome is Outcome.DONE]
+    assert any(answer.outcome is not Outcome.DONE for answer in ended)
+    assert sorted(deleted) == ["llm-0-a", "llm-0-b", "llm-0-c"]
 
 
 def test_sm040_f6_answers_that_take_long() -> None:

@@ -1,12 +1,13 @@
 """How well a server is: what it answers in its own place, how late, and which connections are cut."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
 from aiohttp import web
 
+from grove_core.resources.keys import TERMINATION_IN_PROGRESS
 from tests.weather.store import Json
 
 _DELAYS: Final = (0.05, 1.0, 8.0, 40.0)  # seconds; the last is longer than an answer is waited for
@@ -26,6 +27,8 @@ class Climate:
         cuts: how often with an event of a watch.
         denied: a method that is refused for cliques, and for pods that are to be made; empty for none.
         kept: the name of a clique whose deletion is answered with ``kept_by`` so often as ``kept_for``.
+        untold: how often a status that tells of an end is answered so.
+        slow: the name of a clique -> for how many seconds its deletion waits.
     """
 
     chance: Random
@@ -36,6 +39,8 @@ class Climate:
     kept: str = ""
     kept_by: int = 403
     kept_for: int = 0
+    untold: int = 0
+    slow: dict[str, float] = field(default_factory=dict)
 
     async def before(self, request: web.Request) -> web.Response | None:
         """What is answered without anything being done; None where the server goes on."""
@@ -44,6 +49,11 @@ class Climate:
             return _status(403, reason="Forbidden")
         if request.method == "DELETE" and self.kept_for > 0 and request.path.endswith(f"/podcliques/{self.kept}"):
             self.kept_for -= 1
+            return _status(self.kept_by, reason=_REASONS[self.kept_by])
+        if request.method == "DELETE" and self.slow:
+            await asyncio.sleep(self.slow.get(request.path.rpartition("/")[2], 0.0))
+        if self.untold > 0 and request.path.endswith("/status") and TERMINATION_IN_PROGRESS in await request.text():
+            self.untold -= 1
             return _status(self.kept_by, reason=_REASONS[self.kept_by])
         if request.method == "DELETE" and of_cliques and self.chance.random() < self.hesitates:
             return _status(_CODES["busy"], patience="3")

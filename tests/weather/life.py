@@ -25,6 +25,8 @@ _LONGEST_END: Final = 120
 _SETTINGS: Final = {"leaderElection": {"enabled": False}, "serving": {"host": "127.0.0.1", "port": 0}}
 _MINUTE: Final = 60  # seconds
 _OFTEN: Final = 6  # ends of one name in a minute
+_OURS: Final = ("fault of ours", "broken invariant")
+_MUCH: Final = 400  # characters of a line
 
 
 class Life:
@@ -72,6 +74,9 @@ class Life:
             code = await self._running
         if code:
             self.fault(f"the operator left with {code}")
+        for line in self.log.getvalue().splitlines():
+            if any(words in line for words in _OURS):
+                self.fault(line[:_MUCH])
 
     async def kill(self) -> None:
         """As a SIGKILL does it: nothing of it goes on, wherever it is."""

@@ -1,6 +1,7 @@
-"""Whole operators that cannot delete one part of what they end: the rest ends once, and is not forgotten."""
+"""Whole operators that cannot do one part of an end: the rest ends once, is not forgotten, and spares who recovers."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import pytest
@@ -19,26 +20,41 @@ TEMPLATE: Final = {
     "cliques": [clique(name) for name in "abxy"],
     "podCliqueScalingGroups": [POOL],
 }
-NAMES: Final = {"one-0-a", "one-0-b", *(f"one-0-g-{index}-{name}" for index in range(2) for name in "xy")}
+MEMBERS: Final = frozenset(f"one-0-g-{index}-{name}" for index in range(2) for name in "xy")
+NAMES: Final = {"one-0-a", "one-0-b", *MEMBERS}
 
 
-async def ended(sick: str, rules: str, kept: str, code: int, times: int) -> Life:
-    """A life in which a clique is sick, and the deletion of one is answered with a code so often."""
+async def lived(rules: str, happens: Callable[[Life], Awaitable[None]], replicas: int = 1) -> Life:
+    """A life in which something happens once all are ready, and the time after it."""
     life = Life(0, rules)
     life.recoveries = 0
     async with life.serving.listening() as server, asyncio.TaskGroup() as others:
         kubelet = others.create_task(life.kubelet.run())
-        life.store.create(Address("PodCliqueSet", NAMESPACE, "one"), set_of("one", TEMPLATE))
+        life.store.create(Address("PodCliqueSet", NAMESPACE, "one"), set_of("one", TEMPLATE, replicas))
         life.begin(server)
         await asyncio.sleep(_UP)
-        life.climate.kept, life.climate.kept_by, life.climate.kept_for = kept, code, times
-        life.kubelet.sick = {
-            pod["metadata"]["uid"] for pod in life.pods_of(life.store.get(Address("PodClique", NAMESPACE, sick)))
-        }
+        await happens(life)
         await asyncio.sleep(_LONG)
         await life.end()
         kubelet.cancel()
     return life
+
+
+def falls_sick(life: Life, name: str) -> None:
+    """The pods of a clique are not ready from now on."""
+    life.kubelet.sick = life.kubelet.sick | {
+        pod["metadata"]["uid"] for pod in life.pods_of(life.store.get(Address("PodClique", NAMESPACE, name)))
+    }
+
+
+def there(life: Life) -> dict[str, str]:
+    """The cliques by name, each with its uid."""
+    return {one["metadata"]["name"]: one["metadata"]["uid"] for one in life.cliques()}
+
+
+def more_than_once(life: Life) -> set[str]:
+    """Who ended so."""
+    return {name for name, uids in life.ended.items() if len(uids) > 1}
 
 
 @pytest.mark.req("GT-063")
@@ -49,14 +65,78 @@ async def ended(sick: str, rules: str, kept: str, code: int, times: int) -> Life
 @pytest.mark.parametrize(("code", "times"), [(403, 1), (409, 1), (503, 3), (403, _ALWAYS)])
 @pytest.mark.parametrize("kept", ["one-0-b", "one-0-g-1-y", "one-0-g-0-x"])
 @pytest.mark.parametrize("sick", ["one-0-a", "one-0-g-0-x"], ids=["sick clique", "sick group"])
-@pytest.mark.parametrize("rules", ["design", "field"])
+@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11", "field@v0.1.0-alpha.1"])
 def test_gf091_an_end_goes_on_where_it_broke_off(rules: str, sick: str, kept: str, code: int, times: int) -> None:
-    life = run_in_virtual_time(ended(sick, rules, kept, code, times))
+    async def one_is_kept(life: Life) -> None:
+        life.climate.kept, life.climate.kept_by, life.climate.kept_for = kept, code, times
+        falls_sick(life, sick)
+
+    life = run_in_virtual_time(lived(rules, one_is_kept))
     assert not life.faults, life.faults
-    assert {name for name, uids in life.ended.items() if len(uids) > 1} == set()
+    assert more_than_once(life) == set()
     if times < _ALWAYS:
         assert life.ended.keys() == NAMES
-        assert {one["metadata"]["name"] for one in life.cliques()} == NAMES
+        assert there(life).keys() == NAMES
     else:
-        (there,) = (one for one in life.cliques() if one["metadata"]["name"] == kept)
-        assert life.ended[kept].keys() == {there["metadata"]["uid"]}, "it was asked for, and is still the same"
+        assert life.ended[kept].keys() == {there(life)[kept]}, "it was asked for, and is still the same"
+
+
+@pytest.mark.req("GT-035")
+@pytest.mark.parametrize("heals", [75, 150], ids=["soon", "after another delay"])
+@pytest.mark.parametrize(("code", "times"), [(403, _ALWAYS), (409, _ALWAYS), (503, _ALWAYS), (403, 12)])
+@pytest.mark.parametrize(
+    ("sick", "kept"), [("one-0-a", "one-0-b"), ("one-0-g-1-x", "one-0-g-0-x"), ("one-0-g-1-x", "one-0-b")]
+)
+@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
+def test_gf091_who_recovers_in_a_half_done_end_stays(
+    rules: str, sick: str, kept: str, code: int, times: int, heals: int
+) -> None:
+    names = dict[str, str]()
+
+    async def it_recovers(life: Life) -> None:
+        names.update(there(life))
+        life.climate.kept, life.climate.kept_by, life.climate.kept_for = kept, code, times
+        falls_sick(life, sick)
+        await asyncio.sleep(heals)
+        life.kubelet.sick = set()
+
+    life = run_in_virtual_time(lived(rules, it_recovers))
+    assert not life.faults, life.faults
+    assert more_than_once(life) == set()
+    assert there(life).keys() == NAMES, "all are there again"
+    if times == _ALWAYS:
+        assert {name: there(life)[name] for name in (sick, kept)} == {name: names[name] for name in (sick, kept)}
+
+
+@pytest.mark.req("GF-075")
+@pytest.mark.req("OP-102")
+@pytest.mark.parametrize("kept_for", [0, 5], ids=["", "after an end that took a while"])
+@pytest.mark.parametrize(("code", "times"), [(403, 1), (409, 1), (503, 1), (403, 6), (409, 6)])
+@pytest.mark.parametrize("sick", ["one-0-a", "one-0-g-0-x"], ids=["sick clique", "sick group"])
+def test_gf092_a_flag_that_fails_ends_nobody_again(sick: str, code: int, times: int, kept_for: int) -> None:
+    async def nobody_may_tell(life: Life) -> None:
+        life.climate.kept, life.climate.kept_by, life.climate.kept_for = "one-0-b", code, kept_for
+        life.climate.untold = times
+        falls_sick(life, sick)
+
+    life = run_in_virtual_time(lived("field", nobody_may_tell))
+    assert not life.faults, life.faults
+    assert life.climate.untold < times
+    assert more_than_once(life) == set()
+    assert life.ended.keys() == NAMES == there(life).keys()
+
+
+@pytest.mark.req("GF-091")
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_op103_a_refusal_that_runs_out_in_the_end_of_another_is_not_forgotten(rules: str) -> None:
+    async def two_end(life: Life) -> None:
+        life.climate.kept, life.climate.kept_for = "one-0-b", 6
+        life.climate.slow = {"one-1-b": 8.0}
+        falls_sick(life, "one-0-a")
+        await asyncio.sleep(7)
+        falls_sick(life, "one-1-a")
+
+    life = run_in_virtual_time(lived(rules, two_end, replicas=2))
+    assert not life.faults, life.faults
+    assert more_than_once(life) == set()
+    assert life.ended.keys() == there(life).keys() == NAMES | {name.replace("one-0", "one-1") for name in NAMES}

@@ -15,9 +15,9 @@ from grove_core.areas.gang_termination.rulesets import rule_sets
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.conditions import condition_of, is_true
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Make, Outcome, SetStatus, Step, causes_of
+from grove_core.kernel.steps import Attempt, Delete, Make, Outcome, SetStatus, Step, causes_of
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import TERMINATION_IN_PROGRESS
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.act import act
 from grove_shell.controller.rounds import run_to_rest
@@ -100,8 +100,10 @@ class TestPL028:
 
 
 class TestGF091:
-    """A replica of which a deletion failed when its end was tried last MUST NOT be passed over for what is missing of
-    it (GF-070) at the look that tells of the failure, nor while the refusal stands, nor at the one that tries it again.
+    """While the answers to an end of a replica of the set show that a part of it could not be deleted, and what that
+    end rests on is there, what is missing of the replica MUST count as it was before: it lets nobody pass the replica
+    over (GF-070) for whom something is due, and a missing member of a scaling group counts as scheduled and as not
+    breached, unless the end rests on it, or rests on its group and no breached member that it names has recovered.
     """
 
     @given(field_storms(), SHARES, FAILURES)
@@ -136,6 +138,61 @@ class TestGF091:
         ended = {step.target for step in then.steps if is_termination(step)}
         assert (kept.target in ended) == (outcome is not Outcome.REFUSED)
         event(f"{outcome.value} of {min(len(of_it), 5)}")
+
+    @given(field_storms(), SHARES, FAILURES, st.booleans())
+    def test_answers_about_others_say_nothing(self, world: World, part: float, outcome: Outcome, anew: bool) -> None:
+        before = world.snapshot
+        ends = [step for step in reconcile(before, NEWEST).steps if is_termination(step)]
+        if not ends:
+            return
+        failed = ends[int(part * len(ends))]
+        assert isinstance(failed.action, Delete)
+        strange = tuple(
+            (ref, replace(guard, uid="another")) if anew else (replace(ref, name="another"), guard)
+            for ref, guard in failed.action.rests_on
+        )
+        of_another = replace(failed, action=replace(failed.action, rests_on=strange))
+        seen = replace(before, cliques=tuple(clique for clique in before.cliques if clique.ref != failed.target))
+        known = replace(seen, attempts=(Attempt(of_another, outcome, "no"),))
+        assert reconcile(known, NEWEST) == reconcile(seen, NEWEST)
+        event(f"{outcome.value}, another {'incarnation' if anew else 'name'}")
+
+
+class TestGF092:
+    """A scaling group whose flag (GF-075) could not be written when that was tried last MUST count as flagged, and the
+    flag be written again unless the group is not breached any more.
+    """
+
+    @given(field_storms(), SHARES, FAILURES)
+    @pytest.mark.req("GF-051")
+    @pytest.mark.req("PL-028")
+    def test_nobody_ends_again_for_want_of_a_flag(self, world: World, part: float, outcome: Outcome) -> None:
+        before = replace(world.snapshot, complete=EVERY_KIND)
+        plan = reconcile(before, NEWEST)
+        flags = [step for step in plan.steps if isinstance(step.action, SetStatus) and step.action.end_of]
+        if not flags:
+            return
+        failed = flags[int(part * len(flags))]
+        there, untroubled = MemoryWorld((before,)), MemoryWorld((before,))
+        act(there, [step for step in plan.steps if step != failed])
+        act(untroubled, plan.steps)
+        seen = there.observe(before.root.ref, before.now, (Attempt(failed, outcome, "no"),))
+        as_planned = untroubled.observe(before.root.ref, before.now)
+        assert seen is not None
+        assert as_planned is not None
+        then, wanted = reconcile(seen, NEWEST), reconcile(as_planned, NEWEST)
+        assert {step.target for step in then.steps if is_termination(step)} == {
+            step.target for step in wanted.steps if is_termination(step)
+        }
+        (planned,) = (one for one in as_planned.groups if one.ref == failed.target)
+        again = [step for step in then.steps if step.target == failed.target and isinstance(step.action, SetStatus)]
+        held = [one for one in then.withheld if one.target == failed.target]
+        is_well = not is_true(condition_of(planned.status.conditions, MIN_AVAILABLE_BREACHED))
+        if outcome is Outcome.REFUSED:
+            assert held or is_well
+        else:
+            assert any(step.action.end_of for step in again if isinstance(step.action, SetStatus)) or is_well
+        event(f"{outcome.value}, well again: {is_well}")
 
 
 class TestGF090:

@@ -1,21 +1,23 @@
 """One scaling group as the existing operator sees it: its condition, and which of its replicas it ends itself."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.clocks import fate_by, fate_of_whole
 from grove_core.areas.gang_termination.field.generations import Generation
+from grove_core.areas.gang_termination.field.replicas import Whole, proper_members, wholes, wholes_as_before
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.sightings import UPDATING, Sighting, is_history
+from grove_core.areas.gang_termination.field.unfinished import Unfinished
 from grove_core.areas.gang_termination.verdicts import Breach, Delegate, GroupFate, Keep, Suspend
 from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true, transition_time
 from grove_core.kernel.reasons import Fact, Reason
-from grove_core.kernel.times import format_time
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.times import format_time, whole_seconds
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
-from grove_core.resources.names import member_clique_name
 from grove_core.resources.scaling_group import ScalingGroup
 
 _OF_PLACEMENT: Final = "Scheduled replicas ({scheduled}) below MinAvailable ({needed})"
@@ -35,6 +37,11 @@ _MESSAGES: Final = MappingProxyType(
 )
 """What that operator writes into the condition of a group, for the same purpose as for a clique."""
 
+_ACTIVE: Final = (
+    "Gang termination fired at PCS-replica scope for PCS replica {}; "
+    "this PCSG's PodCliques were deleted as part of the recycle"
+)
+
 
 class GroupSighting(NamedTuple):
     """A scaling group with the status that is decided on, and what it decides.
@@ -46,10 +53,12 @@ class GroupSighting(NamedTuple):
         breach: its condition; None where it has none.
         why: the rule behind ``breach``.
         guard: why its set does not act on its breach (GF-041, GF-051); None where it may, and where it has none.
-        flag: its condition that its replica of the set was ended (GF-051, GF-075), as it is stored.
+        flag: its condition that its replica of the set was ended (GF-051, GF-075), as it is stored; with ``untold`` as
+            it would be.
         acting: replica index -> the breaches of its cliques that may be acted on (GF-050), sorted by index.
         fate: for the group as a whole.
         fates: replica index -> fate, for the replicas in ``acting``.
+        untold: what the end rested on that a flag would tell of which could not be written (GF-092); mostly nothing.
     """
 
     group: ScalingGroup
@@ -64,6 +73,7 @@ class GroupSighting(NamedTuple):
     fate: GroupFate
     fates: Mapping[int, GroupFate]
     guard: Why | None = None
+    untold: tuple[Ref, ...] = ()
 
     @property
     def breached(self) -> bool:
@@ -118,37 +128,47 @@ def look_at_group(
     generation: Generation,
     *,
     looks: bool,
+    unfinished: Unfinished,
 ) -> GroupSighting:
-    """Judge a scaling group on its cliques (GF-030 to GF-036, GF-060 to GF-067).
+    """Judge a scaling group on its cliques (GF-030 to GF-036, GF-060 to GF-067, GF-091, GF-092).
 
     Args:
         members: its cliques, as they are seen.
         delay: of the set: there is no other (GF-003).
         looks: whether its own status is made anew; else the stored one counts (GF-084).
+        unfinished: the ends of the set that are not through.
     """
-    proper = _proper(group, members)
-    whole = [found for found in proper.values() if _is_whole(found, group)]
-    placed = [found for found in whole if all(one.is_scheduled for one in found)]
-    available = sum(all(one.counts.ready >= one.clique.min_available for one in found) for found in placed)
-    unbreached = sum(not any(one.breached for one in found) for found in whole)
+    proper = proper_members(group, members)
+    causes = unfinished.causes.get(group.replica_index)
+    whole = tuple(wholes(group, proper) if causes is None else wholes_as_before(group, proper, causes))
+    flag = condition_of(group.status.conditions, TERMINATION_IN_PROGRESS)
+    untold = () if is_true(flag) else unfinished.untold.get(group.ref, ())
     seen = GroupSighting(
         group=group,
         members=members,
-        scheduled=len(placed),
-        available=available,
-        unbreached=unbreached,
+        scheduled=sum(one.is_scheduled and not one.is_taken for one in whole),
+        available=sum(one.is_scheduled and one.is_available for one in whole),
+        unbreached=sum(not one.is_breached for one in whole),
         breach=condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED),
         why=Why.NOT_OBSERVED,
-        flag=condition_of(group.status.conditions, TERMINATION_IN_PROGRESS),
+        flag=new_flag(group, now) if untold else flag,
         acting={},
         fate=Keep(),
         fates={},
+        untold=untold,
     )
     if looks and not group.deleting:
-        seen = _with_status(seen, proper, now, generation)
+        seen = _with_status(seen, proper, whole, now, generation)
     if generation.asks_for_history:
         seen = seen._replace(guard=_guard_of(seen))
     return seen if group.deleting else _with_fates(seen, delay, now, generation)
+
+
+def new_flag(group: ScalingGroup, now: datetime) -> Condition:
+    """The condition that its replica of the set was ended (GF-075)."""
+    message = _ACTIVE.format(group.replica_index)
+    code = Why.GANG_TERMINATION_ACTIVE.code
+    return Condition(TERMINATION_IN_PROGRESS, Truth.TRUE, code, message, whole_seconds(now))
 
 
 def _guard_of(seen: GroupSighting) -> Why | None:
@@ -161,46 +181,39 @@ def _guard_of(seen: GroupSighting) -> Why | None:
     return None if is_history(breach, seen.group.created_at) else Why.NEVER_HEALTHY
 
 
-def _proper(group: ScalingGroup, members: Iterable[Sighting]) -> Mapping[int, list[Sighting]]:
-    """The members by replica index, less those beyond the wanted replicas and those of foreign names (GF-030)."""
-    found: defaultdict[int, list[Sighting]] = defaultdict(list)
-    shorts = frozenset(group.clique_names)
-    for one in members:
-        index, name = one.clique.group_replica_index, one.clique.ref.name
-        before = member_clique_name(group.ref.name, index, "")
-        if 0 <= index < group.replicas and name.startswith(before) and name.removeprefix(before) in shorts:
-            found[index].append(one)
-    return found
-
-
-def _is_whole(members: Iterable[Sighting], group: ScalingGroup) -> bool:
-    return sum(not one.clique.deleting for one in members) == len(group.clique_names)
-
-
 def _with_status(
-    seen: GroupSighting, proper: Mapping[int, Sequence[Sighting]], now: datetime, generation: Generation
+    seen: GroupSighting,
+    proper: Mapping[int, Sequence[Sighting]],
+    whole: Sequence[Whole],
+    now: datetime,
+    generation: Generation,
 ) -> GroupSighting:
     """The group with the condition that the operator would write (GF-033 to GF-035, GF-103 to GF-105, GF-108)."""
-    group = seen.group
+    group, placed = seen.group, sum(one.is_scheduled for one in whole)
     if not generation.counts_whole:
         counted = seen.members if generation.counts_surplus else [one for found in proper.values() for one in found]
         breached = {one.clique.group_replica_index for one in counted if one.breached}
-        seen = seen._replace(unbreached=seen.scheduled - len(breached))
-    truth, why = _breach_of(seen, generation)
+        breached |= {one.number for one in whole if one.is_lost}
+        seen = seen._replace(unbreached=placed - len(breached))
+    truth, why = _breach_of(seen, placed, generation)
     message = _MESSAGES[why].format(scheduled=seen.scheduled, left=seen.unbreached, needed=group.min_available)
     since = transition_time(seen.breach, truth, now)
     return seen._replace(breach=Condition(MIN_AVAILABLE_BREACHED, truth, why.code, message, since), why=why)
 
 
-def _breach_of(seen: GroupSighting, generation: Generation) -> tuple[Truth, Why]:
-    """The first row that speaks (GF-033 to GF-035, GF-103, GF-104, GF-108)."""
+def _breach_of(seen: GroupSighting, placed: int, generation: Generation) -> tuple[Truth, Why]:
+    """The first row that speaks (GF-033 to GF-035, GF-103, GF-104, GF-108).
+
+    Args:
+        placed: its replicas that count as whole and scheduled.
+    """
     group, least = seen.group, generation.breached_below
     if generation.sees_update(group.status):
         return Truth.UNKNOWN, Why.GROUP_UPDATE_IN_PROGRESS
-    if not generation.counts_whole and seen.scheduled < group.min_available:
+    if not generation.counts_whole and placed < group.min_available:
         if least is None:
             return Truth.FALSE, Why.GROUP_SCHEDULING_SUPPRESSED
-        if seen.scheduled < least:
+        if placed < least:
             return Truth.FALSE, Why.GROUP_NOTHING_SCHEDULED
         return Truth.TRUE, Why.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE
     if seen.unbreached < group.min_available:

@@ -8,14 +8,13 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.clocks import fate_by
 from grove_core.areas.gang_termination.coverage import not_collected
-from grove_core.areas.gang_termination.endings import ends_named_in
 from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.group import GroupSighting, look_at_group
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.sightings import Sighting, as_stored, look_at
+from grove_core.areas.gang_termination.field.unfinished import unfinished_in
 from grove_core.areas.gang_termination.verdicts import Breach, Ending, Keep, ReplicaFate, Terminate, ending_among
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Delete, Outcome
 from grove_core.resources.keys import COMPONENT, GROUP, MANAGED_BY, OPERATOR, SET
 from grove_core.resources.names import standalone_clique_name
 from grove_core.resources.podclique import GROUP_KIND, PodClique
@@ -82,10 +81,12 @@ def judge_field(snapshot: Snapshot, generation: Generation, *, looks: bool = Tru
     for seen in cliques:
         if seen.clique.owner_kind == GROUP_KIND and _is_labelled(seen.clique, root.ref.name):
             members[seen.clique.owner_uid].append(seen)
+    unfinished = unfinished_in(snapshot)
     groups = tuple(
-        look_at_group(group, members[group.uid], delay, now, generation, looks=looks) for group in snapshot.groups
+        look_at_group(group, members[group.uid], delay, now, generation, looks=looks, unfinished=unfinished)
+        for group in snapshot.groups
     )
-    return FieldJudgement(cliques, groups, _replicas(snapshot, cliques, groups, delay))
+    return FieldJudgement(cliques, groups, _replicas(snapshot, cliques, groups, delay, unfinished.causes.keys()))
 
 
 def _is_labelled(clique: PodClique, set_name: str) -> bool:
@@ -104,29 +105,18 @@ def _replicas(
     cliques: Sequence[Sighting],
     groups: Sequence[GroupSighting],
     delay: timedelta,
+    begun: AbstractSet[int],
 ) -> tuple[ReplicaSighting, ...]:
     alone = {seen.clique.ref.name: seen for seen in cliques if seen.clique.owner_kind != GROUP_KIND}
     grouped: defaultdict[int, list[GroupSighting]] = defaultdict(list)
     for found in groups:
         grouped[found.group.replica_index].append(found)
     there = {seen.clique.replica_index for seen in cliques} | grouped.keys()
-    begun = _begun(snapshot)
     return tuple(
-        _replica(snapshot, index, alone, grouped.get(index, ()), delay, goes_on=index in begun)
+        _replica(snapshot, index, alone, grouped.get(index, ()), delay, begun=index in begun)
         for index in sorted(there)
         if 0 <= index < snapshot.root.spec.replicas
     )
-
-
-def _begun(snapshot: Snapshot) -> AbstractSet[int]:
-    """The replicas of the set of which some part could not be deleted when that was tried last (GF-091)."""
-    return {
-        subject.replica
-        for attempt in snapshot.attempts
-        if attempt.outcome is not Outcome.DONE and isinstance(attempt.step.action, Delete)
-        for subject in ends_named_in(snapshot.root.ref, attempt.step.because)
-        if subject.replica is not None and subject == snapshot.root.ref.at_replica(subject.replica)
-    }
 
 
 def _replica(
@@ -136,23 +126,24 @@ def _replica(
     groups: Sequence[GroupSighting],
     delay: timedelta,
     *,
-    goes_on: bool,
+    begun: bool,
 ) -> ReplicaSighting:
     """Judge one replica by its standalone cliques and its groups, never by the members of these.
 
     Args:
-        goes_on: whether its end has begun, so that what is missing lets nobody pass it over (GF-091).
+        begun: whether an end of it is not through, so that what is missing lets nobody pass it over (GF-091).
     """
     root = snapshot.root
     names = [standalone_clique_name(root.ref.name, index, short) for short in root.shape.standalone]
     absent = tuple(name for name in names if name not in alone)
     cliques = [alone[name] for name in names if name in alone]
     constituents: list[Sighting | GroupSighting] = [*groups, *cliques]
-    passed = bool(absent) and not goes_on
-    found = [breach for one in constituents if not passed or one.is_leaving if (breach := one.candidate(delay))]
+    asks_all = begun or not absent
+    found = [breach for one in constituents if asks_all or one.is_leaving if (breach := one.candidate(delay))]
     fate = fate_by(found, snapshot.now) if found and not root.deleting else _KEEP
-    if passed:
-        return ReplicaSighting(index, _KEEP, (), absent, cliques, groups, isinstance(fate, Terminate))
+    ends = isinstance(fate, Terminate)
+    if absent and not (begun and ends):
+        return ReplicaSighting(index, _KEEP, (), absent, cliques, groups, lingers=ends)
     return ReplicaSighting(index, fate, found, absent, cliques, groups)
 
 

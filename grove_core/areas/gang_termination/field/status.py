@@ -2,29 +2,22 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Final
 
 from grove_core.areas.gang_termination.field.generations import Generation
-from grove_core.areas.gang_termination.field.group import GroupSighting
+from grove_core.areas.gang_termination.field.group import GroupSighting, new_flag
 from grove_core.areas.gang_termination.field.judge import FieldJudgement, ReplicaSighting
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.sightings import Sighting
 from grove_core.areas.gang_termination.statuses import counts_of_group, status_if_other
 from grove_core.areas.gang_termination.verdicts import Availability
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.conditions import Truth
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.times import whole_seconds
 from grove_core.kernel.wants import Status
 from grove_core.resources.keys import TERMINATION_IN_PROGRESS
 from grove_core.resources.names import scaling_group_name
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
-
-_ACTIVE: Final = (
-    "Gang termination fired at PCS-replica scope for PCS replica {}; "
-    "this PCSG's PodCliques were deleted as part of the recycle"
-)
 
 
 def statuses_of(
@@ -65,18 +58,25 @@ def _group_status(seen: GroupSighting, snapshot: Snapshot, causes: tuple[Ref, ..
     wanted = counts_of_group(group, scheduled=seen.scheduled, available=seen.available)
     conditions = [seen.breach] if seen.breach is not None else []
     because, removed = [seen.reason], tuple[str, ...]()
-    flagged_for = causes if causes and not seen.is_flagged else ()
+    flagged_for = _flagged_for(seen, causes)
     if flagged_for:
-        now = whole_seconds(snapshot.now)
-        message = _ACTIVE.format(index)
-        conditions.append(
-            Condition(TERMINATION_IN_PROGRESS, Truth.TRUE, Why.GANG_TERMINATION_ACTIVE.code, message, now)
-        )
+        conditions.append(new_flag(group, snapshot.now))
         because.append(Why.GANG_TERMINATION_ACTIVE.because(group.ref, replica=index))
-    elif causes == () and seen.flag is not None and seen.breach is not None and seen.breach.status is Truth.FALSE:
+    elif causes == () and seen.flag is not None and not seen.untold and _is_well(seen):
         removed = (TERMINATION_IN_PROGRESS,)
     for status in status_if_other(group, wanted, tuple(conditions), tuple(because), removed):
         yield replace(status, end_of=flagged_for)
+
+
+def _flagged_for(seen: GroupSighting, causes: tuple[Ref, ...] | None) -> tuple[Ref, ...]:
+    """What the end rests on that a new flag tells of; an earlier one could not be written (GF-092)."""
+    if seen.untold:
+        return () if not causes and _is_well(seen) else seen.untold
+    return causes if causes and not seen.is_flagged else ()
+
+
+def _is_well(seen: GroupSighting) -> bool:
+    return seen.breach is not None and seen.breach.status is Truth.FALSE
 
 
 def availability_of(root: PodCliqueSet, judgement: FieldJudgement) -> Availability:

@@ -1,0 +1,102 @@
+"""Which replicas of a scaling group count where an end that is not through has taken members of it (GF-091)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.field.generations import F3
+from grove_core.areas.gang_termination.field.replicas import Whole, proper_members, wholes, wholes_as_before
+from grove_core.areas.gang_termination.field.sightings import Sighting, as_stored
+from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.refs import Ref
+from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
+from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
+
+POOL: Final = {"name": "g", "cliqueNames": ["x", "y"], "replicas": 3, "minAvailable": 2}
+SEEN: Final = at_rest(applied(set_raw(clique_raw("x"), clique_raw("y"), groups=(POOL,))))
+(GROUP,) = SEEN.groups
+MEMBERS: Final = {f"{one.group_replica_index}-{one.ref.name[-1]}": one for one in SEEN.cliques}
+STATES: Final = st.sampled_from(["well", "sick", "gone", "leaving"])
+
+
+def sighting(name: str, state: str) -> Sighting:
+    clique = replace(MEMBERS[name], deleting=state == "leaving")
+    breached = Truth.TRUE if state == "sick" else Truth.FALSE
+    return as_stored(clique, F3)._replace(
+        breach=Condition(MIN_AVAILABLE_BREACHED, breached, "Drawn", "", NOW),
+        placed=Condition(CLIQUE_SCHEDULED, Truth.TRUE, "Drawn", "", NOW),
+    )
+
+
+def found_among(states: dict[str, str]) -> list[Sighting]:
+    return [sighting(name, state) for name, state in states.items() if state != "gone"]
+
+
+def as_before(states: dict[str, str], *causes: Ref) -> Sequence[Whole]:
+    return tuple(wholes_as_before(GROUP, proper_members(GROUP, found_among(states)), frozenset(causes)))
+
+
+def unbreached(found: Sequence[Whole]) -> set[int]:
+    return {one.number for one in found if not one.is_breached}
+
+
+WELL: Final = dict.fromkeys(MEMBERS, "well")
+NAMED: Final = MEMBERS["0-x"].ref
+
+
+@pytest.mark.parametrize(
+    ("states", "causes", "left"),
+    [
+        pytest.param({}, (), {0, 1, 2}, id="all are there"),
+        pytest.param({"1-y": "gone"}, (), {0, 1, 2}, id="one went with another's end"),
+        pytest.param({"1-y": "leaving"}, (), {0, 1, 2}, id="one is going with another's end"),
+        pytest.param({"1-y": "gone", "1-x": "sick"}, (), {0, 2}, id="one went, and what stays of its replica is sick"),
+        pytest.param({"0-x": "gone"}, (NAMED,), {1, 2}, id="one went that was breached"),
+        pytest.param({"0-x": "sick", "1-y": "gone"}, (GROUP.ref, NAMED), {2}, id="the cause stays as it is"),
+        pytest.param({"0-x": "well", "1-y": "gone"}, (GROUP.ref, NAMED), {0, 1, 2}, id="the cause has recovered"),
+        pytest.param({"0-x": "leaving", "1-y": "gone"}, (GROUP.ref, NAMED), {2}, id="the cause is going"),
+        pytest.param({"0-x": "gone", "1-y": "gone"}, (GROUP.ref,), {2}, id="the cause was what is missing"),
+    ],
+)
+def test_gf091_what_is_missing_is_as_it_was(states: dict[str, str], causes: tuple[Ref, ...], left: set[int]) -> None:
+    found = as_before(WELL | states, *causes)
+    assert unbreached(found) == left
+    assert all(one.is_scheduled for one in found)
+    whole = {int(name[0]) for name in MEMBERS} - {int(name[0]) for name, state in states.items() if is_missing(state)}
+    assert {one.number for one in found if one.is_available and not one.is_taken} <= whole
+    assert {one.number for one in found if not one.is_taken} == whole
+
+
+def is_missing(state: str) -> bool:
+    return state in {"gone", "leaving"}
+
+
+@pytest.mark.req("GF-091")
+@given(
+    st.fixed_dictionaries(dict.fromkeys(MEMBERS, STATES)),
+    st.sets(st.sampled_from(sorted(MEMBERS))),
+    st.booleans(),
+)
+def test_gf031_an_end_takes_nothing_from_whoever_is_whole(states: dict[str, str], named: set[str], group: bool) -> None:
+    causes = {MEMBERS[name].ref for name in named} | ({GROUP.ref} if group else set())
+    before = tuple(wholes(GROUP, proper_members(GROUP, found_among(states))))
+    found = as_before(states, *causes)
+    assert [one for one in found if not one.is_taken] == sorted(before, key=lambda one: one.number)
+    assert [one.number for one in found] == list(range(GROUP.replicas))
+    stands = group and all(states[name] != "well" for name in named)
+    if stands:
+        assert unbreached(found) == unbreached(before), "a cause that stays is as breached as it was"
+    else:
+        spared = {index for index in range(GROUP.replicas) if all(is_spared(states, named, index, s) for s in "xy")}
+        assert unbreached(found) == spared
+    event(f"{len(found) - len(before)} taken, stands: {stands}")
+
+
+def is_spared(states: dict[str, str], named: set[str], index: int, short: str) -> bool:
+    """Whether a member is well, or missing and was."""
+    name = f"{index}-{short}"
+    return states[name] == "well" or (is_missing(states[name]) and name not in named)
