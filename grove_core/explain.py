@@ -89,6 +89,7 @@ class Entry:
         deletes: the cliques that go with it, for one that ends.
         toll: what these take along; None where nobody knows.
         degraded: for one that is kept, the cliques that have too few ready pods all the same, and why that is no end.
+        averted: when it would end but for the steps of the plan, after which its causes are found (PL-025).
         unwell: whether it is kept although a standalone clique or a scaling group of it is missing (GT-038), or where
             the stored statuses would end it (GF-084).
     """
@@ -100,6 +101,7 @@ class Entry:
     toll: Toll | None = None
     degraded: tuple[Cause, ...] = ()
     unwell: bool = False
+    averted: datetime | None = None
 
     @property
     def until(self) -> datetime | None:
@@ -146,8 +148,15 @@ def story_of(forecast: Forecast) -> Story:
     refused = {
         subject for held in forecast.rounds[0].withheld for subject in ends_named_in(forecast.root, held.because)
     }
+    pending = {one.subject: one for one in forecast.findings if one.question == TERMINATION}
+    averted = {one.subject: _first_end(pending[one.subject]) for one in forecast.averted if one.subject in pending}
     entries = [
-        _entry(fate, breaches, ended.get(fate.subject, ()), refused) for fate in fates.values() if _is_told(fate)
+        replace(
+            _entry(fate, breaches, ended.get(fate.subject, ()), refused),
+            averted=averted.get(fate.subject) if fate in forecast.averted else None,
+        )
+        for fate in fates.values()
+        if _is_told(fate)
     ]
     told = {cause.subject for entry in entries for cause in entry.causes if entry.tone is not Tone.KEEPS}
     spared = {one.subject for one in forecast.averted if one.question == BREACH}
@@ -245,6 +254,11 @@ def _lacks(breach: Finding, spared: AbstractSet[Ref]) -> bool:
         spared: of which that was a breach, and something else is said once the steps are done.
     """
     return breach.subject.kind == "PodClique" and (breach.because[0].rule in _LACKING or breach.subject in spared)
+
+
+def _first_end(fate: Finding) -> datetime | None:
+    """When the first of the delays that it waits for ends."""
+    return min((cause.until for cause in _causes(fate.because, {}) if cause.until is not None), default=None)
 
 
 def _causes(because: Iterable[Reason], breaches: Mapping[Ref, Finding]) -> Iterable[Cause]:

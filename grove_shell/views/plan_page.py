@@ -207,12 +207,7 @@ def _entry(page: Page, entry: Entry, now: datetime, *, full: bool) -> None:
     tone = (label(entry.tone.value), STYLES[entry.tone])
     head = named(entry.subject)
     if entry.tone is Tone.KEEPS:
-        page.add(tone, head, ": ", "; ".join(cause.sentences[0] for cause in entry.causes))
-        shown, rest = _cut(entry.degraded, most)
-        for cause in shown:
-            page.add(INDENT, f"{cause.subject.kind} {cause.subject.name}: {'; '.join(cause.sentences)}")
-        if rest:
-            page.add(INDENT, f"and {plural(len(rest), 'more such PodClique')}")
+        _keep(page, entry, now, most)
         return
     if entry.tone is Tone.HELD:
         first, *more = (sentence for cause in entry.causes for sentence in cause.sentences)
@@ -231,6 +226,19 @@ def _entry(page: Page, entry: Entry, now: datetime, *, full: bool) -> None:
         _cause(page, cause, most)
     if entry.deletes:
         page.add(INDENT, "ends: ", listed([ref.name for ref in entry.deletes], most))
+
+
+def _keep(page: Page, entry: Entry, now: datetime, most: int | None) -> None:
+    why = "; ".join(cause.sentences[0] for cause in entry.causes)
+    if entry.averted is not None:
+        when = f"{clock(entry.averted, now)} ({distance(entry.averted, now)})"
+        why = f"it would end at {when}; once the steps below are done, {why}"
+    page.add((label(entry.tone.value), STYLES[entry.tone]), named(entry.subject), ": ", why)
+    shown, rest = _cut(entry.degraded, most)
+    for cause in shown:
+        page.add(INDENT, f"{cause.subject.kind} {cause.subject.name}: {'; '.join(cause.sentences)}")
+    if rest:
+        page.add(INDENT, f"and {plural(len(rest), 'more such PodClique')}")
 
 
 def _cause(page: Page, cause: Cause, most: int | None) -> None:

@@ -57,6 +57,10 @@ def test_pl025_what_is_averted_does_not_come(lost: set[str], changed: set[str], 
     event(f"averted {bool(averted)}")
     assert not set(waiting) & set(averted)
     deadlines = {subject: deadline_of(forecast, subject) for subject in (*averted, *waiting)}
+    kept = {entry.subject: entry.averted for entry in story_of(forecast).entries if entry.tone is not Tone.WAITS}
+    assert {subject: until for subject, until in kept.items() if until is not None} == {
+        subject: deadlines[subject] for subject in averted if subject in kept
+    }
     later = {until: forecast_for(seen, until, name) for until in set(deadlines.values())}
     for subject, until in deadlines.items():
         event("what is waited for comes" if subject in waiting else "what is averted does not")
