@@ -32,14 +32,16 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
 
     Args:
         snapshot: what the root can see; see :meth:`grove_core.snapshot.cluster.Cluster.snapshot_of`.
-        rules: by which rules breaches and terminations are judged.
+        rules: by which rules breaches and terminations are judged; others by name with
+            :func:`grove_core.areas.gang_termination.rulesets.rule_set`.
 
     Example:
         A set that was just applied to an empty cluster, of which every kind is known:
 
         >>> from datetime import UTC, datetime
+        >>> from grove_core import reconcile
         >>> from grove_core.resources.podcliqueset import podcliqueset_of
-        >>> from grove_core.snapshot.snapshot import EVERY_KIND
+        >>> from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
         >>> router = {"name": "router", "spec": {"roleName": "router", "replicas": 2}}
         >>> spec = {"replicas": 1, "template": {"cliques": [router]}}
         >>> root = podcliqueset_of({"kind": "PodCliqueSet", "metadata": {"name": "llama", "uid": "7f3a"}, "spec": spec})

@@ -15,8 +15,7 @@ _ROLE: Final = re.compile(r":[a-z]+:`")
 
 def prose(text: str) -> str:
     """Text of the code as a paragraph: code spans, links and bold words stay, all else is shown as it stands."""
-    single = _ROLE.sub("`", text).replace("``", "`")
-    parts = _CODE.split(single)
+    parts = _CODE.split(text.replace("``", "`"))
     return "".join(part if index % 2 else _escaped(part) for index, part in enumerate(parts))
 
 
@@ -26,8 +25,8 @@ def _escaped(text: str) -> str:
 
 
 def docstring(text: str | None) -> str:
-    """A docstring without its margin; empty where there is none."""
-    return cleandoc(text) if text else ""
+    """A docstring without its margin and the roles of its names; empty where there is none."""
+    return _ROLE.sub("`", cleandoc(text)) if text else ""
 
 
 def code(text: str) -> str:

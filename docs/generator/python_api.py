@@ -14,7 +14,7 @@ import grove_core
 from docs.generator.markdown import docstring, fenced, prose
 
 _PACKAGES: Final = ("kernel", "resources", "snapshot", "plan", "document")
-_AREA_MODULES: Final = frozenset({"rules", "verdicts"})
+_AREA_MODULES: Final = frozenset({"rules", "rulesets", "verdicts"})
 """What others may know of an area: its answers, never its thoughts (CONTRIBUTING.md, Layers)."""
 _MODULE: Final = re.compile(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z_])()")
 _SECTION: Final = re.compile(r"\n\n(?=\S)")

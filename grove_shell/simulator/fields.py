@@ -82,6 +82,19 @@ def _address(value: object) -> object:
     return value
 
 
+def _time(value: object, info: ValidationInfo) -> object:
+    if value == "end":
+        return value
+    try:
+        return _span(value, info)
+    except PydanticCustomError as fault:
+        raise PydanticCustomError("time", f'{fault.message()}, or "end"') from None
+
+
+def _time_text(value: int | str) -> str:
+    return value if isinstance(value, str) else span_text(value)
+
+
 def _object(value: object) -> object:
     if not isinstance(value, Mapping):
         raise PydanticCustomError("object", "an object")
@@ -92,6 +105,8 @@ Interval = Annotated[int, BeforeValidator(_interval), PlainSerializer(span_text)
 """A span of time that something is repeated after."""
 Span = Annotated[int, BeforeValidator(_span), PlainSerializer(span_text)]
 """A span of time, in milliseconds; a Go duration in a file."""
+Time = Annotated[int | Literal["end"], BeforeValidator(_time), PlainSerializer(_time_text)]
+"""A span since the start of a scenario, or its end."""
 Moment = Annotated[datetime, BeforeValidator(_moment), PlainSerializer(format_time)]
 Amount = Annotated[str, BeforeValidator(_amount)]
 Counted = Annotated[int | dict[str, int], BeforeValidator(_counted)]

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.settings.topology import TopologySettings
 from grove_shell.simulator.events import Event
-from grove_shell.simulator.fields import Address, Count, Counted, Model, Moment, Name, Raw, Span
+from grove_shell.simulator.fields import Address, Count, Counted, Model, Moment, Name, Raw, Span, Time
 from grove_shell.simulator.spans import SECOND
 from grove_shell.simulator.user_events import NodePool
 
@@ -99,7 +99,7 @@ class Expectation(Model):
         failed_domains: by PodCliqueSet, the replicas whose ComputeDomain could not be made, as its condition says.
     """
 
-    at: Span | Literal["end"] | None = None
+    at: Time | None = None
     never: Literal["terminated", "breached", "unschedulable", "refused"] | None = None
     pods: Counted | None = None
     scheduled: Counted | None = None

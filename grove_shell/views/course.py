@@ -60,7 +60,7 @@ def _lines_of(round_: Round) -> Iterator[tuple[str, str]]:
             names = listed([step.target.name for step in alike], NAMES)
             goes = taken(toll_of(alike)) if word == "DELETE" and alike[0].target.kind != "Pod" else ""
             count = plural(len(alike), alike[0].target.kind) + (f" with {goes}" if goes else "")
-            yield word, f"{count}, {names}: {alike[0].because[0].sentence}"
+            yield word, f"{count}, {names}: {_told(alike)}"
     kinds = created_by(round_.steps)
     done = [plural(kinds[kind], kind) for kind in sorted(kinds)]
     opened = sum(isinstance(step.action, Apply) and step.target.kind == "Pod" for step in round_.steps)
@@ -68,6 +68,12 @@ def _lines_of(round_: Round) -> Iterator[tuple[str, str]]:
         done.append(f"gates of {plural(opened, 'pod')} open")
     if done:
         yield "CREATE" if kinds else "PLACE", ", ".join(done)
+
+
+def _told(alike: Iterable[Step]) -> str:
+    """The reason of the first, and how many others it stands for that differ in what they name."""
+    first, *more = dict.fromkeys(step.because[0].sentence for step in alike)
+    return f"{first}; and {plural(len(more), 'more reason')} of this kind (-v)" if more else first
 
 
 def _alike(steps: Iterable[Step]) -> Iterator[list[Step]]:

@@ -63,6 +63,15 @@ def test_sm001_all_faults_at_once_with_their_places(tmp_path: Path) -> None:
     assert any(fault.file.endswith("nowhere.yaml") for fault in found.faults)
 
 
+@pytest.mark.parametrize("wrong", ["9min", "END", 5, [1]])
+def test_sm001_a_wrong_moment_is_one_fault(wrong: object, tmp_path: Path) -> None:
+    spec: Json = {"sets": [set_raw(clique_raw("a", 1, 1))], "nodes": [{"name": "n", "count": 1}]}
+    found = faults(read(tmp_path, {**spec, "expect": [{"at": wrong, "pods": 3}, {"at": "end", "pods": 1}]}))
+    assert {path: expected for path, (expected, _) in found.items()} == {
+        "spec.expect[0].at": 'a duration such as "90s" or "1h30m", or "end"'
+    }
+
+
 @pytest.mark.parametrize("back", [True, False])
 @pytest.mark.parametrize(
     "start", ["0001-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "2201-01-01T00:00:00Z", "9999-12-31T23:59:00Z"]

@@ -1,0 +1,37 @@
+"""What a plan says of many things that go for one kind of reason."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+import pytest
+
+from grove_core.areas.workload.rules import Why
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Delete, Stage, Step
+from grove_core.plan.forecast import Forecast, Round
+from grove_shell.page import Page
+from grove_shell.views.course import add_course
+
+NOW: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
+ROOT: Final = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")
+
+
+def gone(name: str, replica: int) -> Step:
+    ref = Ref("grove.io/v1alpha1", "PodClique", "ml", name)
+    why: Reason = Why.OUTDATED_NOT_AVAILABLE.because(ref, replica=replica)
+    return Step(Stage.CLEANUP, ref, Delete(Guard("uid", "1")), (why,))
+
+
+@pytest.mark.req("CL-012")
+@pytest.mark.parametrize(
+    ("replicas", "told"),
+    [((0, 0), "nobody loses it"), ((0, 1), "nobody loses it; and 1 more reason of this kind (-v)")],
+)
+def test_cl012_a_reason_is_not_told_of_whom_it_is_not_true(replicas: tuple[int, int], told: str) -> None:
+    steps = tuple(gone(f"llm-0-g-{index}-x", index) for index in replicas)
+    page = Page()
+    rounds = (Round(1, NOW, steps, (), None),)
+    add_course(page, Forecast(root=ROOT, root_uid="uid", rounds=rounds), full=False)
+    (line,) = page.text.splitlines()
+    assert line.endswith(f"replica 0 is of an old template and not available: {told}")
