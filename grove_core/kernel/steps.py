@@ -135,9 +135,13 @@ class Step:
         return (self.stage, self.target.sort_key)
 
     @property
-    def aim(self) -> tuple[Ref, type[Action], Guard | None]:
-        """What makes two steps the same try: the same kind of write on the same state of one object (PL-012)."""
-        return (self.target, type(self.action), self.action.guard)
+    def aim(self) -> tuple[Ref, type[Action], Guard | None, bool]:
+        """What makes two steps the same try: the same kind of write on the same state of one object (PL-012).
+
+        A status that tells of an end is another kind than one that does not (PL-028).
+        """
+        tells = isinstance(self.action, SetStatus) and bool(self.action.end_of)
+        return (self.target, type(self.action), self.action.guard, tells)
 
 
 def is_of_end(step: Step) -> bool:

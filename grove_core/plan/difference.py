@@ -69,9 +69,9 @@ def difference(
         if why is None:
             steps.append(step)
             continue
-        if why.rule is Why.END_REMAINS:
-            rest = without_the_end(step)
-            steps += [rest] if rest is not None else []
+        rest = without_the_end(step) if isinstance(step.action, SetStatus) and step.action.end_of else None
+        if rest is not None and rest.aim not in refused:
+            steps.append(rest)
         for ref in causes_of(step.action):
             held_of.setdefault(ref, step)
         withheld.append(Withheld(step.target, (why, *step.because)))

@@ -71,7 +71,9 @@ class Turn:
 
         A round between two tries says nothing of what fails: it may make what the next try ends again.
         """
-        self.unfinished = ()
+        if self.unfinished:  # nobody wants that any more; what waited for it is looked at without it
+            self.unfinished = ()
+            self.look_in(_FIRST_PATIENCE)
         if not self.refused and _now() >= self.refused_until + self.patience:
             self.patience = _FIRST_PATIENCE
 

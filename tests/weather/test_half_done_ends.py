@@ -140,3 +140,37 @@ def test_op103_a_refusal_that_runs_out_in_the_end_of_another_is_not_forgotten(ru
     assert not life.faults, life.faults
     assert more_than_once(life) == set()
     assert life.ended.keys() == there(life).keys() == NAMES | {name.replace("one-0", "one-1") for name in NAMES}
+
+
+@pytest.mark.req("PL-012")
+@pytest.mark.parametrize("code", [403, 503])
+def test_gf092_a_flag_that_failed_is_of_one_breach(code: int) -> None:
+    async def relapses(life: Life) -> None:
+        life.climate.kept, life.climate.kept_by, life.climate.kept_for = "one-0-b", code, 9
+        life.climate.untold = 1
+        falls_sick(life, "one-0-g-0-x")
+        while "one-0-g-0-x" not in life.ended or "one-0-g-0-x" not in there(life):  # noqa: ASYNC110 - virtual time
+            await asyncio.sleep(0.5)
+        await asyncio.sleep(25)
+        falls_sick(life, "one-0-g-0-x")
+
+    life = run_in_virtual_time(lived("field", relapses))
+    assert not life.faults, life.faults
+    assert {name: len(uids) for name, uids in life.ended.items()} == dict.fromkeys(NAMES, 2)
+    assert there(life).keys() == NAMES
+
+
+@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11", "field@v0.1.0-alpha.1"])
+def test_gf091_an_end_is_through_when_its_last_part_went_another_way(rules: str) -> None:
+    async def somebody_helps(life: Life) -> None:
+        life.climate.kept, life.climate.kept_for = "one-0-b", 8
+        falls_sick(life, "one-0-g-0-x")
+        await asyncio.sleep(115)
+        life.climate.kept_for = 0
+        seen = {"metadata": {"annotations": {"looked-at": "yes"}}}
+        life.store.patch(Address("PodClique", NAMESPACE, "one-0-b"), seen)
+
+    life = run_in_virtual_time(lived(rules, somebody_helps))
+    assert not life.faults, life.faults
+    assert more_than_once(life) == set()
+    assert life.ended.keys() == NAMES == there(life).keys()

@@ -46,6 +46,7 @@ def unbreached(found: Sequence[Whole]) -> set[int]:
 
 WELL: Final = dict.fromkeys(MEMBERS, "well")
 NAMED: Final = MEMBERS["0-x"].ref
+OTHER: Final = MEMBERS["1-x"].ref
 
 
 @pytest.mark.parametrize(
@@ -55,10 +56,12 @@ NAMED: Final = MEMBERS["0-x"].ref
         pytest.param({"1-y": "gone"}, (), {0, 1, 2}, id="one went with another's end"),
         pytest.param({"1-y": "leaving"}, (), {0, 1, 2}, id="one is going with another's end"),
         pytest.param({"1-y": "gone", "1-x": "sick"}, (), {0, 2}, id="one went, and what stays of its replica is sick"),
-        pytest.param({"0-x": "gone"}, (NAMED,), {1, 2}, id="one went that was breached"),
+        pytest.param({"0-x": "gone"}, (NAMED,), {0, 1, 2}, id="all that was breached went"),
+        pytest.param({"0-x": "gone", "1-x": "sick"}, (GROUP.ref, NAMED, OTHER), {2}, id="one of two breached went"),
+        pytest.param({"0-x": "gone", "1-x": "well"}, (GROUP.ref, NAMED, OTHER), {1, 2}, id="the other has recovered"),
         pytest.param({"0-x": "sick", "1-y": "gone"}, (GROUP.ref, NAMED), {2}, id="the cause stays as it is"),
         pytest.param({"0-x": "well", "1-y": "gone"}, (GROUP.ref, NAMED), {0, 1, 2}, id="the cause has recovered"),
-        pytest.param({"0-x": "leaving", "1-y": "gone"}, (GROUP.ref, NAMED), {2}, id="the cause is going"),
+        pytest.param({"0-x": "leaving", "1-y": "gone"}, (GROUP.ref, NAMED), {0, 1, 2}, id="the cause is going"),
         pytest.param({"0-x": "gone", "1-y": "gone"}, (GROUP.ref,), {2}, id="the cause was what is missing"),
     ],
 )
@@ -87,16 +90,18 @@ def test_gf031_an_end_takes_nothing_from_whoever_is_whole(states: dict[str, str]
     found = as_before(states, *causes)
     assert [one for one in found if not one.is_taken] == sorted(before, key=lambda one: one.number)
     assert [one.number for one in found] == list(range(GROUP.replicas))
-    stands = group and all(states[name] != "well" for name in named)
+    stay = {name for name in named if not is_missing(states[name])}
+    stands = group and (not named or bool(stay)) and all(states[name] == "sick" for name in stay)
     if stands:
         assert unbreached(found) == unbreached(before), "a cause that stays is as breached as it was"
     else:
-        spared = {index for index in range(GROUP.replicas) if all(is_spared(states, named, index, s) for s in "xy")}
+        lost = named if stay else set[str]()
+        spared = {index for index in range(GROUP.replicas) if all(is_spared(states, lost, index, s) for s in "xy")}
         assert unbreached(found) == spared
     event(f"{len(found) - len(before)} taken, stands: {stands}")
 
 
-def is_spared(states: dict[str, str], named: set[str], index: int, short: str) -> bool:
-    """Whether a member is well, or missing and was."""
+def is_spared(states: dict[str, str], lost: set[str], index: int, short: str) -> bool:
+    """Whether a member is well, or missing and as good as that."""
     name = f"{index}-{short}"
-    return states[name] == "well" or (is_missing(states[name]) and name not in named)
+    return states[name] == "well" or (is_missing(states[name]) and name not in lost)

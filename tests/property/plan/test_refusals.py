@@ -2,14 +2,18 @@
 
 import pytest
 
+from grove_core.areas.gang_termination.field.rules import Why
+from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Outcome
-from grove_core.kernel.wants import Absent, Desired, Present, Want
+from grove_core.kernel.steps import Attempt, Outcome, SetStatus
+from grove_core.kernel.wants import Absent, Desired, Present, Status, Want
 from grove_core.plan.difference import difference, steps_for
 from grove_core.plan.plan import Plan
 from grove_core.plan.telling import without_the_end
 from grove_core.resources.keys import GROVE
 from tests.property.plan.test_survivors import BECAUSE, GUARD, KNOWN, Seen, manifest
+from tests.property.workload.sets import NOW
 
 CAUSE, FIRST, SECOND = (Ref(GROVE, "PodClique", "ml", f"llm-0-{name}") for name in "cab")
 RESTS = ((CAUSE, GUARD),)
@@ -67,3 +71,22 @@ def test_pl017_what_was_made_is_not_made_again_and_holds_nobody_up() -> None:
 def test_pl028_nothing_is_left_of_what_is_no_status() -> None:
     (deletion,) = steps_for(END[:1])
     assert without_the_end(deletion) is None
+
+
+@pytest.mark.parametrize("counts", [{}, {"replicas": 2}], ids=["alone", "beside numbers"])
+@pytest.mark.parametrize("breach", [True, False], ids=["beside a breach", "without"])
+def test_pl028_what_else_a_status_tells_does_not_wait(*, counts: dict[str, int], breach: bool) -> None:
+    group = Ref(GROVE, "PodCliqueScalingGroup", "ml", "llm-0-g")
+    broken = Condition("MinAvailableBreached", Truth.TRUE, "InsufficientReadyPods", "", NOW).as_json
+    flag = Condition("GangTerminationInProgress", Truth.TRUE, Why.GANG_TERMINATION_ACTIVE.code, "", NOW).as_json
+    active = Why.GANG_TERMINATION_ACTIVE.because(group, replica=0)
+    conditions = (*((broken,) if breach else ()), flag)
+    fields = FrozenMap({**counts, "conditions": conditions})
+    status = Status(group, GUARD, fields, (*BECAUSE, active), end_of=(CAUSE,))
+    plan = plan_after((*END, status), FIRST, Outcome.REFUSED)
+    assert told(plan)["llm-0-g"] == "PL-028"
+    (held,) = (held for held in plan.withheld if held.target == group)
+    assert held.because[1:] == (*BECAUSE, active)
+    written = [(step.action, step.because) for step in plan.steps if step.target == group]
+    left: dict[str, Json] = {**counts, **({"conditions": (broken,)} if breach else {})}
+    assert written == ([(SetStatus(FrozenMap(left), GUARD), BECAUSE)] if left else [])

@@ -141,8 +141,6 @@ def look_at_group(
     proper = proper_members(group, members)
     causes = unfinished.causes.get(group.replica_index)
     whole = tuple(wholes(group, proper) if causes is None else wholes_as_before(group, proper, causes))
-    flag = condition_of(group.status.conditions, TERMINATION_IN_PROGRESS)
-    untold = () if is_true(flag) else unfinished.untold.get(group.ref, ())
     seen = GroupSighting(
         group=group,
         members=members,
@@ -151,14 +149,16 @@ def look_at_group(
         unbreached=sum(not one.is_breached for one in whole),
         breach=condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED),
         why=Why.NOT_OBSERVED,
-        flag=new_flag(group, now) if untold else flag,
+        flag=condition_of(group.status.conditions, TERMINATION_IN_PROGRESS),
         acting={},
         fate=Keep(),
         fates={},
-        untold=untold,
     )
     if looks and not group.deleting:
         seen = _with_status(seen, proper, whole, now, generation)
+    untold = unfinished.untold.get(group.ref)
+    if untold is not None and is_true(seen.breach) and seen.breach.last_transition_time <= untold.at:
+        seen = seen if seen.is_flagged else seen._replace(flag=new_flag(group, now), untold=untold.end_of)
     if generation.asks_for_history:
         seen = seen._replace(guard=_guard_of(seen))
     return seen if group.deleting else _with_fates(seen, delay, now, generation)

@@ -73,14 +73,19 @@ def wholes_as_before(
     Args:
         proper: its members by replica index.
         causes: what the end of its replica of the set rests on. A group that is one stays breached while no breached
-            member of it recovers: who knows what was missing before.
+            member of it recovers: who knows what was missing before. Where all of these are gone nothing is left of
+            its breach.
     """
-    breached = {ref.name for ref in causes}
-    stay = [one for found in proper.values() for one in found if not one.is_leaving]
-    stands = group.ref in causes and all(one.breached for one in stay if one.clique.ref.name in breached)
-    for index in range(group.replicas):
+    names = {
+        index: {member_clique_name(group.ref.name, index, short) for short in group.clique_names}
+        for index in range(group.replicas)
+    }
+    named = {ref.name for ref in causes} & {name for found in names.values() for name in found}
+    stay = {one.clique.ref.name: one for found in proper.values() for one in found if not one.is_leaving}
+    ill = [stay[name] for name in named if name in stay]
+    stands = group.ref in causes and (not named or (bool(ill) and all(one.breached for one in ill)))
+    for index, wanted in names.items():
         there = [one for one in proper.get(index, ()) if not one.is_leaving]
-        missing = {member_clique_name(group.ref.name, index, short) for short in group.clique_names}
-        missing -= {one.clique.ref.name for one in there}
-        is_lost = bool(missing) and (stands or not missing.isdisjoint(breached))
-        yield Whole(index, there, is_taken=bool(missing), is_lost=is_lost)
+        missing = wanted - stay.keys()
+        is_lost = bool(missing) and (stands or (bool(ill) and not missing.isdisjoint(named)))
+        yield Whole(index, there, bool(missing), is_lost)

@@ -62,7 +62,7 @@ def _group_status(seen: GroupSighting, snapshot: Snapshot, causes: tuple[Ref, ..
     if flagged_for:
         conditions.append(new_flag(group, snapshot.now))
         because.append(Why.GANG_TERMINATION_ACTIVE.because(group.ref, replica=index))
-    elif causes == () and seen.flag is not None and not seen.untold and _is_well(seen):
+    elif causes == () and seen.flag is not None and seen.breach is not None and seen.breach.status is Truth.FALSE:
         removed = (TERMINATION_IN_PROGRESS,)
     for status in status_if_other(group, wanted, tuple(conditions), tuple(because), removed):
         yield replace(status, end_of=flagged_for)
@@ -71,12 +71,8 @@ def _group_status(seen: GroupSighting, snapshot: Snapshot, causes: tuple[Ref, ..
 def _flagged_for(seen: GroupSighting, causes: tuple[Ref, ...] | None) -> tuple[Ref, ...]:
     """What the end rests on that a new flag tells of; an earlier one could not be written (GF-092)."""
     if seen.untold:
-        return () if not causes and _is_well(seen) else seen.untold
+        return causes or seen.untold
     return causes if causes and not seen.is_flagged else ()
-
-
-def _is_well(seen: GroupSighting) -> bool:
-    return seen.breach is not None and seen.breach.status is Truth.FALSE
 
 
 def availability_of(root: PodCliqueSet, judgement: FieldJudgement) -> Availability:
