@@ -10,9 +10,13 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.generations import F3
 from grove_core.areas.gang_termination.field.replicas import Whole, proper_members, wholes, wholes_as_before
+from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.sightings import Sighting, as_stored
+from grove_core.areas.gang_termination.field.unfinished import Unfinished, Untold, unfinished_in
 from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus, Stage, Step
 from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 
@@ -105,3 +109,28 @@ def is_spared(states: dict[str, str], lost: set[str], index: int, short: str) ->
     """Whether a member is well, or missing and as good as that."""
     name = f"{index}-{short}"
     return states[name] == "well" or (is_missing(states[name]) and name not in lost)
+
+
+def failed(step: Step) -> Unfinished:
+    return unfinished_in(replace(SEEN, attempts=(Attempt(step, Outcome.CONFLICT, "no"),)))
+
+
+def test_gf091_only_ends_of_the_set_go_on() -> None:
+    clique = MEMBERS["0-x"]
+    action = Delete(clique.guard, ((clique.ref, clique.guard),))
+    of_set = Why.GANG_TERMINATED.because(clique.ref, replica=0, cause=clique.ref.short)
+    of_group = Why.GROUP_REPLICA_TERMINATED.because(
+        clique.ref, replica=0, group=f"{GROUP.ref.kind}/{GROUP.ref.name}", cause=clique.ref.short
+    )
+    assert failed(Step(Stage.CAUSE, clique.ref, action, (of_set,))).causes == {0: {clique.ref}}
+    assert not failed(Step(Stage.CAUSE, clique.ref, action, (of_group,))).causes
+
+
+@pytest.mark.parametrize(("type_", "told"), [("GangTerminationInProgress", True), ("MinAvailableBreached", False)])
+def test_gf092_only_a_flag_tells_of_an_end(type_: str, *, told: bool) -> None:
+    first = Condition("Ready", Truth.TRUE, "Drawn", "", NOW).as_json
+    last = Condition(type_, Truth.TRUE, "Drawn", "", NOW).as_json
+    status = SetStatus(FrozenMap({"conditions": (first, last)}), GROUP.guard, end_of=(NAMED,))
+    why = Why.GANG_TERMINATED.because(GROUP.ref, replica=0, cause=NAMED.short)
+    found = failed(Step(Stage.STATUS, GROUP.ref, status, (why,)))
+    assert found.untold == ({GROUP.ref: Untold(NOW, (NAMED,))} if told else {})
