@@ -149,11 +149,11 @@ def story_of(forecast: Forecast) -> Story:
         subject for held in forecast.rounds[0].withheld for subject in ends_named_in(forecast.root, held.because)
     }
     pending = {one.subject: one for one in forecast.findings if one.question == TERMINATION}
-    averted = {one.subject: _first_end(pending[one.subject]) for one in forecast.averted if one.subject in pending}
+    averted = {one.subject: _first_end(pending[one.subject]) for one in forecast.averted if one.question == TERMINATION}
     entries = [
         replace(
             _entry(fate, breaches, ended.get(fate.subject, ()), refused),
-            averted=averted.get(fate.subject) if fate in forecast.averted else None,
+            averted=averted.get(fate.subject),
         )
         for fate in fates.values()
         if _is_told(fate)
