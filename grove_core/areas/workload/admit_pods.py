@@ -1,4 +1,4 @@
-"""What a clique's pod template may not say (WL-129 to WL-133), and what it had better not say (WL-180, WL-181)."""
+"""What a clique's pod template may not say (WL-129 to WL-133), and had better not (WL-180, WL-181, WL-185)."""
 
 from collections.abc import Iterator
 
@@ -36,9 +36,11 @@ def placement_faults(manifest: Manifest) -> Iterator[Found]:
 
 
 def pod_warnings(manifest: Manifest) -> Iterator[Found]:
-    """WL-180 and WL-181."""
+    """WL-180, WL-181 and WL-185."""
     first = _first_scheduler(manifest)
     for index, pod in enumerate(manifest.pods):
+        if not any(container.path.startswith("containers[") for container in pod.containers):
+            yield Found(f"{_path(index)}.containers", None, Warn.CONTAINERS_MISSING, {})
         if pod.restart_policy not in {"", "Always"}:
             yield Found(f"{_path(index)}.restartPolicy", pod.restart_policy, Warn.RESTART_POLICY_NOT_ALWAYS, {})
         if first is not None and not pod.scheduler_name:

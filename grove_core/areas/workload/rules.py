@@ -194,6 +194,7 @@ class Warn(Rule):
     )
     SCHEDULER_LEFT_OUT = Clause("WL-181", "should be {other}, as for {clique}, unless that is the operator's default")
     STARTS_AFTER_UNUSED = Clause("WL-182", "has no effect without CliqueStartupTypeExplicit")
+    CONTAINERS_MISSING = Clause("WL-185", "should have at least one container: no API server takes a pod without")
     REPLICAS_UNUSED = Clause(
         "WL-184", "was {before}; only what is made from now on begins with it, what runs is scaled by its own replicas"
     )

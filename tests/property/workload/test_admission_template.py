@@ -251,6 +251,11 @@ def test_wl132_what_does_not_read_in_a_pod_is_told_once(field: str, value: objec
     assert (path, rule.requirement) == (f"{path_of(POD)}.{field}{below}", "GT-103")
 
 
+def _able(name: str) -> Json:
+    """A clique whose pods can be made (WL-185)."""
+    return clique_template(name, podSpec={"containers": [{"name": "main"}]})
+
+
 class TestWarnings:
     """What is admitted and probably not meant."""
 
@@ -268,7 +273,8 @@ class TestWarnings:
         new = changed(place, None)
         assert objections(new) == []
         assert warnings(new) == [Found(path_of(place), Warn.SCHEDULER_LEFT_OUT, "nothing")]
-        assert warnings(clique_set()) == []
+        nobody_names_one = clique_set(cliques=[_able("router"), _able("leader"), _able("worker")])
+        assert warnings(nobody_names_one) == []
 
     def test_wl182_a_list_that_nobody_reads(self) -> None:
         place = (*TEMPLATE, "cliqueStartupType")
@@ -294,6 +300,14 @@ class TestWarnings:
             assert not [
                 found for found in admit(FULL, FULL).verdict.warnings if found.reason.rule is Warn.REPLICAS_UNUSED
             ]
+
+    @pytest.mark.parametrize("nothing", [[], None, ...])
+    def test_wl185_a_pod_that_nobody_can_make(self, nothing: object) -> None:
+        place = (*POD, "containers")
+        new = changed((*POD, "initContainers"), [{"name": "main"}], changed(place, nothing))
+        assert objections(new) == []
+        assert warnings(new) == [Found(path_of(place), Warn.CONTAINERS_MISSING, "nothing")]
+        assert warnings(changed(place, [{"name": "main"}], new)) == []
 
     def test_wl183_a_refusal_comes_with_the_warnings(self) -> None:
         new: Json = changed((*POD, "restartPolicy"), "Never", changed(("spec", "replicas"), -1))
