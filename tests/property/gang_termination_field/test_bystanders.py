@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -12,10 +12,14 @@ from grove_core.areas.gang_termination.field.generations import F3
 from grove_core.areas.gang_termination.field.judge import judge_field
 from grove_core.areas.gang_termination.field.rulesets import NEWEST
 from grove_core.areas.gang_termination.verdicts import Keep, Terminate
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.steps import SetStatus
 from grove_core.reconcile import reconcile
+from grove_core.resources.keys import COMPONENT, GROUP, MANAGED_BY, SET
 from tests.property.gang_termination_field.worlds import field_worlds, fielded
 from tests.property.strategies.tape import Tape
 from tests.property.strategies.worlds import START, World, is_termination, storms
+from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 
 def with_template(world: World, **changes: Any) -> World:
@@ -133,3 +137,24 @@ class TestGF077:
         for replica in judge_field(replace(world, root=root).snapshot, F3).replicas:
             due = any(breach.since + breach.delay <= world.now for breach in replica.breaches)
             assert (replica.fate == Terminate()) == (due and how == "updating")
+
+
+POOL: Final = {"name": "g", "cliqueNames": ["x"], "replicas": 1, "minAvailable": 1}
+SEEN: Final = at_rest(applied(set_raw(clique_raw("x"), groups=(POOL,), terminationDelay="4h")))
+
+
+@pytest.mark.parametrize("label", [MANAGED_BY, SET[0], COMPONENT, GROUP[0]])
+def test_gf030_who_does_not_carry_the_labels_is_no_member(label: str) -> None:
+    (clique,) = SEEN.cliques
+    other = replace(clique, labels=FrozenMap({**clique.labels, label: "other"}))
+    (before,), (after,) = (judge_field(replace(SEEN, cliques=(one,)), F3).groups for one in (clique, other))
+    assert [one.clique for one in before.members] == [clique]
+    assert not after.members
+
+
+@pytest.mark.parametrize(("deleting", "told"), [(False, True), (True, False)])
+def test_gf037_of_a_set_that_goes_nobody_is_told(*, deleting: bool, told: bool) -> None:
+    stale = replace(SEEN.root.status, available=5)
+    root = replace(SEEN.root, status=stale, deleting=deleting)
+    steps = reconcile(replace(SEEN, root=root), NEWEST).steps
+    assert (root.ref in {step.target for step in steps if isinstance(step.action, SetStatus)}) == told

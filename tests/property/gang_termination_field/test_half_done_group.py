@@ -2,28 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Final
 
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.generations import F3
+from grove_core.areas.gang_termination.field.generations import F0, F1, F2, F3, Generation
+from grove_core.areas.gang_termination.field.group import GroupSighting, look_at_group, new_flag
 from grove_core.areas.gang_termination.field.replicas import Whole, proper_members, wholes, wholes_as_before
-from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.sightings import Sighting, as_stored
-from grove_core.areas.gang_termination.field.unfinished import Unfinished, Untold, unfinished_in
+from grove_core.areas.gang_termination.field.unfinished import Unfinished, Untold
 from grove_core.kernel.conditions import Condition, Truth
-from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus, Stage, Step
-from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
+from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
+from grove_core.resources.scaling_group import ScalingGroup
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 
 POOL: Final = {"name": "g", "cliqueNames": ["x", "y"], "replicas": 3, "minAvailable": 2}
 SEEN: Final = at_rest(applied(set_raw(clique_raw("x"), clique_raw("y"), groups=(POOL,))))
 (GROUP,) = SEEN.groups
 MEMBERS: Final = {f"{one.group_replica_index}-{one.ref.name[-1]}": one for one in SEEN.cliques}
+NOTHING: Final = Unfinished()
 STATES: Final = st.sampled_from(["well", "sick", "gone", "leaving"])
 
 
@@ -111,26 +112,52 @@ def is_spared(states: dict[str, str], lost: set[str], index: int, short: str) ->
     return states[name] == "well" or (is_missing(states[name]) and name not in lost)
 
 
-def failed(step: Step) -> Unfinished:
-    return unfinished_in(replace(SEEN, attempts=(Attempt(step, Outcome.CONFLICT, "no"),)))
+DELAY: Final = timedelta(hours=4)
+FLAG: Final = Condition(TERMINATION_IN_PROGRESS, Truth.TRUE, "Drawn", "", NOW - timedelta(hours=1))
 
 
-def test_gf091_only_ends_of_the_set_go_on() -> None:
-    clique = MEMBERS["0-x"]
-    action = Delete(clique.guard, ((clique.ref, clique.guard),))
-    of_set = Why.GANG_TERMINATED.because(clique.ref, replica=0, cause=clique.ref.short)
-    of_group = Why.GROUP_REPLICA_TERMINATED.because(
-        clique.ref, replica=0, group=f"{GROUP.ref.kind}/{GROUP.ref.name}", cause=clique.ref.short
-    )
-    assert failed(Step(Stage.CAUSE, clique.ref, action, (of_set,))).causes == {0: {clique.ref}}
-    assert not failed(Step(Stage.CAUSE, clique.ref, action, (of_group,))).causes
+def looked_at(
+    group: ScalingGroup, states: dict[str, str], generation: Generation = F3, unfinished: Unfinished = NOTHING
+) -> GroupSighting:
+    return look_at_group(group, found_among(states), DELAY, NOW, generation, looks=True, unfinished=unfinished)
 
 
-@pytest.mark.parametrize(("type_", "told"), [("GangTerminationInProgress", True), ("MinAvailableBreached", False)])
-def test_gf092_only_a_flag_tells_of_an_end(type_: str, *, told: bool) -> None:
-    first = Condition("Ready", Truth.TRUE, "Drawn", "", NOW).as_json
-    last = Condition(type_, Truth.TRUE, "Drawn", "", NOW).as_json
-    status = SetStatus(FrozenMap({"conditions": (first, last)}), GROUP.guard, end_of=(NAMED,))
-    why = Why.GANG_TERMINATED.because(GROUP.ref, replica=0, cause=NAMED.short)
-    found = failed(Step(Stage.STATUS, GROUP.ref, status, (why,)))
-    assert found.untold == ({GROUP.ref: Untold(NOW, (NAMED,))} if told else {})
+def with_conditions(*conditions: Condition) -> ScalingGroup:
+    return replace(GROUP, status=replace(GROUP.status, conditions=conditions))
+
+
+def breached_since(moment: datetime) -> Condition:
+    return Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "Drawn", "", moment)
+
+
+SICK: Final = {**WELL, "0-x": "sick", "1-x": "sick"}
+
+
+@pytest.mark.parametrize(
+    ("stored", "tried", "told"),
+    [
+        pytest.param((breached_since(NOW - DELAY),), NOW, True, id="of this breach"),
+        pytest.param((breached_since(NOW),), NOW, True, id="of one that began in that second"),
+        pytest.param((breached_since(NOW),), NOW - DELAY, False, id="of an earlier one"),
+        pytest.param((breached_since(NOW - DELAY), FLAG), NOW, False, id="it was written after all"),
+    ],
+)
+def test_gf092_a_flag_is_written_again_for_its_breach(
+    stored: tuple[Condition, ...], tried: datetime, *, told: bool
+) -> None:
+    failed = Unfinished(untold={GROUP.ref: Untold(tried, (NAMED,))})
+    found = looked_at(with_conditions(*stored), SICK, unfinished=failed)
+    assert found.untold == ((NAMED,) if told else ())
+    assert found.flag == (new_flag(GROUP, NOW) if told else FLAG if FLAG in stored else None)
+
+
+@pytest.mark.parametrize("deleting", [False, True])
+def test_gf060_a_group_that_goes_ends_none_of_its_replicas(*, deleting: bool) -> None:
+    found = looked_at(replace(GROUP, deleting=deleting), {**WELL, "0-x": "sick"})
+    assert bool(found.fates) == (not deleting)
+
+
+@pytest.mark.parametrize(("generation", "left"), [(F0, 1), (F1, 1), (F2, 2), (F3, 2)])
+def test_gf109_who_is_beyond_the_wanted_replicas_counts_until_alpha_9(generation: Generation, left: int) -> None:
+    smaller = replace(GROUP, replicas=2)
+    assert looked_at(smaller, {**WELL, "2-x": "sick"}, generation).unbreached == left

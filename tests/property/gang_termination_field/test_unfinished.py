@@ -1,0 +1,202 @@
+"""Which ends are not through, as the answers to their writes tell (GF-091, GF-092), and what they let be judged."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.field.generations import F3
+from grove_core.areas.gang_termination.field.judge import ReplicaSighting, judge_field
+from grove_core.areas.gang_termination.field.rules import Why
+from grove_core.areas.gang_termination.field.unfinished import Unfinished, Untold, unfinished_in
+from grove_core.areas.gang_termination.verdicts import Breach, Keep, Terminate, Wait
+from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, SetStatus, Stage, Step
+from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
+
+POOL: Final = {"name": "g", "cliqueNames": ["x", "y"], "replicas": 1, "minAvailable": 1}
+SEEN: Final = at_rest(
+    applied(
+        set_raw(
+            clique_raw("a"),
+            clique_raw("b"),
+            clique_raw("x"),
+            clique_raw("y"),
+            groups=(POOL,),
+            replicas=2,
+            terminationDelay="4h",
+        )
+    )
+)
+FAILURES: Final = st.sampled_from([Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE])
+FATES: Final = ("stays", "leaves", "gone", "another")
+
+
+def one_of(part: PodClique | ScalingGroup) -> tuple[Ref, Guard]:
+    return part.ref, part.guard
+
+
+def end_of(part: PodClique, *causes: PodClique | ScalingGroup) -> Step:
+    """The deletion of a part of a replica of the set that ends."""
+    why = Why.GANG_TERMINATED.because(part.ref, replica=part.replica_index, cause=causes[0].ref.short)
+    return Step(Stage.CAUSE, part.ref, Delete(part.guard, tuple(map(one_of, causes))), (why,))
+
+
+def flag_of(group: ScalingGroup, *causes: Ref, type_: str = "GangTerminationInProgress") -> Step:
+    """The status that tells of it."""
+    first = Condition("Ready", Truth.TRUE, "Drawn", "", NOW).as_json
+    last = Condition(type_, Truth.TRUE, "Drawn", "", NOW).as_json
+    status = SetStatus(FrozenMap({"conditions": (first, last)}), group.guard, end_of=causes)
+    why = Why.GANG_TERMINATED.because(group.ref, replica=group.replica_index, cause=causes[0].short)
+    return Step(Stage.STATUS, group.ref, status, (why,))
+
+
+def seen_with(fates: dict[Ref, str]) -> Snapshot:
+    """What is there where some of it went, goes, or came anew under its name."""
+
+    def as_it_is(one: PodClique | ScalingGroup) -> PodClique | ScalingGroup:
+        fate = fates.get(one.ref, "stays")
+        return replace(one, deleting=fate == "leaves", uid="another" if fate == "another" else one.uid)
+
+    groups = tuple(as_it_is(one) for one in SEEN.groups if fates.get(one.ref) != "gone")
+    cliques = tuple(as_it_is(one) for one in SEEN.cliques if fates.get(one.ref) != "gone")
+    return replace(
+        SEEN,
+        groups=tuple(one for one in groups if isinstance(one, ScalingGroup)),
+        cliques=tuple(one for one in cliques if isinstance(one, PodClique)),
+    )
+
+
+def unfinished(seen: Snapshot, *steps: Step, outcome: Outcome = Outcome.CONFLICT) -> Unfinished:
+    return unfinished_in(replace(seen, attempts=tuple(Attempt(step, outcome, "no") for step in steps)))
+
+
+def judged(seen: Snapshot, number: int) -> ReplicaSighting:
+    """A replica of the set, as its statuses are stored."""
+    (found,) = (one for one in judge_field(seen, F3, looks=False).replicas if one.number == number)
+    return found
+
+
+A0, A1 = (one for one in SEEN.cliques if one.ref.name.endswith("-a"))
+B0, B1 = (one for one in SEEN.cliques if one.ref.name.endswith("-b"))
+X0, X1 = (one for one in SEEN.cliques if one.ref.name.endswith("-x"))
+Y0, Y1 = (one for one in SEEN.cliques if one.ref.name.endswith("-y"))
+G0, G1 = SEEN.groups
+
+
+@pytest.mark.parametrize("second", [None, *FATES])
+@pytest.mark.parametrize("cause", FATES)
+@pytest.mark.parametrize("part", FATES)
+@pytest.mark.parametrize("of_group", [False, True], ids=["a clique", "a group"])
+def test_gf091_an_end_lasts_while_its_part_or_a_clique_it_rests_on_stays(
+    *, of_group: bool, part: str, cause: str, second: str | None
+) -> None:
+    """What it rests on in the first place has to be there: who is named after it only sickened with it."""
+    first = G0 if of_group else A0
+    causes = (first,) if second is None else (first, X0)
+    fates = {Y0.ref: part, first.ref: cause} | ({} if second is None else {X0.ref: second})
+    found = unfinished(seen_with(fates), end_of(Y0, *causes))
+    cliques = [part, *([] if of_group else [cause]), *([] if second is None else [second])]
+    lasts = cause in {"stays", "leaves"} and "stays" in cliques
+    assert found.causes == ({0: {one.ref for one in causes}} if lasts else {})
+    assert not found.untold
+
+
+@pytest.mark.parametrize("fate", FATES)
+def test_gf092_a_flag_is_of_the_group_that_is_there(fate: str) -> None:
+    found = unfinished(seen_with({G0.ref: fate}), flag_of(G0, A0.ref))
+    assert found.untold == ({G0.ref: Untold(NOW, (A0.ref,))} if fate in {"stays", "leaves"} else {})
+    assert not found.causes
+
+
+@pytest.mark.parametrize(("type_", "told"), [("GangTerminationInProgress", True), ("MinAvailableBreached", False)])
+def test_gf092_only_a_flag_tells_of_an_end(type_: str, *, told: bool) -> None:
+    found = unfinished(SEEN, flag_of(G0, A0.ref, type_=type_))
+    assert found.untold == ({G0.ref: Untold(NOW, (A0.ref,))} if told else {})
+
+
+def test_gf091_only_ends_of_the_set_go_on() -> None:
+    step = end_of(X0, X0)
+    of_group = Why.GROUP_REPLICA_TERMINATED.because(
+        X0.ref, replica=0, group=f"{G0.ref.kind}/{G0.ref.name}", cause=X0.ref.short
+    )
+    assert unfinished(SEEN, step).causes == {0: {X0.ref}}
+    assert not unfinished(SEEN, replace(step, because=(of_group,))).causes
+
+
+SOME: Final = (
+    end_of(Y0, A0),
+    end_of(X0, G0, X0),
+    end_of(A1, G1, X1),
+    end_of(Y1, A1),
+    end_of(A1, A1),
+    flag_of(G0, A0.ref),
+    flag_of(G1, G1.ref, X1.ref),
+    flag_of(G0, A0.ref, type_="MinAvailableBreached"),
+    Step(Stage.WORKLOAD, A0.ref, Create(FrozenMap({})), ()),
+    Step(Stage.CAUSE, A0.ref, Delete(A0.guard, ()), ()),
+)
+
+
+@pytest.mark.req("GF-092")
+@given(st.lists(st.tuples(st.sampled_from(SOME), FAILURES), unique_by=lambda one: one[0].aim))
+def test_gf091_each_answer_tells_what_it_tells_alone(answers: list[tuple[Step, Outcome]]) -> None:
+    """In whatever order they come, and whatever comes with them."""
+    together = unfinished_in(replace(SEEN, attempts=tuple(Attempt(step, how, "no") for step, how in answers)))
+    alone = [unfinished(SEEN, step, outcome=how) for step, how in answers]
+    assert together.causes == {
+        number: {ref for one in alone for ref in one.causes.get(number, ())}
+        for number in {number for one in alone for number in one.causes}
+    }
+    assert together.untold == {ref: told for one in alone for ref, told in one.untold.items()}
+    event(f"{len(together.causes)} replicas, {len(together.untold)} flags")
+
+
+def test_gf091_what_was_done_tells_of_nothing() -> None:
+    assert unfinished(SEEN, *SOME, outcome=Outcome.DONE) == Unfinished()
+
+
+DELAY: Final = timedelta(hours=4)
+SOON, DUE = Breach(A0.ref, NOW - timedelta(hours=1), DELAY), Breach(A0.ref, NOW - timedelta(hours=5), DELAY)
+
+
+def sick(one: PodClique, breach: Breach) -> PodClique:
+    """Breached since then, and scheduled for long."""
+    conditions = (
+        Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "Drawn", "", breach.since),
+        Condition(CLIQUE_SCHEDULED, Truth.TRUE, "Drawn", "", breach.since),
+    )
+    return replace(one, status=replace(one.status, conditions=conditions))
+
+
+@pytest.mark.req("GF-070")
+@pytest.mark.req("GF-091")
+@pytest.mark.req("GF-071")
+@pytest.mark.parametrize("leaving", [False, True], ids=["stays", "leaves"])
+@pytest.mark.parametrize("begun", [False, True], ids=["", "begun"])
+@pytest.mark.parametrize("lacking", [False, True], ids=["all are there", "one is missing"])
+@pytest.mark.parametrize("breach", [SOON, DUE], ids=["soon", "due"])
+def test_gf090_a_replica_that_is_passed_over_ends_nobody(
+    *, breach: Breach, lacking: bool, begun: bool, leaving: bool
+) -> None:
+    """Where nobody is missing the clocks decide; where somebody is, only an end that has begun goes on (GF-091)."""
+    ill = replace(sick(A0, breach), deleting=leaving)
+    cliques = tuple(ill if one == A0 else one for one in SEEN.cliques if not (lacking and one == B0))
+    attempts = (Attempt(end_of(Y0, A0), Outcome.CONFLICT, "no"),) if begun else ()
+    seen = judged(replace(SEEN, cliques=cliques, attempts=attempts), 0)
+    is_due = breach is DUE
+    assert seen.absent == ((B0.ref.name,) if lacking else ())
+    if lacking and not (begun and is_due):
+        assert (seen.fate, seen.breaches, seen.lingers) == (Keep(), (), is_due and leaving)
+    else:
+        wait = Wait(breach.since + DELAY)
+        assert (seen.fate, list(seen.breaches), seen.lingers) == (Terminate() if is_due else wait, [breach], False)
