@@ -140,7 +140,7 @@ class Rounds:
 
     def _broke_off(self, home: Home, turn: Turn, words: str) -> None:
         turn.leave_alone()
-        turn.retry()
+        turn.retry(stood=bool(turn.refused))
         for follower in self.followers:
             follower.failed(home, words)
 

@@ -83,7 +83,7 @@ class Turn:
         What is refused may be a reason to go another way (WL-088), which nothing else may be there to wake the set
         for; so one look follows at once, and what that one meets waits for the time that is set already (OP-028).
         """
-        answers = tuple(attempts)
+        answers, stood = tuple(attempts), bool(self.refused)
         self.refused = refused_so_far(self.refused, tuple(map(_as_it_stands, answers)))
         self.unfinished = tuple(one for one in answers if one.outcome is Outcome.CONFLICT and is_of_end(one.step))
         self.pace.take(answers)
@@ -94,16 +94,22 @@ class Turn:
             self.leave_alone()
         if again:
             return
-        self.retry()
+        self.retry(stood=stood)
         if any(answer.outcome is Outcome.REFUSED for answer in answers):
             self.again = True
             self.wake()
 
-    def retry(self) -> None:
-        """Look again after a while, which is longer each time."""
+    def retry(self, *, stood: bool) -> None:
+        """Look again after a while, which is longer each time.
+
+        Args:
+            stood: whether something was refused before already: that keeps its time, or what fails elsewhere in the
+                set would put it off for ever.
+        """
         pause = self.patience * uniform(0.8, 1.0)  # noqa: S311 - no secret
         self.patience = min(self.patience * 2, _LONGEST_PATIENCE)
-        self.refused_until = _now() + pause
+        if not stood:
+            self.refused_until = _now() + pause
         self.look_in(pause)
 
     def look_at(self, moment: datetime | None) -> None:

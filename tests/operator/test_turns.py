@@ -1,6 +1,7 @@
 """When a set is looked at again, on a clock of its own."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
@@ -87,6 +88,26 @@ def test_op023_what_was_not_answered_is_left_alone_for_the_first_pause() -> None
         return rests
 
     assert [outcome for outcome, rest in run_skipping_time(scenario()).items() if rest] == [Outcome.UNREACHABLE]
+
+
+@given(st.lists(st.tuples(st.sampled_from(Outcome), st.floats(0, 0.1)), max_size=12))
+def test_op023_what_fails_meanwhile_puts_no_refusal_off(rounds: list[tuple[Outcome, float]]) -> None:
+    other = replace(STEP, target=replace(STEP.target, name="llm-0-b"))
+
+    async def scenario() -> None:
+        turn = Turn(lambda: None)
+        turn.remember([Attempt(STEP, Outcome.REFUSED)], again=False)
+        until = turn.refused_until
+        for outcome, pause in rounds:
+            await asyncio.sleep(pause)
+            stood = [one.step for one in turn.stands(again=False)]
+            assert (STEP in stood) == (now() < until)
+            if now() >= until:
+                return
+            turn.remember([Attempt(other, outcome)], again=False)
+        turn.stop()
+
+    run_skipping_time(scenario())
 
 
 def test_op076_a_short_rest_does_not_end_a_long_one() -> None:

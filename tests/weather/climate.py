@@ -28,6 +28,7 @@ class Climate:
         denied: a method that is refused for cliques, and for pods that are to be made; empty for none.
         kept: the name of a clique whose deletion is answered with ``kept_by`` so often as ``kept_for``.
         untold: how often a status that tells of an end is answered so.
+        mute: the name of a clique whose status is never taken.
         slow: the name of a clique -> for how many seconds its deletion waits.
     """
 
@@ -40,6 +41,7 @@ class Climate:
     kept_by: int = 403
     kept_for: int = 0
     untold: int = 0
+    mute: str = ""
     slow: dict[str, float] = field(default_factory=dict)
 
     async def before(self, request: web.Request) -> web.Response | None:
@@ -50,6 +52,8 @@ class Climate:
         if request.method == "DELETE" and self.kept_for > 0 and request.path.endswith(f"/podcliques/{self.kept}"):
             self.kept_for -= 1
             return _status(self.kept_by, reason=_REASONS[self.kept_by])
+        if self.mute and request.path.endswith(f"/{self.mute}/status"):
+            return _status(503, reason=_REASONS[503])
         if request.method == "DELETE" and self.slow:
             await asyncio.sleep(self.slow.get(request.path.rpartition("/")[2], 0.0))
         if self.untold > 0 and request.path.endswith("/status") and TERMINATION_IN_PROGRESS in await request.text():

@@ -174,3 +174,27 @@ def test_gf091_an_end_is_through_when_its_last_part_went_another_way(rules: str)
     assert not life.faults, life.faults
     assert more_than_once(life) == set()
     assert life.ended.keys() == NAMES == there(life).keys()
+
+
+@pytest.mark.req("GT-066")
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_op023_what_fails_elsewhere_in_the_set_puts_no_end_off(rules: str) -> None:
+    ended = set[str]()
+
+    async def a_status_fails_all_the_time(life: Life) -> None:
+        life.climate.kept, life.climate.kept_for = "one-0-b", 1
+        life.climate.mute = "one-1-b"
+        falls_sick(life, "one-0-a")
+        others = life.kubelet.sick
+        for _ in range(20):
+            falls_sick(life, "one-1-b")
+            await asyncio.sleep(4)
+            life.kubelet.sick = others
+            await asyncio.sleep(4)
+        ended.update(life.ended)
+        life.climate.mute = ""
+
+    life = run_in_virtual_time(lived(rules, a_status_fails_all_the_time, replicas=2))
+    assert not life.faults, life.faults
+    assert ended == NAMES
+    assert more_than_once(life) == set()
