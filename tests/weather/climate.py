@@ -28,6 +28,7 @@ class Climate:
         denied: a method that is refused for cliques, and for pods that are to be made; empty for none.
         kept: the name of a clique whose deletion is answered with ``kept_by`` so often as ``kept_for``.
         untold: how often a status that tells of an end is answered so.
+        lost: the name of a clique whose deletion is done once without an answer.
         mute: the name of a clique whose status is never taken.
         slow: the name of a clique -> for how many seconds its deletion waits.
     """
@@ -41,6 +42,7 @@ class Climate:
     kept_by: int = 403
     kept_for: int = 0
     untold: int = 0
+    lost: str = ""
     mute: str = ""
     slow: dict[str, float] = field(default_factory=dict)
 
@@ -73,6 +75,9 @@ class Climate:
 
     async def after(self, request: web.Request) -> None:
         """It is done; the answer may come late, or never."""
+        if self.lost and request.method == "DELETE" and request.path.endswith(f"/podcliques/{self.lost}"):
+            self.lost = ""
+            _cut(request)
         if self.chance.random() >= self.bad / 2:
             return
         if self.chance.random() < 0.5:

@@ -198,3 +198,38 @@ def test_op023_what_fails_elsewhere_in_the_set_puts_no_end_off(rules: str) -> No
     assert not life.faults, life.faults
     assert ended == NAMES
     assert more_than_once(life) == set()
+
+
+@pytest.mark.req("GT-063")
+@pytest.mark.parametrize("sick", [("one-0-g-0-x",), ("one-0-a", "one-0-g-1-y")], ids=["a group", "a clique first"])
+@pytest.mark.parametrize("by_hand", [75, 100])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_gf093_who_deletes_the_cause_by_hand_ends_nobody_again(rules: str, by_hand: int, sick: tuple[str, ...]) -> None:
+    async def somebody_helps(life: Life) -> None:
+        life.climate.kept, life.climate.kept_for = sick[0], _ALWAYS
+        for name in sick:
+            falls_sick(life, name)
+        await asyncio.sleep(by_hand)
+        life.climate.kept_for = 0
+        life.store.delete(Address("PodClique", NAMESPACE, sick[0]), {})
+
+    life = run_in_virtual_time(lived(rules, somebody_helps))
+    assert not life.faults, life.faults
+    assert more_than_once(life) == set()
+    assert there(life).keys() == NAMES
+
+
+@pytest.mark.req("OP-102")
+@pytest.mark.parametrize("kept_for", [0, 5])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_gf093_an_answer_that_is_lost_ends_nobody_again(rules: str, kept_for: int) -> None:
+    async def the_last_answer_is_lost(life: Life) -> None:
+        life.climate.kept, life.climate.kept_by, life.climate.kept_for = "one-0-b", 503, kept_for
+        life.climate.lost = "one-0-g-0-x"
+        falls_sick(life, "one-0-g-0-x")
+
+    life = run_in_virtual_time(lived(rules, the_last_answer_is_lost))
+    assert not life.faults, life.faults
+    assert not life.climate.lost
+    assert more_than_once(life) == set()
+    assert life.ended.keys() == NAMES == there(life).keys()

@@ -2,28 +2,35 @@
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
+from grove_core.areas.gang_termination.clocks import timing_reason
 from grove_core.areas.gang_termination.endings import ends_named_in
+from grove_core.areas.gang_termination.field.generations import F3
+from grove_core.areas.gang_termination.field.judge import judge_field
 from grove_core.areas.gang_termination.field.rulesets import NEWEST
 from grove_core.areas.gang_termination.rulesets import rule_sets
 from grove_core.areas.gang_termination.ruling import RuleSet
-from grove_core.kernel.conditions import condition_of, is_true
+from grove_core.areas.gang_termination.verdicts import Breach
+from grove_core.kernel.conditions import Condition, condition_of, is_true
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Delete, Make, Outcome, SetStatus, Step, causes_of
+from grove_core.kernel.steps import Attempt, Delete, Make, Outcome, SetStatus, Stage, Step, causes_of
+from grove_core.kernel.times import format_time
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
+from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.act import act
 from grove_shell.controller.rounds import run_to_rest
 from grove_shell.world.memory import MemoryWorld
 from tests.property.gang_termination_field.worlds import field_storm, field_storms, field_worlds
-from tests.property.strategies.worlds import World, is_termination
+from tests.property.strategies.worlds import START, World, is_termination
 
 HOLD: Final = "storage.example.com/flush"
 SHARES: Final = st.floats(min_value=0, max_value=1, exclude_max=True)
@@ -33,6 +40,20 @@ FAILURES: Final = st.sampled_from([Outcome.REFUSED, Outcome.CONFLICT, Outcome.UN
 def whose_end(root: Ref, step: Step) -> set[Ref]:
     """The objects of which a replica ends with a deletion."""
     return {replace(ref, replica=None) for ref in ends_named_in(root, step.because)}
+
+
+def flag_in(group: ScalingGroup) -> Condition | None:
+    return condition_of(group.status.conditions, TERMINATION_IN_PROGRESS)
+
+
+def told_long_ago(step: Step) -> tuple[Reason, ...]:
+    """The reasons of a deletion, as of an end before anything of today was there."""
+    return tuple(
+        timing_reason(reason.rule, Breach(reason.subject, START - timedelta(days=400), timedelta(days=1)))
+        if "until" in dict(reason.facts)
+        else reason
+        for reason in step.because
+    )
 
 
 @dataclass
@@ -153,7 +174,7 @@ class TestGF091:
             (ref, replace(guard, uid="another")) if anew else (replace(ref, name="another"), guard)
             for ref, guard in failed.action.rests_on
         )
-        of_another = replace(failed, action=replace(failed.action, rests_on=strange))
+        of_another = replace(failed, because=told_long_ago(failed), action=replace(failed.action, rests_on=strange))
         seen = replace(before, cliques=tuple(clique for clique in before.cliques if clique.ref != failed.target))
         known = replace(seen, attempts=(Attempt(of_another, outcome, "no"),))
         assert reconcile(known, NEWEST) == reconcile(seen, NEWEST)
@@ -196,6 +217,41 @@ class TestGF092:
         else:
             assert any(step.action.end_of for step in again if isinstance(step.action, SetStatus)) or is_well
         event(f"{outcome.value}, well again: {is_well}")
+
+
+class TestGF093:
+    """Where the answers to an end of a replica of the set show that a part of it could not be deleted, and that end is
+    through all the same (GF-091), a scaling group of that replica whose breach is not younger than the delay's end
+    MUST count as flagged, and the flag be written.
+    """
+
+    @given(field_storms(), SHARES, FAILURES)
+    @pytest.mark.req("GF-051")
+    @pytest.mark.req("GF-070")
+    def test_nobody_ends_again_where_somebody_else_deletes_the_cause(
+        self, world: World, part: float, outcome: Outcome
+    ) -> None:
+        before = world.snapshot
+        root = before.root.ref
+        ends = [
+            step
+            for step in reconcile(before, NEWEST).steps
+            if is_termination(step) and step.stage is Stage.CAUSE and root in whose_end(root, step)
+        ]
+        if not ends:
+            return
+        failed = ends[int(part * len(ends))]
+        (index,) = {one.replica_index for one in before.cliques if one.ref == failed.target}
+        due_at = next(str(dict(reason.facts)["until"]) for reason in failed.because if "until" in dict(reason.facts))
+        gone = tuple(one for one in before.cliques if one.replica_index != index)
+        flagged_before = {one.ref for one in before.groups if is_true(flag_in(one))}
+        for seen in judge_field(replace(before, cliques=gone, attempts=(Attempt(failed, outcome, "no"),)), F3).groups:
+            group, breach = seen.group, seen.breach
+            if group.replica_index == index and not group.deleting and breach is not None:
+                is_ended = seen.breached and format_time(breach.last_transition_time) <= due_at
+                assert seen.is_flagged == (is_ended or group.ref in flagged_before)
+                assert not (is_ended and seen.candidate(timedelta()))
+                event(f"{outcome.value}: flagged {seen.is_flagged}")
 
 
 class TestGF090:

@@ -1,4 +1,4 @@
-"""Which ends are not through, as the answers to their writes tell (GF-091, GF-092), and what they let be judged."""
+"""Which ends are not through, as the answers to their writes tell (GF-091 to GF-093), and what they let be judged."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -8,6 +8,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from grove_core.areas.gang_termination.clocks import timing_reason
 from grove_core.areas.gang_termination.field.generations import F3
 from grove_core.areas.gang_termination.field.judge import ReplicaSighting, judge_field
 from grove_core.areas.gang_termination.field.rules import Why
@@ -38,6 +39,8 @@ SEEN: Final = at_rest(
     )
 )
 FAILURES: Final = st.sampled_from([Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE])
+DELAY: Final = timedelta(hours=4)
+OVER: Final = NOW - timedelta(minutes=10)
 FATES: Final = ("stays", "leaves", "gone", "another")
 
 
@@ -47,8 +50,10 @@ def one_of(part: PodClique | ScalingGroup) -> tuple[Ref, Guard]:
 
 def end_of(part: PodClique, *causes: PodClique | ScalingGroup) -> Step:
     """The deletion of a part of a replica of the set that ends."""
-    why = Why.GANG_TERMINATED.because(part.ref, replica=part.replica_index, cause=causes[0].ref.short)
-    return Step(Stage.CAUSE, part.ref, Delete(part.guard, tuple(map(one_of, causes))), (why,))
+    cause = causes[0].ref
+    why = Why.GANG_TERMINATED.because(part.ref, replica=part.replica_index, cause=cause.short)
+    due = timing_reason(Why.DELAY_EXPIRED, Breach(cause, OVER - DELAY, DELAY))
+    return Step(Stage.CAUSE, part.ref, Delete(part.guard, tuple(map(one_of, causes))), (why, due))
 
 
 def flag_of(group: ScalingGroup, *causes: Ref, type_: str = "GangTerminationInProgress") -> Step:
@@ -100,15 +105,37 @@ G0, G1 = SEEN.groups
 def test_gf091_an_end_lasts_while_its_part_or_a_clique_it_rests_on_stays(
     *, of_group: bool, part: str, cause: str, second: str | None
 ) -> None:
-    """What it rests on in the first place has to be there: who is named after it only sickened with it."""
+    """What it rests on in the first place has to be there: who is named after it only sickened with it (GF-093)."""
     first = G0 if of_group else A0
     causes = (first,) if second is None else (first, X0)
     fates = {Y0.ref: part, first.ref: cause} | ({} if second is None else {X0.ref: second})
     found = unfinished(seen_with(fates), end_of(Y0, *causes))
     cliques = [part, *([] if of_group else [cause]), *([] if second is None else [second])]
     lasts = cause in {"stays", "leaves"} and "stays" in cliques
-    assert found.causes == ({0: {one.ref for one in causes}} if lasts else {})
-    assert not found.untold
+    rests_on = tuple(one.ref for one in causes)
+    assert found.causes == ({0: set(rests_on)} if lasts else {})
+    is_group_there = not (of_group and cause == "gone")
+    assert found.untold == ({G0.ref: Untold(OVER, rests_on)} if is_group_there and not lasts else {})
+
+
+def test_gf093_what_lasts_in_part_is_not_through() -> None:
+    """Of an end with two parts that could not be deleted one went another way."""
+    seen = seen_with({X0.ref: "gone"})
+    both = unfinished(seen, end_of(X0, G0, X0), end_of(Y0, G0, X0))
+    assert both == Unfinished({0: {G0.ref, X0.ref}}, {})
+    assert unfinished(seen, end_of(X0, G0, X0)).untold == {G0.ref: Untold(OVER, (G0.ref, X0.ref))}
+
+
+def test_gf093_a_flag_that_failed_tells_more_than_the_end_of_a_delay() -> None:
+    seen = seen_with({X0.ref: "gone"})
+    steps = (end_of(X0, G0, X0), flag_of(G0, G0.ref))
+    for order in (steps, steps[::-1]):
+        assert unfinished(seen, *order).untold == {G0.ref: Untold(NOW, (G0.ref,))}
+
+
+def test_gf093_nothing_is_made_of_an_answer_without_a_time() -> None:
+    step = end_of(X0, G0, X0)
+    assert unfinished(seen_with({X0.ref: "gone"}), replace(step, because=step.because[:1])) == Unfinished()
 
 
 @pytest.mark.parametrize("fate", FATES)
@@ -158,6 +185,7 @@ def test_gf091_each_answer_tells_what_it_tells_alone(answers: list[tuple[Step, O
         for number in {number for one in alone for number in one.causes}
     }
     assert together.untold == {ref: told for one in alone for ref, told in one.untold.items()}
+    assert all(told.at == NOW for told in together.untold.values()), "all is there"
     event(f"{len(together.causes)} replicas, {len(together.untold)} flags")
 
 
@@ -165,7 +193,6 @@ def test_gf091_what_was_done_tells_of_nothing() -> None:
     assert unfinished(SEEN, *SOME, outcome=Outcome.DONE) == Unfinished()
 
 
-DELAY: Final = timedelta(hours=4)
 SOON, DUE = Breach(A0.ref, NOW - timedelta(hours=1), DELAY), Breach(A0.ref, NOW - timedelta(hours=5), DELAY)
 
 

@@ -58,7 +58,7 @@ class GroupSighting(NamedTuple):
         acting: replica index -> the breaches of its cliques that may be acted on (GF-050), sorted by index.
         fate: for the group as a whole.
         fates: replica index -> fate, for the replicas in ``acting``.
-        untold: what the end rested on that a flag would tell of which could not be written (GF-092); mostly nothing.
+        untold: what the end rested on that a flag would tell of which was not written (GF-092, GF-093); mostly nothing.
     """
 
     group: ScalingGroup
@@ -130,7 +130,7 @@ def look_at_group(
     looks: bool,
     unfinished: Unfinished,
 ) -> GroupSighting:
-    """Judge a scaling group on its cliques (GF-030 to GF-036, GF-060 to GF-067, GF-091, GF-092).
+    """Judge a scaling group on its cliques (GF-030 to GF-036, GF-060 to GF-067, GF-091 to GF-093).
 
     Args:
         members: its cliques, as they are seen.
@@ -156,7 +156,7 @@ def look_at_group(
     )
     if looks and not group.deleting:
         seen = _with_status(seen, proper, whole, now, generation)
-    untold = unfinished.untold.get(group.ref)
+    untold = unfinished.untold.get(group.ref) if generation.asks_for_history else None
     if untold is not None and is_true(seen.breach) and seen.breach.last_transition_time <= untold.at:
         seen = seen if seen.is_flagged else seen._replace(flag=new_flag(group, now), untold=untold.end_of)
     if generation.asks_for_history:

@@ -1,18 +1,21 @@
-"""Ends of replicas of a set that are not through, as the answers to their writes tell (GF-091, GF-092)."""
+"""Ends of replicas of a set that are not through, as the answers to their writes tell (GF-091 to GF-093)."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.endings import ends_named_in
+from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.kernel.frozen import FrozenMap, list_of
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Delete, Outcome, SetStatus
+from grove_core.kernel.steps import Delete, Outcome, SetStatus, Step
 from grove_core.kernel.times import parse_time
 from grove_core.resources.keys import TERMINATION_IN_PROGRESS
+from grove_core.resources.meta import Resource
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -22,7 +25,7 @@ class Unfinished(NamedTuple):
 
     Attributes:
         causes: replica of the set of which a part could not be deleted -> what its end rests on.
-        untold: scaling group whose flag could not be written -> when that was tried, and what the end rested on.
+        untold: scaling group whose flag was not written -> of what end it would have told.
     """
 
     causes: Mapping[int, AbstractSet[Ref]] = MappingProxyType({})
@@ -30,7 +33,12 @@ class Unfinished(NamedTuple):
 
 
 class Untold(NamedTuple):
-    """A flag that could not be written."""
+    """An end that no flag tells of, for it could not be written, or nobody came to write it.
+
+    Attributes:
+        at: when that was tried, or when the delay was over; the end is of a breach that was there by then.
+        end_of: what the end rested on.
+    """
 
     at: datetime
     end_of: tuple[Ref, ...]
@@ -40,35 +48,63 @@ _NOTHING: Final = Unfinished()
 
 
 def unfinished_in(snapshot: Snapshot) -> Unfinished:
-    """The ends that are not through. Attempts on what is gone, is going or was another's tell of none."""
+    """The ends that are not through, and those that no flag tells of. What is gone or was another's counts as gone."""
     failed = [attempt.step for attempt in snapshot.attempts if attempt.outcome is not Outcome.DONE]
     if not failed:
         return _NOTHING
-    root = snapshot.root
-    there = {one.ref: one for one in (root, *snapshot.groups, *snapshot.cliques)}
-
-    def is_there(ref: Ref, guard: Guard) -> bool:
-        return ref in there and there[ref].uid == guard.uid
-
-    def stays(ref: Ref) -> bool:
-        return isinstance(there[ref], PodClique) and not there[ref].deleting
-
+    there = {one.ref: one for one in (snapshot.root, *snapshot.groups, *snapshot.cliques)}
     causes: defaultdict[int, set[Ref]] = defaultdict(set)
-    untold: dict[Ref, Untold] = {}
+    through: dict[int, Untold] = {}
+    for step in failed:
+        if not isinstance(step.action, Delete) or not step.action.rests_on:
+            continue
+        rests_on, due_at = tuple(ref for ref, _ in step.action.rests_on), _due_at(step.because)
+        lasts = _lasts(step.target, step.action, there)
+        for replica in _replicas_in(snapshot.root.ref, step):
+            if lasts:
+                causes[replica].update(rests_on)
+            elif due_at is not None:
+                through[replica] = Untold(due_at, rests_on)
+    others = through.keys() - causes.keys()
+    untold = {group.ref: through[group.replica_index] for group in snapshot.groups if group.replica_index in others}
+    return Unfinished(causes, untold | dict(_flags_in(failed, there)))
+
+
+def _replicas_in(root: Ref, step: Step) -> Iterator[int]:
+    """The replicas of the set that end with a deletion."""
+    for subject in ends_named_in(root, step.because):
+        if subject.replica is not None and subject == root.at_replica(subject.replica):
+            yield subject.replica
+
+
+def _lasts(target: Ref, action: Delete, there: Mapping[Ref, Resource]) -> bool:
+    """Whether what an end rests on is there, and the part of it that could not be deleted, or a cause, stays."""
+    if not _is_there(*action.rests_on[0], there):
+        return False
+    return any(
+        _is_there(ref, guard, there) and isinstance(there[ref], PodClique) and not there[ref].deleting
+        for ref, guard in ((target, action.guard), *action.rests_on)
+    )
+
+
+def _is_there(ref: Ref, guard: Guard, there: Mapping[Ref, Resource]) -> bool:
+    return ref in there and there[ref].uid == guard.uid
+
+
+def _flags_in(failed: Iterable[Step], there: Mapping[Ref, Resource]) -> Iterator[tuple[Ref, Untold]]:
+    """The scaling groups whose flag could not be written."""
     for step in failed:
         action = step.action
-        if isinstance(action, SetStatus) and action.end_of and is_there(step.target, action.guard):
+        if isinstance(action, SetStatus) and action.end_of and _is_there(step.target, action.guard, there):
             at = _flagged_at(action.fields)
-            untold |= {} if at is None else {step.target: Untold(at, action.end_of)}
-        if not isinstance(action, Delete) or not action.rests_on:
-            continue
-        parts = ((step.target, action.guard), *action.rests_on)
-        if not is_there(*action.rests_on[0]) or not any(is_there(*part) and stays(part[0]) for part in parts):
-            continue
-        for subject in ends_named_in(root.ref, step.because):
-            if subject.replica is not None and subject == root.ref.at_replica(subject.replica):
-                causes[subject.replica] |= {ref for ref, _ in action.rests_on}
-    return Unfinished(causes, untold)
+            if at is not None:
+                yield step.target, Untold(at, action.end_of)
+
+
+def _due_at(because: Iterable[Reason]) -> datetime | None:
+    """When the delay was over of what ends, by whatever rules."""
+    told = (dict(reason.facts).get("until") for reason in because if reason.rule.code == Why.DELAY_EXPIRED.code)
+    return parse_time(str(next(told, None)))
 
 
 def _flagged_at(fields: FrozenMap) -> datetime | None:
