@@ -22,6 +22,7 @@ from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.expectations import with_own_writes
+from grove_core.snapshot.overtaken import with_overtaken
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -57,7 +58,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         Create Secret/llama-ic-sat PodAccess
         SetStatus PodCliqueSet/llama AvailableReplicas
     """
-    seen = with_own_writes(snapshot)  # our own writes count as seen
+    seen = with_overtaken(with_own_writes(snapshot))  # our own writes count as seen
 
     ruling = rules.rule(seen)  # GT or GF
 

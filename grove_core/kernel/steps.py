@@ -119,6 +119,8 @@ Make: TypeAlias = Create | Ensure
 
 Action: TypeAlias = Make | Apply | SetStatus | Delete | DropFinalizer
 
+Aim: TypeAlias = tuple[Ref, type[Action], Guard | None, bool]
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -135,7 +137,7 @@ class Step:
         return (self.stage, self.target.sort_key)
 
     @property
-    def aim(self) -> tuple[Ref, type[Action], Guard | None, bool]:
+    def aim(self) -> Aim:
         """What makes two steps the same try: the same kind of write on the same state of one object (PL-012).
 
         A status that tells of an end is another kind than one that does not (PL-028).

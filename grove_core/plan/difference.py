@@ -11,6 +11,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
     Action,
+    Aim,
     Apply,
     Attempt,
     Create,
@@ -31,6 +32,7 @@ from grove_core.plan.plan import Plan
 from grove_core.plan.rules import Why
 from grove_core.plan.telling import without_the_end
 from grove_core.plan.toll import Tolls
+from grove_core.snapshot.overtaken import tells_another_breach
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.view import View
 
@@ -60,7 +62,7 @@ def difference(
     for step in wanted:
         if step.target in causes and isinstance(step.action, Apply):
             continue  # it would look like a change of somebody else's (PL-026); it is wished again in the next round
-        attempt = refused.get(step.aim) if refused else None
+        attempt = _refusal_of(step, refused)
         if is_told_first(step) and attempt is not None:
             untold = step
         if isinstance(step.action, Make) and step.target in made:
@@ -70,7 +72,7 @@ def difference(
             steps.append(step)
             continue
         rest = without_the_end(step) if isinstance(step.action, SetStatus) and step.action.end_of else None
-        if rest is not None and rest.aim not in refused:
+        if rest is not None and _refusal_of(rest, refused) is None:
             steps.append(rest)
         for ref in causes_of(step.action):
             held_of.setdefault(ref, step)
@@ -84,6 +86,12 @@ def difference(
         wake_at=wake_at,
         findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
     )
+
+
+def _refusal_of(step: Step, refused: Mapping[Aim, Attempt]) -> Attempt | None:
+    """How it was refused a moment ago; a status that says of a breach what that did not is another (PL-012)."""
+    attempt = refused.get(step.aim) if refused else None
+    return None if attempt is None or tells_another_breach(step, attempt.step) else attempt
 
 
 def steps_for(wants: Iterable[Want]) -> tuple[Step, ...]:

@@ -42,6 +42,7 @@ class CliqueStatus:
         set_hash: generation hash of the set that it has fully converged to.
         selector: of its pods, for autoscalers.
         observed: generation of the clique that the status is about.
+        overtaken: what could not be written of its breach since (GT-067); never read from an object.
     """
 
     FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType(
@@ -76,6 +77,7 @@ class CliqueStatus:
     selector: str = ""
     observed: int | None = None
     conditions: tuple[Condition, ...] = ()
+    overtaken: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

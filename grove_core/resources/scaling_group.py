@@ -36,6 +36,7 @@ class GroupStatus:
         set_hash: generation hash of the set that it has fully converged to.
         selector: of its pods, for autoscalers.
         observed: generation of the group that the status is about.
+        overtaken: what could not be written of its breach since (GT-067); never read from an object.
     """
 
     FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType(
@@ -62,6 +63,7 @@ class GroupStatus:
     updating: bool = False
     old_spelling: bool = False
     conditions: tuple[Condition, ...] = ()
+    overtaken: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,11 @@ def stands_breached(status: StoredStatus) -> bool:
     return is_true(condition_of(status.conditions, MIN_AVAILABLE_BREACHED))
 
 
+def breach_in(status: CliqueStatus | GroupStatus) -> Condition | None:
+    """What is known of a breach: as it is stored, or what could not be written since (GT-067)."""
+    return status.overtaken or condition_of(status.conditions, MIN_AVAILABLE_BREACHED)
+
+
 def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: tuple[Condition, ...]) -> FrozenMap:
     """The fields and whole conditions that differ from a stored status (PL-011); empty where nothing does.
 

@@ -163,6 +163,7 @@ class Rounds:
             if seen is None:
                 return
             plan = self._plan(seen)
+        turn.forget_unwanted(plan)
         seconds = loop.time() - began - asked  # only thinking is in the way of others
         turn.rest(seconds)
         look = Look(home=home, name=uuid4().hex[:12], seen=seen, plan=plan, seconds=seconds)

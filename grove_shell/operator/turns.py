@@ -1,14 +1,17 @@
 """When a set or a topology is looked at again: after a rest, at a moment of its plan, after what failed."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from random import uniform
 from typing import Final
 
-from grove_core.kernel.steps import Attempt, Outcome, is_of_end
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Action, Attempt, Outcome, Step, is_of_end
+from grove_core.plan.plan import Plan
 from grove_core.snapshot.expectations import refused_so_far
+from grove_core.snapshot.overtaken import is_kept_in_mind
 from grove_shell.operator.pace import Pace
 
 _SHARE: Final = 4  # a set that took so long to think about rests so many times as long
@@ -27,7 +30,7 @@ class Turn:
         dirty: something changed since its last look.
         rest_until: no look before, so that a burst of changes is one look.
         refused: what the server would not have lately (PL-012), and until when that stands.
-        unfinished: writes of ends that failed, and are to be tried in the next round (GF-091, GF-092).
+        unfinished: writes that failed and that looks have to know of until they are tried again (GF-091, GT-067).
         again: the next look is the one that follows a refusal at once (OP-028).
         pace: which steps of a plan are tried now.
     """
@@ -61,8 +64,7 @@ class Turn:
         Of an end that has begun it is told then too what failed: what is missing is missing for that (GF-091).
         """
         if not again and _now() >= self.refused_until:
-            ends = (one for one in self.refused if is_of_end(one.step))
-            self.unfinished += tuple(replace(one, outcome=Outcome.CONFLICT) for one in ends)
+            self._keep(replace(one, outcome=Outcome.CONFLICT) for one in self.refused)
             self.refused = ()
         return (*self.refused, *self.unfinished)
 
@@ -71,9 +73,6 @@ class Turn:
 
         A round between two tries says nothing of what fails: it may make what the next try ends again.
         """
-        if self.unfinished:  # nobody wants that any more; what waited for it is looked at without it
-            self.unfinished = ()
-            self.look_in(_FIRST_PATIENCE)
         if not self.refused and _now() >= self.refused_until + self.patience:
             self.patience = _FIRST_PATIENCE
 
@@ -85,7 +84,7 @@ class Turn:
         """
         answers, stood = tuple(attempts), bool(self.refused)
         self.refused = refused_so_far(self.refused, tuple(map(_as_it_stands, answers)))
-        self.unfinished = tuple(one for one in answers if one.outcome is Outcome.CONFLICT and is_of_end(one.step))
+        self._answered(answers)
         self.pace.take(answers)
         if all(answer.outcome is Outcome.DONE for answer in answers):
             self.went_well()
@@ -98,6 +97,29 @@ class Turn:
         if any(answer.outcome is Outcome.REFUSED for answer in answers):
             self.again = True
             self.wake()
+
+    def forget_unwanted(self, plan: Plan) -> None:
+        """What failed and nobody wants any more; what waited for it is looked at without it (OP-103)."""
+        if not self.unfinished:
+            return
+        wanted, held = set(map(_write_of, plan.steps)), {one.target for one in plan.withheld}
+        kept = tuple(one for one in self.unfinished if _write_of(one.step) in wanted or one.step.target in held)
+        if len(kept) < len(self.unfinished):
+            self.unfinished = kept
+            self.look_in(_FIRST_PATIENCE)
+
+    def _keep(self, failed: Iterable[Attempt]) -> None:
+        """Keep in mind what failed of an end or a breach; the newest of each write."""
+        kept = {_write_of(one.step): one for one in self.unfinished}
+        self.unfinished = tuple(
+            (kept | {_write_of(one.step): one for one in failed if is_kept_in_mind(one.step)}).values()
+        )
+
+    def _answered(self, answers: Sequence[Attempt]) -> None:
+        """What was tried is not what failed before; what is refused stands elsewhere."""
+        tried = {_write_of(one.step) for one in answers}
+        self.unfinished = tuple(one for one in self.unfinished if _write_of(one.step) not in tried)
+        self._keep(one for one in map(_as_it_stands, answers) if one.outcome not in {Outcome.DONE, Outcome.REFUSED})
 
     def retry(self, *, stood: bool) -> None:
         """Look again after a while, which is longer each time.
@@ -140,6 +162,12 @@ class Turn:
     def _ring(self) -> None:
         self.timer = None
         self.wake()
+
+
+def _write_of(step: Step) -> tuple[Ref, type[Action], str, bool]:
+    """The same kind of write on one object, in whatever version."""
+    target, kind, guard, tells = step.aim
+    return target, kind, "" if guard is None else guard.uid, tells
 
 
 def _as_it_stands(answer: Attempt) -> Attempt:

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Outcome, is_of_end
+from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.snapshot.expectations import unseen
+from grove_core.snapshot.overtaken import is_kept_in_mind
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.informers import Informers
 
@@ -50,7 +51,7 @@ class Recollection:
     def take(self, root: Ref, at: int, answers: Iterable[Attempt]) -> None:
         """Remember the answers of a round; failures of the round before are forgotten.
 
-        Of an end they are told once more, when it is tried again: what is missing is missing for that (GF-091).
+        Of an end or a breach they are told once more, when that is tried again (GF-091, GT-067).
         """
         kept = filter(None, map(_kept, self._by_root.get(root, ())))
         self._by_root[root] = (*kept, *(_Remembered(at, answer) for answer in answers))
@@ -68,7 +69,7 @@ class Recollection:
 def _kept(found: _Remembered) -> _Remembered | None:
     """What is left of an answer when the next ones come."""
     attempt = found.attempt
-    if attempt.outcome is Outcome.REFUSED and is_of_end(attempt.step):
+    if attempt.outcome is Outcome.REFUSED and is_kept_in_mind(attempt.step):
         return replace(found, attempt=replace(attempt, outcome=Outcome.CONFLICT))
     return found if attempt.outcome is Outcome.DONE else None
 

@@ -3,13 +3,17 @@
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.wants import Withheld
+from grove_core.plan.plan import Plan
 from grove_shell.operator.turns import Turn
 from tests.skipped_time import now, run_skipping_time
 
@@ -119,3 +123,59 @@ def test_op076_a_short_rest_does_not_end_a_long_one() -> None:
         return turn.rest_until - now()
 
     assert run_skipping_time(scenario()) == 8
+
+
+CLIQUE: Final = STEP.target
+BREACH: Final = {"type": "MinAvailableBreached", "reason": "Drawn", "message": ""}
+AT: Final = "2026-11-20T09:00:00Z"
+
+
+def status(truth: str, version: str = "1") -> Step:
+    """What tells of a breach."""
+    conditions = (FrozenMap({**BREACH, "status": truth, "lastTransitionTime": AT}),)
+    return Step(Stage.STATUS, CLIQUE, SetStatus(FrozenMap({"conditions": conditions}), Guard("u", version)), ())
+
+
+def plan_of(*steps: Step, held: tuple[Ref, ...] = ()) -> Plan:
+    withheld = tuple(Withheld(ref, ()) for ref in held)
+    return Plan(root=CLIQUE, root_uid="r", rules="", steps=steps, withheld=withheld, wake_at=None, findings=())
+
+
+@pytest.mark.req("GT-067")
+@pytest.mark.parametrize("outcome", [Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE])
+def test_op103_what_tells_of_a_breach_is_known_until_it_is_written(outcome: Outcome) -> None:
+    """Through rounds that do not try it, in whatever version of the object, and not when nobody wants it."""
+    over, anew = status("False"), status("True", "2")
+
+    async def scenario() -> None:
+        turn = Turn(lambda: None)
+        turn.remember([Attempt(over, outcome)], again=False)
+        await asyncio.sleep(1)
+        for wanted in (plan_of(over), plan_of(held=(CLIQUE,)), plan_of(status("False", "3"))):
+            assert [one.step for one in turn.stands(again=False)] == [over]
+            turn.forget_unwanted(wanted)
+            turn.remember([], again=False)
+        turn.remember([Attempt(anew, Outcome.CONFLICT)], again=False)
+        assert [one.step for one in turn.stands(again=False)] == [anew]
+        turn.forget_unwanted(plan_of(STEP))
+        assert not turn.stands(again=False)
+        turn.remember([Attempt(over, Outcome.CONFLICT)], again=False)
+        turn.remember([Attempt(anew, Outcome.DONE)], again=False)
+        assert not turn.stands(again=False)
+        turn.stop()
+
+    run_skipping_time(scenario())
+
+
+def test_op103_who_waited_for_what_nobody_wants_is_looked_at() -> None:
+    async def scenario() -> list[float]:
+        woken: list[float] = []
+        turn = Turn(lambda: woken.append(now()))
+        turn.remember([Attempt(status("False"), Outcome.CONFLICT)], again=False)
+        turn.stop()
+        turn.forget_unwanted(plan_of())
+        turn.forget_unwanted(plan_of())
+        await asyncio.sleep(60)
+        return woken
+
+    assert run_skipping_time(scenario()) == [0.25]

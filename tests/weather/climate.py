@@ -29,7 +29,7 @@ class Climate:
         kept: the name of a clique whose deletion is answered with ``kept_by`` so often as ``kept_for``.
         untold: how often a status that tells of an end is answered so.
         lost: the name of a clique whose deletion is done once without an answer.
-        mute: the name of a clique whose status is never taken.
+        mute: the name of a clique or a group whose status is answered with ``muted_by`` so often as ``muted_for``.
         slow: the name of a clique -> for how many seconds its deletion waits.
     """
 
@@ -44,6 +44,8 @@ class Climate:
     untold: int = 0
     lost: str = ""
     mute: str = ""
+    muted_by: int = 503
+    muted_for: int = 1_000_000
     slow: dict[str, float] = field(default_factory=dict)
 
     async def before(self, request: web.Request) -> web.Response | None:
@@ -54,8 +56,9 @@ class Climate:
         if request.method == "DELETE" and self.kept_for > 0 and request.path.endswith(f"/podcliques/{self.kept}"):
             self.kept_for -= 1
             return _status(self.kept_by, reason=_REASONS[self.kept_by])
-        if self.mute and request.path.endswith(f"/{self.mute}/status"):
-            return _status(503, reason=_REASONS[503])
+        if self.mute and self.muted_for > 0 and request.path.endswith(f"/{self.mute}/status"):
+            self.muted_for -= 1
+            return _status(self.muted_by, reason=_REASONS[self.muted_by])
         if request.method == "DELETE" and self.slow:
             await asyncio.sleep(self.slow.get(request.path.rpartition("/")[2], 0.0))
         if self.untold > 0 and request.path.endswith("/status") and TERMINATION_IN_PROGRESS in await request.text():

@@ -7,9 +7,10 @@ from typing import Final
 import pytest
 
 from tests.weather.happening import clique, set_of
+from tests.weather.kubelet import is_ready
 from tests.weather.life import NAMESPACE, Life
 from tests.weather.store import Address
-from tests.weather.virtual_time import run_in_virtual_time
+from tests.weather.virtual_time import run_in_virtual_time, seconds
 
 _UP: Final = 60  # seconds
 _LONG: Final = 180
@@ -50,6 +51,20 @@ def falls_sick(life: Life, name: str) -> None:
 def there(life: Life) -> dict[str, str]:
     """The cliques by name, each with its uid."""
     return {one["metadata"]["name"]: one["metadata"]["uid"] for one in life.cliques()}
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for it, but not for ever."""
+    end = seconds() + 900
+    while not holds() and seconds() < end:  # noqa: ASYNC110 - virtual time
+        await asyncio.sleep(0.5)
+
+
+def is_well(life: Life) -> bool:
+    """Whether all cliques are there, and enough of their pods ready."""
+    return there(life).keys() == NAMES and all(
+        sum(map(is_ready, life.pods_of(one))) >= one["spec"]["minAvailable"] for one in life.cliques()
+    )
 
 
 def more_than_once(life: Life) -> set[str]:
@@ -149,8 +164,7 @@ def test_gf092_a_flag_that_failed_is_of_one_breach(code: int) -> None:
         life.climate.kept, life.climate.kept_by, life.climate.kept_for = "one-0-b", code, 9
         life.climate.untold = 1
         falls_sick(life, "one-0-g-0-x")
-        while "one-0-g-0-x" not in life.ended or "one-0-g-0-x" not in there(life):  # noqa: ASYNC110 - virtual time
-            await asyncio.sleep(0.5)
+        await until(lambda: "one-0-g-0-x" in life.ended and "one-0-g-0-x" in there(life))
         await asyncio.sleep(25)
         falls_sick(life, "one-0-g-0-x")
 
@@ -233,3 +247,82 @@ def test_gf093_an_answer_that_is_lost_ends_nobody_again(rules: str, kept_for: in
     assert not life.climate.lost
     assert more_than_once(life) == set()
     assert life.ended.keys() == NAMES == there(life).keys()
+
+
+ALL_RULES: Final = ("design", "field", "field@v0.1.0-alpha.11", "field@v0.1.0-alpha.1")
+
+
+@pytest.mark.req("OP-023")
+@pytest.mark.req("GT-019")
+@pytest.mark.parametrize("code", [403, 409, 503])
+@pytest.mark.parametrize(("sick", "mute"), [("one-0-a", "one-0-a"), ("one-0-g-0-x", "one-0-g")])
+@pytest.mark.parametrize("rules", ALL_RULES)
+def test_gt067_a_hiccup_ends_nobody_though_no_status_is_taken(rules: str, sick: str, mute: str, code: int) -> None:
+    async def it_recovers_and_nobody_may_write_it(life: Life) -> None:
+        falls_sick(life, sick)
+        await asyncio.sleep(20)
+        life.climate.mute, life.climate.muted_by = mute, code
+        life.kubelet.sick = set()
+        await asyncio.sleep(100)
+        falls_sick(life, sick)
+        await asyncio.sleep(4)
+        life.kubelet.sick = set()
+        await asyncio.sleep(100)
+        life.climate.mute = ""
+
+    life = run_in_virtual_time(lived(rules, it_recovers_and_nobody_may_write_it))
+    assert not life.faults, life.faults
+    assert not life.ended
+
+
+@pytest.mark.req("GF-092")
+@pytest.mark.req("OP-103")
+@pytest.mark.parametrize("times", [1, 2, 3, 10, _ALWAYS])
+@pytest.mark.parametrize("code", [403, 409, 503])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_gt067_a_status_that_fails_after_an_end_ends_nobody_again(rules: str, code: int, times: int) -> None:
+    async def no_status_is_taken(life: Life) -> None:
+        falls_sick(life, "one-0-a")
+        falls_sick(life, "one-0-g-0-x")
+        await asyncio.sleep(59)
+        life.climate.mute, life.climate.muted_by, life.climate.muted_for = "one-0-g", code, times
+        await asyncio.sleep(240)
+        life.climate.mute = ""
+
+    life = run_in_virtual_time(lived(rules, no_status_is_taken))
+    assert not life.faults, life.faults
+    assert more_than_once(life) == set()
+    assert life.ended.keys() == NAMES == there(life).keys()
+
+
+@pytest.mark.req("GF-092")
+@pytest.mark.req("PL-012")
+@pytest.mark.parametrize("pause", [1, 4, 14])
+@pytest.mark.parametrize("kept_for", [0, 8, 9])
+@pytest.mark.parametrize("code", [403, 409, 503])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_gt067_who_relapses_while_no_status_is_taken_ends_in_time(
+    rules: str, code: int, kept_for: int, pause: int
+) -> None:
+    sick_at, ended_at = 0.0, 0.0
+
+    async def relapses(life: Life) -> None:
+        nonlocal sick_at, ended_at
+        life.climate.kept, life.climate.kept_for = "one-0-b", kept_for
+        falls_sick(life, "one-0-g-0-x")
+        await asyncio.sleep(59)
+        life.climate.mute, life.climate.muted_by = "one-0-g", code
+        await until(lambda: "one-0-b" in life.ended and is_well(life))
+        await asyncio.sleep(pause)
+        falls_sick(life, "one-0-g-0-x")
+        sick_at = seconds()
+        await until(lambda: len(life.ended["one-0-a"]) > 1)
+        ended_at = seconds()
+        await asyncio.sleep(100)
+        life.climate.mute = ""
+
+    life = run_in_virtual_time(lived(rules, relapses))
+    assert not life.faults, life.faults
+    assert 60 <= ended_at - sick_at < 75
+    assert {name: len(uids) for name, uids in life.ended.items()} == dict.fromkeys(NAMES, 2)
+    assert there(life).keys() == NAMES

@@ -21,12 +21,11 @@ from grove_core.areas.gang_termination.verdicts import (
     Suspend,
     Terminate,
 )
-from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
+from grove_core.kernel.conditions import Condition, Truth, is_true, transition_time
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import stands_breached
+from grove_core.resources.statuses import breach_in
 
 _KEEP: Final = Keep()
 _NONE: Final[Mapping[int, Any]] = MappingProxyType({})
@@ -55,7 +54,7 @@ def judge_group(
         guard = Why.REPLICA_SCALED_IN
     breached = _breached_replicas(group, lacking) if lacking else _NONE
     breach, lost = Truth.FALSE, 0
-    delay, stored = delay_of(root, group), condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED)
+    delay, stored = delay_of(root, group), breach_in(group.status)
     if group.status.updating:
         breach = Truth.UNKNOWN
     else:
@@ -75,7 +74,7 @@ def judge_group(
 
 def _is_due(group: ScalingGroup, stored: Condition | None, delay: timedelta | None, now: datetime) -> bool:
     """Whether its stored breach may have ended its replica of the set already."""
-    if delay is None or stored is None or not stands_breached(group.status):
+    if delay is None or not is_true(stored):
         return False
     return isinstance(fate_by((Breach(group.ref, stored.last_transition_time, delay),), now), Terminate)
 

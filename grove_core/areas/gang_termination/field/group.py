@@ -19,6 +19,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time, whole_seconds
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import breach_in
 
 _OF_PLACEMENT: Final = "Scheduled replicas ({scheduled}) below MinAvailable ({needed})"
 _MESSAGES: Final = MappingProxyType(
@@ -147,7 +148,7 @@ def look_at_group(
         scheduled=sum(one.is_scheduled and not one.is_taken for one in whole),
         available=sum(one.is_scheduled and one.is_available for one in whole),
         unbreached=sum(not one.is_breached for one in whole),
-        breach=condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED),
+        breach=breach_in(group.status),
         why=Why.NOT_OBSERVED,
         flag=condition_of(group.status.conditions, TERMINATION_IN_PROGRESS),
         acting={},
