@@ -22,6 +22,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Make, Outcome, SetStatus, Stage, Step, causes_of
 from grove_core.kernel.times import format_time
+from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.scaling_group import ScalingGroup
@@ -37,9 +38,13 @@ SHARES: Final = st.floats(min_value=0, max_value=1, exclude_max=True)
 FAILURES: Final = st.sampled_from([Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE])
 
 
-def whose_end(root: Ref, step: Step) -> set[Ref]:
-    """The objects of which a replica ends with a deletion."""
-    return {replace(ref, replica=None) for ref in ends_named_in(root, step.because)}
+def ends_of_set(root: Ref, plan: Plan) -> list[Step]:
+    """The deletions with which replicas of the set end."""
+
+    def is_of_set(step: Step) -> bool:
+        return root in {replace(ref, replica=None) for ref in ends_named_in(root, step.because)}
+
+    return [step for step in plan.steps if is_termination(step) and is_of_set(step)]
 
 
 def flag_in(group: ScalingGroup) -> Condition | None:
@@ -146,7 +151,7 @@ class TestGF091:
         before = replace(world.snapshot, complete=EVERY_KIND)  # so that what is missing is made
         root = before.root.ref
         plan = reconcile(before, NEWEST)
-        ends = [step for step in plan.steps if is_termination(step) and root in whose_end(root, step)]
+        ends = ends_of_set(root, plan)
         if not ends or any(one.deleting for one in (*before.groups, *before.cliques)):  # the cause goes by itself
             return
         kept = ends[int(part * len(ends))]
@@ -233,11 +238,7 @@ class TestGF093:
     ) -> None:
         before = world.snapshot
         root = before.root.ref
-        ends = [
-            step
-            for step in reconcile(before, NEWEST).steps
-            if is_termination(step) and step.stage is Stage.CAUSE and root in whose_end(root, step)
-        ]
+        ends = [step for step in ends_of_set(root, reconcile(before, NEWEST)) if step.stage is Stage.CAUSE]
         if not ends:
             return
         failed = ends[int(part * len(ends))]
