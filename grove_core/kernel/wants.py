@@ -1,7 +1,7 @@
 """What should be: the wishes of the areas, and their union without contradictions."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from grove_core.kernel.conditions import REMOVED
@@ -56,6 +56,8 @@ class Status:
     Attributes:
         is_foundation: whether it has to be written before what is made in the same round.
         end_of: of which causes it tells the end (PL-028).
+        is_urgent: whether it tells that a breach begins or ends, or of the first availability, so that it goes first.
+        otherwise: the fields that the object should have, where this is withheld (PL-013).
     """
 
     target: Ref
@@ -64,6 +66,8 @@ class Status:
     because: tuple[Reason, ...]
     is_foundation: bool = False
     end_of: tuple[Ref, ...] = ()
+    is_urgent: bool = False
+    otherwise: Applied | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +159,22 @@ def _stronger(one: Want, other: Want) -> Want:
     if isinstance(one, Status) and isinstance(other, Status):
         fields = _joined(one.fields, other.fields)
         if fields is not None:
-            early = one.is_foundation or other.is_foundation
-            ends = (*one.end_of, *other.end_of)
-            return Status(one.target, one.guard, fields, (*one.because, *other.because), early, ends)
+            return Status(
+                one.target,
+                one.guard,
+                fields,
+                (*one.because, *other.because),
+                is_foundation=one.is_foundation or other.is_foundation,
+                end_of=(*one.end_of, *other.end_of),
+                is_urgent=one.is_urgent or other.is_urgent,
+                otherwise=one.otherwise or other.otherwise,
+            )
     elif _strength(one) != _strength(other) and 0 not in {_strength(one), _strength(other)}:
-        return one if _strength(one) > _strength(other) else other
+        strong, weak = (one, other) if _strength(one) > _strength(other) else (other, one)
+        if not (isinstance(strong, Applied) and isinstance(weak, Status) and weak.is_urgent):
+            return strong
+        if weak.otherwise is None:
+            return replace(weak, otherwise=strong)
     raise BrokenInvariant("PL-013", f"two wants for {one.target}: {one} and {other}")
 
 

@@ -57,6 +57,8 @@ def difference(
     held_of: dict[Ref, Step] = {}  # cause -> the first step that rests on it and is held back
     untold: Step | None = None
     wanted = sorted(_with_tolls(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
+    spare = (want.otherwise for want in desired.wants if isinstance(want, Status) and want.otherwise is not None)
+    otherwise = {want.target: _step_for(want) for want in spare}
     causes = {ref for step in wanted for ref in causes_of(step.action)}
     stays = _causes_that_stay(wanted, refused.keys()) if refused else {}
     for step in wanted:
@@ -72,6 +74,7 @@ def difference(
             steps.append(step)
             continue
         rest = without_the_end(step) if isinstance(step.action, SetStatus) and step.action.end_of else None
+        rest = rest or otherwise.get(step.target)
         if rest is not None and _refusal_of(rest, refused) is None:
             steps.append(rest)
         for ref in causes_of(step.action):
@@ -81,7 +84,7 @@ def difference(
         root=view.root_ref,
         root_uid=view.root_uid,
         rules=rules,
-        steps=tuple(steps),
+        steps=tuple(sorted(steps, key=lambda step: step.sort_key)) if otherwise else tuple(steps),
         withheld=tuple(sorted(withheld, key=lambda held: held.target.sort_key)),
         wake_at=wake_at,
         findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 from random import uniform
 from typing import Final
 
@@ -64,7 +65,8 @@ class Turn:
         Of an end that has begun it is told then too what failed: what is missing is missing for that (GF-091).
         """
         if not again and _now() >= self.refused_until:
-            self._keep(replace(one, outcome=Outcome.CONFLICT) for one in self.refused)
+            refused = (replace(one, outcome=Outcome.CONFLICT) for one in self.refused)
+            self.unfinished = _newest(refused, self.unfinished)  # whatever was tried since is newer
             self.refused = ()
         return (*self.refused, *self.unfinished)
 
@@ -99,27 +101,25 @@ class Turn:
             self.wake()
 
     def forget_unwanted(self, plan: Plan) -> None:
-        """What failed and nobody wants any more; what waited for it is looked at without it (OP-103)."""
-        if not self.unfinished:
+        """What failed and nobody wants any more; what waited for it is looked at without it (OP-103).
+
+        Nothing where nothing could be judged, so that nobody knows what is wanted.
+        """
+        held = {one.target for one in plan.withheld} if self.unfinished else {plan.root}
+        if plan.root in held:
             return
-        wanted, held = set(map(_write_of, plan.steps)), {one.target for one in plan.withheld}
+        wanted = set(map(_write_of, plan.steps))
         kept = tuple(one for one in self.unfinished if _write_of(one.step) in wanted or one.step.target in held)
         if len(kept) < len(self.unfinished):
             self.unfinished = kept
             self.look_in(_FIRST_PATIENCE)
 
-    def _keep(self, failed: Iterable[Attempt]) -> None:
-        """Keep in mind what failed of an end or a breach; the newest of each write."""
-        kept = {_write_of(one.step): one for one in self.unfinished}
-        self.unfinished = tuple(
-            (kept | {_write_of(one.step): one for one in failed if is_kept_in_mind(one.step)}).values()
-        )
-
     def _answered(self, answers: Sequence[Attempt]) -> None:
         """What was tried is not what failed before; what is refused stands elsewhere."""
         tried = {_write_of(one.step) for one in answers}
-        self.unfinished = tuple(one for one in self.unfinished if _write_of(one.step) not in tried)
-        self._keep(one for one in map(_as_it_stands, answers) if one.outcome not in {Outcome.DONE, Outcome.REFUSED})
+        before = (one for one in self.unfinished if _write_of(one.step) not in tried)
+        failed = (one for one in map(_as_it_stands, answers) if one.outcome not in {Outcome.DONE, Outcome.REFUSED})
+        self.unfinished = _newest(before, failed)
 
     def retry(self, *, stood: bool) -> None:
         """Look again after a while, which is longer each time.
@@ -162,6 +162,12 @@ class Turn:
     def _ring(self) -> None:
         self.timer = None
         self.wake()
+
+
+def _newest(*attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:
+    """Of each write that tells of an end or a breach the last attempt."""
+    matter = (one for one in chain(*attempts) if is_kept_in_mind(one.step))
+    return tuple({_write_of(one.step): one for one in matter}.values())
 
 
 def _write_of(step: Step) -> tuple[Ref, type[Action], str, bool]:

@@ -136,9 +136,12 @@ def status(truth: str, version: str = "1") -> Step:
     return Step(Stage.STATUS, CLIQUE, SetStatus(FrozenMap({"conditions": conditions}), Guard("u", version)), ())
 
 
+ROOT: Final = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")
+
+
 def plan_of(*steps: Step, held: tuple[Ref, ...] = ()) -> Plan:
     withheld = tuple(Withheld(ref, ()) for ref in held)
-    return Plan(root=CLIQUE, root_uid="r", rules="", steps=steps, withheld=withheld, wake_at=None, findings=())
+    return Plan(root=ROOT, root_uid="r", rules="", steps=steps, withheld=withheld, wake_at=None, findings=())
 
 
 @pytest.mark.req("GT-067")
@@ -151,7 +154,7 @@ def test_op103_what_tells_of_a_breach_is_known_until_it_is_written(outcome: Outc
         turn = Turn(lambda: None)
         turn.remember([Attempt(over, outcome)], again=False)
         await asyncio.sleep(1)
-        for wanted in (plan_of(over), plan_of(held=(CLIQUE,)), plan_of(status("False", "3"))):
+        for wanted in (plan_of(over), plan_of(held=(CLIQUE,)), plan_of(held=(ROOT,)), plan_of(status("False", "3"))):
             assert [one.step for one in turn.stands(again=False)] == [over]
             turn.forget_unwanted(wanted)
             turn.remember([], again=False)
@@ -179,3 +182,19 @@ def test_op103_who_waited_for_what_nobody_wants_is_looked_at() -> None:
         return woken
 
     assert run_skipping_time(scenario()) == [0.25]
+
+
+@pytest.mark.req("GT-067")
+def test_op103_an_older_refusal_does_not_come_back_over_what_was_tried_since() -> None:
+    refused, over, anew = status("True", "1"), status("False", "2"), status("True", "3")
+
+    async def scenario() -> None:
+        turn = Turn(lambda: None)
+        turn.remember([Attempt(refused, Outcome.REFUSED)], again=False)
+        turn.remember([Attempt(over, Outcome.CONFLICT)], again=False)
+        turn.remember([Attempt(anew, Outcome.CONFLICT)], again=False)
+        await asyncio.sleep(61)
+        assert [one.step for one in turn.stands(again=False)] == [anew]
+        turn.stop()
+
+    run_skipping_time(scenario())

@@ -30,6 +30,7 @@ class Climate:
         untold: how often a status that tells of an end is answered so.
         lost: the name of a clique whose deletion is done once without an answer.
         mute: the name of a clique or a group whose status is answered with ``muted_by`` so often as ``muted_for``.
+        fixed: the name of a clique of which everything but its status is answered with ``muted_by``.
         slow: the name of a clique -> for how many seconds its deletion waits.
     """
 
@@ -44,6 +45,7 @@ class Climate:
     untold: int = 0
     lost: str = ""
     mute: str = ""
+    fixed: str = ""
     muted_by: int = 503
     muted_for: int = 1_000_000
     slow: dict[str, float] = field(default_factory=dict)
@@ -53,17 +55,11 @@ class Climate:
         of_cliques = request.path.endswith(("/pods", "/podcliques")) or "/podcliques/" in request.path
         if of_cliques and request.method == self.denied:
             return _status(403, reason="Forbidden")
-        if request.method == "DELETE" and self.kept_for > 0 and request.path.endswith(f"/podcliques/{self.kept}"):
-            self.kept_for -= 1
-            return _status(self.kept_by, reason=_REASONS[self.kept_by])
-        if self.mute and self.muted_for > 0 and request.path.endswith(f"/{self.mute}/status"):
-            self.muted_for -= 1
-            return _status(self.muted_by, reason=_REASONS[self.muted_by])
+        meant = await self._meant(request)
+        if meant is not None:
+            return meant
         if request.method == "DELETE" and self.slow:
             await asyncio.sleep(self.slow.get(request.path.rpartition("/")[2], 0.0))
-        if self.untold > 0 and request.path.endswith("/status") and TERMINATION_IN_PROGRESS in await request.text():
-            self.untold -= 1
-            return _status(self.kept_by, reason=_REASONS[self.kept_by])
         if request.method == "DELETE" and of_cliques and self.chance.random() < self.hesitates:
             return _status(_CODES["busy"], patience="3")
         if self.chance.random() >= self.bad:
@@ -75,6 +71,21 @@ class Climate:
         if what == "cut":
             _cut(request)
         return _status(_CODES.get(what, 500), patience=self.chance.choice(_PATIENCE) if what == "busy" else "")
+
+    async def _meant(self, request: web.Request) -> web.Response | None:
+        """What is answered to those who were chosen for it."""
+        if request.method == "DELETE" and self.kept_for > 0 and request.path.endswith(f"/podcliques/{self.kept}"):
+            self.kept_for -= 1
+            return _status(self.kept_by, reason=_REASONS[self.kept_by])
+        if self.mute and self.muted_for > 0 and request.path.endswith(f"/{self.mute}/status"):
+            self.muted_for -= 1
+            return _status(self.muted_by, reason=_REASONS[self.muted_by])
+        if self.fixed and request.method == "PATCH" and request.path.endswith(f"/podcliques/{self.fixed}"):
+            return _status(self.muted_by, reason=_REASONS[self.muted_by])
+        if self.untold > 0 and request.path.endswith("/status") and TERMINATION_IN_PROGRESS in await request.text():
+            self.untold -= 1
+            return _status(self.kept_by, reason=_REASONS[self.kept_by])
+        return None
 
     async def after(self, request: web.Request) -> None:
         """It is done; the answer may come late, or never."""

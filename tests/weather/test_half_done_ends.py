@@ -9,7 +9,7 @@ import pytest
 from tests.weather.happening import clique, set_of
 from tests.weather.kubelet import is_ready
 from tests.weather.life import NAMESPACE, Life
-from tests.weather.store import Address
+from tests.weather.store import Address, Json
 from tests.weather.virtual_time import run_in_virtual_time, seconds
 
 _UP: Final = 60  # seconds
@@ -326,3 +326,38 @@ def test_gt067_who_relapses_while_no_status_is_taken_ends_in_time(
     assert 60 <= ended_at - sick_at < 75
     assert {name: len(uids) for name, uids in life.ended.items()} == dict.fromkeys(NAMES, 2)
     assert there(life).keys() == NAMES
+
+
+def with_a_label(life: Life) -> None:
+    """Somebody changes one clique of the set, so that it is written."""
+
+    def newer(raw: Json) -> None:
+        raw["spec"]["template"]["cliques"][0]["labels"] = {"team": "blue"}
+
+    life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), newer)
+
+
+@pytest.mark.req("GT-019")
+@pytest.mark.req("GT-033")
+@pytest.mark.parametrize("code", [403, 409, 503])
+@pytest.mark.parametrize("ill", [False, True], ids=["a hiccup", "for good"])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_pl013_a_breach_is_told_though_its_clique_may_not_be_written(rules: str, ill: bool, code: int) -> None:
+    async def it_may_not_be_written(life: Life) -> None:
+        falls_sick(life, "one-0-a")
+        await asyncio.sleep(10)
+        life.climate.fixed, life.climate.muted_by = "one-0-a", code
+        with_a_label(life)
+        await asyncio.sleep(20)
+        life.kubelet.sick = set()
+        await asyncio.sleep(100)
+        falls_sick(life, "one-0-a")
+        await asyncio.sleep(150 if ill else 4)
+        life.kubelet.sick = set()
+        await asyncio.sleep(100)
+        life.climate.fixed = ""
+
+    life = run_in_virtual_time(lived(rules, it_may_not_be_written))
+    assert not life.faults, life.faults
+    assert more_than_once(life) == set()
+    assert life.ended.keys() == (NAMES if ill else set())

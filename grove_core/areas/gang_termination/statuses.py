@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from grove_core.kernel.conditions import REMOVED, Condition
+from grove_core.kernel.conditions import REMOVED, Condition, condition_of, is_true
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Status
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -69,4 +70,7 @@ def status_if_other(
     if removed:
         fields = FrozenMap({**fields, REMOVED: removed})
     if fields:
-        yield Status(resource.ref, resource.guard, fields, because)
+        stored = condition_of(resource.status.conditions, MIN_AVAILABLE_BREACHED)
+        turns = is_true(condition_of(conditions, MIN_AVAILABLE_BREACHED)) != is_true(stored)
+        urgent = turns or fields.get("wasAvailable") is True
+        yield Status(resource.ref, resource.guard, fields, because, is_urgent=urgent)

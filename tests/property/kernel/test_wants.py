@@ -42,8 +42,9 @@ def held_back(number: int) -> Withheld:
 
 
 class TestPL013:
-    """Of two wants for one object the stronger MUST stand, deletion and release before fields before a status; two of
-    one strength that contradict each other are a broken invariant.
+    """Of two wants for one object the stronger MUST stand, deletion and release before fields before a status, but a
+    status that tells that a breach begins or ends, or that something is available for the first time, before fields,
+    which stand where it is withheld; two of one strength that contradict each other are a broken invariant.
     """
 
     @pytest.mark.parametrize(
@@ -60,6 +61,22 @@ class TestPL013:
         one, other = wants_for(1)[stronger], wants_for(1)[weaker]
         for order in ((one, other), (other, one)):
             assert Desired.union([Desired((want,)) for want in order]).wants == (one,)
+
+    def test_an_urgent_status_goes_before_fields_and_does_not_lose_them(self) -> None:
+        gone, _, _, applied, told, *_ = wants_for(1)
+        assert isinstance(told, Status)
+        assert isinstance(applied, Applied)
+        urgent = replace(told, is_urgent=True)
+        for order in ((urgent, applied), (applied, urgent)):
+            joined = Desired.union([Desired((want,)) for want in order])
+            assert joined.wants == (replace(urgent, otherwise=applied),)
+            assert Desired.union([joined, Desired((gone,))]).wants == (gone,)
+            more = replace(told, fields=FrozenMap({"updated": 1}))
+            (both,) = Desired.union([joined, Desired((more,))]).wants
+            assert isinstance(both, Status)
+            assert (both.is_urgent, both.otherwise) == (True, applied)
+            with pytest.raises(BrokenInvariant, match="PL-013"):
+                Desired.union([joined, Desired((applied,))])
 
     def test_of_two_areas_that_want_it_gone_the_first_says_why(self) -> None:
         first = wants_for(1)[0]
