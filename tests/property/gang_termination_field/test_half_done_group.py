@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from grove_core.areas.gang_termination.field.generations import F0, F1, F2, F3, Generation
 from grove_core.areas.gang_termination.field.group import GroupSighting, look_at_group, new_flag
 from grove_core.areas.gang_termination.field.replicas import Whole, proper_members, wholes, wholes_as_before
-from grove_core.areas.gang_termination.field.sightings import Sighting, as_stored
+from grove_core.areas.gang_termination.field.sightings import Sighting, as_stored, look_at
 from grove_core.areas.gang_termination.field.unfinished import Unfinished, Untold
+from grove_core.areas.gang_termination.statuses import Counts
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
+from grove_core.resources.podclique import CliqueStatus
 from grove_core.resources.scaling_group import ScalingGroup
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 
@@ -149,6 +151,27 @@ def test_gf092_a_flag_is_written_again_for_its_breach(
     found = looked_at(with_conditions(*stored), SICK, unfinished=failed)
     assert found.untold == ((NAMED,) if told else ())
     assert found.flag == (new_flag(GROUP, NOW) if told else FLAG if FLAG in stored else None)
+
+
+@pytest.mark.parametrize("generation", [F0, F1, F2, F3])
+def test_gf101_who_knows_no_flags_writes_none(generation: Generation) -> None:
+    failed = Unfinished(untold={GROUP.ref: Untold(NOW, (NAMED,))})
+    found = looked_at(with_conditions(breached_since(NOW - DELAY)), SICK, generation, failed)
+    assert found.is_flagged == generation.asks_for_history
+    assert found.untold == ((NAMED,) if generation.asks_for_history else ())
+
+
+@pytest.mark.req("GF-021")
+@pytest.mark.req("GF-084")
+def test_gf029_what_is_not_looked_at_is_as_it_is_stored() -> None:
+    clique = MEMBERS["0-x"]
+    status = replace(clique.status, replicas=1, ready=2, scheduled=3, gated=4, updated=5, observed=None)
+    told, nothing = replace(clique, status=status), replace(clique, status=CliqueStatus())
+    assert (as_stored(told, F3).counts, as_stored(told, F3).left) == (Counts(1, 2, 3, 4, 5), 3)
+    assert (as_stored(nothing, F3).counts, as_stored(nothing, F3).left) == (Counts(0, 0, 0, 0, 0), 0)
+    (pod, *_) = SEEN.pods_of[clique.uid]
+    seen = look_at(told, (replace(pod, scheduled=True, unready=True),), NOW, F3)
+    assert (seen.counts.scheduled, seen.left) == (1, 0)
 
 
 @pytest.mark.parametrize("deleting", [False, True])

@@ -6,7 +6,7 @@ from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Outcome, SetStatus
+from grove_core.kernel.steps import Attempt, Outcome, SetStatus, Stage, Step
 from grove_core.kernel.wants import Absent, Desired, Present, Status, Want
 from grove_core.plan.difference import difference, steps_for
 from grove_core.plan.plan import Plan
@@ -24,10 +24,10 @@ END = (
 )
 
 
-def plan_after(wants: tuple[Want, ...], target: Ref, outcome: Outcome, detail: str = "") -> Plan:
+def plan_after(wants: tuple[Want, ...], target: Ref, outcome: Outcome, detail: str = "", *more: Attempt) -> Plan:
     """After one of the steps was tried."""
     (tried,) = (step for step in steps_for(wants) if step.target == target)
-    return difference(Desired(wants), Seen(KNOWN, attempts=(Attempt(tried, outcome, detail),)), findings=())
+    return difference(Desired(wants), Seen(KNOWN, attempts=(Attempt(tried, outcome, detail), *more)), findings=())
 
 
 def told(plan: Plan) -> dict[str, str]:
@@ -90,3 +90,7 @@ def test_pl028_what_else_a_status_tells_does_not_wait(*, counts: dict[str, int],
     written = [(step.action, step.because) for step in plan.steps if step.target == group]
     left: dict[str, Json] = {**counts, **({"conditions": (broken,)} if breach else {})}
     assert written == ([(SetStatus(FrozenMap(left), GUARD), BECAUSE)] if left else [])
+    for action, because in written:
+        refused = Attempt(Step(Stage.STATUS, group, action, because), Outcome.REFUSED, "no")
+        again = plan_after((*END, status), FIRST, Outcome.REFUSED, "", refused)
+        assert not [step for step in again.steps if step.target == group]

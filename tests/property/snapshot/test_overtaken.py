@@ -9,7 +9,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.rulesets import NEWEST
-from grove_core.areas.gang_termination.rulesets import rule_set
+from grove_core.areas.gang_termination.rulesets import rule_set, rule_sets
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true
 from grove_core.kernel.frozen import FrozenMap
@@ -175,3 +175,22 @@ def test_pl012_what_says_otherwise_of_a_breach_is_another_write(refused: Truth |
     again = reconcile(replace(seen, attempts=(Attempt(step, Outcome.REFUSED, "no"),)))
     assert (clique.ref in {one.target for one in again.steps}) == tried
     assert (clique.ref in {one.target for one in again.withheld}) == (not tried)
+
+
+@pytest.mark.req("GF-028")
+@pytest.mark.parametrize("rules", [rule_set("design"), *rule_sets().values()], ids=lambda rules: rules.name)
+def test_gt067_a_breach_that_was_over_begins_anew(rules: RuleSet) -> None:
+    (clique,) = SEEN.cliques
+    sick = with_breach(clique, replace(breach(Truth.TRUE), last_transition_time=NOW - timedelta(hours=2)))
+    sick = replace(sick, status=replace(sick.status, was_available=True, observed=1))
+    over = told(sick, replace(breach(Truth.FALSE), last_transition_time=NOW - timedelta(hours=1)))
+    lost = tuple(replace(pod, scheduled=True, unready=True) for pod in SEEN.pods_of[clique.uid])
+    seen = replace(SEEN, cliques=(sick,), pods_of={clique.uid: lost})
+
+    def since(attempts: tuple[Attempt, ...]) -> object:
+        plan = reconcile(replace(seen, attempts=attempts), rules)
+        found = breaches_after(seen, plan)[clique.ref]
+        return found and found[1]
+
+    assert since(()) == NOW - timedelta(hours=2)
+    assert since((Attempt(over, Outcome.CONFLICT, "no"),)) == NOW

@@ -273,6 +273,8 @@ class TestWarnings:
         new = changed(place, None)
         assert objections(new) == []
         assert warnings(new) == [Found(path_of(place), Warn.SCHEDULER_LEFT_OUT, "nothing")]
+        (told,) = (dict(one.reason.facts) for one in admit(new).verdict.warnings)
+        assert told == {"other": "kai-scheduler", "clique": "router"}
         nobody_names_one = clique_set(cliques=[_able("router"), _able("leader"), _able("worker")])
         assert warnings(nobody_names_one) == []
 
