@@ -74,7 +74,8 @@ def difference(
             steps.append(step)
             continue
         rest = without_the_end(step) if isinstance(step.action, SetStatus) and step.action.end_of else None
-        rest = rest or otherwise.get(step.target)
+        if rest is None or _refusal_of(rest, refused) is not None:
+            rest = otherwise.get(step.target)
         if rest is not None and _refusal_of(rest, refused) is None:
             steps.append(rest)
         for ref in causes_of(step.action):

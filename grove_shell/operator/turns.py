@@ -9,7 +9,7 @@ from random import uniform
 from typing import Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Action, Attempt, Outcome, Step, is_of_end
+from grove_core.kernel.steps import Action, Apply, Attempt, Outcome, SetStatus, Step, is_of_end
 from grove_core.plan.plan import Plan
 from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.overtaken import is_kept_in_mind
@@ -103,13 +103,20 @@ class Turn:
     def forget_unwanted(self, plan: Plan) -> None:
         """What failed and nobody wants any more; what waited for it is looked at without it (OP-103).
 
-        Nothing where nothing could be judged, so that nobody knows what is wanted.
+        Nothing where nothing could be judged, so that nobody knows what is wanted; and no status that fields of the
+        same object hide (PL-013).
         """
         held = {one.target for one in plan.withheld} if self.unfinished else {plan.root}
         if plan.root in held:
             return
         wanted = set(map(_write_of, plan.steps))
-        kept = tuple(one for one in self.unfinished if _write_of(one.step) in wanted or one.step.target in held)
+        hidden = {step.target for step in plan.steps if isinstance(step.action, Apply)}
+
+        def matters(step: Step) -> bool:
+            is_hidden = isinstance(step.action, SetStatus) and step.target in hidden
+            return is_hidden or _write_of(step) in wanted or step.target in held
+
+        kept = tuple(one for one in self.unfinished if matters(one.step))
         if len(kept) < len(self.unfinished):
             self.unfinished = kept
             self.look_in(_FIRST_PATIENCE)

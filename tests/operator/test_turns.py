@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, SetStatus, Stage, Step
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
 from grove_shell.operator.turns import Turn
@@ -159,6 +159,7 @@ def test_op103_what_tells_of_a_breach_is_known_until_it_is_written(outcome: Outc
             turn.forget_unwanted(wanted)
             turn.remember([], again=False)
         turn.remember([Attempt(anew, Outcome.CONFLICT)], again=False)
+        turn.forget_unwanted(plan_of(Step(Stage.WORKLOAD, CLIQUE, Apply(FrozenMap({}), Guard("u", "2")), ())))
         assert [one.step for one in turn.stands(again=False)] == [anew]
         turn.forget_unwanted(plan_of(STEP))
         assert not turn.stands(again=False)

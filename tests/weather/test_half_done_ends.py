@@ -361,3 +361,38 @@ def test_pl013_a_breach_is_told_though_its_clique_may_not_be_written(rules: str,
     assert not life.faults, life.faults
     assert more_than_once(life) == set()
     assert life.ended.keys() == (NAMES if ill else set())
+
+
+@pytest.mark.req("GT-067")
+@pytest.mark.parametrize("code", [403, 503])
+@pytest.mark.parametrize("ill", [False, True], ids=["a hiccup", "for good"])
+@pytest.mark.parametrize("fixed", ["", "one-0-a"], ids=["", "may not be changed"])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_pl013_a_clock_that_began_anew_is_told_before_a_change(rules: str, fixed: str, ill: bool, code: int) -> None:
+    ended_at = 0.0
+
+    async def it_relapses_and_is_changed(life: Life) -> None:
+        nonlocal ended_at
+        falls_sick(life, "one-0-a")
+        await asyncio.sleep(25)
+        life.climate.mute, life.climate.muted_by, life.climate.fixed = "one-0-a", code, fixed
+        life.kubelet.sick = set()
+        await asyncio.sleep(15)
+        began = seconds()
+        falls_sick(life, "one-0-a")
+        await asyncio.sleep(4)
+        with_a_label(life)
+        await asyncio.sleep(40)
+        if not ill:
+            life.kubelet.sick = set()
+        await asyncio.sleep(15)
+        assert not life.ended
+        if ill:
+            await until(lambda: "one-0-a" in life.ended)
+        ended_at = seconds() - began
+        life.climate.mute = life.climate.fixed = ""
+
+    life = run_in_virtual_time(lived(rules, it_relapses_and_is_changed))
+    assert not life.faults, life.faults
+    assert life.ended.keys() == (NAMES if ill else set())
+    assert ended_at < 75
