@@ -25,6 +25,7 @@ class References(Check):
         super().__init__(truth)
         self._bound: defaultdict[str, set[str]] = defaultdict(set)  # uid of a set -> of its cliques with bound pods
         self._bound_since: dict[str, int] = {}  # by uid of the set
+        self._named_since: dict[str, int] = {}  # by uid of the set: the topology that it names now
         self._there: dict[str, str] = {}  # topology -> uid
         self._gone_since: dict[str, int] = {}
         self._leaving_since: dict[str, int] = {}
@@ -52,7 +53,8 @@ class References(Check):
                 self._leaving_since.setdefault(name, now)
             if isinstance(before, ClusterTopology) and before.levels != after.levels:
                 for root in self._users(name):
-                    if self._has_been(self._bound_since.get(root.uid)):
+                    since = self._bound_since.get(root.uid), self._named_since.get(root.uid, -1)
+                    if all(map(self._has_been, since)):
                         says = f"levels of topology {name} change under pods of {root.ref.name}"
                         self.truth.fail("TP4", says, f"ClusterTopology/{name}", root.ref.short)
         elif self._there.pop(name, None) is not None:
@@ -65,6 +67,7 @@ class References(Check):
         named, was = named_by(after), named_by(before) if isinstance(before, PodCliqueSet) else ""
         if named == was:
             return
+        self._named_since[after.uid] = self.truth.now
         who = after.ref.short
         if isinstance(before, PodCliqueSet) and self._has_been(self._bound_since.get(after.uid)):
             self.truth.fail("TP3", f'{after.ref.name} goes from topology "{was}" to "{named}" with pods bound', who)
