@@ -106,7 +106,9 @@ class Turn:
         Nothing where nothing could be judged, so that nobody knows what is wanted; and no status that fields of the
         same object hide (PL-013).
         """
-        held = {one.target for one in plan.withheld} if self.unfinished else {plan.root}
+        if not self.unfinished:
+            return
+        held = {one.target for one in plan.withheld}
         if plan.root in held:
             return
         wanted = set(map(_write_of, plan.steps))
