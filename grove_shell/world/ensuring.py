@@ -7,7 +7,7 @@ from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome
 from grove_core.resources.membership import sharer_in
-from grove_shell.client.answer import NOT_FOUND
+from grove_shell.client.answer import FORBIDDEN, NOT_FOUND
 from grove_shell.client.api import Api
 from grove_shell.client.genuine import is_shown_by
 from grove_shell.client.kinds import kind_of, path_of
@@ -35,10 +35,13 @@ async def ensure(
     answer = await api.request("POST", path, query={"fieldManager": writer}, body=thaw(manifest))
     if is_shown_by(answer, ref):
         take_in(answer.json())
-    if not exists_already(answer):
-        return judged_creation(answer, ref)
-    refusal = answer.words
+    refused, refusal = judged_creation(answer, ref), answer.words
+    is_forbidden = answer.status == FORBIDDEN  # a quota is asked before anybody looks whether the name is taken
+    if not (is_forbidden or exists_already(answer)):
+        return refused
     answer = await api.request("GET", path_of(ref))
+    if is_forbidden and not is_shown_by(answer, ref):
+        return refused
     if answer.status == NOT_FOUND:
         return Outcome.CONFLICT, "it went a moment ago"
     if not is_shown_by(answer, ref):

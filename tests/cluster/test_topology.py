@@ -13,7 +13,7 @@ from grove_core.resources.configuration import TopologyAware
 from grove_core.resources.keys import TOPOLOGY_FINALIZER
 from grove_shell.manifests.installation import OPERATOR, Installation
 from tests.cluster.api import MERGE, Json, wait_until
-from tests.cluster.conftest import is_denied
+from tests.cluster.conftest import denied
 from tests.cluster.installing import access_for, apply, remove_cluster_wide
 from tests.cluster.operators import SHORT, Starting, grove, install_definitions
 from tests.cluster.plane import INSTALLED, ControlPlane
@@ -51,8 +51,7 @@ def keeping(grove_plane: ControlPlane, no_other_sets: None, scene: Scene, starti
             scene.api.patch(kind, name, patch={"metadata": {"finalizers": None}}, media=MERGE)
             scene.api.delete(kind, name)
     remove_cluster_wide(scene.api, objects)
-    denied = [each["requestURI"] for each in grove_plane.audit(INSTALLED) if is_denied(each, scene.namespace)]
-    assert not denied, denied[:5]
+    assert not denied(grove_plane, INSTALLED, scene.namespace)
 
 
 @pytest.mark.req("TP-020")

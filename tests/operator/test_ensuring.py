@@ -83,6 +83,36 @@ def test_pl022_what_goes_is_a_conflict() -> None:
     assert attempt.outcome is Outcome.CONFLICT
 
 
+@pytest.mark.parametrize(
+    ("there", "outcome", "words"),
+    [
+        (domain(), Outcome.DONE, ""),
+        (domain("other"), Outcome.REFUSED, "exceeded quota: gpus; it serves replica 0 of other"),
+        (None, Outcome.REFUSED, "exceeded quota: gpus"),
+        (domain(deletionTimestamp="2026-11-20T09:00:00Z"), Outcome.CONFLICT, "the one before is being deleted"),
+    ],
+)
+def test_pl022_a_quota_that_is_full_is_asked_before_the_name(there: Json | None, outcome: Outcome, words: str) -> None:
+    """Whoever does not know yet that another made it hears of the quota, not that it is there."""
+    server = ObjectServer()
+    server.refuses["computedomains"] = (403, {"kind": "Status", "message": "exceeded quota: gpus"})
+    if there is not None:
+        there["metadata"] |= {"uid": "d", "resourceVersion": "7"}
+        server.objects[PATH] = there
+    (attempt,) = tried(server, Shelves())
+    assert attempt.outcome is outcome
+    assert attempt.detail.startswith(words)
+    assert server.asked == {"POST": 1, "GET": 1}
+
+
+def test_pl022_a_refusal_stands_where_nobody_can_look() -> None:
+    server = ObjectServer()
+    server.refuses["computedomains"] = (403, {"kind": "Status", "message": "exceeded quota: gpus"})
+    server.hides["computedomains"] = (403, {"kind": "Status", "message": "not yours to see"})
+    (attempt,) = tried(server, Shelves())
+    assert (attempt.outcome, attempt.detail) == (Outcome.REFUSED, "exceeded quota: gpus")
+
+
 def test_ms043_what_an_owner_of_before_left_is_seen_and_strangers_are_not_ours() -> None:
     """A domain of a gang that is gone is the set's to hand over; one of another set only holds its name."""
     shelves = Shelves()

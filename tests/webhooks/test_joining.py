@@ -152,13 +152,16 @@ def test_ms092_twenty_at_once_make_each_once() -> None:
     played(play)
 
 
-def test_ms092_another_replica_of_the_webhooks_was_first() -> None:
+@pytest.mark.parametrize("quota_is_full", [False, True])
+def test_ms092_another_replica_of_the_webhooks_was_first(quota_is_full: bool) -> None:
     """Whose object our copy does not show yet: it serves the same user, and that is enough."""
 
     async def play(caller: Caller) -> None:
         assert (await caller.ask(clique(enabled="true")))["allowed"]
         caller.known.replace("ComputeDomain", (), "1")
         caller.known.replace("ResourceClaim", (), "1")
+        if quota_is_full:
+            caller.server.refuses["computedomains"] = (403, {"kind": "Status", "message": "exceeded quota: gpus"})
         assert (await caller.ask(clique("llm-0-b", enabled="true")))["allowed"]
         assert caller.server.asked == {"POST": 4, "GET": 2}
         assert len(caller.server.objects) == 2
