@@ -1,18 +1,16 @@
 """When a set or a topology is looked at again: after a rest, at a moment of its plan, after what failed."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import chain
 from random import uniform
 from typing import Final
 
-from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Action, Apply, Attempt, Outcome, SetStatus, Step, is_of_end
+from grove_core.kernel.steps import Attempt, Outcome, is_of_end
 from grove_core.plan.plan import Plan
+from grove_core.plan.unfinished import still_wanted, unfinished_after
 from grove_core.snapshot.expectations import refused_so_far
-from grove_core.snapshot.overtaken import is_kept_in_mind
 from grove_shell.operator.pace import Pace
 
 _SHARE: Final = 4  # a set that took so long to think about rests so many times as long
@@ -65,8 +63,6 @@ class Turn:
         Of an end that has begun it is told then too what failed: what is missing is missing for that (GF-091).
         """
         if not again and _now() >= self.refused_until:
-            refused = (replace(one, outcome=Outcome.CONFLICT) for one in self.refused)
-            self.unfinished = _newest(refused, self.unfinished)  # whatever was tried since is newer
             self.refused = ()
         return (*self.refused, *self.unfinished)
 
@@ -85,8 +81,8 @@ class Turn:
         for; so one look follows at once, and what that one meets waits for the time that is set already (OP-028).
         """
         answers, stood = tuple(attempts), bool(self.refused)
-        self.refused = refused_so_far(self.refused, tuple(map(_as_it_stands, answers)))
-        self._answered(answers)
+        told = tuple(map(_as_it_stands, answers))
+        self.refused, self.unfinished = refused_so_far(self.refused, told), unfinished_after(self.unfinished, told)
         self.pace.take(answers)
         if all(answer.outcome is Outcome.DONE for answer in answers):
             self.went_well()
@@ -101,34 +97,11 @@ class Turn:
             self.wake()
 
     def forget_unwanted(self, plan: Plan) -> None:
-        """What failed and nobody wants any more; what waited for it is looked at without it (OP-103).
-
-        Nothing where nothing could be judged, so that nobody knows what is wanted; and no status that fields of the
-        same object hide (PL-013).
-        """
-        if not self.unfinished:
-            return
-        held = {one.target for one in plan.withheld}
-        if plan.root in held:
-            return
-        wanted = set(map(_write_of, plan.steps))
-        hidden = {step.target for step in plan.steps if isinstance(step.action, Apply)}
-
-        def matters(step: Step) -> bool:
-            is_hidden = isinstance(step.action, SetStatus) and step.target in hidden
-            return is_hidden or _write_of(step) in wanted or step.target in held
-
-        kept = tuple(one for one in self.unfinished if matters(one.step))
+        """What failed and nobody wants any more; what waited for it is looked at without it (OP-103)."""
+        kept = still_wanted(self.unfinished, plan)
         if len(kept) < len(self.unfinished):
             self.unfinished = kept
             self.look_in(_FIRST_PATIENCE)
-
-    def _answered(self, answers: Sequence[Attempt]) -> None:
-        """What was tried is not what failed before; what is refused stands elsewhere."""
-        tried = {_write_of(one.step) for one in answers}
-        before = (one for one in self.unfinished if _write_of(one.step) not in tried)
-        failed = (one for one in map(_as_it_stands, answers) if one.outcome not in {Outcome.DONE, Outcome.REFUSED})
-        self.unfinished = _newest(before, failed)
 
     def retry(self, *, stood: bool) -> None:
         """Look again after a while, which is longer each time.
@@ -171,18 +144,6 @@ class Turn:
     def _ring(self) -> None:
         self.timer = None
         self.wake()
-
-
-def _newest(*attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:
-    """Of each write that tells of an end or a breach the last attempt."""
-    matter = (one for one in chain(*attempts) if is_kept_in_mind(one.step))
-    return tuple({_write_of(one.step): one for one in matter}.values())
-
-
-def _write_of(step: Step) -> tuple[Ref, type[Action], str, bool]:
-    """The same kind of write on one object, in whatever version."""
-    target, kind, guard, tells = step.aim
-    return target, kind, "" if guard is None else guard.uid, tells
 
 
 def _as_it_stands(answer: Attempt) -> Attempt:

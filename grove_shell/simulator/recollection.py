@@ -1,12 +1,13 @@
 """What an operator remembers: the answers to its own writes, until its caches show what became of them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome
+from grove_core.plan.plan import Plan
+from grove_core.plan.unfinished import still_wanted, unfinished_after
 from grove_core.snapshot.expectations import unseen
-from grove_core.snapshot.overtaken import is_kept_in_mind
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.informers import Informers
 
@@ -18,13 +19,14 @@ class _Remembered:
 
 
 class Recollection:
-    """Per root, accepted writes that the caches may not show yet, and the failed ones of the last round."""
+    """Per root, accepted writes that the caches may not show yet, what failed last, and what is unfinished (OP-103)."""
 
     def __init__(self) -> None:
         self._by_root: dict[Ref, tuple[_Remembered, ...]] = {}
+        self._unfinished: dict[Ref, tuple[Attempt, ...]] = {}
 
     def of(self, root: Ref, listed: Snapshot, informers: Informers) -> tuple[Attempt, ...]:
-        """What was answered and is not listed yet; of the last round also what failed.
+        """What was answered and is not listed yet; what failed in the last round, and what is unfinished.
 
         A write counts as listed when its kind has caught up beyond it, too: an object that was gone again before it
         was ever listed would be waited for endlessly.
@@ -38,7 +40,7 @@ class Recollection:
             or (id(found.attempt) in hidden and not _has_arrived(found, informers))
         )
         self._by_root[root] = left
-        return tuple(found.attempt for found in left)
+        return (*(found.attempt for found in left), *self._unfinished.get(root, ()))
 
     def of_topology(self, root: Ref, informers: Informers) -> tuple[Attempt, ...] | None:
         """What of the last round failed; None while what it did is not listed yet: that is waited for."""
@@ -48,30 +50,26 @@ class Recollection:
         self._by_root[root] = tuple(one for one in remembered if one.attempt.outcome is not Outcome.DONE)
         return tuple(one.attempt for one in self._by_root[root])
 
-    def take(self, root: Ref, at: int, answers: Iterable[Attempt]) -> None:
-        """Remember the answers of a round; failures of the round before are forgotten.
+    def take(self, root: Ref, at: int, plan: Plan, answers: tuple[Attempt, ...]) -> None:
+        """Remember the answers of a round to its plan; failures of the round before are forgotten.
 
-        Of an end or a breach they are told once more, when that is tried again (GF-091, GT-067).
+        Those of an end or a breach are told until that is tried again, or nobody wants it (GF-091, GT-067).
         """
-        kept = filter(None, map(_kept, self._by_root.get(root, ())))
+        before = self._by_root.get(root, ())
+        self._unfinished[root] = unfinished_after(still_wanted(self._unfinished.get(root, ()), plan), answers)
+        kept = (one for one in before if one.attempt.outcome is Outcome.DONE)
         self._by_root[root] = (*kept, *(_Remembered(at, answer) for answer in answers))
 
     def keep_only(self, roots: Iterable[Ref]) -> None:
         """Forget whatever belongs to roots that are gone."""
         there = set(roots)
         self._by_root = {root: found for root, found in self._by_root.items() if root in there}
+        self._unfinished = {root: found for root, found in self._unfinished.items() if root in there}
 
     def clear(self) -> None:
         """Forget everything."""
         self._by_root.clear()
-
-
-def _kept(found: _Remembered) -> _Remembered | None:
-    """What is left of an answer when the next ones come."""
-    attempt = found.attempt
-    if attempt.outcome is Outcome.REFUSED and is_kept_in_mind(attempt.step):
-        return replace(found, attempt=replace(attempt, outcome=Outcome.CONFLICT))
-    return found if attempt.outcome is Outcome.DONE else None
+        self._unfinished.clear()
 
 
 def _has_arrived(found: _Remembered, informers: Informers) -> bool:

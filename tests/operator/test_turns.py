@@ -160,7 +160,7 @@ def test_op103_what_tells_of_a_breach_is_known_until_it_is_written(outcome: Outc
             turn.remember([], again=False)
         turn.remember([Attempt(anew, Outcome.CONFLICT)], again=False)
         turn.forget_unwanted(plan_of(Step(Stage.WORKLOAD, CLIQUE, Apply(FrozenMap({}), Guard("u", "2")), ())))
-        assert [one.step for one in turn.stands(again=False)] == [anew]
+        assert [one.step for one in turn.stands(again=False)] == [over, anew]
         turn.forget_unwanted(plan_of(STEP))
         assert not turn.stands(again=False)
         turn.remember([Attempt(over, Outcome.CONFLICT)], again=False)
@@ -195,7 +195,7 @@ def test_op103_an_older_refusal_does_not_come_back_over_what_was_tried_since() -
         turn.remember([Attempt(over, Outcome.CONFLICT)], again=False)
         turn.remember([Attempt(anew, Outcome.CONFLICT)], again=False)
         await asyncio.sleep(61)
-        assert [one.step for one in turn.stands(again=False)] == [anew]
+        assert [one.step for one in turn.stands(again=False)] == [over, anew]
         turn.stop()
 
     run_skipping_time(scenario())

@@ -11,6 +11,7 @@ from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.overtaken import tells_that_a_breach_is_over
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.checks.base import Check, Truth
@@ -28,6 +29,7 @@ class Terminations(Check):
         super().__init__(truth)
         self._since: dict[str, int] = {}  # uid -> since when its stored breach has been there without a pause
         self._judged: dict[str, int] = {}  # uid -> when the status was decided that was written to it last
+        self._over = set[str]()  # uids of whom it could not be written that the stored breach was over (GT-067)
         self._ending: dict[str, set[str]] = {}  # uid of a cause -> uids of the cliques that end with it
 
     def hear(self, changes: list[Change]) -> None:
@@ -44,13 +46,15 @@ class Terminations(Check):
             else:
                 self._since.pop(after.uid, None)
             if isinstance(before, PodClique | ScalingGroup):
-                self._compare(before, after)
+                self._compare(before, after, change.at)
 
     def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """A deletion of a clique that says it is a termination."""
         step = attempt.step
         if isinstance(step.action, SetStatus) and attempt.outcome in {Outcome.DONE, Outcome.UNREACHABLE}:
             self._judged[step.action.guard.uid] = self.truth.judged_at(snapshot)
+        if attempt.outcome is not Outcome.DONE and tells_that_a_breach_is_over(step) and step.action.guard is not None:
+            self._over.add(step.action.guard.uid)
         if attempt.outcome is not Outcome.DONE or not isinstance(step.action, Delete):
             return
         clique = next((found for found in snapshot.cliques if found.ref == step.target), None)
@@ -134,7 +138,7 @@ class Terminations(Check):
             says = f"{clique.ref.name} was terminated for cliques that never were available since they were made"
             self.truth.fail("GT10", says, clique.ref.short)
 
-    def _compare(self, before: PodClique | ScalingGroup, after: PodClique | ScalingGroup) -> None:
+    def _compare(self, before: PodClique | ScalingGroup, after: PodClique | ScalingGroup, at: int) -> None:
         if isinstance(before, PodClique) and isinstance(after, PodClique):
             lost = before.status.was_available and not after.status.was_available
             if lost and before.uid == after.uid:
@@ -146,9 +150,16 @@ class Terminations(Check):
                 old.last_transition_time == condition.last_transition_time
             ):
                 continue
-            if old.status is condition.status:
-                says = f"{condition.type} of {after.ref.name} has a new transition time and its old status"
-                self.truth.fail("GT4", says, after.ref.short)
+            was_over = condition.type == MIN_AVAILABLE_BREACHED and after.uid in self._over
+            if was_over:
+                self._over.discard(after.uid)
+            if old.status is not condition.status:
+                continue
+            if was_over and condition.status is Holds.TRUE:
+                self._since[after.uid] = self._judged.get(after.uid, at)
+                continue
+            says = f"{condition.type} of {after.ref.name} has a new transition time and its old status"
+            self.truth.fail("GT4", says, after.ref.short)
 
 
 def _delay_of(root: PodCliqueSet, cause: PodClique | ScalingGroup) -> int | None:

@@ -43,8 +43,9 @@ def held_back(number: int) -> Withheld:
 
 class TestPL013:
     """Of two wants for one object the stronger MUST stand, deletion and release before fields before a status, but a
-    status that tells that a breach begins or ends, or that something is available for the first time, before fields,
-    which stand where it is withheld; two of one strength that contradict each other are a broken invariant.
+    status that tells that a breach begins, begins anew or ends, or that something is available for the first time,
+    before fields, which stand where it is withheld; two of one strength that contradict each other are a broken
+    invariant.
     """
 
     @pytest.mark.parametrize(

@@ -1,0 +1,140 @@
+"""What failed of ends and breaches is known until it is tried again, written or wanted by nobody (OP-103)."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.kernel.conditions import Condition, Truth, is_true
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.wants import Withheld
+from grove_core.plan.plan import Plan
+from grove_core.plan.unfinished import still_wanted, unfinished_after
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.statuses import breach_in, with_status
+from grove_core.snapshot.expectations import refused_so_far
+from grove_core.snapshot.overtaken import with_overtaken
+from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
+
+SEEN: Final = at_rest(applied(set_raw(clique_raw("x"), terminationDelay="4h")))
+CLIQUE: Final = SEEN.cliques[0]
+ROOT: Final = SEEN.root.ref
+
+
+def breach(truth: Truth, seconds: float = 0) -> Condition:
+    return Condition(MIN_AVAILABLE_BREACHED, truth, "Drawn", "", NOW + timedelta(seconds=seconds))
+
+
+def told(condition: Condition, version: str = "1", *end_of: Ref) -> Step:
+    fields = FrozenMap({"conditions": (condition.as_json,)})
+    return Step(Stage.STATUS, CLIQUE.ref, SetStatus(fields, Guard(CLIQUE.uid, version), end_of), ())
+
+
+def ended(version: str = "1") -> Step:
+    """The deletion of a companion."""
+    return Step(Stage.CLEANUP, CLIQUE.ref, Delete(Guard(CLIQUE.uid, version), ((ROOT, Guard("r", "1")),)), ())
+
+
+OVER: Final = told(breach(Truth.FALSE))
+ANEW: Final = told(breach(Truth.TRUE, 1), "2")
+MADE: Final = Step(Stage.WORKLOAD, CLIQUE.ref, Create(FrozenMap({})), ())
+CHANGED: Final = Step(Stage.WORKLOAD, CLIQUE.ref, Apply(FrozenMap({}), Guard(CLIQUE.uid, "3")), ())
+
+
+def no(step: Step, outcome: Outcome = Outcome.CONFLICT) -> Attempt:
+    return Attempt(step, outcome, "no")
+
+
+def plan_of(*steps: Step, held: tuple[Ref, ...] = ()) -> Plan:
+    withheld = tuple(Withheld(ref, ()) for ref in held)
+    return Plan(root=ROOT, root_uid="r", rules="", steps=steps, withheld=withheld, wake_at=None, findings=())
+
+
+def steps_of(attempts: tuple[Attempt, ...]) -> list[Step]:
+    return [one.step for one in attempts]
+
+
+ROUNDS: Final = st.lists(
+    st.tuples(st.sampled_from(Truth), st.sampled_from([*Outcome, None]), st.booleans(), st.booleans()), max_size=12
+)
+
+
+class TestOP103:
+    """What was refused, and what failed of an end, MUST be the same to every judgement of one round, the last before a
+    deletion too, and what failed of an end, or of a status that tells of a breach, be told to each until that is tried
+    again, that a breach was over even until it is written, or nobody wants it any more.
+    """
+
+    @pytest.mark.req("GT-067")
+    @given(ROUNDS)
+    def test_what_is_known_of_a_breach_is_what_was_found_last(
+        self, rounds: list[tuple[Truth, Outcome | None, bool, bool]]
+    ) -> None:
+        """Whatever fails, in whatever versions, whenever a refusal had its time, and where nothing is tried."""
+        clique: PodClique = replace(CLIQUE, status=replace(CLIQUE.status, conditions=(breach(Truth.TRUE),)))
+        refused, unfinished = tuple[Attempt, ...](), tuple[Attempt, ...]()
+        found, was_over = breach(Truth.TRUE), False
+        for number, (truth, outcome, moves_on, is_time) in enumerate(rounds, start=1):
+            step = told(breach(truth, number), str(number) if moves_on else "0")
+            if is_time:
+                refused = ()
+            answers = () if outcome is None else (no(step, outcome),)
+            refused, unfinished = refused_so_far(refused, answers), unfinished_after(unfinished, answers)
+            if outcome is Outcome.DONE:
+                assert isinstance(step.action, SetStatus)
+                clique = with_status(clique, step.action.fields)
+                found, was_over = breach(truth, number), False
+            elif outcome is not None and is_true(breach_in(clique.status)):
+                was_over = was_over or truth is not Truth.TRUE
+                found = breach(truth, number) if was_over else found
+            (seen,) = with_overtaken(replace(SEEN, cliques=(clique,), attempts=(*refused, *unfinished))).cliques
+            assert breach_in(seen.status) == found
+            assert len(unfinished) <= 2
+            assert all(one.outcome is not Outcome.REFUSED for one in unfinished), "it stands in no way"
+        event(f"was over: {was_over}")
+
+    def test_what_failed_of_an_end_is_known_until_it_is_tried_again(self) -> None:
+        assert steps_of(unfinished_after((), [no(ended()), no(MADE), no(CHANGED)])) == [ended()]
+        assert steps_of(unfinished_after([no(ended())], [no(MADE), no(OVER)])) == [ended(), OVER]
+        assert steps_of(unfinished_after([no(ended())], [no(ended("2"))])) == [ended("2")]
+        assert not unfinished_after([no(ended())], [no(ended("2"), Outcome.DONE)])
+
+    @pytest.mark.req("PL-012")
+    def test_a_refusal_is_known_longer_than_it_stands(self) -> None:
+        assert unfinished_after((), [no(ended(), Outcome.REFUSED), no(MADE, Outcome.REFUSED)]) == (no(ended()),)
+        assert unfinished_after([no(OVER)], [no(ANEW, Outcome.REFUSED)]) == (no(OVER), no(ANEW))
+        assert unfinished_after([no(OVER), no(ANEW)], [no(OVER, Outcome.REFUSED)]) == (no(OVER),)
+
+    @pytest.mark.req("PL-028")
+    def test_a_status_that_tells_of_an_end_is_another_write(self) -> None:
+        flag = told(breach(Truth.FALSE), "1", ROOT)
+        assert steps_of(unfinished_after([no(flag)], [no(OVER)])) == [flag, OVER]
+        assert steps_of(unfinished_after([no(flag)], [no(ANEW, Outcome.DONE)])) == [flag]
+
+    @pytest.mark.parametrize(
+        ("plan", "stays"),
+        [
+            (plan_of(OVER), True),
+            (plan_of(told(breach(Truth.TRUE, 9), "7")), True),
+            (plan_of(held=(CLIQUE.ref,)), True),
+            (plan_of(held=(ROOT,)), True),
+            (plan_of(CHANGED), True),
+            (plan_of(), False),
+            (plan_of(MADE, ended()), False),
+            (plan_of(replace(CHANGED, target=ROOT)), False),
+            (plan_of(held=(replace(CLIQUE.ref, name="another"),)), False),
+        ],
+    )
+    def test_nobody_is_told_what_nobody_wants(self, plan: Plan, *, stays: bool) -> None:
+        assert still_wanted([no(OVER)], plan) == ((no(OVER),) if stays else ())
+        assert not still_wanted((), plan)
+
+    @pytest.mark.req("PL-013")
+    def test_fields_hide_a_status_and_no_deletion(self) -> None:
+        assert still_wanted([no(OVER), no(ended())], plan_of(CHANGED)) == (no(OVER),)
