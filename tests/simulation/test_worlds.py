@@ -23,7 +23,23 @@ SOME = 20
 # mistakes are found without, and sooner
 SLOW_ANSWERS = frozenset({"slow_answers", "change_hashes"})
 # worlds of a run of 100,000 in which something was wrong, of the operator or of a check
-ONCE_WRONG = (4238, 4897, 6356, 10872, 12820, 13333, 19704, 30829, 41701, 70005, 3_003_976, 3_008_214, 3_024_947)
+ONCE_WRONG = (
+    4238,
+    4897,
+    6356,
+    10872,
+    12820,
+    13333,
+    19704,
+    30829,
+    41701,
+    70005,
+    3_003_976,
+    3_008_214,
+    3_010_474,
+    3_024_947,
+    3_235_194,
+)
 # at which seed the rarer mistakes show
 FOUND_AT = {
     "ensures nothing": 9,

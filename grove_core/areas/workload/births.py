@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from grove_core.areas.workload.blueprint import CliquePart, GangPart
 from grove_core.areas.workload.crew import Place, free_places, is_full, living
 from grove_core.areas.workload.gates import GangState
-from grove_core.areas.workload.pods import names_of
+from grove_core.areas.workload.pods import Birth, names_of
 from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.steps import Create
 from grove_core.resources.podclique import PodClique
@@ -41,8 +41,8 @@ class Births:
         """The gangs of one replica: pods are made of it next."""
         self._parts = {part.name: part for part in parts}
 
-    def of(self, part: CliquePart, clique: PodClique, places: Sequence[Place]) -> Iterator[tuple[str, Place, bool]]:
-        """Name and place of each pod that is made now, and whether it is made with a gate."""
+    def of(self, part: CliquePart, clique: PodClique, places: Sequence[Place]) -> Iterator[Birth]:
+        """Each pod that is made now."""
         if part.name in self._closed or (part.base_gang and self._comes(part.base_gang)):
             return
         referred = self._referred(part.gang)
@@ -50,9 +50,10 @@ class Births:
         waits = bool(part.base_gang) and not self._is_placed(part.base_gang)
         open_ones = frozenset[str]() if waits else self._open_in(part.gang)
         pods = self._scene.snapshot.pods_of.get(clique.uid, ())
-        for name, place in zip(names_of(clique, part, places, pods), places, strict=True):
+        names = names_of(clique, part, self._scene.made_of(clique, part), places, pods)
+        for name, place in zip(names, places, strict=True):
             if name in referred or name not in awaited:
-                yield name, place, name not in open_ones
+                yield Birth(name, place, name not in open_ones)
 
     def awaits_gang(self, part: CliquePart) -> bool:
         """Whether first pods of a clique are not made before its gang refers to them (WL-088)."""
@@ -87,7 +88,7 @@ class Births:
             return []
         if self._scene.snapshot.pods_of.get(clique.uid):
             return []
-        return names_of(clique, part, self.places(part, clique), ())
+        return names_of(clique, part, self._scene.made_of(clique, part), self.places(part, clique), ())
 
     def _awaited(self, part: CliquePart) -> AbstractSet[str]:
         """The first pods of a clique, which its gang is to refer to; none where there will be no such gang."""

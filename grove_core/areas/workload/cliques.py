@@ -9,7 +9,6 @@ from grove_core.areas.workload.ordering import Ordering
 from grove_core.areas.workload.revision import Revision, wanted_annotations, wanted_pod_spec
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scalers import bounds_of
-from grove_core.areas.workload.template_hash import is_ours
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.wants import Present
 from grove_core.resources.blank import Blank
@@ -96,7 +95,8 @@ def changes_of_podclique(clique: PodClique, part: CliquePart, revision: Revision
     """
     fields: dict[str, Json] = {}
     if not clique.template_hash:
-        fields["metadata"] = FrozenMap({"labels": FrozenMap({TEMPLATE_HASH: _lost_hash(clique, part, revision, pods)})})
+        lost = revision.lost_hash(clique, part, pods)
+        fields["metadata"] = FrozenMap({"labels": FrozenMap({TEMPLATE_HASH: lost})})
     scaling = part.template.spec.auto_scaling_config
     if part.group:
         return FrozenMap(fields)
@@ -110,13 +110,6 @@ def changes_of_podclique(clique: PodClique, part: CliquePart, revision: Revision
 def _anew(bounds: FrozenMap, stored: FrozenMap) -> FrozenMap:
     """What of the bounds differs, and what the template has no more of as null: no server fills in any (WL-025)."""
     return FrozenMap({**differing(bounds, stored), **{key: None for key in stored if key not in bounds}})
-
-
-def _lost_hash(clique: PodClique, part: CliquePart, revision: Revision, pods: Iterable[Pod]) -> str:
-    """The hash that a clique had: its status knows it, or all its pods do; ours where nobody does."""
-    hashes = {pod.template_hash for pod in pods if pod.template_hash}
-    known = clique.status.current_hash or (hashes.pop() if len(hashes) == 1 else "")
-    return revision.hash_of(part) if not known or is_ours(known) else known
 
 
 def change_of_scaling_group(group: ScalingGroup, part: GroupPart) -> FrozenMap:

@@ -32,9 +32,13 @@ def wanted(blank: Blank, body: Body, because: Iterable[Reason], *, is_foundation
 
 def labels_of_clique(set_name: str, part: CliquePart, template_hash: str) -> dict[str, str]:
     """The labels of a PodClique: the template's, overlaid by Grove's (WL-032)."""
-    component = "pcsg-podclique" if part.group else "pcs-podclique"
     labels = {str(key): str(text) for key, text in part.template.labels.items()}
-    labels |= labels_of(set_name, part.name, component)
+    return labels | groves_labels_of_clique(set_name, part, template_hash)
+
+
+def groves_labels_of_clique(set_name: str, part: CliquePart, template_hash: str) -> dict[str, str]:
+    """What Grove says in the labels of a PodClique and of its pods (WL-032)."""
+    labels = labels_of(set_name, part.name, "pcsg-podclique" if part.group else "pcs-podclique")
     labels |= labels_of_replica(part.replica)
     labels |= {POD_GANG: part.gang, TEMPLATE_HASH: template_hash}
     if part.group:

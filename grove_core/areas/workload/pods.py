@@ -1,13 +1,13 @@
 """Manifests of pods: the template's pod spec, and everything Grove adds to it (WL-020, WL-080 to WL-086)."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
 from grove_core.areas.workload.blueprint import CliquePart
 from grove_core.areas.workload.claims import with_claims
 from grove_core.areas.workload.crew import Place
 from grove_core.areas.workload.environment import with_pod_variables
-from grove_core.areas.workload.manifests import wanted
+from grove_core.areas.workload.manifests import groves_labels_of_clique, wanted
 from grove_core.areas.workload.ordering import Ordering
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.template_hash import short_hash
@@ -23,7 +23,6 @@ from grove_core.resources.keys import (
     MNNVL_CLAIM,
     POD_GANG,
     POD_INDEX,
-    TEMPLATE_HASH,
 )
 from grove_core.resources.names import pod_hostname, pod_name, replica_name, token_secret_name
 from grove_core.resources.pod import Pod
@@ -51,15 +50,17 @@ _CONFINED: Final = FrozenMap(  # WL-065
 )
 
 
-def names_of(clique: PodClique, part: CliquePart, places: Iterable[Place], pods: Iterable[Pod]) -> list[str]:
-    """The names that pods will have at places, which come in the order of their indices (WL-085). Linear.
+def names_of(
+    clique: PodClique, part: CliquePart, made_of: str, places: Iterable[Place], pods: Iterable[Pod]
+) -> list[str]:
+    """The names that pods of a template will have at places, in the order of their indices (WL-085). Linear.
 
     Five letters are few: of 500 pods two want one name in every hundredth clique. The later one chooses again.
     """
     taken = {pod.name for pod in pods}
     names = []
     for place in places:
-        said = "/".join((clique.uid, str(place.index), _hash_of(clique), *place.before))
+        said = "/".join((clique.uid, str(place.index), made_of, *place.before))
         name = pod_name(part.name, short_hash(said, _SUFFIX))
         while name in taken:
             said = f"{said}/{name}"
@@ -69,15 +70,28 @@ def names_of(clique: PodClique, part: CliquePart, places: Iterable[Place], pods:
     return names
 
 
+class Birth(NamedTuple):
+    """A pod that is made now.
+
+    Attributes:
+        name: that it has there.
+        place: among the clique's pods.
+        gated: whether it has to wait for its gang (WL-080, WL-088).
+    """
+
+    name: str
+    place: Place
+    gated: bool
+
+
 def pod_for(
     root: PodCliqueSet,
     clique: PodClique,
     part: CliquePart,
-    place: Place,
-    name: str,
-    ordering: Ordering,
+    birth: Birth,
     *,
-    gated: bool,
+    made_of: str,
+    ordering: Ordering,
     image: str,
 ) -> Present:
     """One pod of a PodClique, made of what the clique holds (WL-086).
@@ -86,28 +100,27 @@ def pod_for(
         root: the set.
         clique: the PodClique, which will own it.
         part: the same as the template has it; of it come names and what is shared.
-        place: among the clique's pods.
-        name: that it has there.
+        birth: which of the clique's pods it is.
+        made_of: the hash of the template that the clique holds (WL-078).
         ordering: of the set.
-        gated: whether it has to wait for its gang (WL-080, WL-088).
         image: of the container that waits for its parents, where it has some (WL-072).
     """
     blank = Blank(
         api_version=CORE,
         kind="Pod",
-        name=name,
+        name=birth.name,
         owner=clique,
-        labels=_labels_of(clique, part, place.index),
+        labels=_labels_of(root, clique, part, made_of, birth.place.index),
         annotations=clique.annotations,
     )
-    spec = _spec_of(root, clique, part, place.index, gated=gated)
+    spec = _spec_of(root, clique, part, birth.place.index, gated=birth.gated)
     parents = ordering.parents_of(part)
     if parents:
         spec = _waiting_for(spec, parents, token_secret_name(root.ref.name), image)
-    if place.is_surge:
+    if birth.place.is_surge:
         because = Why.SURGE_POD.because(clique.ref, replicas=part.replicas)
     else:
-        because = Why.POD_OF_CLIQUE.because(clique.ref, index=place.index, replicas=part.replicas)
+        because = Why.POD_OF_CLIQUE.because(clique.ref, index=birth.place.index, replicas=part.replicas)
     return wanted(blank, {"spec": spec}, (because,))
 
 
@@ -130,20 +143,13 @@ def _spec_of(root: PodCliqueSet, clique: PodClique, part: CliquePart, index: int
     return with_gpu_claim(spec, claim)  # MN-030
 
 
-def _labels_of(clique: PodClique, part: CliquePart, index: int) -> dict[str, str]:
-    """Those of its clique, and which of the clique's pods it is."""
+def _labels_of(root: PodCliqueSet, clique: PodClique, part: CliquePart, made_of: str, index: int) -> dict[str, str]:
+    """Those of its clique, Grove's whatever became of them there, and which of the clique's pods it is."""
     labels = {str(key): str(text) for key, text in clique.labels.items()}
+    labels |= groves_labels_of_clique(root.ref.name, part, made_of)
     labels |= dict.fromkeys(CLIQUE, part.name)
-    labels[POD_GANG] = part.gang
-    if made_of := _hash_of(clique):
-        labels[TEMPLATE_HASH] = made_of
     labels[POD_INDEX] = str(index)
     return labels
-
-
-def _hash_of(clique: PodClique) -> str:
-    """Of which template the clique's new pods are: its label says it, or its status where somebody took that away."""
-    return clique.template_hash or clique.status.current_hash
 
 
 def _waiting_for(pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secret: str, image: str) -> FrozenMap:

@@ -4,6 +4,7 @@ A clique that carries a hash of ours is compared by it. One that another operato
 holds, so that taking over a cluster rolls nothing.
 """
 
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from typing import Final
 
@@ -25,6 +26,7 @@ from grove_core.resources.keys import (
     TOPOLOGY_NAME,
 )
 from grove_core.resources.membership import joined_claim
+from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import CliqueTemplate
@@ -42,6 +44,7 @@ class Revision:
         self._root = root
         self._hashes: dict[str, str] = {}
         self._foreign: dict[tuple[str, str], bool] = {}
+        self._held: dict[str, str] = {}
 
     def hash_of(self, part: CliquePart) -> str:
         """The template hash that the clique should carry."""
@@ -62,6 +65,25 @@ class Revision:
         if key not in self._foreign:
             self._foreign[key] = self._holds_the_same(clique, part)
         return self._foreign[key]
+
+    def lost_hash(self, clique: PodClique, part: CliquePart, pods: Iterable[Pod]) -> str:
+        """The hash of a clique that somebody took it from (WL-078, WL-211).
+
+        Its status knows it, or all its pods do; where nobody does it follows from what the clique holds. Of the present
+        template it is ours, so that nothing is rolled.
+        """
+        hashes = {pod.template_hash for pod in pods if pod.template_hash}
+        known = clique.status.current_hash or (hashes.pop() if len(hashes) == 1 else "")
+        if self.is_current(clique, part):
+            return self.hash_of(part) if not known or is_ours(known) else known
+        return known or self._hash_of_held(clique)
+
+    def _hash_of_held(self, clique: PodClique) -> str:
+        """A name for what a clique holds; what it stands for is never the present template."""
+        if clique.uid not in self._held:
+            said = _users_own(clique.labels), _users_own(clique.annotations), clique.pod_spec
+            self._held[clique.uid] = hash_of(*said, self._priority)
+        return self._held[clique.uid]
 
     def generation(self, *, is_reached: bool) -> str:
         """The hash that names the templates of all cliques together (WL-044).

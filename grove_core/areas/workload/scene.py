@@ -33,3 +33,7 @@ class Scene:
         """The clique that a part of the blueprint is; None where there is none, or one of another owner (WL-022)."""
         clique = self.cliques.get(part.name)
         return clique if clique is not None and (clique.group_replica_index >= 0) is bool(part.group) else None
+
+    def made_of(self, clique: PodClique, part: CliquePart) -> str:
+        """Of which template the clique's new pods are (WL-078)."""
+        return clique.template_hash or self.revision.lost_hash(clique, part, self.snapshot.pods_of.get(clique.uid, ()))

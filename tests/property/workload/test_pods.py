@@ -5,11 +5,13 @@ from typing import Any, Final
 
 import pytest
 
+from grove_core.areas.workload.template_hash import template_hash
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Create
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import TEMPLATE_HASH
-from tests.property.workload.life import Life
+from grove_core.resources.podclique import PodClique
+from tests.property.workload.life import Life, with_image
 from tests.property.workload.sets import Json, applied, clique_raw, of_kind, pods_of, rounds_of, set_raw
 
 IN_ORDER: Final = "CliqueStartupTypeInOrder"
@@ -198,19 +200,43 @@ def test_wl019_a_template_of_another_namespace_is_looked_for_there() -> None:
     assert not [step for step in reconcile(start).steps if step.target.kind == "ResourceClaim"]
 
 
-@pytest.mark.req("WL-078")
-def test_wl086_a_pod_of_a_clique_that_nobody_knows_the_template_of_says_none() -> None:
+@pytest.mark.parametrize("known", ["", "abc"])
+@pytest.mark.parametrize("image", ["", "v2"], ids=["of the present template", "of an older one"])
+def test_wl078_a_pod_whose_clique_lost_its_hash_says_of_what_it_is(image: str, known: str) -> None:
+    """So that it is told from those that the clique makes once it is of another template."""
     seen = next(seen for seen, _ in rounds_of(applied(set_raw(clique_raw("a")))) if seen.gangs)
     (clique,) = seen.cliques
+    held = clique.labels[TEMPLATE_HASH]
     labels = FrozenMap({key: text for key, text in clique.labels.items() if key != TEMPLATE_HASH})
-    bare = replace(clique, template_hash="", labels=labels)
-    hashes = []
-    for known in ("", "abc"):
-        old = replace(bare, status=replace(bare.status, current_hash=known))
-        plan = reconcile(replace(seen, cliques=(old,), gangs=(), complete=seen.complete - {"PodGang"}))
-        pods = [step.action for step in plan.steps if step.target.kind == "Pod" and isinstance(step.action, Create)]
-        hashes += [thaw(pod.manifest)["metadata"]["labels"].get(TEMPLATE_HASH) for pod in pods]
-    assert hashes == [None, "abc"]
+    status = replace(clique.status, current_hash=known)
+    bare = replace(clique, template_hash="", labels=labels, status=status)
+    root = replace(seen.root, spec=with_image(seen.root.spec, image)) if image else seen.root
+    plan = reconcile(replace(seen, root=root, cliques=(bare,), gangs=(), complete=seen.complete - {"PodGang"}))
+    pods = [step.action for step in plan.steps if step.target.kind == "Pod" and isinstance(step.action, Create)]
+    (found,) = {thaw(pod.manifest)["metadata"]["labels"][TEMPLATE_HASH] for pod in pods}
+    if known or not image:
+        assert found == (known or held)
+    else:
+        (template,) = root.spec.template.cliques
+        assert found not in {"", template_hash(template, "")}
+
+
+@pytest.mark.req("WL-087")
+@pytest.mark.req("WL-231")
+def test_wl032_a_pod_carries_groves_labels_whatever_became_of_those_of_its_clique() -> None:
+    """Nothing else tells whose it is once its clique is gone, and its set would not wait for it."""
+
+    def labels_of_pods(*, taken: bool) -> dict[str, Json]:
+        life = Life(set_raw(*map(clique_raw, "abc"), groups=(POOL,)))
+        while len(cliques := [one for one in life.world.items.values() if isinstance(one, PodClique)]) < 7:
+            life.round()
+        assert not life.all_pods()
+        for clique in cliques if taken else ():
+            life.world.put(replace(clique, template_hash="", labels=FrozenMap({})))
+        life.settle()
+        return {pod.name: thaw(life.world.manifests[pod.ref])["metadata"]["labels"] for pod in life.all_pods()}
+
+    assert labels_of_pods(taken=True) == labels_of_pods(taken=False)
 
 
 def test_wl019_a_pod_without_an_index_has_no_claim_of_its_own() -> None:

@@ -15,6 +15,7 @@ from grove_core.kernel.times import format_time
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import PodCliqueSet
+from tests.property.workload.life import Life
 from tests.property.workload.rested import GROUP, held, rested, whys
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -175,6 +176,19 @@ def test_wl211_a_hash_that_was_taken_away_comes_back_and_rolls_nothing() -> None
     life.settle()
     assert life.clique("llm-0-a").template_hash == clique.template_hash
     assert {pod.uid for pod in life.all_pods()} == before
+
+
+@pytest.mark.req("WL-210")
+def test_wl078_pods_that_were_made_while_their_clique_had_no_labels_are_updated_too() -> None:
+    """Nothing else would say of which template they are once their clique is of another one."""
+    life = Life(set_raw(clique_raw("a", 1), replicas=2))
+    while not any(item.ref.kind == "PodClique" for item in life.world.items.values()):
+        life.round()
+    life.new_image("v2")
+    for name in ("llm-0-a", "llm-1-a"):
+        life.world.put(replace(life.clique(name), template_hash="", labels=FrozenMap({})))
+    life.settle()
+    assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
 
 
 def test_wl086_a_replica_whose_turn_has_not_come_replaces_its_pods_by_equal_ones() -> None:
