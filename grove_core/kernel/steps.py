@@ -1,7 +1,7 @@
 """What may be done to the world. There is no other verb."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, IntEnum, unique
 from typing import Final, TypeAlias
 
@@ -61,11 +61,14 @@ class SetStatus:
     """Write status fields; ``fields`` holds only what differs, conditions whole (PL-011).
 
     With ``end_of`` it tells of a termination: it is written once all that rests on these causes is gone (PL-028).
+    ``is_urgent`` says that nobody could tell later what it tells, so that it does not wait (PL-013, OP-024); it is no
+    part of what is written.
     """
 
     fields: FrozenMap
     guard: Guard
     end_of: tuple[Ref, ...] = ()
+    is_urgent: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ class Status:
     Attributes:
         is_foundation: whether it has to be written before what is made in the same round.
         end_of: of which causes it tells the end (PL-028).
-        is_urgent: whether it tells that a breach begins or ends, or of the first availability, so that it goes first.
+        is_urgent: whether it tells that a breach begins, begins anew or ends, or of the first availability (PL-013).
         otherwise: the fields that the object should have, where this is withheld (PL-013).
     """
 

@@ -135,7 +135,7 @@ def _action_for(want: Want) -> tuple[Stage, Action]:
             return Stage.WORKLOAD, Apply(want.fields, want.guard)
         case Status():
             stage = Stage.FOUNDATION if want.is_foundation else Stage.STATUS
-            return stage, SetStatus(want.fields, want.guard, want.end_of)
+            return stage, SetStatus(want.fields, want.guard, want.end_of, is_urgent=want.is_urgent)
         case Absent():
             return Stage.CAUSE if want.is_cause else Stage.CLEANUP, Delete(want.guard, want.rests_on, want.foreground)
         case Released():

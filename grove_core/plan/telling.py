@@ -25,4 +25,4 @@ def without_the_end(step: Step) -> Step | None:
         return None
     told = {one.get("reason") for one in conditions if one not in kept}
     because = tuple(reason for reason in step.because if reason.rule.code not in told)
-    return replace(step, action=SetStatus(FrozenMap(fields), step.action.guard), because=because)
+    return replace(step, action=replace(step.action, fields=FrozenMap(fields), end_of=()), because=because)

@@ -4,11 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Make, Outcome, SetStatus, Stage, Step
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
-from grove_core.resources.statuses import stands_breached
 from grove_core.snapshot.snapshot import Snapshot
 
 _LONGEST_SILENCE: Final = 5.0
@@ -49,8 +46,7 @@ class Pace:
             now: of the same clock as before.
         """
         ordered = tuple(sorted(steps, key=lambda step: (step.stage, step.target in self.unlucky)))
-        breached = _breached(seen) if ordered else frozenset[Ref]()
-        objects = tuple(step for step in ordered if not _may_wait(step, breached))
+        objects = tuple(step for step in ordered if not _may_wait(step))
         statuses = len(ordered) - len(objects)
         wait = self.told_at + _pause(statuses, seen, writes=bool(objects)) - now
         if wait > 0:
@@ -75,26 +71,8 @@ def _pause(statuses: int, seen: Snapshot, *, writes: bool) -> float:
     return _STATUS_PAUSE if statuses > _FEW else 0.0
 
 
-def _breached(seen: Snapshot) -> frozenset[Ref]:
-    """Who stands as breached."""
-    return frozenset(
-        {part.ref for part in seen.cliques if stands_breached(part.status)}
-        | {part.ref for part in seen.groups if stands_breached(part.status)}
-    )
-
-
-def _may_wait(step: Step, breached: frozenset[Ref]) -> bool:
-    """Whether it is a status that tells of no end, and not that something was available or a breach begins or ends.
-
-    Each may be over at the next look, and what was not written then was never so.
-    """
-    if not isinstance(step.action, SetStatus) or step.stage is Stage.FOUNDATION or step.action.end_of:
-        return False
-    status = step.action.fields
-    told = {
-        one.get("status")
-        for one in list_of(status, "conditions")
-        if isinstance(one, FrozenMap) and one.get("type") == MIN_AVAILABLE_BREACHED
-    }
-    ends = step.target in breached and bool(told) and "True" not in told
-    return status.get("wasAvailable") is not True and "True" not in told and not ends
+def _may_wait(step: Step) -> bool:
+    """Whether it is a status that can be written later as well: nothing rests on it, and it tells of no end."""
+    action = step.action
+    is_later = isinstance(action, SetStatus) and not action.is_urgent and not action.end_of
+    return is_later and step.stage is not Stage.FOUNDATION
