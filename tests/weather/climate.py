@@ -50,6 +50,18 @@ class Climate:
     muted_for: int = 1_000_000
     slow: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def is_fair(self) -> bool:
+        """Whether nothing fails but what was chosen for it."""
+        return not (self.bad or self.hesitates or self.cuts or self.denied)
+
+    def clear_up(self) -> None:
+        """Nothing goes wrong any more."""
+        self.bad = self.hesitates = self.cuts = 0.0
+        self.denied = self.kept = self.lost = self.mute = self.fixed = ""
+        self.kept_for = self.untold = 0
+        self.slow = {}
+
     async def before(self, request: web.Request) -> web.Response | None:
         """What is answered without anything being done; None where the server goes on."""
         of_cliques = request.path.endswith(("/pods", "/podcliques")) or "/podcliques/" in request.path

@@ -2,11 +2,11 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from random import Random
 from typing import Final, TypeAlias
 
-from grove_core.resources.keys import MANAGED_BY
+from grove_core.resources.keys import GROUP, MANAGED_BY
 from tests.weather.kubelet import is_ready
 from tests.weather.life import NAMESPACE, Life
 from tests.weather.store import Address, Json
@@ -14,10 +14,14 @@ from tests.weather.virtual_time import run_in_virtual_time
 
 _STEPS: Final = 40
 _DELAYS: Final = (60, 120, 240)  # seconds, of terminations
+_PAUSES: Final = (0.01, 0.3, 2, 10, 30, 60, 120)
+_SHORT_PAUSES: Final = (0.3, 2, 4, 10, 20, 40)
 _SETTLED: Final = 120  # seconds
 _LONG: Final = 900
 _REST: Final = 600
 _HOLD: Final = "storage.example.com/flush"
+_CODES: Final = (403, 409, 503)
+_ALWAYS: Final = 1_000_000
 _FEW: Final = 20  # requests of an operator at rest in that time
 
 Happens: TypeAlias = Callable[[Life, Json, str], Awaitable[None] | None]
@@ -30,6 +34,14 @@ def sick(life: Life, clique: Json, _root: str) -> None:
 
 def healed(life: Life, _clique: Json, _root: str) -> None:
     life.kubelet.sick = {uid for uid in sorted(life.kubelet.sick) if life.chance.random() < 0.4}
+
+
+def all_sick(life: Life, clique: Json, _root: str) -> None:
+    life.kubelet.sick |= {pod["metadata"]["uid"] for pod in life.pods_of(clique)}
+
+
+def all_healed(life: Life, _clique: Json, _root: str) -> None:
+    life.kubelet.sick = set()
 
 
 def weather(life: Life, _clique: Json, _root: str) -> None:
@@ -46,6 +58,38 @@ def cuts(life: Life, _clique: Json, _root: str) -> None:
 
 def denied(life: Life, _clique: Json, _root: str) -> None:
     life.climate.denied = life.chance.choice(("", "DELETE", "POST"))
+
+
+def kept(life: Life, clique: Json, _root: str) -> None:
+    """One may not be deleted for a while, or what tells of an end not be written."""
+    climate = life.climate
+    climate.kept, climate.kept_by = clique["metadata"]["name"], life.chance.choice(_CODES)
+    climate.kept_for, climate.untold = life.chance.choice(((0, 0), (0, 0), (1, 0), (9, 0), (_ALWAYS, 0), (0, 3)))
+
+
+def lost(life: Life, clique: Json, _root: str) -> None:
+    """Its deletion is done, and nobody hears of it."""
+    life.climate.lost = clique["metadata"]["name"]
+
+
+def mute(life: Life, clique: Json, _root: str) -> None:
+    """Its status, or that of its scaling group, is not written for a while."""
+    climate, name = life.climate, clique["metadata"]["name"]
+    climate.mute = life.chance.choice(("", name, name, clique["metadata"]["labels"].get(GROUP[0], name)))
+    climate.muted_by, climate.muted_for = life.chance.choice(_CODES), life.chance.choice((1, 2, 5, _ALWAYS))
+
+
+def hushed(life: Life, clique: Json, root: str) -> None:
+    """It is about somebody who is sick just now, where there is one."""
+    sick = [
+        one for one in life.cliques() if any(pod["metadata"]["uid"] in life.kubelet.sick for pod in life.pods_of(one))
+    ]
+    mute(life, life.chance.choice(sick or [clique]), root)
+
+
+def fixed(life: Life, clique: Json, _root: str) -> None:
+    """Nothing but its status is written for a while."""
+    life.climate.fixed = life.chance.choice(("", clique["metadata"]["name"]))
 
 
 def pod_deleted(life: Life, clique: Json, _root: str) -> None:
@@ -125,9 +169,26 @@ OFTEN: Final[tuple[Happens, ...]] = (
     cuts,
     pod_deleted,
     label_lost,
+    mute,
+    mute,
+    kept,
 )
-SELDOM: Final[tuple[Happens, ...]] = (*OFTEN, *OFTEN, clique_deleted, denied, held, held, let_go)
+SELDOM: Final[tuple[Happens, ...]] = (*OFTEN, *OFTEN, clique_deleted, denied, held, held, let_go, lost, fixed)
 CHANGES: Final[tuple[Happens, ...]] = (*SELDOM, scaled, scaled, group_scaled, group_scaled, updated, updated, replaced)
+FAIR: Final[tuple[Happens, ...]] = (
+    all_sick,
+    all_sick,
+    all_sick,
+    all_healed,
+    all_healed,
+    hushed,
+    hushed,
+    hushed,
+    kept,
+    lost,
+    pod_deleted,
+)
+"""Single writes fail, and nobody knows less than there is to know."""
 
 
 def clique(name: str, replicas: int = 1, least: int = 1) -> Json:
@@ -156,53 +217,57 @@ def set_of(name: str, template: Json, replicas: int = 1) -> Json:
     return {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": meta, "spec": spec}
 
 
-def lived(seed: int, *, changes: bool, rules: str = "design") -> Life:
+def lived(seed: int, choice: tuple[Happens, ...], rules: str = "design") -> Life:
     """A whole life.
 
     Args:
         seed: of all chance.
-        changes: whether sets are scaled, updated and replaced too.
+        choice: of what happens.
         rules: by which the operator judges.
     """
-    return run_in_virtual_time(_live(Life(seed, rules), changes=changes))
+    return run_in_virtual_time(_live(Life(seed, rules), choice))
 
 
-async def _live(life: Life, *, changes: bool) -> Life:
-    life.judges = not changes
+async def _live(life: Life, choice: tuple[Happens, ...]) -> Life:
+    life.judges = choice is not CHANGES
+    if choice is FAIR:
+        life.recoveries = 0
+        life.courses.expect_fair_weather()
     roots = ("one", "two")[: life.chance.choice((1, 2))]
     async with life.serving.listening() as server, asyncio.TaskGroup() as others:
-        kubelet = others.create_task(life.kubelet.run())
+        kubelet, watch = others.create_task(life.kubelet.run()), others.create_task(life.watch())
         for root in roots:
             life.store.create(Address("PodCliqueSet", NAMESPACE, root), a_set(root, life.chance))
         life.begin(server)
         await asyncio.sleep(_SETTLED)
         for _ in range(_STEPS):
-            await _happens(life, server, CHANGES if changes else SELDOM, roots)
+            await _happens(life, server, choice, roots)
         await _rests(life, roots)
         await life.end()
         kubelet.cancel()
+        watch.cancel()
     lines = [json.loads(line) for line in life.log.getvalue().splitlines()]
     told = (line["error"] for line in lines if line["msg"] == "round broke off")
     life.faults += {words for words in told if words.startswith(("fault of ours", "broken invariant"))}
     return life
 
 
-async def _happens(life: Life, server: str, choice: Iterable[Happens], roots: tuple[str, ...]) -> None:
+async def _happens(life: Life, server: str, choice: tuple[Happens, ...], roots: tuple[str, ...]) -> None:
     life.look_after()
     cliques = life.cliques()
-    if life.chance.random() < 0.1:
+    if choice is not FAIR and life.chance.random() < 0.1:
         await restarted(life, server)
     elif cliques:
-        what, clique = life.chance.choice(tuple(choice)), life.chance.choice(cliques)
+        what, clique = life.chance.choice(choice), life.chance.choice(cliques)
         took = what(life, clique, life.chance.choice(roots))
         if took is not None:
             await took
-    await asyncio.sleep(life.chance.choice((0.01, 0.3, 2, 10, 30, 60, 120)))
+    await asyncio.sleep(life.chance.choice(_PAUSES if choice is not FAIR else _SHORT_PAUSES))
 
 
 async def _rests(life: Life, roots: tuple[str, ...]) -> None:
     """The weather is fair and pods are as they are made, but for those of a clique that is to end for it."""
-    life.climate.bad, life.climate.hesitates, life.climate.cuts, life.climate.denied = 0, 0, 0, ""
+    life.climate.clear_up()
     life.recoveries, life.kubelet.sick = 0, set()
     let_go(life, {}, "")
     await asyncio.sleep(_LONG)

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from random import Random
 from typing import Final
@@ -18,6 +19,7 @@ from tests.weather.kubelet import Kubelet, is_ready
 from tests.weather.serving import Serving
 from tests.weather.store import Address, Json, Store, is_leaving
 from tests.weather.virtual_time import seconds
+from tests.weather.watching import Courses
 
 NAMESPACE: Final = "ml"
 _HEARD: Final = 0.05  # seconds: what a watch brought longer ago the operator knows
@@ -37,6 +39,7 @@ class Life:
         recoveries: how often everything becomes well while a deletion of a clique is on its way.
         ends: how many deletions of cliques the server was asked for.
         ended: name of a clique -> uid of whoever had it -> when it was deleted.
+        courses: how it went with whom.
         judges: whether every such deletion needs a breach: not where sets are scaled, updated or deleted.
     """
 
@@ -54,6 +57,7 @@ class Life:
         self.log = io.StringIO()
         self._settings = OperatorSettings.model_validate({**_SETTINGS, "rules": rules})
         self.ended: dict[str, dict[str, float]] = {}
+        self.courses = Courses(self.climate)
         self._told: dict[str, tuple[float, Json]] = {}  # uid of a pod -> when a watch told of it, and how it was
         self._server = ""
         self._process: Process | None = None
@@ -61,6 +65,7 @@ class Life:
 
     def begin(self, server: str) -> None:
         """Start an operator."""
+        self.courses.forget()
         self._server = server
         self._process = Process(connection=Connection(server, None, no_token), settings=self._settings, out=self.log)
         self._running = asyncio.ensure_future(self._process.run())
@@ -100,6 +105,22 @@ class Life:
             self.fault(f"the operator died: {self._running}")
             self.begin(self._server)
 
+    async def watch(self) -> None:
+        """See once in a second how everybody is, and that nobody is sick for too long; without end."""
+        while True:
+            await asyncio.sleep(1)
+            cliques = self.cliques()
+            well = {clique["metadata"]["name"] for clique in cliques if self._is_well(clique)}
+            counts = self.climate.is_fair and self._running is not None and not self._running.done()
+            for raw in (*cliques, *self.store.of(GROUP_KIND, NAMESPACE)):
+                name, uid = raw["metadata"]["name"], raw["metadata"]["uid"]
+                is_well = name in well or (raw["kind"] == GROUP_KIND and self._is_well_group(raw, well))
+                self.courses.go_on(name, uid, well=is_well, counts=counts)
+            for raw in cliques if self.judges else ():
+                template = self._template_of(raw)
+                if template is not None and (words := self.courses.too_late(raw, template)):
+                    self.fault(words)
+
     def fault(self, words: str) -> None:
         self.faults.append(f"after {seconds():.1f} s: {words}")
 
@@ -137,8 +158,12 @@ class Life:
             self.kubelet.sick.clear()
         labels = raw["metadata"]["labels"]
         root = Address("PodCliqueSet", NAMESPACE, labels["app.kubernetes.io/part-of"])
-        if self.judges and root in self.store.there and self._is_well_there(root, labels):
+        if not self.judges or root not in self.store.there:
+            return
+        if self._is_well_there(root, labels):
             self.fault(f"{address.name} is well, and ended")
+        elif words := self.courses.too_early(raw, self.store.there[root]["spec"]["template"]):
+            self.fault(words)
 
     def _see_how_often(self, name: str, uid: str) -> None:
         """Whoever is made in the place of one that ended is not ended again at once, and again (OP-023, WL-076)."""
@@ -155,12 +180,24 @@ class Life:
         grouped = {name for group in template["podCliqueScalingGroups"] for name in group["cliqueNames"]}
         alone = {f"{replica}-{one['name']}" for one in template["cliques"] if one["name"] not in grouped}
         for group in template["podCliqueScalingGroups"]:
-            name = f"{replica}-{group['name']}"
-            spec = self.store.get(Address(GROUP_KIND, NAMESPACE, name))["spec"]
-            parts = [
-                {f"{name}-{index}-{one}" for one in group["cliqueNames"]} <= well for index in range(spec["replicas"])
-            ]
-            own = labels.get(GROUP[0]) != name or parts[int(labels[GROUP_REPLICA[0]])]
-            if sum(parts) < spec["minAvailable"] or not own:
+            raw = self.store.get(Address(GROUP_KIND, NAMESPACE, f"{replica}-{group['name']}"))
+            own = labels.get(GROUP[0]) != raw["metadata"]["name"] or _is_well_part(raw, labels[GROUP_REPLICA[0]], well)
+            if not self._is_well_group(raw, well) or not own:
                 return False
         return alone <= well
+
+    def _is_well_group(self, raw: Json, well: AbstractSet[str]) -> bool:
+        """Whether enough of its replicas are."""
+        parts = [_is_well_part(raw, str(index), well) for index in range(raw["spec"]["replicas"])]
+        return sum(parts) >= int(raw["spec"]["minAvailable"])
+
+    def _template_of(self, clique: Json) -> Json | None:
+        """Of its set; None where that is gone."""
+        root = Address("PodCliqueSet", NAMESPACE, clique["metadata"]["labels"]["app.kubernetes.io/part-of"])
+        found: Json | None = self.store.there.get(root)
+        return None if found is None else found["spec"]["template"]
+
+
+def _is_well_part(group: Json, index: str, well: AbstractSet[str]) -> bool:
+    """Whether all PodCliques of one replica of a scaling group are."""
+    return {f"{group['metadata']['name']}-{index}-{one}" for one in group["spec"]["cliqueNames"]} <= well

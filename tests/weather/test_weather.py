@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.weather.happening import lived
+from tests.weather.happening import CHANGES, FAIR, SELDOM, lived
 
 
 @pytest.mark.req("GT-033")
@@ -10,7 +10,7 @@ from tests.weather.happening import lived
 @pytest.mark.req("OP-013")
 @pytest.mark.parametrize("seed", [0, 2, 22])
 def test_op074_nothing_that_is_well_ends_and_all_that_is_due_does(seed: int) -> None:
-    life = lived(seed, changes=False)
+    life = lived(seed, SELDOM)
     assert not life.faults, life.faults
     assert life.ends
 
@@ -18,5 +18,16 @@ def test_op074_nothing_that_is_well_ends_and_all_that_is_due_does(seed: int) -> 
 @pytest.mark.req("OP-013")
 @pytest.mark.parametrize("seed", range(3))
 def test_op023_whatever_was_asked_for_is_there_in_the_end(seed: int) -> None:
-    life = lived(seed, changes=True)
+    life = lived(seed, CHANGES)
     assert not life.faults, life.faults
+
+
+@pytest.mark.req("GT-033")
+@pytest.mark.req("GT-067")
+@pytest.mark.req("OP-103")
+@pytest.mark.parametrize("rules", ["design", "field"])
+@pytest.mark.parametrize("seed", range(2))
+def test_op023_single_writes_that_fail_end_nobody_too_early_and_nobody_too_late(seed: int, rules: str) -> None:
+    life = lived(seed, FAIR, rules)
+    assert not life.faults, life.faults
+    assert life.ends
