@@ -8,7 +8,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome
 from grove_core.resources.membership import sharer_in
 from grove_shell.client.answer import FORBIDDEN, NOT_FOUND
-from grove_shell.client.api import Api
+from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.genuine import is_shown_by
 from grove_shell.client.kinds import kind_of, path_of
 from grove_shell.world.answers import exists_already, judged, judged_creation
@@ -39,7 +39,12 @@ async def ensure(
     is_forbidden = answer.status == FORBIDDEN  # a quota is asked before anybody looks whether the name is taken
     if not (is_forbidden or exists_already(answer)):
         return refused
-    answer = await api.request("GET", path_of(ref))
+    try:
+        answer = await api.request("GET", path_of(ref))
+    except Unreachable:
+        if is_forbidden:
+            return refused
+        raise
     if is_forbidden and not is_shown_by(answer, ref):
         return refused
     if answer.status == NOT_FOUND:

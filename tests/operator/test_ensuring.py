@@ -105,10 +105,14 @@ def test_pl022_a_quota_that_is_full_is_asked_before_the_name(there: Json | None,
     assert server.asked == {"POST": 1, "GET": 1}
 
 
-def test_pl022_a_refusal_stands_where_nobody_can_look() -> None:
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [(403, {"kind": "Status", "message": "not yours to see"}), (503, {"kind": "Status", "message": "busy"}), (200, {})],
+)
+def test_pl022_a_refusal_stands_where_nobody_can_look(code: int, said: Json) -> None:
     server = ObjectServer()
     server.refuses["computedomains"] = (403, {"kind": "Status", "message": "exceeded quota: gpus"})
-    server.hides["computedomains"] = (403, {"kind": "Status", "message": "not yours to see"})
+    server.hides["computedomains"] = (code, said)
     (attempt,) = tried(server, Shelves())
     assert (attempt.outcome, attempt.detail) == (Outcome.REFUSED, "exceeded quota: gpus")
 

@@ -69,20 +69,19 @@ class Revision:
     def lost_hash(self, clique: PodClique, part: CliquePart, pods: Iterable[Pod]) -> str:
         """The hash of a clique that somebody took it from (WL-078, WL-211).
 
-        Its status knows it, or all its pods do; where nobody does it follows from what the clique holds. Of the present
-        template it is ours, so that nothing is rolled.
+        Its status knows it, or all its pods do, if they are of what the clique holds; otherwise it follows from that.
+        Of the present template it is ours in any case, unless it was another operator's, so that nothing is rolled.
         """
-        hashes = {pod.template_hash for pod in pods if pod.template_hash}
-        known = clique.status.current_hash or (hashes.pop() if len(hashes) == 1 else "")
+        known = "" if _may_have_changed(clique) else clique.status.current_hash or _hash_of_all(pods)
         if self.is_current(clique, part):
             return self.hash_of(part) if not known or is_ours(known) else known
         return known or self._hash_of_held(clique)
 
     def _hash_of_held(self, clique: PodClique) -> str:
-        """A name for what a clique holds; what it stands for is never the present template."""
+        """The hash of the template that a clique was made of, as far as what it holds tells."""
         if clique.uid not in self._held:
-            said = _users_own(clique.labels), _users_own(clique.annotations), clique.pod_spec
-            self._held[clique.uid] = hash_of(*said, self._priority)
+            spec = _users_own_spec(clique.pod_spec, _put_into(clique))
+            self._held[clique.uid] = hash_of(_users_own(clique.labels), _users_own(clique.annotations), spec, "")
         return self._held[clique.uid]
 
     def generation(self, *, is_reached: bool) -> str:
@@ -104,14 +103,31 @@ class Revision:
         if (labels, annotations) != (stored_labels, stored_annotations):
             return False
         specs = (part.template.spec.pod_spec, clique.pod_spec)
-        put_in = {MNNVL_CLAIM} if joined_claim(clique.pod_spec) is None else {MNNVL_CLAIM, SHARED_CLAIM}
-        wanted, stored = (_users_own_spec(spec, put_in) for spec in specs)
+        wanted, stored = (_users_own_spec(spec, _put_into(clique)) for spec in specs)
         if wanted == stored:
             return True  # cheaper than to look into what means the same
         wanted, stored = typed(wanted), typed(stored)
         if wanted == stored:
             return True  # cheaper than to look into the order of lists
         return hash_of(EMPTY, EMPTY, wanted, self._priority) == hash_of(EMPTY, EMPTY, stored, self._priority)
+
+
+def _may_have_changed(clique: PodClique) -> bool:
+    """Whether its pods may be of another template than it holds: its status tells of an update, or is late."""
+    status = clique.status
+    is_late = clique.generation is not None and status.observed not in {None, clique.generation}
+    return is_late or status.update_hash not in {"", status.current_hash}
+
+
+def _hash_of_all(pods: Iterable[Pod]) -> str:
+    """The one that all carry who carry one; empty where they do not agree."""
+    hashes = {pod.template_hash for pod in pods if pod.template_hash}
+    return hashes.pop() if len(hashes) == 1 else ""
+
+
+def _put_into(clique: PodClique) -> AbstractSet[str]:
+    """The names of the claims that operators of Grove put into its pod spec."""
+    return {MNNVL_CLAIM} if joined_claim(clique.pod_spec) is None else {MNNVL_CLAIM, SHARED_CLAIM}
 
 
 def _users_own(texts: FrozenMap) -> FrozenMap:

@@ -34,7 +34,7 @@ class ReplicaState:
         available: whether all of it is there and serves.
         placed: its pods that are placed.
         breached: whether a part of it is breached.
-        rolling: whether the status of a part of it says that an update runs.
+        rolling: whether the status of a part of it says that an update runs, or nobody can tell just now.
         groups: name of a scaling group of it that is there -> its replicas.
     """
 
@@ -176,7 +176,7 @@ def _state_of(scene: Scene, part: ReplicaPart) -> ReplicaState:
         placed += sum(pod.scheduled for pod in pods)
         outdated = outdated or not scene.revision.is_current(clique, clique_part)
         breached = breached or stands_breached(clique.status)
-        rolling = rolling or clique.status.updating
+        rolling = rolling or clique.status.updating or not clique.template_hash  # who has lost it is judged next time
         if not clique_part.group:
             available = available and scene.ready[clique.uid] >= clique.needed
             outdated = outdated or (_may_roll(clique, pods) and roll_clique(clique, pods).runs)

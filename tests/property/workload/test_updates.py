@@ -10,14 +10,17 @@ from hypothesis import strategies as st
 from grove_core.areas.workload.rolling_clique import roll_clique
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, SetStatus
 from grove_core.kernel.times import format_time
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
+from grove_core.resources.keys import TEMPLATE_HASH
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.template import UpdateStrategy
 from tests.property.workload.life import Life
 from tests.property.workload.rested import GROUP, held, rested, whys
-from tests.property.workload.sets import clique_raw, set_raw
+from tests.property.workload.sets import Json, clique_raw, set_raw
 
 ONE: Final = set_raw(clique_raw("a", 1))
 SPARE: Final = set_raw(clique_raw("a", 3, minAvailable=2))
@@ -189,6 +192,108 @@ def test_wl078_pods_that_were_made_while_their_clique_had_no_labels_are_updated_
         life.world.put(replace(life.clique(name), template_hash="", labels=FrozenMap({})))
     life.settle()
     assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
+
+
+FOREIGN: Final = "15eefd868744776264e"
+PAIR: Final[Json] = {"name": "pool", "cliqueNames": ["a"], "replicas": 2}
+
+
+def without_hash(life: Life, name: str) -> None:
+    """Somebody takes the template hash from a clique."""
+    clique = life.clique(name)
+    labels = FrozenMap({key: text for key, text in clique.labels.items() if key != TEMPLATE_HASH})
+    life.world.put(replace(clique, template_hash="", labels=labels))
+
+
+def taken_over(raw: Json) -> Life:
+    """A set that another operator has brought up."""
+    life = rested(raw)
+    clique = life.clique("llm-0-a")
+    labels = FrozenMap({**clique.labels, TEMPLATE_HASH: FOREIGN})
+    status = replace(clique.status, current_hash=FOREIGN)
+    life.world.put(replace(clique, template_hash=FOREIGN, labels=labels, status=status))
+    for pod in life.all_pods():
+        life.world.put_pod(replace(pod, template_hash=FOREIGN))
+    life.settle()
+    return life
+
+
+@pytest.mark.req("WL-043")
+@pytest.mark.req("WL-211")
+@pytest.mark.parametrize("rounds", range(16))
+def test_wl078_who_loses_the_hash_in_the_first_update_after_another_operator_is_updated(rounds: int) -> None:
+    """The hash of before stands in its status for as long as pods of before are there."""
+    life = taken_over(SPARE)
+    before = {pod.uid for pod in life.all_pods()}
+    without_hash(life, "llm-0-a")
+    life.settle()
+    assert {pod.uid for pod in life.all_pods()} == before, "its hash is the other operator's still"
+    life.new_image("v2")
+    for _ in range(rounds):
+        life.round()
+        life.kubelet()
+    without_hash(life, "llm-0-a")
+    life.settle()
+    assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
+
+
+@pytest.mark.req("WL-086")
+def test_wl078_a_pod_of_another_template_than_those_of_before_says_so() -> None:
+    """With OnDelete the clique holds the new image while its pods have the old one; then it loses its hash."""
+    spec = {"containers": [{"name": "main", "image": "v1"}]}
+    life = rested(set_raw(clique_raw("a", 2, minAvailable=1, pod_spec=spec), replicas=2))
+    life.on_delete()
+    life.new_image("v2")
+    life.settle()
+    life.edit(update_strategy=UpdateStrategy(type="RollingRecreate"))
+    life.new_image("v3")
+    without_hash(life, "llm-1-a")
+    life.world.end_pod(life.pods("llm-1-a")[0].ref)
+    for _ in range(3):
+        life.round()
+    life.new_image("v1")
+    life.settle()
+    assert {life.image_of(pod) for pod in life.all_pods()} == {"v1"}
+
+
+@pytest.mark.req("WL-211")
+@pytest.mark.parametrize(
+    "groups", [(), ({"name": "pool", "cliqueNames": ["a"], "replicas": 2},)], ids=["alone", "group"]
+)
+@pytest.mark.parametrize("more", [{}, {"priorityClassName": "high"}], ids=["", "priority"])
+def test_wl078_the_hash_that_follows_from_what_a_clique_holds_is_that_of_its_template(
+    groups: tuple[Json, ...], more: Json
+) -> None:
+    """A replica whose turn has not come makes its first pods; and the template becomes what it was."""
+    life = Life(set_raw(clique_raw("a", 1), replicas=2, groups=groups, **more))
+    names = ["llm-1-pool-0-a", "llm-1-pool-1-a"] if groups else ["llm-1-a"]
+    while not all(Ref("grove.io/v1alpha1", "PodClique", "ml", name) in life.world.items for name in names):
+        life.round()
+    template = life.root.spec.template
+    for name in names:
+        without_hash(life, name)
+    life.new_image("v2")
+    for _ in range(4):
+        life.round()
+    made = {pod.uid for name in names for pod in life.pods(name)}
+    life.edit(template=template)
+    life.settle()
+    assert made
+    assert made <= {pod.uid for name in names for pod in life.pods(name)}
+
+
+@pytest.mark.req("WL-211")
+def test_wl212_who_has_lost_the_hash_is_not_done() -> None:
+    life = rested(set_raw(clique_raw("a", 3, minAvailable=1), replicas=2))
+    before = life.clique("llm-0-a").template_hash
+    life.new_image("v2")
+    while life.clique("llm-0-a").template_hash == before:
+        life.round()
+    without_hash(life, "llm-0-a")
+    while life.clique("llm-1-a").template_hash == before:
+        life.round()
+        life.kubelet()
+    assert {life.image_of(pod) for pod in life.pods("llm-0-a")} == {"v2"}
 
 
 def test_wl086_a_replica_whose_turn_has_not_come_replaces_its_pods_by_equal_ones() -> None:
