@@ -37,12 +37,15 @@ class Informers:
         self.frozen: dict[str, int] = {}
         self.shuffle: Random | None = None
         self.version = 0
+        self.view = Holdings()
         self.relist(0)
 
     def relist(self, back: int) -> None:
         """Forget everything and list what there was so long ago."""
         self.version += 1
+        told = self.view.configuration  # a round that goes on meanwhile is still told the same
         self.view = Holdings()
+        self.view.configuration = told
         self.view.complete = EVERY_KIND | {TOPOLOGY_KIND}
         self._queues: defaultdict[str, deque[Change]] = defaultdict(deque)
         self._read = 0

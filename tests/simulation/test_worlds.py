@@ -39,6 +39,8 @@ ONCE_WRONG = (
     3_010_474,
     3_024_947,
     3_235_194,
+    3_322_811,
+    3_323_334,
 )
 # at which seed the rarer mistakes show
 FOUND_AT = {

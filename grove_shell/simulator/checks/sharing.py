@@ -98,6 +98,8 @@ class Sharing(Check):
 
     def _was_admitted(self, clique: PodClique, snapshot: Snapshot) -> None:
         """Who opts in is stored with its claim, and with both objects there, or not at all."""
+        if clique.deleting:  # its owner was gone: the garbage collector has it already
+            return
         short, share = clique.ref.short, share_of(clique, snapshot.root.ref.name)
         is_on = self.truth.cluster.world.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
         if share is None or not is_on:
