@@ -78,6 +78,7 @@ class Absent:
         rests_on: the objects whose state is the cause, as they were judged (PL-015).
         is_cause: whether the cause would be gone with the object, so that it goes last (GT-063).
         foreground: whether it should stay until everything it controls is gone.
+        otherwise: the status that the object should have, where this is withheld (PL-013).
     """
 
     target: Ref
@@ -86,6 +87,7 @@ class Absent:
     rests_on: tuple[tuple[Ref, Guard], ...] = ()
     is_cause: bool = False
     foreground: bool = False
+    otherwise: Status | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,7 @@ def _strength(want: Want) -> int:
 def _stronger(one: Want, other: Want) -> Want:
     """Which of two wants for one object stands; the weaker one comes again in a later round (PL-013)."""
     if isinstance(one, Absent) and isinstance(other, Absent):
-        return one  # the first area that wants it gone says why
+        return replace(one, otherwise=one.otherwise or other.otherwise)  # the first area that wants it gone says why
     if isinstance(one, Status) and isinstance(other, Status):
         fields = _joined(one.fields, other.fields)
         if fields is not None:
@@ -171,7 +173,11 @@ def _stronger(one: Want, other: Want) -> Want:
             )
     elif _strength(one) != _strength(other) and 0 not in {_strength(one), _strength(other)}:
         strong, weak = (one, other) if _strength(one) > _strength(other) else (other, one)
-        if not (isinstance(strong, Applied) and isinstance(weak, Status) and weak.is_urgent):
+        if not isinstance(weak, Status) or not (weak.is_urgent or weak.end_of):
+            return strong
+        if isinstance(strong, Absent):
+            return replace(strong, otherwise=strong.otherwise or replace(weak, otherwise=None))
+        if not isinstance(strong, Applied):
             return strong
         if weak.otherwise is None:
             return replace(weak, otherwise=strong)

@@ -57,9 +57,11 @@ def difference(
     held_of: dict[Ref, Step] = {}  # cause -> the first step that rests on it and is held back
     untold: Step | None = None
     wanted = sorted(_with_tolls(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
-    spare = (want.otherwise for want in desired.wants if isinstance(want, Status) and want.otherwise is not None)
-    otherwise = {want.target: _step_for(want) for want in spare}
     causes = {ref for step in wanted for ref in causes_of(step.action)}
+    spare = (
+        want.otherwise for want in desired.wants if isinstance(want, Status | Absent) and want.otherwise is not None
+    )
+    otherwise = {want.target: _step_for(want) for want in spare if want.target not in causes}
     stays = _causes_that_stay(wanted, refused.keys()) if refused else {}
     for step in wanted:
         if step.target in causes and isinstance(step.action, Apply):

@@ -5,9 +5,14 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Action, Apply, Attempt, Outcome, SetStatus, Step, is_of_end
+from grove_core.kernel.steps import Action, Apply, Attempt, Delete, Outcome, SetStatus, Step, is_of_end
 from grove_core.plan.plan import Plan
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import stands_breached
+from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.overtaken import tells_of_breach, tells_that_a_breach_is_over
+from grove_core.snapshot.snapshot import Snapshot
 
 _Write: TypeAlias = tuple[Ref, type[Action], str, bool]
 
@@ -37,22 +42,33 @@ def unfinished_after(before: Iterable[Attempt], answers: Iterable[Attempt]) -> t
     return tuple(left.values())
 
 
-def still_wanted(unfinished: Iterable[Attempt], plan: Plan) -> tuple[Attempt, ...]:
-    """Without what nobody wants any more.
+def still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snapshot) -> tuple[Attempt, ...]:
+    """Without what nobody wants any more. Linear.
 
-    All of it where a plan could judge nothing, so that nobody knows what is wanted; and a status that fields of the
-    same object hide (PL-013).
+    What tells of a breach matters for as long as the object stands breached, whatever is planned for it: also what is
+    to be deleted may stay, and recover. Of ends all matters where a plan could judge nothing, so that nobody knows what
+    is wanted, and a status that another write of the same object hides (PL-013).
+
+    Args:
+        unfinished: what was.
+        plan: of this round.
+        seen: what it was made of.
     """
     found = tuple(unfinished)
-    held = {one.target for one in plan.withheld}
-    if not found or plan.root in held:
+    if not found:
         return found
-    wanted = {_write_of(step) for step in plan.steps}
-    hidden = {step.target for step in plan.steps if isinstance(step.action, Apply)}
+    now = with_own_writes(seen)
+    parts: tuple[PodClique | ScalingGroup, ...] = (*now.groups, *now.cliques)
+    breached = {(one.ref, one.uid) for one in parts if stands_breached(one.status)}
+    held, wanted = {one.target for one in plan.withheld}, {_write_of(step) for step in plan.steps}
+    hidden = {step.target for step in plan.steps if isinstance(step.action, Apply | Delete)}
 
     def matters(step: Step) -> bool:
-        is_hidden = isinstance(step.action, SetStatus) and step.target in hidden
-        return is_hidden or _write_of(step) in wanted or step.target in held
+        target, kind, uid, tells = write = _write_of(step)
+        if tells_of_breach(step) and (target, uid) in breached:
+            return True
+        is_of_plan = write in wanted or target in held or plan.root in held
+        return is_of_end(step) and (is_of_plan or (kind is SetStatus and tells and target in hidden))
 
     return tuple(one for one in found if matters(one.step))
 

@@ -44,9 +44,13 @@ def with_overtaken(snapshot: Snapshot) -> Snapshot:
         action, found = attempt.step.action, breach_told_by(attempt.step)
         if attempt.outcome is Outcome.DONE or found is None or not isinstance(action, SetStatus):
             continue
-        of, who = (anew if is_true(found) else over), (attempt.step.target, action.guard.uid)
-        if who not in of or of[who].last_transition_time <= found.last_transition_time:
-            of[who] = found
+        who = (attempt.step.target, action.guard.uid)
+        if is_true(found):
+            _take_later(anew, who, found)
+            continue
+        _take_later(over, who, found)
+        if who in anew and anew[who].last_transition_time <= found.last_transition_time:
+            del anew[who]
     if not over:
         return snapshot
     return replace(
@@ -65,6 +69,12 @@ def breach_told_by(step: Step) -> Condition | None:
     return condition_of(told, MIN_AVAILABLE_BREACHED)
 
 
+def _take_later(found: dict[_Who, Condition], who: _Who, told: Condition) -> None:
+    """Of two the one that was told of the later moment, or later of the same: moments are whole seconds."""
+    if who not in found or found[who].last_transition_time <= told.last_transition_time:
+        found[who] = told
+
+
 def _overtaken(one: Breakable, over: Mapping[_Who, Condition], anew: Mapping[_Who, Condition]) -> Breakable:
     """One with what is known of its breach.
 
@@ -74,5 +84,5 @@ def _overtaken(one: Breakable, over: Mapping[_Who, Condition], anew: Mapping[_Wh
     if ended is None or not is_true(stored) or ended.last_transition_time < stored.last_transition_time:
         return one
     began = anew.get((one.ref, one.uid))
-    is_over = began is None or began.last_transition_time <= ended.last_transition_time
+    is_over = began is None or began.last_transition_time < ended.last_transition_time
     return replace(one, status=replace(one.status, overtaken=ended if is_over else began))

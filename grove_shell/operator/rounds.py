@@ -10,7 +10,7 @@ from typing import Protocol
 from uuid import uuid4
 
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.steps import Attempt, Create, Step
+from grove_core.kernel.steps import Attempt, Create, SetStatus, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import let_go
@@ -157,18 +157,17 @@ class Rounds:
         if self.acting is not None and ended_by(plan.steps):
             asking = loop.time()
             turn.rest(asking - began)
-            await self.acting.refresh(home)
+            await self._ask(home, turn, self.acting, partial(self._told, home, seen, plan, asking - began))
             asked = loop.time() - asking
             seen = self._sight(home, stands)
             if seen is None:
                 return
             plan = self._plan(seen)
-        turn.forget_unwanted(plan)
+        if isinstance(seen, Snapshot):
+            turn.forget_unwanted(plan, seen)
         seconds = loop.time() - began - asked  # only thinking is in the way of others
         turn.rest(seconds)
-        look = Look(home=home, name=uuid4().hex[:12], seen=seen, plan=plan, seconds=seconds)
-        for follower in self.followers:
-            follower.planned(look)
+        look = self._told(home, seen, plan, seconds)
         turn.look_at(plan.wake_at)
         turn.look_for_refused(again=again)
         if self.acting is None or not plan.steps:
@@ -186,6 +185,30 @@ class Rounds:
         for follower in self.followers:
             follower.answered(look, attempts)
         turn.remember(attempts, again=again)
+
+    def _told(self, home: Home, seen: Sight, plan: Plan, seconds: float) -> Look:
+        """What was seen and planned; whoever follows is told of it."""
+        look = Look(home=home, name=uuid4().hex[:12], seen=seen, plan=plan, seconds=seconds)
+        for follower in self.followers:
+            follower.planned(look)
+        return look
+
+    async def _ask(self, home: Home, turn: Turn, acting: Acting, look: Callable[[], Look]) -> None:
+        """Ask the server itself; where it does not answer, only what could not be told later is written (OP-104).
+
+        Raises:
+            Unreachable, NotListed: there was no answer.
+        """
+        try:
+            await acting.refresh(home)
+        except (Unreachable, NotListed):
+            planned = look()
+            steps = [one for one in planned.plan.steps if isinstance(one.action, SetStatus) and one.action.is_urgent]
+            attempts = await act_at_once(acting.trial(), steps)
+            for follower in self.followers:
+                follower.answered(planned, attempts)
+            turn.take_in(attempts)
+            raise
 
     def _sight(self, home: Home, stands: tuple[Attempt, ...]) -> Sight | None:
         """What is known by now, and what stood when the round began; None where the set is gone."""

@@ -11,6 +11,7 @@ from grove_core.kernel.steps import Attempt, Outcome, is_of_end
 from grove_core.plan.plan import Plan
 from grove_core.plan.unfinished import still_wanted, unfinished_after
 from grove_core.snapshot.expectations import refused_so_far
+from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.operator.pace import Pace
 
 _SHARE: Final = 4  # a set that took so long to think about rests so many times as long
@@ -81,8 +82,7 @@ class Turn:
         for; so one look follows at once, and what that one meets waits for the time that is set already (OP-028).
         """
         answers, stood = tuple(attempts), bool(self.refused)
-        told = tuple(map(_as_it_stands, answers))
-        self.refused, self.unfinished = refused_so_far(self.refused, told), unfinished_after(self.unfinished, told)
+        self.take_in(answers)
         self.pace.take(answers)
         if all(answer.outcome is Outcome.DONE for answer in answers):
             self.went_well()
@@ -96,9 +96,14 @@ class Turn:
             self.again = True
             self.wake()
 
-    def forget_unwanted(self, plan: Plan) -> None:
+    def take_in(self, answers: Iterable[Attempt]) -> None:
+        """What is known of what failed, whenever that is tried again (OP-103)."""
+        told = tuple(map(_as_it_stands, answers))
+        self.refused, self.unfinished = refused_so_far(self.refused, told), unfinished_after(self.unfinished, told)
+
+    def forget_unwanted(self, plan: Plan, seen: Snapshot) -> None:
         """What failed and nobody wants any more; what waited for it is looked at without it (OP-103)."""
-        kept = still_wanted(self.unfinished, plan)
+        kept = still_wanted(self.unfinished, plan, seen)
         if len(kept) < len(self.unfinished):
             self.unfinished = kept
             self.look_in(_FIRST_PATIENCE)

@@ -263,7 +263,7 @@ class Operator:
             for follower in self.followers:
                 follower.crashed(self.actor, self.wire.tried - before)
             raise
-        self.memory.take(root, self.cluster.agenda.now, plan, answers)
+        self.memory.take(root, self.cluster.agenda.now, plan, seen, answers)
         self._wake_after(root, plan, seen, answers)
 
     def _sight(self, root: Ref, clock: datetime) -> Sight | None:

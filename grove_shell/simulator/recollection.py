@@ -10,6 +10,7 @@ from grove_core.plan.unfinished import still_wanted, unfinished_after
 from grove_core.snapshot.expectations import unseen
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.informers import Informers
+from grove_shell.simulator.topologies import Sight
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +51,15 @@ class Recollection:
         self._by_root[root] = tuple(one for one in remembered if one.attempt.outcome is not Outcome.DONE)
         return tuple(one.attempt for one in self._by_root[root])
 
-    def take(self, root: Ref, at: int, plan: Plan, answers: tuple[Attempt, ...]) -> None:
+    def take(self, root: Ref, at: int, plan: Plan, seen: Sight, answers: tuple[Attempt, ...]) -> None:
         """Remember the answers of a round to its plan; failures of the round before are forgotten.
 
         Those of an end or a breach are told until that is tried again, or nobody wants it (GF-091, GT-067).
         """
         before = self._by_root.get(root, ())
-        self._unfinished[root] = unfinished_after(still_wanted(self._unfinished.get(root, ()), plan), answers)
+        if isinstance(seen, Snapshot):
+            known = still_wanted(self._unfinished.get(root, ()), plan, seen)
+            self._unfinished[root] = unfinished_after(known, answers)
         kept = (one for one in before if one.attempt.outcome is Outcome.DONE)
         self._by_root[root] = (*kept, *(_Remembered(at, answer) for answer in answers))
 

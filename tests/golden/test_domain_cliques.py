@@ -107,7 +107,7 @@ def shown(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {
             "verdict": type(value).__name__,
-            **{part.name: shown(getattr(value, part.name)) for part in fields(value)},
+            **{part.name: shown(getattr(value, part.name)) for part in fields(value) if part.compare},
         }
     return value.name if isinstance(value, Enum) else value
 

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, SetStatus, Stage, Step
-from grove_core.kernel.wants import Withheld
+from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Stage, Step
 from grove_core.plan.plan import Plan
 from grove_shell.operator.turns import Turn
+from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 from tests.skipped_time import now, run_skipping_time
 
 
@@ -136,32 +137,35 @@ def status(truth: str, version: str = "1") -> Step:
     return Step(Stage.STATUS, CLIQUE, SetStatus(FrozenMap({"conditions": conditions}), Guard("u", version)), ())
 
 
-ROOT: Final = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")
-
-
-def plan_of(*steps: Step, held: tuple[Ref, ...] = ()) -> Plan:
-    withheld = tuple(Withheld(ref, ()) for ref in held)
-    return Plan(root=ROOT, root_uid="r", rules="", steps=steps, withheld=withheld, wake_at=None, findings=())
+WELL: Final = at_rest(applied(set_raw(clique_raw("a"))))
+STANDS: Final = Condition("MinAvailableBreached", Truth.TRUE, "Drawn", "", NOW)
+SICK: Final = replace(
+    WELL,
+    cliques=tuple(
+        replace(one, ref=CLIQUE, uid="u", status=replace(one.status, conditions=(STANDS,))) for one in WELL.cliques
+    ),
+)
+PLAN: Final = Plan(root=WELL.root.ref, root_uid="r", rules="", steps=(), withheld=(), wake_at=None, findings=())
 
 
 @pytest.mark.req("GT-067")
 @pytest.mark.parametrize("outcome", [Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE])
 def test_op103_what_tells_of_a_breach_is_known_until_it_is_written(outcome: Outcome) -> None:
-    """Through rounds that do not try it, in whatever version of the object, and not when nobody wants it."""
+    """Through rounds that do not try it, in whatever version of the object, for as long as it stands breached."""
     over, anew = status("False"), status("True", "2")
 
     async def scenario() -> None:
         turn = Turn(lambda: None)
         turn.remember([Attempt(over, outcome)], again=False)
         await asyncio.sleep(1)
-        for wanted in (plan_of(over), plan_of(held=(CLIQUE,)), plan_of(held=(ROOT,)), plan_of(status("False", "3"))):
-            assert [one.step for one in turn.stands(again=False)] == [over]
-            turn.forget_unwanted(wanted)
+        for _ in range(3):
+            assert {one.step for one in turn.stands(again=False)} == {over}
+            turn.forget_unwanted(PLAN, SICK)
             turn.remember([], again=False)
         turn.remember([Attempt(anew, Outcome.CONFLICT)], again=False)
-        turn.forget_unwanted(plan_of(Step(Stage.WORKLOAD, CLIQUE, Apply(FrozenMap({}), Guard("u", "2")), ())))
+        turn.forget_unwanted(PLAN, SICK)
         assert [one.step for one in turn.stands(again=False)] == [over, anew]
-        turn.forget_unwanted(plan_of(STEP))
+        turn.forget_unwanted(PLAN, WELL)
         assert not turn.stands(again=False)
         turn.remember([Attempt(over, Outcome.CONFLICT)], again=False)
         turn.remember([Attempt(anew, Outcome.DONE)], again=False)
@@ -177,8 +181,8 @@ def test_op103_who_waited_for_what_nobody_wants_is_looked_at() -> None:
         turn = Turn(lambda: woken.append(now()))
         turn.remember([Attempt(status("False"), Outcome.CONFLICT)], again=False)
         turn.stop()
-        turn.forget_unwanted(plan_of())
-        turn.forget_unwanted(plan_of())
+        turn.forget_unwanted(PLAN, WELL)
+        turn.forget_unwanted(PLAN, WELL)
         await asyncio.sleep(60)
         return woken
 

@@ -25,7 +25,8 @@ class Climate:
         bad: how often with a request, from 0 to 1.
         hesitates: how often with the deletion of a clique: the server has no time for it yet.
         cuts: how often with an event of a watch.
-        denied: a method that is refused for cliques, and for pods that are to be made; empty for none.
+        denied: a method that is answered with ``denied_by`` for cliques, and pods to be made; empty for none.
+        blind: the code that everybody gets who asks for all pods or cliques; 0 where they are shown.
         kept: the name of a clique whose deletion is answered with ``kept_by`` so often as ``kept_for``.
         untold: how often a status that tells of an end is answered so.
         lost: the name of a clique whose deletion is done once without an answer.
@@ -39,6 +40,8 @@ class Climate:
     hesitates: float = 0.0
     cuts: float = 0.0
     denied: str = ""
+    denied_by: int = 403
+    blind: int = 0
     kept: str = ""
     kept_by: int = 403
     kept_for: int = 0
@@ -53,20 +56,23 @@ class Climate:
     @property
     def is_fair(self) -> bool:
         """Whether nothing fails but what was chosen for it."""
-        return not (self.bad or self.hesitates or self.cuts or self.denied)
+        return not (self.bad or self.hesitates or self.cuts or self.denied or self.blind)
 
     def clear_up(self) -> None:
         """Nothing goes wrong any more."""
         self.bad = self.hesitates = self.cuts = 0.0
         self.denied = self.kept = self.lost = self.mute = self.fixed = ""
-        self.kept_for = self.untold = 0
+        self.kept_for = self.untold = self.blind = 0
         self.slow = {}
 
     async def before(self, request: web.Request) -> web.Response | None:
         """What is answered without anything being done; None where the server goes on."""
         of_cliques = request.path.endswith(("/pods", "/podcliques")) or "/podcliques/" in request.path
         if of_cliques and request.method == self.denied:
-            return _status(403, reason="Forbidden")
+            return _status(self.denied_by, reason=_REASONS[self.denied_by])
+        is_list = request.path.endswith(("/pods", "/podcliques")) and "watch" not in request.query
+        if self.blind and request.method == "GET" and is_list:
+            return _status(self.blind, reason=_REASONS[self.blind])
         meant = await self._meant(request)
         if meant is not None:
             return meant

@@ -1,75 +1,23 @@
 """Whole operators that cannot do one part of an end: the rest ends once, is not forgotten, and spares who recovers."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Final
 
 import pytest
 
-from tests.weather.happening import clique, set_of
-from tests.weather.kubelet import is_ready
 from tests.weather.life import NAMESPACE, Life
+from tests.weather.stage import (
+    ALWAYS,
+    NAMES,
+    falls_sick,
+    is_well,
+    lived,
+    more_than_once,
+    there,
+    until,
+)
 from tests.weather.store import Address, Json
 from tests.weather.virtual_time import run_in_virtual_time, seconds
-
-_UP: Final = 60  # seconds
-_LONG: Final = 180
-_ALWAYS: Final = 1_000_000
-POOL: Final = {"name": "g", "cliqueNames": ["x", "y"], "replicas": 2, "minAvailable": 2}
-TEMPLATE: Final = {
-    "terminationDelay": "60s",
-    "cliques": [clique(name) for name in "abxy"],
-    "podCliqueScalingGroups": [POOL],
-}
-MEMBERS: Final = frozenset(f"one-0-g-{index}-{name}" for index in range(2) for name in "xy")
-NAMES: Final = {"one-0-a", "one-0-b", *MEMBERS}
-
-
-async def lived(rules: str, happens: Callable[[Life], Awaitable[None]], replicas: int = 1) -> Life:
-    """A life in which something happens once all are ready, and the time after it."""
-    life = Life(0, rules)
-    life.recoveries = 0
-    async with life.serving.listening() as server, asyncio.TaskGroup() as others:
-        kubelet = others.create_task(life.kubelet.run())
-        life.store.create(Address("PodCliqueSet", NAMESPACE, "one"), set_of("one", TEMPLATE, replicas))
-        life.begin(server)
-        await asyncio.sleep(_UP)
-        await happens(life)
-        await asyncio.sleep(_LONG)
-        await life.end()
-        kubelet.cancel()
-    return life
-
-
-def falls_sick(life: Life, name: str) -> None:
-    """The pods of a clique are not ready from now on."""
-    life.kubelet.sick = life.kubelet.sick | {
-        pod["metadata"]["uid"] for pod in life.pods_of(life.store.get(Address("PodClique", NAMESPACE, name)))
-    }
-
-
-def there(life: Life) -> dict[str, str]:
-    """The cliques by name, each with its uid."""
-    return {one["metadata"]["name"]: one["metadata"]["uid"] for one in life.cliques()}
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    """Wait for it, but not for ever."""
-    end = seconds() + 900
-    while not holds() and seconds() < end:  # noqa: ASYNC110 - virtual time
-        await asyncio.sleep(0.5)
-
-
-def is_well(life: Life) -> bool:
-    """Whether all cliques are there, and enough of their pods ready."""
-    return there(life).keys() == NAMES and all(
-        sum(map(is_ready, life.pods_of(one))) >= one["spec"]["minAvailable"] for one in life.cliques()
-    )
-
-
-def more_than_once(life: Life) -> set[str]:
-    """Who ended so."""
-    return {name for name, uids in life.ended.items() if len(uids) > 1}
 
 
 @pytest.mark.req("GT-063")
@@ -77,7 +25,7 @@ def more_than_once(life: Life) -> set[str]:
 @pytest.mark.req("PL-027")
 @pytest.mark.req("PL-028")
 @pytest.mark.req("OP-102")
-@pytest.mark.parametrize(("code", "times"), [(403, 1), (409, 1), (503, 3), (403, _ALWAYS)])
+@pytest.mark.parametrize(("code", "times"), [(403, 1), (409, 1), (503, 3), (403, ALWAYS)])
 @pytest.mark.parametrize("kept", ["one-0-b", "one-0-g-1-y", "one-0-g-0-x"])
 @pytest.mark.parametrize("sick", ["one-0-a", "one-0-g-0-x"], ids=["sick clique", "sick group"])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11", "field@v0.1.0-alpha.1"])
@@ -89,7 +37,7 @@ def test_gf091_an_end_goes_on_where_it_broke_off(rules: str, sick: str, kept: st
     life = run_in_virtual_time(lived(rules, one_is_kept))
     assert not life.faults, life.faults
     assert more_than_once(life) == set()
-    if times < _ALWAYS:
+    if times < ALWAYS:
         assert life.ended.keys() == NAMES
         assert there(life).keys() == NAMES
     else:
@@ -98,7 +46,7 @@ def test_gf091_an_end_goes_on_where_it_broke_off(rules: str, sick: str, kept: st
 
 @pytest.mark.req("GT-035")
 @pytest.mark.parametrize("heals", [75, 150], ids=["soon", "after another delay"])
-@pytest.mark.parametrize(("code", "times"), [(403, _ALWAYS), (409, _ALWAYS), (503, _ALWAYS), (403, 12)])
+@pytest.mark.parametrize(("code", "times"), [(403, ALWAYS), (409, ALWAYS), (503, ALWAYS), (403, 12)])
 @pytest.mark.parametrize(
     ("sick", "kept"), [("one-0-a", "one-0-b"), ("one-0-g-1-x", "one-0-g-0-x"), ("one-0-g-1-x", "one-0-b")]
 )
@@ -119,7 +67,7 @@ def test_gf091_who_recovers_in_a_half_done_end_stays(
     assert not life.faults, life.faults
     assert more_than_once(life) == set()
     assert there(life).keys() == NAMES, "all are there again"
-    if times == _ALWAYS:
+    if times == ALWAYS:
         assert {name: there(life)[name] for name in (sick, kept)} == {name: names[name] for name in (sick, kept)}
 
 
@@ -220,7 +168,7 @@ def test_op023_what_fails_elsewhere_in_the_set_puts_no_end_off(rules: str) -> No
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_gf093_who_deletes_the_cause_by_hand_ends_nobody_again(rules: str, by_hand: int, sick: tuple[str, ...]) -> None:
     async def somebody_helps(life: Life) -> None:
-        life.climate.kept, life.climate.kept_for = sick[0], _ALWAYS
+        life.climate.kept, life.climate.kept_for = sick[0], ALWAYS
         for name in sick:
             falls_sick(life, name)
         await asyncio.sleep(by_hand)
@@ -277,7 +225,7 @@ def test_gt067_a_hiccup_ends_nobody_though_no_status_is_taken(rules: str, sick: 
 
 @pytest.mark.req("GF-092")
 @pytest.mark.req("OP-103")
-@pytest.mark.parametrize("times", [1, 2, 3, 10, _ALWAYS])
+@pytest.mark.parametrize("times", [1, 2, 3, 10, ALWAYS])
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_gt067_a_status_that_fails_after_an_end_ends_nobody_again(rules: str, code: int, times: int) -> None:

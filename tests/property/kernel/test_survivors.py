@@ -106,8 +106,9 @@ def test_a_moment_is_written_in_utc_wherever_the_program_runs() -> None:
 
 class TestPL013:
     """Of two wants for one object the stronger MUST stand, deletion and release before fields before a status, but a
-    status that tells that a breach begins, begins anew or ends, or that something is available for the first time,
-    before fields, which stand where it is withheld; two of one strength that contradict each other are a broken
+    status that tells that a breach begins, begins anew or ends, of an end (PL-028), or that something is available for
+    the first time, before fields; the weaker one MUST stand where such a status, or a deletion in its place, is
+    withheld, unless an end rests on the object (PL-026); two of one strength that contradict each other are a broken
     invariant.
     """
 

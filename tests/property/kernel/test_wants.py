@@ -43,8 +43,9 @@ def held_back(number: int) -> Withheld:
 
 class TestPL013:
     """Of two wants for one object the stronger MUST stand, deletion and release before fields before a status, but a
-    status that tells that a breach begins, begins anew or ends, or that something is available for the first time,
-    before fields, which stand where it is withheld; two of one strength that contradict each other are a broken
+    status that tells that a breach begins, begins anew or ends, of an end (PL-028), or that something is available for
+    the first time, before fields; the weaker one MUST stand where such a status, or a deletion in its place, is
+    withheld, unless an end rests on the object (PL-026); two of one strength that contradict each other are a broken
     invariant.
     """
 
@@ -65,19 +66,30 @@ class TestPL013:
 
     def test_an_urgent_status_goes_before_fields_and_does_not_lose_them(self) -> None:
         gone, _, _, applied, told, *_ = wants_for(1)
+        assert isinstance(gone, Absent)
         assert isinstance(told, Status)
         assert isinstance(applied, Applied)
         urgent = replace(told, is_urgent=True)
         for order in ((urgent, applied), (applied, urgent)):
             joined = Desired.union([Desired((want,)) for want in order])
             assert joined.wants == (replace(urgent, otherwise=applied),)
-            assert Desired.union([joined, Desired((gone,))]).wants == (gone,)
+            kept = replace(gone, otherwise=urgent)
+            assert Desired.union([joined, Desired((gone,))]).wants == (kept,)
+            assert Desired.union([Desired((gone,)), joined]).wants == (kept,)
+            assert Desired.union([Desired((kept,)), Desired((gone,)), Desired((applied,))]).wants == (kept,)
             more = replace(told, fields=FrozenMap({"updated": 1}))
             (both,) = Desired.union([joined, Desired((more,))]).wants
             assert isinstance(both, Status)
             assert (both.is_urgent, both.otherwise) == (True, applied)
             with pytest.raises(BrokenInvariant, match="PL-013"):
                 Desired.union([joined, Desired((applied,))])
+
+    def test_what_tells_of_an_end_goes_before_fields_too(self) -> None:
+        _, _, _, applied, told, *_ = wants_for(1)
+        assert isinstance(told, Status)
+        assert isinstance(applied, Applied)
+        of_end = replace(told, end_of=(ref(2),))
+        assert Desired.union([Desired((of_end, applied))]).wants == (replace(of_end, otherwise=applied),)
 
     def test_of_two_areas_that_want_it_gone_the_first_says_why(self) -> None:
         first = wants_for(1)[0]

@@ -68,7 +68,7 @@ ROUNDS: Final = st.lists(
 class TestOP103:
     """What was refused, and what failed of an end, MUST be the same to every judgement of one round, the last before a
     deletion too, and what failed of an end, or of a status that tells of a breach, be told to each until that is tried
-    again, that a breach was over even until it is written, or nobody wants it any more.
+    again or nobody wants it any more, and that a breach was over for as long as it stands as breached.
     """
 
     @pytest.mark.req("GT-067")
@@ -120,21 +120,39 @@ class TestOP103:
     @pytest.mark.parametrize(
         ("plan", "stays"),
         [
-            (plan_of(OVER), True),
-            (plan_of(told(breach(Truth.TRUE, 9), "7")), True),
+            (plan_of(ended()), True),
+            (plan_of(ended("7")), True),
             (plan_of(held=(CLIQUE.ref,)), True),
             (plan_of(held=(ROOT,)), True),
-            (plan_of(CHANGED), True),
             (plan_of(), False),
-            (plan_of(MADE, ended()), False),
-            (plan_of(replace(CHANGED, target=ROOT)), False),
+            (plan_of(MADE, OVER, CHANGED), False),
+            (plan_of(replace(ended(), target=ROOT)), False),
             (plan_of(held=(replace(CLIQUE.ref, name="another"),)), False),
         ],
     )
-    def test_nobody_is_told_what_nobody_wants(self, plan: Plan, *, stays: bool) -> None:
-        assert still_wanted([no(OVER)], plan) == ((no(OVER),) if stays else ())
-        assert not still_wanted((), plan)
+    def test_of_an_end_nobody_is_told_what_nobody_wants(self, plan: Plan, *, stays: bool) -> None:
+        assert still_wanted([no(ended())], plan, SEEN) == ((no(ended()),) if stays else ())
+        assert not still_wanted((), plan, SEEN)
 
     @pytest.mark.req("PL-013")
-    def test_fields_hide_a_status_and_no_deletion(self) -> None:
-        assert still_wanted([no(OVER), no(ended())], plan_of(CHANGED)) == (no(OVER),)
+    @pytest.mark.parametrize("hiding", [CHANGED, ended()], ids=["fields", "a deletion"])
+    def test_what_tells_of_an_end_may_be_hidden(self, hiding: Step) -> None:
+        flag, other = told(breach(Truth.FALSE), "1", ROOT), replace(hiding, target=ROOT)
+        assert still_wanted([no(flag)], plan_of(hiding), SEEN) == (no(flag),)
+        assert not still_wanted([no(flag)], plan_of(other), SEEN)
+
+    @pytest.mark.req("GT-067")
+    @pytest.mark.parametrize("plan", [plan_of(), plan_of(ended()), plan_of(CHANGED), plan_of(held=(CLIQUE.ref, ROOT))])
+    def test_of_a_breach_everything_matters_while_it_stands(self, plan: Plan) -> None:
+        """Whatever is planned for the clique: it may stay, and recover."""
+        attempts = (no(OVER), no(ANEW))
+        gone = replace(OVER, target=replace(CLIQUE.ref, name="gone"))
+        sick = replace(CLIQUE, status=replace(CLIQUE.status, conditions=(breach(Truth.TRUE),)))
+        assert still_wanted((*attempts, no(gone)), plan, replace(SEEN, cliques=(sick,))) == attempts
+        assert not still_wanted(attempts, plan, replace(SEEN, cliques=(replace(sick, uid="another"),)))
+        assert not still_wanted(attempts, plan, SEEN)
+
+    def test_what_was_written_and_is_not_listed_yet_stands(self) -> None:
+        written = told(breach(Truth.TRUE, -9), CLIQUE.resource_version)
+        seen = replace(SEEN, attempts=(no(written, Outcome.DONE),))
+        assert still_wanted([no(OVER)], plan_of(), seen) == (no(OVER),)

@@ -123,9 +123,17 @@ class TestGT067:
         sick = with_breach(clique, breach(Truth.TRUE))
         over, anew = breach(Truth.FALSE, 10), breach(Truth.TRUE, 20)
         assert overtaken(sick, over, anew) == overtaken(sick, anew, over) == anew
-        assert overtaken(sick, over, breach(Truth.TRUE, 5)) == overtaken(sick, over, breach(Truth.TRUE, 10)) == over
+        assert overtaken(sick, over, breach(Truth.TRUE, 5)) == over
         assert overtaken(sick, over, breach(Truth.FALSE, 5)) == over
         assert overtaken(sick, breach(Truth.FALSE, -1)) == breach(Truth.TRUE)
+
+    def test_of_one_second_the_one_that_was_tried_later_counts(self) -> None:
+        """A relapse within the second of the recovery would have a clock that goes on and on."""
+        (clique,) = SEEN.cliques
+        sick = with_breach(clique, breach(Truth.TRUE))
+        over, anew = breach(Truth.FALSE, 10), breach(Truth.TRUE, 10)
+        assert overtaken(sick, over, anew) == overtaken(sick, anew, over, anew) == anew
+        assert overtaken(sick, anew, over) == over
 
     def test_it_may_be_over_within_the_second_in_which_it_began(self) -> None:
         """Moments are whole seconds: who was ready again at once would be ended hours later."""

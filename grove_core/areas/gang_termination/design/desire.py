@@ -15,17 +15,16 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 def wants_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Tally) -> Desired:
-    """Which cliques should be gone, and which statuses of the others should change.
+    """Which cliques should be gone, and which statuses should change.
 
-    GT-033, GT-036, GT-050, GT-054 for the former. A clique that is to be deleted gets no status any more (PL-005).
-    Where nothing can be said, everything is held back (GT-024).
+    GT-033, GT-036, GT-050, GT-054 for the former. A clique that is to be deleted gets no status any more (PL-005), but
+    for what could not be told later, where it may not be deleted (PL-013). Where nothing can be said, everything is
+    held back (GT-024).
     """
     if judgement.unknown:
         return Desired((), (Withheld(snapshot.root.ref, judgement.unknown),))
-    absents = tuple(_absents(snapshot.root, judgement))
-    doomed = {absent.target for absent in absents}
-    statuses = (status for status in statuses_of(snapshot, judgement, tally) if status.target not in doomed)
-    return Desired((*absents, *statuses))
+    absents = Desired(tuple(_absents(snapshot.root, judgement)))
+    return Desired.union((absents, Desired(tuple(statuses_of(snapshot, judgement, tally)))))
 
 
 def wake_of_termination(judgement: Judgement) -> datetime | None:

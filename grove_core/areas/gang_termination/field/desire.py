@@ -21,12 +21,9 @@ def wants_of_field(snapshot: Snapshot, judgement: FieldJudgement, generation: Ge
         return Desired((), (Withheld(snapshot.root.ref, judgement.unknown),))
     whole = _ends_of(snapshot.root, judgement)
     absents = tuple(_absents(judgement, whole))
-    doomed = {absent.target for absent in absents}
     causes = {index: tuple(ref for ref, _ in end.rests_on) for index, end in whole.items()}
-    statuses = (
-        status for status in statuses_of(snapshot, judgement, generation, causes) if status.target not in doomed
-    )
-    return Desired((*absents, *statuses))
+    statuses = tuple(statuses_of(snapshot, judgement, generation, causes))
+    return Desired.union((Desired(absents), Desired(statuses)))
 
 
 def wake_of_field(judgement: FieldJudgement) -> datetime | None:

@@ -1,0 +1,77 @@
+"""One set in a life of an operator, and what may be done to it and asked of it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from tests.weather.happening import clique, set_of
+from tests.weather.kubelet import is_ready
+from tests.weather.life import NAMESPACE, Life
+from tests.weather.store import Address
+from tests.weather.virtual_time import seconds
+
+_UP: Final = 60  # seconds
+_LONG: Final = 180
+ALWAYS: Final = 1_000_000
+POOL: Final = {"name": "g", "cliqueNames": ["x", "y"], "replicas": 2, "minAvailable": 2}
+TEMPLATE: Final = {
+    "terminationDelay": "60s",
+    "cliques": [clique(name) for name in "abxy"],
+    "podCliqueScalingGroups": [POOL],
+}
+MEMBERS: Final = frozenset(f"one-0-g-{index}-{name}" for index in range(2) for name in "xy")
+NAMES: Final = {"one-0-a", "one-0-b", *MEMBERS}
+
+
+async def lived(rules: str, happens: Callable[[Life], Awaitable[None]], replicas: int = 1) -> Life:
+    """A life in which something happens once all are ready, and the time after it."""
+    life = Life(0, rules)
+    life.recoveries = 0
+    async with life.serving.listening() as server, asyncio.TaskGroup() as others:
+        kubelet = others.create_task(life.kubelet.run())
+        life.store.create(Address("PodCliqueSet", NAMESPACE, "one"), set_of("one", TEMPLATE, replicas))
+        life.begin(server)
+        await asyncio.sleep(_UP)
+        await happens(life)
+        await asyncio.sleep(_LONG)
+        await life.end()
+        kubelet.cancel()
+    return life
+
+
+def falls_sick(life: Life, name: str) -> None:
+    """The pods of a clique are not ready from now on."""
+    life.kubelet.sick = life.kubelet.sick | {
+        pod["metadata"]["uid"] for pod in life.pods_of(life.store.get(Address("PodClique", NAMESPACE, name)))
+    }
+
+
+def there(life: Life) -> dict[str, str]:
+    """The cliques by name, each with its uid."""
+    return {one["metadata"]["name"]: one["metadata"]["uid"] for one in life.cliques()}
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for it, but not for ever."""
+    end = seconds() + 900
+    while not holds() and seconds() < end:  # noqa: ASYNC110 - virtual time
+        await asyncio.sleep(0.5)
+
+
+def is_well(life: Life) -> bool:
+    """Whether all cliques are there, and enough of their pods ready."""
+    return there(life).keys() == NAMES and all(
+        sum(map(is_ready, life.pods_of(one))) >= one["spec"]["minAvailable"] for one in life.cliques()
+    )
+
+
+def more_than_once(life: Life) -> set[str]:
+    """Who ended so."""
+    return {name for name, uids in life.ended.items() if len(uids) > 1}
+
+
+def recovers(life: Life, name: str) -> None:
+    """They are as they were made again."""
+    life.kubelet.sick = life.kubelet.sick - {
+        pod["metadata"]["uid"] for pod in life.pods_of(life.store.get(Address("PodClique", NAMESPACE, name)))
+    }
