@@ -91,6 +91,12 @@ class TestPL013:
         of_end = replace(told, end_of=(ref(2),))
         assert Desired.union([Desired((of_end, applied))]).wants == (replace(of_end, otherwise=applied),)
 
+    def test_who_is_let_go_of_is_told_nothing_more(self) -> None:
+        released, told = wants_for(1)[1], wants_for(1)[4]
+        assert isinstance(told, Status)
+        for order in ((released, replace(told, is_urgent=True)), (replace(told, is_urgent=True), released)):
+            assert Desired.union([Desired(order)]).wants == (released,)
+
     def test_of_two_areas_that_want_it_gone_the_first_says_why(self) -> None:
         first = wants_for(1)[0]
         second = Absent(ref(1), GUARD, (Why.NOTHING_BREACHED.because(ref(1)),))
