@@ -1,7 +1,7 @@
 """The wish for an object that a set consists of, and the labels of a PodClique (WL-030 to WL-033)."""
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from grove_core.areas.workload.blueprint import CliquePart
 from grove_core.kernel.frozen import FrozenMap
@@ -10,6 +10,8 @@ from grove_core.kernel.wants import Present
 from grove_core.resources.blank import Blank, Body
 from grove_core.resources.keys import BASE_GANG, GROUP, GROUP_REPLICA, POD_GANG, TEMPLATE_HASH
 from grove_core.resources.labels import labels_of, labels_of_replica
+
+_OF_PLACE: Final = frozenset((*GROUP, *GROUP_REPLICA, BASE_GANG))  # scaling groups and gates go by them
 
 
 class Sketch(NamedTuple):
@@ -32,12 +34,16 @@ def wanted(blank: Blank, body: Body, because: Iterable[Reason], *, is_foundation
 
 def labels_of_clique(set_name: str, part: CliquePart, template_hash: str) -> dict[str, str]:
     """The labels of a PodClique: the template's, overlaid by Grove's (WL-032)."""
-    labels = {str(key): str(text) for key, text in part.template.labels.items()}
-    return labels | groves_labels_of_clique(set_name, part, template_hash)
+    return overlaid(part.template.labels, set_name, part, template_hash)
 
 
-def groves_labels_of_clique(set_name: str, part: CliquePart, template_hash: str) -> dict[str, str]:
-    """What Grove says in the labels of a PodClique and of its pods (WL-032)."""
+def overlaid(labels: FrozenMap, set_name: str, part: CliquePart, template_hash: str) -> dict[str, str]:
+    """Labels of a PodClique or its pods with what Grove says in them, and nothing else in its name (WL-032)."""
+    own = {str(key): str(text) for key, text in labels.items() if key not in _OF_PLACE}
+    return own | _groves_labels(set_name, part, template_hash)
+
+
+def _groves_labels(set_name: str, part: CliquePart, template_hash: str) -> dict[str, str]:
     labels = labels_of(set_name, part.name, "pcsg-podclique" if part.group else "pcs-podclique")
     labels |= labels_of_replica(part.replica)
     labels |= {POD_GANG: part.gang, TEMPLATE_HASH: template_hash}

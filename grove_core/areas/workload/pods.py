@@ -7,7 +7,7 @@ from grove_core.areas.workload.blueprint import CliquePart
 from grove_core.areas.workload.claims import with_claims
 from grove_core.areas.workload.crew import Place
 from grove_core.areas.workload.environment import with_pod_variables
-from grove_core.areas.workload.manifests import groves_labels_of_clique, wanted
+from grove_core.areas.workload.manifests import overlaid, wanted
 from grove_core.areas.workload.ordering import Ordering
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.template_hash import short_hash
@@ -145,8 +145,7 @@ def _spec_of(root: PodCliqueSet, clique: PodClique, part: CliquePart, index: int
 
 def _labels_of(root: PodCliqueSet, clique: PodClique, part: CliquePart, made_of: str, index: int) -> dict[str, str]:
     """Those of its clique, Grove's whatever became of them there, and which of the clique's pods it is."""
-    labels = {str(key): str(text) for key, text in clique.labels.items()}
-    labels |= groves_labels_of_clique(root.ref.name, part, made_of)
+    labels = overlaid(clique.labels, root.ref.name, part, made_of)
     labels |= dict.fromkeys(CLIQUE, part.name)
     labels[POD_INDEX] = str(index)
     return labels

@@ -239,6 +239,16 @@ def test_wl032_a_pod_carries_groves_labels_whatever_became_of_those_of_its_cliqu
     assert labels_of_pods(taken=True) == labels_of_pods(taken=False)
 
 
+def test_wl032_nobody_says_in_a_template_that_it_is_of_a_group_it_is_not_of() -> None:
+    """The autoscaler of that group would count its pods."""
+    foreign = {"grove.io/podcliquescalinggroup": "llm-0-pool", "grove.io/base-podgang": "llm-0", "team": "red"}
+    raw = set_raw(clique_raw("a", labels=foreign), *map(clique_raw, "bc"), groups=(POOL,))
+    for found in (of_kind(raw, "PodClique"), pods_of(raw)):
+        (labels,) = [one["metadata"]["labels"] for name, one in found.items() if name.startswith("llm-0-a")]
+        assert labels["team"] == "red"
+        assert not {"grove.io/podcliquescalinggroup", "grove.io/base-podgang"} & labels.keys()
+
+
 def test_wl019_a_pod_without_an_index_has_no_claim_of_its_own() -> None:
     """One that somebody took the index from; there is no place it could share with a pod that comes after it."""
     template = {"name": "cache", "templateSpec": {"spec": {"devices": {"requests": [{"name": "x"}]}}}}
