@@ -104,6 +104,12 @@ class TestOP103:
         assert steps_of(unfinished_after([no(ended())], [no(MADE), no(OVER)])) == [ended(), OVER]
         assert steps_of(unfinished_after([no(ended())], [no(ended("2"))])) == [ended("2")]
         assert not unfinished_after([no(ended())], [no(ended("2"), Outcome.DONE)])
+        assert unfinished_after((), [no(ended(), Outcome.UNREACHABLE)]) == (no(ended(), Outcome.UNREACHABLE),)
+
+    @pytest.mark.req("GT-067")
+    def test_what_is_written_since_makes_an_end_of_what_was_known_of_a_breach(self) -> None:
+        assert not unfinished_after([no(OVER), no(ANEW)], [no(ANEW, Outcome.DONE)])
+        assert unfinished_after([no(OVER)], [no(ended(), Outcome.DONE)]) == (no(OVER),)
 
     @pytest.mark.req("PL-012")
     def test_a_refusal_is_known_longer_than_it_stands(self) -> None:

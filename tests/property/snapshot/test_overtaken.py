@@ -134,6 +134,13 @@ class TestGT067:
         over, anew = breach(Truth.FALSE, 10), breach(Truth.TRUE, 10)
         assert overtaken(sick, over, anew) == overtaken(sick, anew, over, anew) == anew
         assert overtaken(sick, anew, over) == over
+        assert overtaken(sick, over, replace(over, reason="Later")) == replace(over, reason="Later")
+
+    def test_what_was_done_meanwhile_is_passed_over(self) -> None:
+        (clique,) = SEEN.cliques
+        sick, over = with_breach(clique, breach(Truth.TRUE)), breach(Truth.FALSE, 10)
+        done = Attempt(told(replace(clique, uid="another"), over), Outcome.DONE)
+        assert overtaken_by(sick, done, Attempt(told(sick, over), Outcome.CONFLICT, "no")) == over
 
     def test_it_may_be_over_within_the_second_in_which_it_began(self) -> None:
         """Moments are whole seconds: who was ready again at once would be ended hours later."""
