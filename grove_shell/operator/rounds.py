@@ -10,9 +10,10 @@ from typing import Protocol
 from uuid import uuid4
 
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.steps import Attempt, Create, SetStatus, Step
+from grove_core.kernel.steps import Attempt, Create, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
+from grove_core.plan.telling import urgent_in
 from grove_core.reconcile import let_go
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell import own_faults
@@ -157,7 +158,7 @@ class Rounds:
         if self.acting is not None and ended_by(plan.steps):
             asking = loop.time()
             turn.rest(asking - began)
-            await self._ask(home, turn, self.acting, partial(self._told, home, seen, plan, asking - began))
+            await self._ask(home, turn, self.acting, plan)
             asked = loop.time() - asking
             seen = self._sight(home, stands)
             if seen is None:
@@ -167,7 +168,8 @@ class Rounds:
             turn.forget_unwanted(plan, seen)
         seconds = loop.time() - began - asked  # only thinking is in the way of others
         turn.rest(seconds)
-        look = self._told(home, seen, plan, seconds)
+        look = Look(home=home, name=uuid4().hex[:12], seen=seen, plan=plan, seconds=seconds)
+        self._tell(look)
         turn.look_at(plan.wake_at)
         turn.look_for_refused(again=again)
         if self.acting is None or not plan.steps:
@@ -186,14 +188,11 @@ class Rounds:
             follower.answered(look, attempts)
         turn.remember(attempts, again=again)
 
-    def _told(self, home: Home, seen: Sight, plan: Plan, seconds: float) -> Look:
-        """What was seen and planned; whoever follows is told of it."""
-        look = Look(home=home, name=uuid4().hex[:12], seen=seen, plan=plan, seconds=seconds)
+    def _tell(self, look: Look) -> None:
         for follower in self.followers:
             follower.planned(look)
-        return look
 
-    async def _ask(self, home: Home, turn: Turn, acting: Acting, look: Callable[[], Look]) -> None:
+    async def _ask(self, home: Home, turn: Turn, acting: Acting, plan: Plan) -> None:
         """Ask the server itself; where it does not answer, only what could not be told later is written (OP-104).
 
         Raises:
@@ -202,11 +201,9 @@ class Rounds:
         try:
             await acting.refresh(home)
         except (Unreachable, NotListed):
-            planned = look()
-            steps = [one for one in planned.plan.steps if isinstance(one.action, SetStatus) and one.action.is_urgent]
-            attempts = await act_at_once(acting.trial(), steps)
-            for follower in self.followers:
-                follower.answered(planned, attempts)
+            attempts = await act_at_once(acting.trial(), urgent_in(plan))
+            for follower in self.followers if attempts else ():
+                follower.released(home, attempts)
             turn.take_in(attempts)
             raise
 

@@ -81,8 +81,8 @@ class Turn:
         What is refused may be a reason to go another way (WL-088), which nothing else may be there to wake the set
         for; so one look follows at once, and what that one meets waits for the time that is set already (OP-028).
         """
-        answers, stood = tuple(attempts), bool(self.refused)
-        self.take_in(answers)
+        answers = tuple(attempts)
+        stood = self._take_in(answers)
         self.pace.take(answers)
         if all(answer.outcome is Outcome.DONE for answer in answers):
             self.went_well()
@@ -97,9 +97,15 @@ class Turn:
             self.wake()
 
     def take_in(self, answers: Iterable[Attempt]) -> None:
-        """What is known of what failed, whenever that is tried again (OP-103)."""
-        told = tuple(map(_as_it_stands, answers))
+        """Answers in a round that breaks off: what was refused stands for the pause that follows (OP-104)."""
+        if not self._take_in(answers) and self.refused:
+            self.retry(stood=False)
+
+    def _take_in(self, answers: Iterable[Attempt]) -> bool:
+        """What is known of what failed, whenever that is tried again (OP-103); whether something stood refused."""
+        told, stood = tuple(map(_as_it_stands, answers)), bool(self.refused)
         self.refused, self.unfinished = refused_so_far(self.refused, told), unfinished_after(self.unfinished, told)
+        return stood
 
     def forget_unwanted(self, plan: Plan, seen: Snapshot) -> None:
         """What failed and nobody wants any more; what waited for it is looked at without it (OP-103)."""

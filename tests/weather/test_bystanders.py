@@ -101,6 +101,55 @@ def test_op104_who_recovers_while_the_server_shows_nothing_is_told(rules: str, c
     assert more_than_once(life) == set()
 
 
+@pytest.mark.req("PL-028")
+@pytest.mark.req("GF-051")
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_op104_no_end_is_told_that_nobody_tried(rules: str) -> None:
+    """A group that had its flag for nothing would never be ended."""
+    ended_at = 0.0
+
+    async def nothing_is_shown(life: Life) -> None:
+        nonlocal ended_at
+        falls_sick(life, "one-0-b")
+        await asyncio.sleep(55)
+        life.climate.blind = 503
+        await asyncio.sleep(10)
+        falls_sick(life, "one-0-g-0-x")
+        began = seconds()
+        await asyncio.sleep(5)
+        recovers(life, "one-0-b")
+        await asyncio.sleep(5)
+        life.climate.blind = 0
+        await until(lambda: bool(life.ended))
+        ended_at = seconds() - began
+
+    life = run_in_virtual_time(lived(rules, nothing_is_shown))
+    assert not life.faults, life.faults
+    assert 60 <= ended_at < 75
+    assert life.ended.keys() == NAMES
+
+
+@pytest.mark.req("OP-023")
+def test_op104_what_is_refused_meanwhile_is_not_tried_at_every_change() -> None:
+    async def nothing_is_shown(life: Life) -> None:
+        falls_sick(life, "one-0-b")
+        life.climate.blind = 503
+        falls_sick(life, "one-1-a")
+        life.climate.mute, life.climate.muted_by, life.climate.muted_for = "one-1-a", 403, ALWAYS
+        await asyncio.sleep(90)
+        before = life.climate.muted_for
+        for _ in range(60):
+            falls_sick(life, "one-1-b")
+            await asyncio.sleep(2)
+            recovers(life, "one-1-b")
+            await asyncio.sleep(2)
+        assert before - life.climate.muted_for < 20
+        life.climate.blind, life.climate.mute = 0, ""
+
+    life = run_in_virtual_time(lived("design", nothing_is_shown, replicas=2))
+    assert not life.faults, life.faults
+
+
 @pytest.mark.req("GF-092")
 @pytest.mark.req("PL-026")
 @pytest.mark.parametrize(("code", "times"), [(409, 12), (403, 7), (403, 1)])

@@ -91,6 +91,12 @@ class TestPL013:
         of_end = replace(told, end_of=(ref(2),))
         assert Desired.union([Desired((of_end, applied))]).wants == (replace(of_end, otherwise=applied),)
 
+    def test_nothing_tells_of_an_end_in_the_place_of_a_deletion(self) -> None:
+        gone, told = wants_for(1)[0], wants_for(1)[4]
+        assert isinstance(told, Status)
+        of_end = replace(told, end_of=(ref(2),), is_urgent=True)
+        assert Desired.union([Desired((gone, of_end))]).wants == (gone,)
+
     def test_who_is_let_go_of_is_told_nothing_more(self) -> None:
         released, told = wants_for(1)[1], wants_for(1)[4]
         assert isinstance(told, Status)
