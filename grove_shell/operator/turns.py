@@ -158,9 +158,9 @@ class Turn:
 
 
 def _as_it_stands(answer: Attempt) -> Attempt:
-    """An end that got no answer waits for its time like a refused one: others went for it already (OP-102)."""
-    unanswered = answer.outcome is Outcome.UNREACHABLE and is_of_end(answer.step)
-    return replace(answer, outcome=Outcome.REFUSED) if unanswered else answer
+    """An end that was not done waits for its time like a refused one, unless the object changed (OP-102)."""
+    was_in_vain = answer.outcome in {Outcome.UNREACHABLE, Outcome.CONFLICT} and is_of_end(answer.step)
+    return replace(answer, outcome=Outcome.REFUSED) if was_in_vain else answer
 
 
 def _now() -> float:

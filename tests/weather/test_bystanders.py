@@ -47,13 +47,16 @@ def test_gt067_a_recovery_is_known_though_the_end_of_another_is_planned(
 
 
 @pytest.mark.req("GT-033")
+@pytest.mark.parametrize("denied_by", [403, 409, 503])
 @pytest.mark.parametrize("hiccup", [9, 35, 55])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
-def test_pl013_that_a_breach_is_over_is_told_where_its_clique_may_not_be_deleted(rules: str, hiccup: int) -> None:
+def test_pl013_that_a_breach_is_over_is_told_where_its_clique_may_not_be_deleted(
+    rules: str, hiccup: int, denied_by: int
+) -> None:
     async def nothing_may_be_deleted(life: Life) -> None:
         falls_sick(life, "one-0-b")
         await asyncio.sleep(50)
-        life.climate.denied = "DELETE"
+        life.climate.denied, life.climate.denied_by = "DELETE", denied_by
         falls_sick(life, "one-0-a")
         await asyncio.sleep(20)
         recovers(life, "one-0-a")
