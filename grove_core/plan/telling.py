@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from grove_core.kernel.frozen import FrozenMap, list_of
-from grove_core.kernel.steps import SetStatus, Step
+from grove_core.kernel.steps import SetStatus, Step, is_of_end
 from grove_core.plan.plan import Plan
 from grove_core.resources.keys import TERMINATION_IN_PROGRESS
 
@@ -32,8 +32,5 @@ def without_the_end(step: Step) -> Step | None:
 
 def urgent_in(plan: Plan) -> Iterator[Step]:
     """What can be told of a plan of which nothing is done, and not later: that breaches begin and are over (OP-104)."""
-    for step in plan.steps:
-        if isinstance(step.action, SetStatus) and step.action.is_urgent:
-            told = without_the_end(step) if step.action.end_of else step
-            if told is not None:
-                yield told
+    urgent = (step for step in plan.steps if isinstance(step.action, SetStatus) and step.action.is_urgent)
+    return filter(None, (without_the_end(step) if is_of_end(step) else step for step in urgent))

@@ -83,14 +83,14 @@ class TestALeaderThatStandsStill:
     @pytest.mark.req("OP-032")
     def test_op031_it_writes_nothing_more_and_leaves(self, scene: Scene, pair: tuple[Operator, Operator]) -> None:
         first, second = pair
-        scene.api.add_nodes([f"{scene.namespace}-more-{number}" for number in range(7)], {"test": scene.namespace})
-        scene.api.create(scene.set_of(clique("worker", 64)))
-        wait_until(lambda: len(scene.names("pods")), lambda pods: pods >= 4, "it is in the midst of its creations")
+        scene.api.add_nodes([f"{scene.namespace}-more-{number}" for number in range(15)], {"test": scene.namespace})
+        scene.api.create(scene.set_of(clique("worker", 128)))
+        wait_until(lambda: len(scene.names("pods")), lambda pods: pods >= 1, "it is in the midst of its creations")
         first.pause()
         begun = len(scene.names("pods"))
-        assert begun < 60, "it was paused too late to show anything"
+        assert begun < 120, "it was paused too late to show anything"
         leads_at = told_at(second.await_line("leads"))
-        scene.await_ready(64)
+        scene.await_ready(128)
         first.go_on()
         assert first.await_end() == LOST
         assert first.said("leadership lost")
@@ -98,7 +98,7 @@ class TestALeaderThatStandsStill:
         lease = scene.find("leases", "grove-operator-leader-election")
         assert lease["spec"]["leaseTransitions"] == 1
         created = [event["objectRef"]["name"] for each in pair for event in each.writes("pods", "create")]
-        assert len(created) == len(set(created)) == 64
+        assert len(created) == len(set(created)) == 128
 
     def test_op032_it_begins_anew_as_another_one(self, scene: Scene, pair: tuple[Operator, Operator]) -> None:
         first, second = pair

@@ -303,11 +303,18 @@ class TestPL012:
     """
 
     @given(worlds())
+    @pytest.mark.req("PL-013")
     def test_a_refused_step_is_withheld(self, world: World) -> None:
         snapshot = world.snapshot
         plan = reconcile(snapshot)
         refused = tuple(Attempt(step, Outcome.REFUSED, "quota exceeded") for step in plan.steps)
         after = reconcile(replace(snapshot, attempts=refused))
+        if after.steps:  # what may not be deleted is told of, and that is refused too (PL-013)
+            deleted = {step.target for step in plan.steps if isinstance(step.action, Delete)}
+            assert {step.target for step in after.steps} <= deleted
+            assert all(isinstance(step.action, SetStatus) and step.action.is_urgent for step in after.steps)
+            refused += tuple(Attempt(step, Outcome.REFUSED, "quota exceeded") for step in after.steps)
+            after = reconcile(replace(snapshot, attempts=refused))
         assert after.steps == ()
         assert {held.target for held in after.withheld} >= {step.target for step in plan.steps}
         for held in after.withheld:
