@@ -49,11 +49,10 @@ class Births:
         awaited = self._awaited(part)
         waits = bool(part.base_gang) and not self._is_placed(part.base_gang)
         open_ones = frozenset[str]() if waits else self._open_in(part.gang)
-        pods = self._scene.snapshot.pods_of.get(clique.uid, ())
-        names = names_of(clique, part, self._scene.made_of(clique, part), places, pods)
-        for name, place in zip(names, places, strict=True):
+        pods, made_of = self._scene.snapshot.pods_of.get(clique.uid, ()), self._scene.made_of(clique, part)
+        for name, place in zip(names_of(clique, part, made_of, places, pods), places, strict=True):
             if name in referred or name not in awaited:
-                yield Birth(name, place, name not in open_ones)
+                yield Birth(name, place, made_of, name not in open_ones)
 
     def awaits_gang(self, part: CliquePart) -> bool:
         """Whether first pods of a clique are not made before its gang refers to them (WL-088)."""

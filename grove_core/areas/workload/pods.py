@@ -76,11 +76,13 @@ class Birth(NamedTuple):
     Attributes:
         name: that it has there.
         place: among the clique's pods.
+        made_of: the hash of the template that the clique holds (WL-078).
         gated: whether it has to wait for its gang (WL-080, WL-088).
     """
 
     name: str
     place: Place
+    made_of: str
     gated: bool
 
 
@@ -90,7 +92,6 @@ def pod_for(
     part: CliquePart,
     birth: Birth,
     *,
-    made_of: str,
     ordering: Ordering,
     image: str,
 ) -> Present:
@@ -101,7 +102,6 @@ def pod_for(
         clique: the PodClique, which will own it.
         part: the same as the template has it; of it come names and what is shared.
         birth: which of the clique's pods it is.
-        made_of: the hash of the template that the clique holds (WL-078).
         ordering: of the set.
         image: of the container that waits for its parents, where it has some (WL-072).
     """
@@ -110,7 +110,7 @@ def pod_for(
         kind="Pod",
         name=birth.name,
         owner=clique,
-        labels=_labels_of(root, clique, part, made_of, birth.place.index),
+        labels=_labels_of(root, clique, part, birth),
         annotations=clique.annotations,
     )
     spec = _spec_of(root, clique, part, birth.place.index, gated=birth.gated)
@@ -143,11 +143,11 @@ def _spec_of(root: PodCliqueSet, clique: PodClique, part: CliquePart, index: int
     return with_gpu_claim(spec, claim)  # MN-030
 
 
-def _labels_of(root: PodCliqueSet, clique: PodClique, part: CliquePart, made_of: str, index: int) -> dict[str, str]:
+def _labels_of(root: PodCliqueSet, clique: PodClique, part: CliquePart, birth: Birth) -> dict[str, str]:
     """Those of its clique, Grove's whatever became of them there, and which of the clique's pods it is."""
-    labels = overlaid(clique.labels, root.ref.name, part, made_of)
+    labels = overlaid(clique.labels, root.ref.name, part, birth.made_of)
     labels |= dict.fromkeys(CLIQUE, part.name)
-    labels[POD_INDEX] = str(index)
+    labels[POD_INDEX] = str(birth.place.index)
     return labels
 
 

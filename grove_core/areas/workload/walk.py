@@ -222,7 +222,7 @@ class Walk:
         if part.gang in self._lacking and self._births.awaits_gang(part):
             lacks = Why.GANG_LACKS_CLIQUE.because(clique.ref, gang=part.gang, missing=self._lacking[part.gang])
             yield Withheld(clique.ref, (lacks,))
-        image, made_of = self._scene.snapshot.configuration.init_image, self._scene.made_of(clique, part)
-        make = partial(pod_for, self._root, clique, part, made_of=made_of, ordering=self._ordering, image=image)
+        image = self._scene.snapshot.configuration.init_image
+        make = partial(pod_for, self._root, clique, part, ordering=self._ordering, image=image)
         for birth in self._births.of(part, clique, places):
             yield Sketch("Pod", birth.name, partial(make, birth))
