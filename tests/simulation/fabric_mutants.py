@@ -140,6 +140,12 @@ def makes_domains_for_who_runs_without(snapshot: Snapshot) -> Plan:
     return with_steps(plan, *made)
 
 
+def makes_domains_while_off(snapshot: Snapshot) -> Plan:
+    """Whether it is switched on does not matter to it."""
+    here = snapshot.configuration
+    return reconcile(replace(snapshot, configuration=replace(here, mnnvl=replace(here.mnnvl, enabled=True))))
+
+
 def does_not_wait(snapshot: Snapshot) -> Plan:
     """Cliques are made beside their domain, and so without it."""
     plan, off = reconcile(snapshot), reconcile(replace(snapshot, configuration=UNTOLD))
@@ -195,6 +201,7 @@ FABRIC_MUTANTS: Final[Mapping[str, tuple[Callable[[], Decide], frozenset[str]]]]
     "tries only once": (_always(tries_only_once), frozenset({"CD1", "CD10"})),
     "joins alone": (_always(joins_alone), frozenset({"CD4"})),
     "makes domains for who runs without": (_always(makes_domains_for_who_runs_without), frozenset({"CD1"})),
+    "makes domains while off": (_always(makes_domains_while_off), frozenset({"CD1"})),
     "does not wait": (_always(does_not_wait), frozenset({"CD3"})),
     "waits for ever": (_always(waits_for_ever), frozenset({"CD3"})),
     "forgets the claim": (_always(forgets_the_claim), frozenset({"CD4"})),

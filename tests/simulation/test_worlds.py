@@ -41,6 +41,8 @@ ONCE_WRONG = (
     3_235_194,
     3_322_811,
     3_323_334,
+    6_038_655,
+    6_047_260,
 )
 # at which seed the rarer mistakes show
 FOUND_AT = {

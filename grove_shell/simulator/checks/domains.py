@@ -75,6 +75,7 @@ class Domains(Check):
             and not any(TEMPLATE in part.annotations for part in siblings)
             and not any(part.uid in self.deprived | self._strays for part in siblings)
             and index not in (failed_in(root) or ())  # it came, and went before anybody could say so
+            and is_wanted(root, self.truth.cluster.world.configuration)  # else one that died had sent it (MN-024)
         ):
             says = f"{name} is made, and replica {index} has run without one from the start"
             self.truth.fail("CD1", says, name, siblings[0].ref.short)
@@ -147,6 +148,9 @@ class Domains(Check):
                 self._was_due(snapshot, made)
         elif attempt.outcome is not Outcome.DONE:
             return
+        elif step.target.kind == DOMAIN_KIND and isinstance(step.action, Create):
+            if not is_wanted(snapshot.root, snapshot.configuration):
+                self.truth.fail("CD1", f"{step.target.short} is made, and nobody wants one", step.target.short)
         elif step.target.kind == DOMAIN_KIND and not isinstance(step.action, Make):
             self._is_ours(snapshot, step)
         elif isinstance(step.action, SetStatus) and step.target == snapshot.root.ref:
@@ -199,8 +203,9 @@ class Domains(Check):
             self.truth.fail("CD3", f"the condition of {name} does not read", name)
             return
         wanted = is_wanted(snapshot.root, snapshot.configuration)
-        if not wanted and not told:  # switched off, it forgets what failed: who runs without stays so (MN-024)
-            self.deprived -= {uid for uid, place in self.places.of.items() if place[0] == root.uid}
+        replicas = snapshot.root.spec.replicas  # switched off or scaled in, it forgets who failed: he stays so (MN-024)
+        forgotten = {index for _, index in self.places.of.values() if index >= replicas or not wanted}.difference(told)
+        self.deprived -= {uid for uid, (of, index) in self.places.of.items() if of == root.uid and index in forgotten}
         seen = with_own_writes(snapshot)
         refused = {
             _index_in(attempt.step.target.name, root)
@@ -209,7 +214,7 @@ class Domains(Check):
             if attempt.step.target.kind == DOMAIN_KIND
             and (attempt.step.target.namespace, attempt.step.target.name) not in seen.named_domains
         }
-        silent = sorted(index for index in refused if index < snapshot.root.spec.replicas and index not in told)
+        silent = sorted(index for index in refused if index < replicas and index not in told)
         if silent:
             self.truth.fail("CD3", f"the domain of replica {silent[0]} was refused, and {name} does not say so", name)
         for index in told:
