@@ -1,8 +1,9 @@
 """Wants against the snapshot: the steps that close the gap."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import assert_never
 
 from grove_core.kernel.decisions import Finding
@@ -24,6 +25,7 @@ from grove_core.kernel.steps import (
     Stage,
     Step,
     causes_of,
+    is_of_end,
     is_told_first,
     rests_on_the_told,
 )
@@ -75,11 +77,7 @@ def difference(
         if why is None:
             steps.append(step)
             continue
-        rest = without_the_end(step) if isinstance(step.action, SetStatus) and step.action.end_of else None
-        if rest is None or _refusal_of(rest, refused) is not None:
-            rest = otherwise.get(step.target)
-        if rest is not None and _refusal_of(rest, refused) is None:
-            steps.append(rest)
+        steps += islice(_rests(step, otherwise.get(step.target), refused), 1)
         for ref in causes_of(step.action):
             held_of.setdefault(ref, step)
         withheld.append(Withheld(step.target, (why, *step.because)))
@@ -98,6 +96,14 @@ def _refusal_of(step: Step, refused: Mapping[Aim, Attempt]) -> Attempt | None:
     """How it was refused a moment ago; a status that says of a breach what that did not is another (PL-012)."""
     attempt = refused.get(step.aim) if refused else None
     return None if attempt is None or tells_another_breach(step, attempt.step) else attempt
+
+
+def _rests(step: Step, spare: Step | None, refused: Mapping[Aim, Attempt]) -> Iterator[Step]:
+    """What can be tried in the place of a step that is withheld, the best first; nothing tells of an end (PL-028)."""
+    for one in (step if isinstance(step.action, SetStatus) and step.action.end_of else None, spare):
+        rest = without_the_end(one) if one is not None and is_of_end(one) else one
+        if rest is not None and _refusal_of(rest, refused) is None:
+            yield rest
 
 
 def steps_for(wants: Iterable[Want]) -> tuple[Step, ...]:

@@ -1,11 +1,9 @@
-"""What statuses tell where an end is not through: nothing of it (PL-028), but what nobody could tell later (OP-104)."""
+"""A status that would tell of an end which is not through, without what it tells of that (PL-028)."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from grove_core.kernel.frozen import FrozenMap, list_of
-from grove_core.kernel.steps import SetStatus, Step, is_of_end
-from grove_core.plan.plan import Plan
+from grove_core.kernel.steps import SetStatus, Step
 from grove_core.resources.keys import TERMINATION_IN_PROGRESS
 
 
@@ -28,9 +26,3 @@ def without_the_end(step: Step) -> Step | None:
     told = {one.get("reason") for one in conditions if one not in kept}
     because = tuple(reason for reason in step.because if reason.rule.code not in told)
     return replace(step, action=replace(step.action, fields=FrozenMap(fields), end_of=()), because=because)
-
-
-def urgent_in(plan: Plan) -> Iterator[Step]:
-    """What can be told of a plan of which nothing is done, and not later: that breaches begin and are over (OP-104)."""
-    urgent = (step for step in plan.steps if isinstance(step.action, SetStatus) and step.action.is_urgent)
-    return filter(None, (without_the_end(step) if is_of_end(step) else step for step in urgent))

@@ -35,7 +35,7 @@ class Follower:
         """Every step of it was tried."""
 
     def released(self, home: Home, attempts: tuple[Attempt, ...]) -> None:
-        """No plan says so: what a set that is gone left behind (WL-233), or what was told without a look (OP-104)."""
+        """What a set that is gone left behind was to be let go of; no plan says so (WL-233)."""
 
     def failed(self, home: Home, words: str) -> None:
         """The round broke off."""

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.areas.gang_termination.questions import TERMINATION
+from grove_core.areas.gang_termination.rules import Why as Termination
 from grove_core.areas.gang_termination.verdicts import ENDS, WAITS
 from grove_core.areas.mnnvl.rules import Why as Fabric
 from grove_core.areas.workload.rules import Why as Workload
@@ -40,6 +41,7 @@ _DIGITS: Final = 16
 _BACKLOG: Final = 1000
 _LONGEST_WAIT: Final = 2.0
 _NOTHING_LOST: Final[Mapping[str, str]] = MappingProxyType({})
+_ENDS: Final = frozenset({Termination.GANG_TERMINATED.code, Termination.GROUP_REPLICA_TERMINATED.code})
 _UNSEEN: Final[Mapping[Rule, str]] = MappingProxyType(
     {Fabric.DOMAINS_NOT_COLLECTED: DOMAIN_KIND, Workload.PARTS_NOT_COLLECTED: "PodClique"}
 )
@@ -67,16 +69,19 @@ class Told:
 def told_of(plan: Plan, lost: Mapping[str, str] = _NOTHING_LOST) -> Iterator[Told]:
     """What a plan has to tell administrators.
 
-    Gangs that wait for their end or end now, writes that are refused, what a kind that cannot be seen holds back, and
-    what may not be done to a topology.
+    Gangs that wait for their end or end now (none whose end is held back), writes that are refused, what a kind that
+    cannot be seen holds back, and what may not be done to a topology.
 
     Args:
         plan: of one set, or of one topology.
         lost: kinds of which nothing is known, and the server's words.
     """
+    stays = {why.subject for held in plan.withheld if _is_end_put_off(held) for why in held.because}
     for finding in plan.findings:
         whole = finding.subject.replica is None  # a scaling group: what is said of it is said of its replicas
-        if finding.question == TERMINATION and finding.verdict in {ENDS, WAITS} and not whole:
+        if finding.question != TERMINATION or finding.verdict not in {ENDS, WAITS} or whole:
+            continue
+        if finding.verdict == WAITS or stays.isdisjoint(reason.subject for reason in finding.because):
             yield _of_termination(plan, finding)
     unseen: dict[Rule, list[Withheld]] = {}
     for held in plan.withheld:
@@ -94,6 +99,11 @@ def told_of(plan: Plan, lost: Mapping[str, str] = _NOTHING_LOST) -> Iterator[Tol
         more = f", and {len(held_back) - 1} more" if held_back[1:] else ""
         note = f"{held_back[0].target.short}{more}: held back until {kind}s can be seen: {words}"
         yield Told(plan.root, plan.root_uid, rule.code, "Look", note, words)
+
+
+def _is_end_put_off(held: Withheld) -> bool:
+    ends = any(why.rule.code in _ENDS for why in held.because)
+    return ends and held.because[0].rule is Planning.REFUSED_BEFORE
 
 
 def _of_termination(plan: Plan, finding: Finding) -> Told:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Delete, Step
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step, causes_of
 from grove_core.plan.plan import Plan
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell import own_faults
@@ -25,6 +25,17 @@ def is_end(step: Step) -> bool:
 def ended_by(steps: Iterable[Step]) -> AbstractSet[Ref]:
     """Whom they end."""
     return {step.target for step in steps if is_end(step)}
+
+
+def put_off(steps: Iterable[Step], because: str) -> list[Attempt]:
+    """Ends that wait as if they had been refused: the causes, on which all else rests (PL-027), and what has none."""
+    ends = [step for step in steps if is_end(step)]
+    causes = {ref for step in ends if step.stage is Stage.CAUSE for ref in causes_of(step.action)}
+    return [
+        Attempt(step, Outcome.REFUSED, because)
+        for step in ends
+        if step.stage is Stage.CAUSE or causes.isdisjoint(causes_of(step.action))
+    ]
 
 
 class LastLook:

@@ -3,17 +3,16 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 from uuid import uuid4
 
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.steps import Attempt, Create, Step
+from grove_core.kernel.steps import Attempt, Create, Delete, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
-from grove_core.plan.telling import urgent_in
 from grove_core.reconcile import let_go
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell import own_faults
@@ -21,24 +20,34 @@ from grove_shell.client.api import Unreachable
 from grove_shell.client.lists import NotListed
 from grove_shell.controller.act_at_once import act_at_once
 from grove_shell.controller.look import Follower, Look
-from grove_shell.operator.last_look import LastLook, ended_by
+from grove_shell.operator.last_look import LastLook, ended_by, put_off
 from grove_shell.operator.pace import Due, Pace
 from grove_shell.operator.turns import Turn
 from grove_shell.world.homes import Home
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.sights import Sight
 
+Trial: TypeAlias = Callable[[Step], Awaitable[Attempt]]
+
 
 class Acting(Protocol):
     """How steps are tried, and how the last look before an end is taken."""
 
-    def trial(self, unless: Callable[[Step], str | None] = ...) -> Callable[[Step], Awaitable[Attempt]]:
+    def trial(self, unless: Callable[[Step], str | None] = ...) -> Trial:
         """What tries the steps of one round, unless somebody says why one is not to be done any more."""
         ...
 
     async def refresh(self, home: Home) -> None:
         """Ask the server itself for everything of a set, caches apart. Raises Unreachable."""
         ...
+
+
+class _Judgement(NamedTuple):
+    """What was seen, the plan of that, and what of earlier rounds stood for it (OP-103)."""
+
+    seen: Sight
+    plan: Plan
+    stands: tuple[Attempt, ...]
 
 
 async def _at_once() -> None:
@@ -149,63 +158,78 @@ class Rounds:
         loop = asyncio.get_running_loop()
         began, asked = loop.time(), 0.0
         again, turn.again = turn.again, False
-        stands = turn.stands(again=again)
-        seen = self._sight(home, stands)
-        if seen is None:
+        found = self._judge(home, turn.stands(again=again))
+        if found is None:
             await self._let_go(home, turn, again=again)
             return
-        plan = self._plan(seen)
-        if self.acting is not None and ended_by(plan.steps):
+        if self.acting is not None and ended_by(found.plan.steps):
             asking = loop.time()
             turn.rest(asking - began)
-            await self._ask(home, turn, self.acting, plan)
+            found = await self._ask(home, turn, self.acting, found.stands)
             asked = loop.time() - asking
-            seen = self._sight(home, stands)
-            if seen is None:
+            if found is None:
                 return
-            plan = self._plan(seen)
+        seen, plan, stands = found
         if isinstance(seen, Snapshot):
             turn.forget_unwanted(plan, seen)
         seconds = loop.time() - began - asked  # only thinking is in the way of others
         turn.rest(seconds)
         look = Look(home=home, name=uuid4().hex[:12], seen=seen, plan=plan, seconds=seconds)
-        self._tell(look)
+        for follower in self.followers:
+            follower.planned(look)
         turn.look_at(plan.wake_at)
         turn.look_for_refused(again=again)
         if self.acting is None or not plan.steps:
             turn.went_well()
             return
-        if ended_by(plan.steps):
+        await self._carry_out(look, turn, self.acting.trial(self._last_look(look, stands).against), again=again)
+
+    def _last_look(self, look: Look, stands: tuple[Attempt, ...]) -> LastLook:
+        return LastLook(look.seen, lambda: self._sight(look.home, stands), self._plan)
+
+    async def _carry_out(self, look: Look, turn: Turn, trial: Trial, *, again: bool) -> None:
+        if ended_by(look.plan.steps):
             await self.announced()
-        due = _due(turn.pace, plan, seen)
+        due = _due(turn.pace, look.plan, look.seen)
         if due.wait:
             turn.look_in(due.wait)
-        last = LastLook(seen, lambda: self._sight(home, stands), self._plan)
-        attempts = await act_at_once(self.acting.trial(last.against), due.steps)
+        attempts = await act_at_once(trial, due.steps)
         if any(isinstance(step.action, Create) for step in due.steps):
             turn.rest()  # what was made calls for what it needs
         for follower in self.followers:
             follower.answered(look, attempts)
-        turn.remember(attempts, again=again)
+        turn.remember(attempts, again=again, moved=self._has_moved)
 
-    def _tell(self, look: Look) -> None:
-        for follower in self.followers:
-            follower.planned(look)
+    def _has_moved(self, step: Step) -> bool:
+        """Whether something that a deletion rests on is not known as it was judged (PL-015)."""
+        rests_on = step.action.rests_on if isinstance(step.action, Delete) else ()
+        found = ((self.shelves.find(ref), guard) for ref, guard in rests_on)
+        return any(one is None or one.guard != guard for one, guard in found)
 
-    async def _ask(self, home: Home, turn: Turn, acting: Acting, plan: Plan) -> None:
-        """Ask the server itself; where it does not answer, only what could not be told later is written (OP-104).
+    def _judge(self, home: Home, stands: tuple[Attempt, ...]) -> _Judgement | None:
+        seen = self._sight(home, stands)
+        return None if seen is None else _Judgement(seen, self._plan(seen), stands)
+
+    async def _ask(self, home: Home, turn: Turn, acting: Acting, stands: tuple[Attempt, ...]) -> _Judgement | None:
+        """The judgement once the server was asked; where it does not answer, ends wait, and nothing else (OP-104).
 
         Raises:
-            Unreachable, NotListed: there was no answer.
+            Unreachable, NotListed: there was no answer, and an end does not wait.
         """
+        fault: Exception | None = None
         try:
             await acting.refresh(home)
-        except (Unreachable, NotListed):
-            attempts = await act_at_once(acting.trial(), urgent_in(plan))
-            for follower in self.followers if attempts else ():
-                follower.released(home, attempts)
-            turn.take_in(attempts)
-            raise
+        except (Unreachable, NotListed) as silence:
+            fault = silence
+        found = self._judge(home, stands)
+        if fault is None or found is None or not ended_by(found.plan.steps):
+            return found
+        stands += turn.put_off(put_off(found.plan.steps, f"it has to be asked first: {fault}"))
+        seen = replace(found.seen, attempts=stands)
+        plan = self._plan(seen)
+        if ended_by(plan.steps):
+            raise fault
+        return _Judgement(seen, plan, stands)
 
     def _sight(self, home: Home, stands: tuple[Attempt, ...]) -> Sight | None:
         """What is known by now, and what stood when the round began; None where the set is gone."""

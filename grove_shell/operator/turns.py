@@ -7,13 +7,15 @@ from datetime import UTC, datetime
 from random import uniform
 from typing import Final
 
-from grove_core.kernel.steps import Attempt, Outcome, is_of_end
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Step, is_of_end
 from grove_core.plan.plan import Plan
 from grove_core.plan.unfinished import still_wanted, unfinished_after
+from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.operator.pace import Pace
 
+_TOLD: Final = frozenset({"PodClique", GROUP_KIND})  # of whose breaches a status tells
 _SHARE: Final = 4  # a set that took so long to think about rests so many times as long
 _SHORTEST_REST: Final = 0.02
 _FIRST_PATIENCE: Final = 0.25
@@ -30,6 +32,7 @@ class Turn:
         dirty: something changed since its last look.
         rest_until: no look before, so that a burst of changes is one look.
         refused: what the server would not have lately (PL-012), and until when that stands.
+        in_vain: deletions that were not done for another reason: they stand for the look that follows at once (OP-105).
         unfinished: writes that failed and that looks have to know of until they are tried again (GF-091, GT-067).
         again: the next look is the one that follows a refusal at once (OP-028).
         pace: which steps of a plan are tried now.
@@ -43,6 +46,7 @@ class Turn:
     patience: float = _FIRST_PATIENCE
     refused: tuple[Attempt, ...] = ()
     refused_until: float = 0.0
+    in_vain: tuple[Attempt, ...] = ()
     unfinished: tuple[Attempt, ...] = ()
     again: bool = False
     pace: Pace = field(default_factory=Pace)
@@ -65,7 +69,7 @@ class Turn:
         """
         if not again and _now() >= self.refused_until:
             self.refused = ()
-        return (*self.refused, *self.unfinished)
+        return (*self.refused, *(self.in_vain if again else ()), *self.unfinished)
 
     def went_well(self) -> None:
         """Patience begins anew when nothing failed for as long as the next pause would be (OP-023).
@@ -75,37 +79,44 @@ class Turn:
         if not self.refused and _now() >= self.refused_until + self.patience:
             self.patience = _FIRST_PATIENCE
 
-    def remember(self, attempts: Iterable[Attempt], *, again: bool) -> None:
+    def remember(
+        self, attempts: Iterable[Attempt], *, again: bool, moved: Callable[[Step], bool] = lambda _step: False
+    ) -> None:
         """Refusals stand until their time is over; what failed is tried again, later each time.
 
         What is refused may be a reason to go another way (WL-088), which nothing else may be there to wake the set
-        for; so one look follows at once, and what that one meets waits for the time that is set already (OP-028).
+        for; so one look follows at once, and what that one meets waits for the time that is set already (OP-028). So it
+        does on a deletion in vain: of who recovered it is told what was not told while he was to go (OP-105).
+
+        Args:
+            attempts: of the round, as they were answered.
+            again: whether it was the look that followed at once.
+            moved: whether something that a deletion rests on is not as it was judged any more.
         """
-        answers = tuple(attempts)
-        stood = self._take_in(answers)
+        answers, stood = tuple(attempts), bool(self.refused)
+        told = tuple(_as_it_stands(answer, moved=moved(answer.step)) for answer in answers)
+        self.refused, self.unfinished = refused_so_far(self.refused, told), unfinished_after(self.unfinished, told)
+        self.in_vain = tuple(replace(one, outcome=Outcome.REFUSED) for one in told if _is_in_vain(one))
         self.pace.take(answers)
         if all(answer.outcome is Outcome.DONE for answer in answers):
             self.went_well()
             return
-        if any(answer.outcome is Outcome.UNREACHABLE for answer in answers):
+        if self.in_vain or any(answer.outcome is Outcome.UNREACHABLE for answer in answers):
             self.leave_alone()
         if again:
             return
         self.retry(stood=stood)
-        if any(answer.outcome is Outcome.REFUSED for answer in answers):
+        if self.in_vain or any(answer.outcome is Outcome.REFUSED for answer in told):
             self.again = True
             self.wake()
 
-    def take_in(self, answers: Iterable[Attempt]) -> None:
-        """Answers in a round that breaks off: what was refused stands for the pause that follows (OP-104)."""
-        if not self._take_in(answers) and self.refused:
-            self.retry(stood=False)
-
-    def _take_in(self, answers: Iterable[Attempt]) -> bool:
-        """What is known of what failed, whenever that is tried again (OP-103); whether something stood refused."""
-        told, stood = tuple(map(_as_it_stands, answers)), bool(self.refused)
-        self.refused, self.unfinished = refused_so_far(self.refused, told), unfinished_after(self.unfinished, told)
-        return stood
+    def put_off(self, ends: Iterable[Attempt]) -> tuple[Attempt, ...]:
+        """Ends before which the server could not be asked stand like refused ones (OP-104); returned as they are."""
+        found, stood = tuple(ends), bool(self.refused)
+        self.refused = refused_so_far(self.refused, found)
+        self.leave_alone()
+        self.retry(stood=stood)
+        return found
 
     def forget_unwanted(self, plan: Plan, seen: Snapshot) -> None:
         """What failed and nobody wants any more; what waited for it is looked at without it (OP-103)."""
@@ -157,10 +168,16 @@ class Turn:
         self.wake()
 
 
-def _as_it_stands(answer: Attempt) -> Attempt:
-    """An end that was not done waits for its time like a refused one, unless the object changed (OP-102)."""
-    was_in_vain = answer.outcome in {Outcome.UNREACHABLE, Outcome.CONFLICT} and is_of_end(answer.step)
-    return replace(answer, outcome=Outcome.REFUSED) if was_in_vain else answer
+def _as_it_stands(answer: Attempt, *, moved: bool) -> Attempt:
+    """What of an end was not done waits for its time like what was refused, unless something changed (OP-102)."""
+    is_silence = answer.outcome is Outcome.UNREACHABLE or (answer.outcome is Outcome.CONFLICT and not moved)
+    return replace(answer, outcome=Outcome.REFUSED) if is_silence and is_of_end(answer.step) else answer
+
+
+def _is_in_vain(answer: Attempt) -> bool:
+    """Whether an object that has a status was to go, stays, and nothing stands for that."""
+    was_to_go = isinstance(answer.step.action, Delete) and answer.step.target.kind in _TOLD
+    return was_to_go and answer.outcome in {Outcome.CONFLICT, Outcome.UNREACHABLE}
 
 
 def _now() -> float:

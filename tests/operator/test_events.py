@@ -12,7 +12,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.rulesets import rule_set
-from grove_core.kernel.steps import Attempt, Create, Outcome
+from grove_core.kernel.steps import Attempt, Create, Outcome, causes_of
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import DOMAIN_KIND
@@ -21,6 +21,7 @@ from grove_core.resources.keys import SET_FINALIZER
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.look import Look
 from grove_shell.operator.events import Events, Told, told_of
+from grove_shell.operator.last_look import put_off
 from tests.operator.answering import asked
 from tests.property.strategies.worlds import World, is_termination, storms
 from tests.property.workload.sets import applied, clique_raw, set_raw
@@ -72,6 +73,23 @@ def test_op042_who_goes_on_with_an_end_does_not_announce_it_again(world: World, 
     ends = {key.rpartition(" ")[0] for key in announced}
     event(f"an end goes on: {bool(deletions and again)}")
     assert {key for key in again if key.rpartition(" ")[0] in ends} <= announced
+
+
+@pytest.mark.req("OP-104")
+@given(storms(), st.sampled_from(["design", "field"]))
+def test_op042_an_end_that_is_put_off_is_not_announced(world: World, rules: str) -> None:
+    """Those that are not are told as they were before."""
+    start = world.snapshot
+    plan = reconcile(start, rule_set(rules))
+    attempts = tuple(put_off(plan.steps, "away"))
+    causes = {ref for one in attempts for ref in causes_of(one.step.action)}
+    later = reconcile(replace(start, attempts=attempts), rule_set(rules))
+    announced = [told for told in told_of(later) if told.reason == "GangTerminated"]
+    event(f"an end is put off: {bool(attempts)}")
+    assert not any(is_termination(step) for step in later.steps)
+    assert not [told for told in announced if any(f"{ref.short}: " in told.note for ref in causes)]
+    waiting = {told.note.partition(":")[0] for told in told_of(later) if told.reason == "RefusedBefore"}
+    assert waiting == {one.step.target.short for one in attempts}
 
 
 def written(plan: Plan, instance: str = "we") -> list[dict[str, Any]]:

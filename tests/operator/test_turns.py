@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, SetStatus, Stage, Step
 from grove_core.plan.plan import Plan
 from grove_shell.operator.turns import Turn
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
@@ -93,6 +93,35 @@ def test_op023_what_was_not_answered_is_left_alone_for_the_first_pause() -> None
         return rests
 
     assert [outcome for outcome, rest in run_skipping_time(scenario()).items() if rest] == [Outcome.UNREACHABLE]
+
+
+_CAUSE = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-b")
+_GUARD = Guard("1", "1")
+ENDED = replace(STEP, stage=Stage.CLEANUP, action=Delete(_GUARD, ((_CAUSE, _GUARD),)))
+SCALED_IN = replace(ENDED, action=Delete(_GUARD))
+
+
+@pytest.mark.parametrize("outcome", [Outcome.CONFLICT, Outcome.UNREACHABLE])
+@pytest.mark.parametrize(("step", "moved", "stays"), [(SCALED_IN, False, []), (ENDED, True, []), (ENDED, False, [1])])
+@pytest.mark.req("OP-102")
+def test_op105_one_look_follows_at_once_that_knows_of_a_deletion_in_vain(
+    step: Step, *, moved: bool, stays: list[int], outcome: Outcome
+) -> None:
+    """The next one after that only where it is of an end, and what that rests on is as it was."""
+
+    async def scenario() -> tuple[list[float], bool, list[int], list[int]]:
+        woken: list[float] = []
+        turn = Turn(lambda: woken.append(now()))
+        turn.remember([Attempt(step, outcome)], again=False, moved=lambda _step: moved)
+        at_once = list(woken)
+        turn.refused_until = now() + 10
+        stands = [[1 for one in turn.stands(again=again) if one.outcome is Outcome.REFUSED] for again in (True, False)]
+        turn.stop()
+        return at_once, turn.again, stands[0], stands[1]
+
+    at_once, again, first, second = run_skipping_time(scenario())
+    assert (at_once, again, first) == ([0], True, [1])
+    assert second == (stays if outcome is Outcome.CONFLICT or step == SCALED_IN else [1])
 
 
 @given(st.lists(st.tuples(st.sampled_from(Outcome), st.floats(0, 0.1)), max_size=12))

@@ -63,11 +63,13 @@ class Life:
         self._process: Process | None = None
         self._running: asyncio.Task[int] | None = None
 
-    def begin(self, server: str) -> None:
-        """Start an operator."""
+    def begin(self, server: str = "") -> None:
+        """Start an operator, of the same server as the last one where none is named."""
         self.courses.forget()
-        self._server = server
-        self._process = Process(connection=Connection(server, None, no_token), settings=self._settings, out=self.log)
+        self._server = server or self._server
+        self._process = Process(
+            connection=Connection(self._server, None, no_token), settings=self._settings, out=self.log
+        )
         self._running = asyncio.ensure_future(self._process.run())
 
     async def end(self) -> None:
@@ -103,7 +105,7 @@ class Life:
         """It never ends by itself."""
         if self._running is not None and self._running.done():
             self.fault(f"the operator died: {self._running}")
-            self.begin(self._server)
+            self.begin()
 
     async def watch(self) -> None:
         """See once in a second how everybody is, and that nobody is sick for too long; without end."""

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from tests.weather.happening import clique, set_of
 from tests.weather.kubelet import is_ready
 from tests.weather.life import NAMESPACE, Life
-from tests.weather.store import Address
+from tests.weather.store import Address, Json
 from tests.weather.virtual_time import seconds
 
 _UP: Final = 60  # seconds
@@ -51,6 +52,13 @@ def there(life: Life) -> dict[str, str]:
     return {one["metadata"]["name"]: one["metadata"]["uid"] for one in life.cliques()}
 
 
+def told_of_breach(life: Life, name: str) -> str:
+    """What the status of a clique says of it."""
+    conditions = life.store.get(Address("PodClique", NAMESPACE, name))["status"]["conditions"]
+    (found,) = (one["status"] for one in conditions if one["type"] == MIN_AVAILABLE_BREACHED)
+    return str(found)
+
+
 async def until(holds: Callable[[], bool]) -> None:
     """Wait for it, but not for ever."""
     end = seconds() + 900
@@ -75,3 +83,12 @@ def recovers(life: Life, name: str) -> None:
     life.kubelet.sick = life.kubelet.sick - {
         pod["metadata"]["uid"] for pod in life.pods_of(life.store.get(Address("PodClique", NAMESPACE, name)))
     }
+
+
+def scaled(life: Life, replicas: int) -> None:
+    """The set is to have so many replicas from now on."""
+
+    def written(raw: Json) -> None:
+        raw["spec"]["replicas"] = replicas
+
+    life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), written)

@@ -5,7 +5,18 @@ import asyncio
 import pytest
 
 from tests.weather.life import NAMESPACE, Life
-from tests.weather.stage import ALWAYS, NAMES, falls_sick, is_well, lived, more_than_once, recovers, there, until
+from tests.weather.stage import (
+    ALWAYS,
+    falls_sick,
+    is_well,
+    lived,
+    more_than_once,
+    recovers,
+    scaled,
+    there,
+    told_of_breach,
+    until,
+)
 from tests.weather.store import Address, Json
 from tests.weather.virtual_time import run_in_virtual_time, seconds
 
@@ -75,82 +86,61 @@ def test_pl013_that_a_breach_is_over_is_told_where_its_clique_may_not_be_deleted
     assert not life.ended
 
 
-@pytest.mark.req("OP-013")
-@pytest.mark.req("OP-066")
-@pytest.mark.parametrize("code", [403, 503])
+@pytest.mark.req("GT-067")
+@pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_op104_who_recovers_while_the_server_shows_nothing_is_told(rules: str, code: int) -> None:
-    """Another replica is due, and the server cannot be asked about it for minutes."""
-
-    async def nothing_is_shown(life: Life) -> None:
+def test_op105_who_recovered_while_no_operator_ran_is_told_though_he_is_to_go(rules: str, code: int) -> None:
+    async def nobody_runs(life: Life) -> None:
         falls_sick(life, "one-0-b")
-        await asyncio.sleep(50)
-        falls_sick(life, "one-1-a")
-        await asyncio.sleep(5)
-        life.climate.blind = code
-        await asyncio.sleep(15)
-        recovers(life, "one-1-a")
-        await asyncio.sleep(240)
-        assert not life.ended
-        falls_sick(life, "one-1-a")
-        await asyncio.sleep(2)
-        life.climate.blind = 0
-        await asyncio.sleep(50)
-        recovers(life, "one-1-a")
-
-    life = run_in_virtual_time(lived(rules, nothing_is_shown, replicas=2))
-    assert not life.faults, life.faults
-    assert life.ended.keys() == NAMES
-    assert more_than_once(life) == set()
-
-
-@pytest.mark.req("PL-028")
-@pytest.mark.req("GF-051")
-@pytest.mark.parametrize("rules", ["design", "field"])
-def test_op104_no_end_is_told_that_nobody_tried(rules: str) -> None:
-    """A group that had its flag for nothing would never be ended."""
-    ended_at = 0.0
-
-    async def nothing_is_shown(life: Life) -> None:
-        nonlocal ended_at
-        falls_sick(life, "one-0-b")
-        await asyncio.sleep(55)
-        life.climate.blind = 503
+        await asyncio.sleep(30)
+        falls_sick(life, "one-0-a")
         await asyncio.sleep(10)
-        falls_sick(life, "one-0-g-0-x")
-        began = seconds()
+        await life.end()
         await asyncio.sleep(5)
+        recovers(life, "one-0-a")
+        await asyncio.sleep(35)
+        life.climate.denied, life.climate.denied_by = "DELETE", code
+        life.begin()
+        await asyncio.sleep(130)
+        falls_sick(life, "one-0-a")
+        await asyncio.sleep(4)
         recovers(life, "one-0-b")
-        await asyncio.sleep(5)
-        life.climate.blind = 0
-        await until(lambda: bool(life.ended))
-        ended_at = seconds() - began
+        await asyncio.sleep(2)
+        life.ended.clear()
+        life.climate.denied = ""
+        await asyncio.sleep(45)
+        recovers(life, "one-0-a")
 
-    life = run_in_virtual_time(lived(rules, nothing_is_shown))
+    life = run_in_virtual_time(lived(rules, nobody_runs))
     assert not life.faults, life.faults
-    assert 60 <= ended_at < 75
-    assert life.ended.keys() == NAMES
+    assert not life.ended
 
 
-@pytest.mark.req("OP-023")
-def test_op104_what_is_refused_meanwhile_is_not_tried_at_every_change() -> None:
-    async def nothing_is_shown(life: Life) -> None:
-        falls_sick(life, "one-0-b")
-        life.climate.blind = 503
+@pytest.mark.req("PL-013")
+@pytest.mark.parametrize("code", [403, 409, 503])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_op105_who_recovers_while_his_replica_cannot_be_scaled_in_is_told(rules: str, code: int) -> None:
+    async def it_is_scaled_in(life: Life) -> None:
+        life.judges = False
         falls_sick(life, "one-1-a")
-        life.climate.mute, life.climate.muted_by, life.climate.muted_for = "one-1-a", 403, ALWAYS
-        await asyncio.sleep(90)
-        before = life.climate.muted_for
-        for _ in range(60):
-            falls_sick(life, "one-1-b")
-            await asyncio.sleep(2)
-            recovers(life, "one-1-b")
-            await asyncio.sleep(2)
-        assert before - life.climate.muted_for < 20
-        life.climate.blind, life.climate.mute = 0, ""
+        await asyncio.sleep(10)
+        life.climate.denied, life.climate.denied_by = "DELETE", code
+        scaled(life, 1)
+        await asyncio.sleep(10)
+        recovers(life, "one-1-a")
+        await asyncio.sleep(200)
+        assert told_of_breach(life, "one-1-a") == "False"
+        scaled(life, 2)
+        falls_sick(life, "one-1-a")
+        await asyncio.sleep(1)
+        life.ended.clear()
+        life.climate.denied = ""
+        await asyncio.sleep(45)
+        recovers(life, "one-1-a")
 
-    life = run_in_virtual_time(lived("design", nothing_is_shown, replicas=2))
+    life = run_in_virtual_time(lived(rules, it_is_scaled_in, replicas=2))
     assert not life.faults, life.faults
+    assert not life.ended
 
 
 @pytest.mark.req("GF-092")

@@ -91,11 +91,14 @@ class TestPL013:
         of_end = replace(told, end_of=(ref(2),))
         assert Desired.union([Desired((of_end, applied))]).wants == (replace(of_end, otherwise=applied),)
 
-    def test_nothing_tells_of_an_end_in_the_place_of_a_deletion(self) -> None:
+    def test_what_does_not_matter_at_once_is_told_of_nobody_who_is_to_go(self) -> None:
         gone, told = wants_for(1)[0], wants_for(1)[4]
+        assert isinstance(gone, Absent)
         assert isinstance(told, Status)
-        of_end = replace(told, end_of=(ref(2),), is_urgent=True)
+        of_end = replace(told, end_of=(ref(2),))
         assert Desired.union([Desired((gone, of_end))]).wants == (gone,)
+        urgent = replace(of_end, is_urgent=True)
+        assert Desired.union([Desired((gone, urgent))]).wants == (replace(gone, otherwise=urgent),)
 
     def test_who_is_let_go_of_is_told_nothing_more(self) -> None:
         released, told = wants_for(1)[1], wants_for(1)[4]

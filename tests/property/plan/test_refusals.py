@@ -94,3 +94,16 @@ def test_pl028_what_else_a_status_tells_does_not_wait(*, counts: dict[str, int],
         refused = Attempt(Step(Stage.STATUS, group, action, because), Outcome.REFUSED, "no")
         again = plan_after((*END, status), FIRST, Outcome.REFUSED, "", refused)
         assert not [step for step in again.steps if step.target == group]
+
+
+@pytest.mark.req("PL-013")
+@pytest.mark.parametrize("of_end", [True, False])
+def test_pl028_nothing_tells_of_an_end_in_the_place_of_a_deletion(*, of_end: bool) -> None:
+    well = Condition("MinAvailableBreached", Truth.FALSE, "SufficientReadyPods", "", NOW).as_json
+    flag = Condition("GangTerminationInProgress", Truth.TRUE, Why.GANG_TERMINATION_ACTIVE.code, "", NOW).as_json
+    fields = FrozenMap({"conditions": (well, flag) if of_end else (well,)})
+    status = Status(FIRST, GUARD, fields, BECAUSE, end_of=(CAUSE,) if of_end else (), is_urgent=True)
+    ((gone,), left) = Desired.union([Desired((END[0], status))]).wants, END[1:]
+    plan = plan_after((gone, *left), FIRST, Outcome.REFUSED)
+    (written,) = (step.action for step in plan.steps if step.target == FIRST)
+    assert written == SetStatus(FrozenMap({"conditions": (well,)}), GUARD, is_urgent=True)

@@ -1,0 +1,146 @@
+"""Whole operators whose server shows nothing before an end: nothing ends, and all else goes on (OP-104)."""
+
+import asyncio
+
+import pytest
+
+from tests.weather.life import NAMESPACE, Life
+from tests.weather.stage import ALWAYS, NAMES, falls_sick, lived, more_than_once, recovers, scaled, there, until
+from tests.weather.store import Address
+from tests.weather.virtual_time import run_in_virtual_time, seconds
+
+
+@pytest.mark.req("OP-013")
+@pytest.mark.req("OP-066")
+@pytest.mark.parametrize("code", [403, 503])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_op104_who_recovers_while_the_server_shows_nothing_is_told(rules: str, code: int) -> None:
+    """Another replica is due, and the server cannot be asked about it for minutes."""
+
+    async def nothing_is_shown(life: Life) -> None:
+        falls_sick(life, "one-0-b")
+        await asyncio.sleep(50)
+        falls_sick(life, "one-1-a")
+        await asyncio.sleep(5)
+        life.climate.blind = code
+        await asyncio.sleep(15)
+        recovers(life, "one-1-a")
+        await asyncio.sleep(240)
+        assert not life.ended
+        falls_sick(life, "one-1-a")
+        await asyncio.sleep(2)
+        life.climate.blind = 0
+        await asyncio.sleep(50)
+        recovers(life, "one-1-a")
+
+    life = run_in_virtual_time(lived(rules, nothing_is_shown, replicas=2))
+    assert not life.faults, life.faults
+    assert life.ended.keys() == NAMES
+    assert more_than_once(life) == set()
+
+
+@pytest.mark.req("GT-067")
+@pytest.mark.parametrize("who", ["one-0-a", "one-0-g-0-x"], ids=["a clique", "a group"])
+@pytest.mark.parametrize("code", [403, 503])
+@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
+def test_op104_who_recovers_beside_who_is_due_is_told(rules: str, code: int, who: str) -> None:
+    """Both are of one replica, so it was to go too, had the server shown that it may."""
+
+    async def nothing_is_shown(life: Life) -> None:
+        falls_sick(life, "one-0-b")
+        await asyncio.sleep(45)
+        falls_sick(life, who)
+        await asyncio.sleep(8)
+        life.climate.blind = code
+        await asyncio.sleep(12)
+        recovers(life, who)
+        await asyncio.sleep(120)
+        falls_sick(life, who)
+        await asyncio.sleep(4)
+        recovers(life, "one-0-b")
+        await asyncio.sleep(2)
+        life.climate.blind = 0
+        await asyncio.sleep(50)
+        recovers(life, who)
+
+    life = run_in_virtual_time(lived(rules, nothing_is_shown))
+    assert not life.faults, life.faults
+    assert not life.ended
+
+
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_op104_the_rest_of_the_set_does_not_stand_still(rules: str) -> None:
+    """It is scaled out, and a pod is lost."""
+
+    async def nothing_is_shown(life: Life) -> None:
+        falls_sick(life, "one-0-b")
+        life.climate.blind = 503
+        await asyncio.sleep(90)
+        scaled(life, 3)
+        clique = life.store.get(Address("PodClique", NAMESPACE, "one-1-a"))
+        lost = life.pods_of(clique)
+        for pod in lost:
+            life.store.delete(Address("Pod", NAMESPACE, pod["metadata"]["name"]), {})
+        await asyncio.sleep(60)
+        assert {name for name in there(life) if name.startswith("one-2-")} == {
+            name.replace("one-0-", "one-2-") for name in NAMES
+        }
+        assert len(life.pods_of(clique)) == len(lost)
+        assert not life.ended
+        life.climate.blind = 0
+
+    life = run_in_virtual_time(lived(rules, nothing_is_shown, replicas=2))
+    assert not life.faults, life.faults
+    assert life.ended.keys() == NAMES
+    assert more_than_once(life) == set()
+
+
+@pytest.mark.req("PL-028")
+@pytest.mark.req("GF-051")
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_op104_no_end_is_told_that_nobody_tried(rules: str) -> None:
+    """A group that had its flag for nothing would never be ended."""
+    ended_at = 0.0
+
+    async def nothing_is_shown(life: Life) -> None:
+        nonlocal ended_at
+        falls_sick(life, "one-0-b")
+        await asyncio.sleep(55)
+        life.climate.blind = 503
+        await asyncio.sleep(10)
+        falls_sick(life, "one-0-g-0-x")
+        began = seconds()
+        await asyncio.sleep(5)
+        recovers(life, "one-0-b")
+        await asyncio.sleep(5)
+        life.climate.blind = 0
+        await until(lambda: bool(life.ended))
+        ended_at = seconds() - began
+
+    life = run_in_virtual_time(lived(rules, nothing_is_shown))
+    assert not life.faults, life.faults
+    assert 60 <= ended_at < 75
+    assert life.ended.keys() == NAMES
+
+
+@pytest.mark.req("OP-023")
+@pytest.mark.parametrize("who", ["one-1-a", "one-0-a", "one-0-g"])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_op104_what_is_refused_meanwhile_is_not_tried_at_every_change(rules: str, who: str) -> None:
+    async def nothing_is_shown(life: Life) -> None:
+        falls_sick(life, "one-0-b")
+        life.climate.blind = 503
+        falls_sick(life, f"{who}-0-x" if who.endswith("-g") else who)
+        life.climate.mute, life.climate.muted_by, life.climate.muted_for = who, 403, ALWAYS
+        await asyncio.sleep(90)
+        before = life.climate.muted_for
+        for _ in range(60):
+            falls_sick(life, "one-1-b")
+            await asyncio.sleep(2)
+            recovers(life, "one-1-b")
+            await asyncio.sleep(2)
+        assert before - life.climate.muted_for < 20
+        life.climate.blind, life.climate.mute = 0, ""
+
+    life = run_in_virtual_time(lived(rules, nothing_is_shown, replicas=2))
+    assert not life.faults, life.faults
