@@ -8,7 +8,8 @@ from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Make, Outcome
 from grove_core.resources.pod import Pod, pod_of
-from grove_core.resources.podclique import PodClique, podclique_of
+from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
+from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.resources.topology_use import CLIQUE_KIND
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -24,6 +25,14 @@ def coming_cliques(snapshot: Snapshot) -> Iterator[PodClique]:
     for ref, manifest in creations(snapshot, {CLIQUE_KIND}, _PERHAPS_THERE):
         if ref not in there:
             yield podclique_of(thaw(manifest))
+
+
+def coming_groups(snapshot: Snapshot) -> Iterator[ScalingGroup]:
+    """The same of scaling groups."""
+    there = {group.ref for group in snapshot.groups}
+    for ref, manifest in creations(snapshot, {GROUP_KIND}, _PERHAPS_THERE):
+        if ref not in there:
+            yield scaling_group_of(thaw(manifest))
 
 
 def coming_pods(snapshot: Snapshot) -> Iterator[Pod]:

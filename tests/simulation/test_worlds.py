@@ -43,6 +43,8 @@ ONCE_WRONG = (
     3_323_334,
     6_038_655,
     6_047_260,
+    6_075_819,
+    6_094_728,
 )
 # at which seed the rarer mistakes show
 FOUND_AT = {

@@ -293,3 +293,28 @@ def test_mn013_taking_a_condition_away_is_a_write_of_its_own() -> None:
     (written,) = [want for want in wants_of_fabric(snapshot, judge_fabric(snapshot)).wants if isinstance(want, Status)]
     assert dict(written.fields) == {REMOVED: (DOMAINS_READY,)}
     assert with_status(snapshot.root, written.fields).status.conditions == ()
+
+
+@pytest.mark.parametrize("outcome", [Outcome.DONE, Outcome.UNREACHABLE])
+@pytest.mark.parametrize("joined", [True, False], ids=["with the domain", "without"])
+def test_mn021_what_was_just_made_is_a_sibling_before_a_listing_shows_it(*, joined: bool, outcome: Outcome) -> None:
+    """Between two rounds the domain comes, or goes and cannot be made again."""
+    group = {"name": "g", "cliqueNames": ["b"], "replicas": 1, "minAvailable": 1}
+    start = told(applied(set_raw(gpu_clique("a"), clique_raw("b"), groups=[group])))
+    ours = FOUND["ours"]
+    assert ours is not None
+    there = replace(start, named_domains={("ml", "llm-cd-0"): ours}, domains=(ours,))
+    (tried,) = (step for step in reconcile(start).steps if step.target.name == "llm-cd-0")
+    refused = replace(start, attempts=(Attempt(tried, Outcome.REFUSED, "exceeded quota"),))
+    before, after = (there, refused) if joined else (refused, there)
+    parts = [step for step in reconcile(before).steps if step.target.kind in {"PodClique", "PodCliqueScalingGroup"}]
+    assert [_is_joined(step) for step in parts] == [joined] * 2
+    for made in parts:
+        plan = reconcile(replace(after, attempts=(*after.attempts, Attempt(made, outcome))))
+        left = [step for step in plan.steps if step.target in {one.target for one in parts} - {made.target}]
+        assert [_is_joined(step) for step in left] == [joined]
+
+
+def _is_joined(step: Step) -> bool:
+    assert isinstance(step.action, Create)
+    return DOMAIN_TEMPLATE in thaw(step.action.manifest)["metadata"].get("annotations", {})
