@@ -299,8 +299,8 @@ def test_mn013_taking_a_condition_away_is_a_write_of_its_own() -> None:
 @pytest.mark.parametrize("joined", [True, False], ids=["with the domain", "without"])
 def test_mn021_what_was_just_made_is_a_sibling_before_a_listing_shows_it(*, joined: bool, outcome: Outcome) -> None:
     """Between two rounds the domain comes, or goes and cannot be made again."""
-    group = {"name": "g", "cliqueNames": ["b"], "replicas": 1, "minAvailable": 1}
-    start = told(applied(set_raw(gpu_clique("a"), clique_raw("b"), groups=[group])))
+    group: Json = {"name": "g", "cliqueNames": ["b"], "replicas": 1, "minAvailable": 1}
+    start = told(applied(set_raw(gpu_clique("a"), clique_raw("b"), groups=(group,))))
     ours = FOUND["ours"]
     assert ours is not None
     there = replace(start, named_domains={("ml", "llm-cd-0"): ours}, domains=(ours,))
