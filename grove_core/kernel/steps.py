@@ -182,11 +182,13 @@ class Outcome(Enum):
     REFUSED = "refused"
     CONFLICT = "conflict"
     UNREACHABLE = "unreachable"
+    UNASKED = "unasked"
+    """It was not tried: the server has to be asked first, and did not say what there is (PL-029)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A step that was tried, and how the world answered. Part of the next snapshot: outcomes are observations."""
+    """A step that was to be tried, and how the world answered. Part of the next snapshot: outcomes are observations."""
 
     step: Step
     outcome: Outcome

@@ -54,6 +54,7 @@ def difference(
         if attempt.outcome is Outcome.DONE and isinstance(attempt.step.action, Make)
     }
     refused = {attempt.step.aim: attempt for attempt in view.attempts if attempt.outcome is Outcome.REFUSED}
+    unasked = next((attempt for attempt in view.attempts if attempt.outcome is Outcome.UNASKED), None)
     steps: list[Step] = []
     withheld = list(desired.held_back)
     held_of: dict[Ref, Step] = {}  # cause -> the first step that rests on it and is held back
@@ -73,7 +74,7 @@ def difference(
             untold = step
         if isinstance(step.action, Make) and step.target in made:
             continue  # it exists; the listing has not caught up
-        why = _obstacle(step, attempt, stays, held_of, untold)
+        why = _silence(step, unasked) or _obstacle(step, attempt, stays, held_of, untold)
         if why is None:
             steps.append(step)
             continue
@@ -150,6 +151,13 @@ def _action_for(want: Want) -> tuple[Stage, Action]:
             return Stage.CLEANUP, DropFinalizer(want.finalizer, want.guard)
         case _:
             assert_never(want)
+
+
+def _silence(step: Step, unasked: Attempt | None) -> Reason | None:
+    """Why an end has to wait of which nobody knows whether it may be (PL-029)."""
+    if unasked is None or not isinstance(step.action, Delete) or not step.action.rests_on:
+        return None
+    return Why.NOT_ASKED.because(step.target, detail=unasked.detail or "no detail given")
 
 
 def _obstacle(

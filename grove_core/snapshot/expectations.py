@@ -41,13 +41,14 @@ def refused_so_far(before: tuple[Attempt, ...], now: tuple[Attempt, ...]) -> tup
         before: those that stood.
         now: the answers of the last round.
     """
-    found = {attempt.step.aim: attempt for attempt in before}
+    unasked = tuple(attempt for attempt in before if attempt.outcome is Outcome.UNASKED)
+    found = {attempt.step.aim: attempt for attempt in before if attempt.outcome is not Outcome.UNASKED}
     for attempt in now:
         if attempt.outcome is Outcome.REFUSED:
             found[attempt.step.aim] = attempt
         else:
             found.pop(attempt.step.aim, None)
-    return tuple(found.values())
+    return (*found.values(), *unasked)
 
 
 def _shown(action: Action, found: Resource | Pod | None) -> bool:

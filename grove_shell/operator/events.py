@@ -91,6 +91,9 @@ def told_of(plan: Plan, lost: Mapping[str, str] = _NOTHING_LOST) -> Iterator[Tol
             yield Told(plan.root, plan.root_uid, rule.code, "Write", note, note)
         elif held.target.kind in TOPOLOGY_KINDS:
             yield Told(plan.root, plan.root_uid, rule.code, "Keep", note, held.target.short)
+        elif rule is Planning.NOT_ASKED:
+            words = held.because[0].sentence
+            yield Told(plan.root, plan.root_uid, rule.code, "Look", words, words)
         elif rule in _UNSEEN:
             unseen.setdefault(rule, []).append(held)
     for rule, held_back in unseen.items():
@@ -103,7 +106,7 @@ def told_of(plan: Plan, lost: Mapping[str, str] = _NOTHING_LOST) -> Iterator[Tol
 
 def _is_end_put_off(held: Withheld) -> bool:
     ends = any(why.rule.code in _ENDS for why in held.because)
-    return ends and held.because[0].rule is Planning.REFUSED_BEFORE
+    return ends and held.because[0].rule in {Planning.REFUSED_BEFORE, Planning.NOT_ASKED}
 
 
 def _of_termination(plan: Plan, finding: Finding) -> Told:

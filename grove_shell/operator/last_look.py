@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step, causes_of
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
 from grove_core.plan.plan import Plan
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell import own_faults
@@ -27,15 +28,9 @@ def ended_by(steps: Iterable[Step]) -> AbstractSet[Ref]:
     return {step.target for step in steps if is_end(step)}
 
 
-def put_off(steps: Iterable[Step], because: str) -> list[Attempt]:
-    """Ends that wait as if they had been refused: the causes, on which all else rests (PL-027), and what has none."""
-    ends = [step for step in steps if is_end(step)]
-    causes = {ref for step in ends if step.stage is Stage.CAUSE for ref in causes_of(step.action)}
-    return [
-        Attempt(step, Outcome.REFUSED, because)
-        for step in ends
-        if step.stage is Stage.CAUSE or causes.isdisjoint(causes_of(step.action))
-    ]
+def put_off(steps: Iterable[Step], because: str) -> tuple[Attempt, ...]:
+    """An end that is not tried, for the server could not be asked first; it stands for all of them (PL-029)."""
+    return tuple(Attempt(step, Outcome.UNASKED, because) for step in islice(filter(is_end, steps), 1))
 
 
 class LastLook:

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from uuid import uuid4
 
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.steps import Attempt, Create, Delete, Step
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import let_go
@@ -211,11 +211,7 @@ class Rounds:
         return None if seen is None else _Judgement(seen, self._plan(seen), stands)
 
     async def _ask(self, home: Home, turn: Turn, acting: Acting, stands: tuple[Attempt, ...]) -> _Judgement | None:
-        """The judgement once the server was asked; where it does not answer, ends wait, and nothing else (OP-104).
-
-        Raises:
-            Unreachable, NotListed: there was no answer, and an end does not wait.
-        """
+        """The judgement once the server was asked; where it does not answer, ends wait, and nothing else (OP-104)."""
         fault: Exception | None = None
         try:
             await acting.refresh(home)
@@ -224,12 +220,9 @@ class Rounds:
         found = self._judge(home, stands)
         if fault is None or found is None or not ended_by(found.plan.steps):
             return found
-        stands += turn.put_off(put_off(found.plan.steps, f"it has to be asked first: {fault}"))
+        stands += turn.put_off(put_off(found.plan.steps, str(fault)))
         seen = replace(found.seen, attempts=stands)
-        plan = self._plan(seen)
-        if ended_by(plan.steps):
-            raise fault
-        return _Judgement(seen, plan, stands)
+        return _Judgement(seen, self._plan(seen), stands)
 
     def _sight(self, home: Home, stands: tuple[Attempt, ...]) -> Sight | None:
         """What is known by now, and what stood when the round began; None where the set is gone."""
@@ -250,7 +243,7 @@ class Rounds:
                 follower.gone(home)
         if self.acting is None:
             return
-        stand = {attempt.step.target for attempt in turn.refused}
+        stand = {one.step.target for one in turn.refused if one.outcome is Outcome.REFUSED}
         steps = [step for step in let_go(self.shelves.leftovers(home)) if step.target not in stand]
         turn.look_for_refused(again=again)
         if not steps:

@@ -31,7 +31,8 @@ class Turn:
         wake: asks for a look.
         dirty: something changed since its last look.
         rest_until: no look before, so that a burst of changes is one look.
-        refused: what the server would not have lately (PL-012), and until when that stands.
+        refused: what the server would not have lately (PL-012), or was to be asked about (PL-029), and until when that
+            stands.
         in_vain: deletions that were not done for another reason: they stand for the look that follows at once (OP-105).
         unfinished: writes that failed and that looks have to know of until they are tried again (GF-091, GT-067).
         again: the next look is the one that follows a refusal at once (OP-028).
@@ -110,13 +111,13 @@ class Turn:
             self.again = True
             self.wake()
 
-    def put_off(self, ends: Iterable[Attempt]) -> tuple[Attempt, ...]:
-        """Ends before which the server could not be asked stand like refused ones (OP-104); returned as they are."""
-        found, stood = tuple(ends), bool(self.refused)
-        self.refused = refused_so_far(self.refused, found)
+    def put_off(self, ends: tuple[Attempt, ...]) -> tuple[Attempt, ...]:
+        """Ends before which the server could not be asked wait like refused ones (OP-104); returned as they are."""
+        stood = bool(self.refused)
+        self.refused = (*self.refused, *ends)
         self.leave_alone()
         self.retry(stood=stood)
-        return found
+        return ends
 
     def forget_unwanted(self, plan: Plan, seen: Snapshot) -> None:
         """What failed and nobody wants any more; what waited for it is looked at without it (OP-103)."""

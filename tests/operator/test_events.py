@@ -82,14 +82,13 @@ def test_op042_an_end_that_is_put_off_is_not_announced(world: World, rules: str)
     start = world.snapshot
     plan = reconcile(start, rule_set(rules))
     attempts = tuple(put_off(plan.steps, "away"))
-    causes = {ref for one in attempts for ref in causes_of(one.step.action)}
+    causes = {ref for step in plan.steps for ref in causes_of(step.action)}
     later = reconcile(replace(start, attempts=attempts), rule_set(rules))
     announced = [told for told in told_of(later) if told.reason == "GangTerminated"]
     event(f"an end is put off: {bool(attempts)}")
     assert not any(is_termination(step) for step in later.steps)
     assert not [told for told in announced if any(f"{ref.short}: " in told.note for ref in causes)]
-    waiting = {told.note.partition(":")[0] for told in told_of(later) if told.reason == "RefusedBefore"}
-    assert waiting == {one.step.target.short for one in attempts}
+    assert {told.reason for told in told_of(later)}.issuperset({"NotAsked"} if attempts else ())
 
 
 def written(plan: Plan, instance: str = "we") -> list[dict[str, Any]]:

@@ -52,6 +52,21 @@ def test_pl014_pl027_companions_wait_for_their_cause_and_not_for_each_other(
     assert told(plan) == withheld
 
 
+@pytest.mark.parametrize("said", ["503", ""])
+def test_pl029_who_could_not_ask_ends_nobody_and_is_refused_nothing(said: str) -> None:
+    """Whoever else wants one of them gone is not held up; of no end it is told that it began."""
+    flag = Status(SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, end_of=(CAUSE,))
+    plan = plan_after((*END[::2], flag), FIRST, Outcome.UNASKED, said)
+    assert told(plan) == {"llm-0-a": "PL-029", "llm-0-c": "PL-029", "llm-0-b": "PL-028"}
+    assert not plan.steps
+    assert {dict(held.because[0].facts).get("detail") for held in plan.withheld} == {said or "no detail given", None}
+    scaled_in = tuple(Absent(want.target, GUARD, BECAUSE) for want in END)
+    (tried, *_) = steps_for(END)
+    seen = Seen(KNOWN, attempts=(Attempt(tried, Outcome.UNASKED, said),))
+    plan = difference(Desired(scaled_in), seen, findings=())
+    assert {step.target for step in plan.steps} == {FIRST, SECOND, CAUSE}
+
+
 @pytest.mark.parametrize(("said", "words"), [("quota", "quota"), ("", "no detail given")])
 def test_pl012_a_refusal_is_told_in_the_words_of_the_server(said: str, words: str) -> None:
     plan = plan_after(END[:1], FIRST, Outcome.REFUSED, said)

@@ -45,11 +45,12 @@ class Untold(NamedTuple):
 
 
 _NOTHING: Final = Unfinished()
+_NO_FAILURE: Final = frozenset({Outcome.DONE, Outcome.UNASKED})  # what was not tried has not begun
 
 
 def unfinished_in(snapshot: Snapshot) -> Unfinished:
     """The ends that are not through, and those that no flag tells of. What is gone or was another's counts as gone."""
-    failed = [attempt.step for attempt in snapshot.attempts if attempt.outcome is not Outcome.DONE]
+    failed = [attempt.step for attempt in snapshot.attempts if attempt.outcome not in _NO_FAILURE]
     if not failed:
         return _NOTHING
     there = {one.ref: one for one in (snapshot.root, *snapshot.groups, *snapshot.cliques)}
