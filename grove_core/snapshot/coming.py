@@ -27,12 +27,12 @@ def coming_cliques(snapshot: Snapshot) -> Iterator[PodClique]:
             yield podclique_of(thaw(manifest))
 
 
-def coming_groups(snapshot: Snapshot) -> Iterator[ScalingGroup]:
-    """The same of scaling groups."""
-    there = {group.ref for group in snapshot.groups}
-    for ref, manifest in creations(snapshot, {GROUP_KIND}, _PERHAPS_THERE):
+def made_parts(snapshot: Snapshot) -> Iterator[PodClique | ScalingGroup]:
+    """PodCliques and scaling groups whose creation was accepted, and that the snapshot lacks (PL-018). Linear."""
+    there = {part.ref for part in (*snapshot.cliques, *snapshot.groups)}
+    for ref, manifest in creations(snapshot, {CLIQUE_KIND, GROUP_KIND}, {Outcome.DONE}):
         if ref not in there:
-            yield scaling_group_of(thaw(manifest))
+            yield podclique_of(thaw(manifest)) if ref.kind == CLIQUE_KIND else scaling_group_of(thaw(manifest))
 
 
 def coming_pods(snapshot: Snapshot) -> Iterator[Pod]:

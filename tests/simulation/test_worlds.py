@@ -45,6 +45,8 @@ ONCE_WRONG = (
     6_047_260,
     6_075_819,
     6_094_728,
+    7_064_508,
+    7_067_912,
 )
 # at which seed the rarer mistakes show
 FOUND_AT = {

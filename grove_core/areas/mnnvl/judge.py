@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from itertools import chain
 from typing import Final, NamedTuple, assert_never
 
 from grove_core.areas.mnnvl.criterion import asking, opts_out
@@ -21,7 +20,7 @@ from grove_core.resources.keys import DOMAIN_TEMPLATE, MNNVL_ENABLED
 from grove_core.resources.names import domain_claim_template_name, domain_name, listed
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.coming import coming_cliques, coming_groups, refusals
+from grove_core.snapshot.coming import made_parts, refusals
 from grove_core.snapshot.size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users import parts_not_collected
@@ -119,8 +118,8 @@ class _Scene:
         self._before = failure_in(snapshot.root.status.conditions)
         refused = refusals(snapshot, Create)
         self._refused = {name: error for (kind, name), error in refused.items() if kind == DOMAIN_KIND}
-        listed_ones: Iterable[ScalingGroup | PodClique] = chain(snapshot.groups, snapshot.cliques)
-        for part in chain(listed_ones, coming_groups(snapshot), coming_cliques(snapshot)):
+        parts: tuple[ScalingGroup | PodClique, ...] = (*snapshot.groups, *snapshot.cliques, *made_parts(snapshot))
+        for part in parts:
             if not part.deleting and self.kin.get(part.replica_index) is not Kin.JOINED:
                 self.kin[part.replica_index] = Kin.JOINED if DOMAIN_TEMPLATE in part.annotations else Kin.WITHOUT
 

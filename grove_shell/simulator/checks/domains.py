@@ -40,6 +40,9 @@ class Domains(Check):
         self.places = Places(truth)
         self.deprived: set[str] = set()  # uids of parts that were made without, because their domain had failed
         self._strays: set[str] = set()  # uids of parts that an old leader made on what it saw last
+        self._mixed: set[tuple[str, int]] = (
+            set()
+        )  # where a part came late that one had sent who died, by another choice
 
     # births
 
@@ -100,7 +103,7 @@ class Domains(Check):
 
     def _is_as_its_siblings(self, part: Part) -> None:
         """All living parts of a replica use its domain, or none does."""
-        if part.uid in self._strays:
+        if part.uid in self._strays or self.places.of[part.uid] in self._mixed:
             return
         for other in self.places.siblings(self.places.of[part.uid]):
             if other.uid not in self._strays and (TEMPLATE in other.annotations) != (TEMPLATE in part.annotations):
@@ -139,13 +142,7 @@ class Domains(Check):
         """One write."""
         step = attempt.step
         if step.target.kind in _PARTS and isinstance(step.action, Create):
-            made = self.truth.cluster.world.items.get(step.target)
-            if made is None or made.uid in self.places.of:
-                return  # it was there before
-            if actor is Actor.SECOND:
-                self._strays.add(made.uid)
-            elif attempt.outcome is Outcome.DONE and isinstance(made, PodClique | ScalingGroup):
-                self._was_due(snapshot, made)
+            self._part_made(actor, snapshot, attempt)
         elif attempt.outcome is not Outcome.DONE:
             return
         elif step.target.kind == DOMAIN_KIND and isinstance(step.action, Create):
@@ -155,6 +152,17 @@ class Domains(Check):
             self._is_ours(snapshot, step)
         elif isinstance(step.action, SetStatus) and step.target == snapshot.root.ref:
             self._says_so(snapshot)
+
+    def _part_made(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+        made = self.truth.cluster.world.items.get(attempt.step.target)
+        if not isinstance(made, PodClique | ScalingGroup) or made.uid in self.places.of:
+            return  # it was there before
+        if snapshot.configuration.mnnvl != self.truth.cluster.world.configuration.mnnvl:
+            self._mixed.add((snapshot.root.uid, self.places.index_of(made)))
+        if actor is Actor.SECOND:
+            self._strays.add(made.uid)
+        elif attempt.outcome is Outcome.DONE:
+            self._was_due(snapshot, made)
 
     def _is_ours(self, snapshot: Snapshot, step: Step) -> None:
         """Domains that are shared by annotation are looked at elsewhere (checks/sharing.py)."""

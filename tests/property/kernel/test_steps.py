@@ -47,7 +47,7 @@ def test_an_attempt_is_a_step_and_an_answer() -> None:
     step = Step(Stage.CLEANUP, ONE, Delete(GUARD), BECAUSE)
     assert Attempt(step, Outcome.DONE) == Attempt(step, Outcome.DONE, "")
     assert Attempt(step, Outcome.REFUSED, "quota") != Attempt(step, Outcome.REFUSED)
-    assert len({Attempt(step, outcome) for outcome in Outcome}) == 4
+    assert len({Attempt(step, outcome) for outcome in Outcome}) == 5
 
 
 def test_pl014_two_deletions_belong_together_if_they_rest_on_one_cause() -> None:
