@@ -6,7 +6,7 @@ import pytest
 
 from tests.weather.life import NAMESPACE, Life
 from tests.weather.stage import ALWAYS, NAMES, falls_sick, lived, more_than_once, recovers, scaled, there, until
-from tests.weather.store import Address
+from tests.weather.store import Address, Json
 from tests.weather.virtual_time import run_in_virtual_time, seconds
 
 
@@ -144,3 +144,56 @@ def test_op104_what_is_refused_meanwhile_is_not_tried_at_every_change(rules: str
 
     life = run_in_virtual_time(lived(rules, nothing_is_shown, replicas=2))
     assert not life.faults, life.faults
+
+
+@pytest.mark.req("PL-029")
+@pytest.mark.parametrize("pause", [13.5, 60])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_op104_an_update_deletes_what_it_has_to(rules: str, pause: float) -> None:
+    """Somebody gives the clique that is due another image: it is nobody's end."""
+
+    def with_another_image(raw: Json) -> None:
+        raw["spec"]["template"]["cliques"][2]["spec"]["podSpec"]["containers"][0]["image"] = "new:1"
+
+    async def nothing_is_shown(life: Life) -> None:
+        life.judges = False
+        falls_sick(life, "one-0-g-0-x")
+        await asyncio.sleep(55)
+        life.climate.blind = 503
+        await asyncio.sleep(pause)
+        life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), with_another_image)
+        await asyncio.sleep(60)
+        specs = [one["spec"]["podSpec"] for one in life.cliques() if one["metadata"]["name"].endswith("-x")]
+        assert "new:1" in {spec["containers"][0]["image"] for spec in specs}
+        life.climate.blind = 0
+
+    life = run_in_virtual_time(lived(rules, nothing_is_shown))
+    assert not life.faults, life.faults
+    assert more_than_once(life) == set()
+
+
+@pytest.mark.req("GF-093")
+@pytest.mark.req("PL-029")
+@pytest.mark.parametrize(("sooner", "later"), [(10, 58.5), (50, 30), (30, 50)])
+def test_op104_no_flag_tells_of_an_end_whose_cause_is_taken_away(sooner: float, later: float) -> None:
+    """The group is breached as well, so it is due later; a flag would spare it for good."""
+
+    async def nothing_is_shown(life: Life) -> None:
+        cause = Address("PodClique", NAMESPACE, "one-0-b")
+        falls_sick(life, "one-0-b")
+        await asyncio.sleep(sooner)
+        falls_sick(life, "one-0-g-0-x")
+        await asyncio.sleep(later)
+        life.store.change(cause, lambda raw: raw["metadata"].update(finalizers=[]))
+        life.store.delete(cause, {})
+        await asyncio.sleep(5)
+        life.climate.blind = 0
+        await until(lambda: bool(life.ended))
+
+    async def blind_from_the_start(life: Life) -> None:
+        life.climate.blind = 503
+        await nothing_is_shown(life)
+
+    life = run_in_virtual_time(lived("field", blind_from_the_start))
+    assert not life.faults, life.faults
+    assert life.ended.keys() == NAMES
