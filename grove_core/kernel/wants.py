@@ -175,9 +175,8 @@ def _stronger(one: Want, other: Want) -> Want:
         strong, weak = (one, other) if _strength(one) > _strength(other) else (other, one)
         if not isinstance(weak, Status) or not (weak.is_urgent or weak.end_of):
             return strong
-        if isinstance(strong, Absent):
-            spare = replace(weak, otherwise=None) if weak.is_urgent else None
-            return replace(strong, otherwise=strong.otherwise or spare)
+        if isinstance(strong, Absent) and weak.is_urgent:
+            return replace(strong, otherwise=strong.otherwise or replace(weak, otherwise=None))
         if not isinstance(strong, Applied):
             return strong
         if weak.otherwise is None:

@@ -28,7 +28,7 @@ def ended_by(steps: Iterable[Step]) -> AbstractSet[Ref]:
     return {step.target for step in steps if is_end(step)}
 
 
-def put_off(steps: Iterable[Step], because: str) -> tuple[Attempt, ...]:
+def unasked(steps: Iterable[Step], because: str) -> tuple[Attempt, ...]:
     """An end that is not tried, for the server could not be asked first; it stands for all of them (PL-029)."""
     return tuple(Attempt(step, Outcome.UNASKED, because) for step in islice(filter(is_end, steps), 1))
 

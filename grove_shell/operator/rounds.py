@@ -20,7 +20,7 @@ from grove_shell.client.api import Unreachable
 from grove_shell.client.lists import NotListed
 from grove_shell.controller.act_at_once import act_at_once
 from grove_shell.controller.look import Follower, Look
-from grove_shell.operator.last_look import LastLook, ended_by, put_off
+from grove_shell.operator.last_look import LastLook, ended_by, unasked
 from grove_shell.operator.pace import Due, Pace
 from grove_shell.operator.turns import Turn
 from grove_shell.world.homes import Home
@@ -220,7 +220,9 @@ class Rounds:
         found = self._judge(home, stands)
         if fault is None or found is None or not ended_by(found.plan.steps):
             return found
-        stands += turn.put_off(put_off(found.plan.steps, str(fault)))
+        ends = unasked(found.plan.steps, str(fault))
+        turn.put_off(ends)
+        stands += ends
         seen = replace(found.seen, attempts=stands)
         return _Judgement(seen, self._plan(seen), stands)
 

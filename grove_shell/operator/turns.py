@@ -111,13 +111,12 @@ class Turn:
             self.again = True
             self.wake()
 
-    def put_off(self, ends: tuple[Attempt, ...]) -> tuple[Attempt, ...]:
-        """Ends before which the server could not be asked wait like refused ones (OP-104); returned as they are."""
+    def put_off(self, ends: tuple[Attempt, ...]) -> None:
+        """Ends before which the server could not be asked wait like refused ones (OP-104)."""
         stood = bool(self.refused)
         self.refused = (*self.refused, *ends)
         self.leave_alone()
         self.retry(stood=stood)
-        return ends
 
     def forget_unwanted(self, plan: Plan, seen: Snapshot) -> None:
         """What failed and nobody wants any more; what waited for it is looked at without it (OP-103)."""

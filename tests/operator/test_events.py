@@ -21,7 +21,7 @@ from grove_core.resources.keys import SET_FINALIZER
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.look import Look
 from grove_shell.operator.events import Events, Told, told_of
-from grove_shell.operator.last_look import put_off
+from grove_shell.operator.last_look import unasked
 from tests.operator.answering import asked
 from tests.property.strategies.worlds import World, is_termination, storms
 from tests.property.workload.sets import applied, clique_raw, set_raw
@@ -81,7 +81,7 @@ def test_op042_an_end_that_is_put_off_is_not_announced(world: World, rules: str)
     """Those that are not are told as they were before."""
     start = world.snapshot
     plan = reconcile(start, rule_set(rules))
-    attempts = tuple(put_off(plan.steps, "away"))
+    attempts = unasked(plan.steps, "away")
     causes = {ref for step in plan.steps for ref in causes_of(step.action)}
     later = reconcile(replace(start, attempts=attempts), rule_set(rules))
     announced = [told for told in told_of(later) if told.reason == "GangTerminated"]

@@ -180,6 +180,7 @@ def test_op104_no_flag_tells_of_an_end_whose_cause_is_taken_away(sooner: float, 
 
     async def nothing_is_shown(life: Life) -> None:
         cause = Address("PodClique", NAMESPACE, "one-0-b")
+        life.climate.blind = 503
         falls_sick(life, "one-0-b")
         await asyncio.sleep(sooner)
         falls_sick(life, "one-0-g-0-x")
@@ -190,10 +191,6 @@ def test_op104_no_flag_tells_of_an_end_whose_cause_is_taken_away(sooner: float, 
         life.climate.blind = 0
         await until(lambda: bool(life.ended))
 
-    async def blind_from_the_start(life: Life) -> None:
-        life.climate.blind = 503
-        await nothing_is_shown(life)
-
-    life = run_in_virtual_time(lived("field", blind_from_the_start))
+    life = run_in_virtual_time(lived("field", nothing_is_shown))
     assert not life.faults, life.faults
     assert life.ended.keys() == NAMES

@@ -40,9 +40,7 @@ class Domains(Check):
         self.places = Places(truth)
         self.deprived: set[str] = set()  # uids of parts that were made without, because their domain had failed
         self._strays: set[str] = set()  # uids of parts that an old leader made on what it saw last
-        self._mixed: set[tuple[str, int]] = (
-            set()
-        )  # where a part came late that one had sent who died, by another choice
+        self._mixed: set[tuple[str, int]] = set()  # where a part came late, from one who died and chose otherwise
 
     # births
 
