@@ -186,6 +186,10 @@ class Outcome(Enum):
     """It was not tried: the server has to be asked first, and did not say what there is (PL-029)."""
 
 
+FAILURES: Final = frozenset({Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE})
+"""How a step comes out that was tried, and that nobody can say was done."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """A step that was to be tried, and how the world answered. Part of the next snapshot: outcomes are observations."""

@@ -10,6 +10,7 @@ from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import stands_breached
+from grove_core.resources.topology_use import CLIQUE_KIND
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.overtaken import tells_of_breach, tells_that_a_breach_is_over
 from grove_core.snapshot.snapshot import Snapshot
@@ -18,7 +19,7 @@ _Write: TypeAlias = tuple[Ref, type[Action], str, bool]
 
 
 def unfinished_after(before: Iterable[Attempt], answers: Iterable[Attempt]) -> tuple[Attempt, ...]:
-    """What failed of ends and breaches and was not tried again, oldest first. Linear. Who plans to rest hands it on.
+    """What failed and matters to others, and was not tried again, oldest first. Linear. Who plans to rest hands it on.
 
     That a breach was over stays known until something of that object's status is written: without it nobody could tell
     that the next breach began anew (GT-067). What was refused is among it as a conflict: in that form it stands in no
@@ -33,7 +34,7 @@ def unfinished_after(before: Iterable[Attempt], answers: Iterable[Attempt]) -> t
     written = {_write_of(one.step) for one in found if one.outcome is Outcome.DONE}
     left = {_slot_of(one.step): one for one in before if _stays(one.step, tried, written)}
     for one in found:
-        if one.outcome is Outcome.DONE or not (is_of_end(one.step) or tells_of_breach(one.step)):
+        if one.outcome is Outcome.DONE or not (_is_of_several(one.step) or tells_of_breach(one.step)):
             continue
         slot = _slot_of(one.step)
         for older in {(slot[0], False), slot}:  # a breach that was told before this one is over, too
@@ -46,8 +47,8 @@ def still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snapshot) -> t
     """Without what nobody wants any more. Linear.
 
     What tells of a breach matters for as long as the object stands breached, whatever is planned for it: also what is
-    to be deleted may stay, and recover. Of ends all matters where a plan could judge nothing, so that nobody knows what
-    is wanted, and a status that another write of the same object hides (PL-013).
+    to be deleted may stay, and recover. Of ends and deletions all matters where a plan could judge nothing, so that
+    nobody knows what is wanted, and a status that another write of the same object hides (PL-013).
 
     Args:
         unfinished: what was.
@@ -68,9 +69,14 @@ def still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snapshot) -> t
         if tells_of_breach(step) and (target, uid) in breached:
             return True
         is_of_plan = write in wanted or target in held or plan.root in held
-        return is_of_end(step) and (is_of_plan or (kind is SetStatus and tells and target in hidden))
+        return _is_of_several(step) and (is_of_plan or (kind is SetStatus and tells and target in hidden))
 
     return tuple(one for one in found if matters(one.step))
+
+
+def _is_of_several(step: Step) -> bool:
+    """Whether it is of an end, or deletes a PodClique, so that others may go for it (GF-091, WL-236)."""
+    return is_of_end(step) or (isinstance(step.action, Delete) and step.target.kind == CLIQUE_KIND)
 
 
 def _stays(step: Step, tried: set[_Write], written: set[_Write]) -> bool:

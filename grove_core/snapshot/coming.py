@@ -1,4 +1,4 @@
-"""What was to be made a moment ago: what no listing shows yet although it is in use, and what was refused."""
+"""What was to be made or deleted a moment ago: what no listing shows yet although it is in use, and what failed."""
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -6,7 +6,7 @@ from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Create, Make, Outcome
+from grove_core.kernel.steps import FAILURES, Create, Delete, Make, Outcome
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
@@ -55,6 +55,15 @@ def creations(
         action, ref = attempt.step.action, attempt.step.target
         if isinstance(action, Create) and ref.kind in kinds and attempt.outcome in outcomes:
             yield ref, action.manifest
+
+
+def stuck_in(snapshot: Snapshot) -> AbstractSet[tuple[Ref, str]]:
+    """What could not be deleted lately, with its uid: in whatever version it is by now, nothing says that it can be."""
+    return {
+        (attempt.step.target, attempt.step.action.guard.uid)
+        for attempt in snapshot.attempts
+        if attempt.outcome in FAILURES and isinstance(attempt.step.action, Delete)
+    }
 
 
 def refusals(snapshot: Snapshot, action: type[Make]) -> Mapping[tuple[str, str], str]:

@@ -147,9 +147,10 @@ def updated(life: Life, _clique: Json, root: str) -> None:
 
 
 async def replaced(life: Life, _clique: Json, root: str) -> None:
-    """Deleted, and made anew as soon as it is gone, however bad the weather."""
-    address = Address("PodCliqueSet", NAMESPACE, root)
+    """Deleted, and made anew as soon as it is gone, however bad the weather; nobody forbids for ever that it goes."""
+    address, climate = Address("PodCliqueSet", NAMESPACE, root), life.climate
     let_go(life, {}, "")
+    climate.denied = climate.kept = climate.fixed = ""
     life.store.delete(address, {}, foreground=life.chance.random() < 0.5)
     for _ in range(_LONG):
         await asyncio.sleep(1)

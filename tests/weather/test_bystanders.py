@@ -188,3 +188,27 @@ def test_gt067_who_recovered_and_leaves_is_no_cause(rules: str, code: int) -> No
     assert not life.faults, life.faults
     assert not life.ended
     assert "one-0-b" not in there(life)
+
+
+@pytest.mark.req("OP-103")
+@pytest.mark.parametrize("code", [403, 409, 503])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_wl236_who_is_updated_with_one_that_cannot_be_deleted_goes_once(rules: str, code: int) -> None:
+    """Nobody knows it the first time; from then on it waits for the other one."""
+
+    def with_another_image(raw: Json) -> None:
+        raw["spec"]["template"]["cliques"][2]["spec"]["podSpec"]["containers"][0]["image"] = "new:1"
+
+    async def it_is_updated(life: Life) -> None:
+        life.judges = False
+        life.climate.kept, life.climate.kept_by, life.climate.kept_for = "one-0-g-0-x", code, ALWAYS
+        life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), with_another_image)
+        before = there(life)
+        await asyncio.sleep(180)
+        assert there(life)["one-0-g-0-x"] == before["one-0-g-0-x"]
+        life.climate.kept_for = 0
+
+    life = run_in_virtual_time(lived(rules, it_is_updated))
+    assert not life.faults, life.faults
+    assert len(life.ended["one-0-g-0-y"]) == 1
+    assert is_well(life)

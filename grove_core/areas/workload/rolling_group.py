@@ -1,6 +1,7 @@
 """Rolling the replicas of one scaling group, so that enough of them are available all the time (WL-218 to WL-221)."""
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from grove_core.areas.workload.blueprint import CliquePart, GroupPart
@@ -8,6 +9,8 @@ from grove_core.areas.workload.roll import NOTHING, Roll
 from grove_core.areas.workload.rolling_clique import outdated_in
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Absent, Withheld
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
@@ -58,7 +61,11 @@ def _are_of_old(clique: PodClique, pods: Sequence[Pod]) -> bool:
 
 
 def roll_group(
-    group: ScalingGroup, replicas: Sequence[GroupReplica], extra: GroupReplica | None, generation: str
+    group: ScalingGroup,
+    replicas: Sequence[GroupReplica],
+    extra: GroupReplica | None,
+    generation: str,
+    stuck: AbstractSet[tuple[Ref, str]] = frozenset(),
 ) -> Roll:
     """One round of the update of a group.
 
@@ -67,6 +74,7 @@ def roll_group(
         replicas: those that it wants.
         extra: the one beyond them, if there is one.
         generation: what its status names while the update runs (WL-224).
+        stuck: what could not be deleted so far, with its uid; the others of its replica stay with it (WL-236).
     """
     outdated = [replica for replica in replicas if replica.outdated]
     lacking = [replica for replica in replicas if not replica.available]
@@ -80,25 +88,31 @@ def roll_group(
         return NOTHING
     ready_to_go = [replica for replica in outdated if replica.available]
     surge = needed == group.replicas and (stands_in or bool(ready_to_go and available >= needed))
-    going_down = [replica for replica in outdated if not replica.available]
-    absents = [absent for replica in going_down for absent in _absents(group, replica, Why.OUTDATED_NOT_AVAILABLE)]
-    held: tuple[Withheld, ...] = ()
-    if (ready_to_go or lacking) and not absents:
+    going, why = [replica for replica in outdated if not replica.available], Why.OUTDATED_NOT_AVAILABLE
+    held: list[Withheld] = []
+    if (ready_to_go or lacking) and not going:
         others = [replica for replica in lacking if not replica.outdated and not replica.has_no_room]
         is_extra_up = extra is None or extra.available
         if ready_to_go and available > needed and not others and is_extra_up:
-            absents += _absents(group, ready_to_go[0], Why.OUTDATED_REPLICA)
+            going, why = ready_to_go[:1], Why.OUTDATED_REPLICA
         else:
             waits = Why.GROUP_UPDATE_WAITS.because(group.ref, left=len(outdated), available=available, needed=needed)
             waited = [replica.index for replica in lacking if not replica.outdated] or (
                 [group.replicas] if not is_extra_up else []
             )
             whom = (Why.REPLICA_NOT_AVAILABLE.because(group.ref, replica=index) for index in waited[:1])
-            held = (Withheld(group.ref, (waits, *whom)),)
-    return Roll(runs=True, surge=surge, absents=tuple(absents), held=held)
+            held.append(Withheld(group.ref, (waits, *whom)))
+    absents: list[Absent] = []
+    for replica in going:
+        because = why.because(group.ref, replica=replica.index)
+        remain = [clique for clique in replica.cliques if (clique.ref, clique.uid) in stuck]
+        absents += [Absent(clique.ref, clique.guard, (because,)) for clique in remain or replica.cliques]
+        held += _staying(replica, remain, because)
+    return Roll(runs=True, surge=surge, absents=tuple(absents), held=tuple(held))
 
 
-def _absents(group: ScalingGroup, replica: GroupReplica, why: Why) -> Iterator[Absent]:
-    because = (why.because(group.ref, replica=replica.index),)
-    for clique in replica.cliques:
-        yield Absent(clique.ref, clique.guard, because)
+def _staying(replica: GroupReplica, remain: Sequence[PodClique], because: Reason) -> Iterator[Withheld]:
+    """Who would be deleted and made again at every look while a member of the replica cannot be deleted (WL-236)."""
+    for clique in replica.cliques if remain else ():
+        if clique not in remain:
+            yield Withheld(clique.ref, (Why.MEMBER_REMAINS.because(clique.ref, member=remain[0].ref.short), because))

@@ -20,6 +20,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import stands_breached
 from grove_core.resources.template import ON_DELETE
+from grove_core.snapshot.coming import stuck_in
 
 _NOBODY: Final = -1
 _NO_WISHES: Final = Desired()
@@ -114,7 +115,7 @@ def _roll(
     scene: Scene, states: tuple[ReplicaState, ...], current: ReplicaState, generation: str, updated: frozenset[str]
 ) -> Rollout:
     """One round of the update of the current replica."""
-    pods_of = scene.snapshot.pods_of
+    pods_of, stuck = scene.snapshot.pods_of, stuck_in(scene.snapshot)
     wants: list[Want] = []
     held: list[Withheld] = []
     cliques: dict[str, Roll] = {}
@@ -128,7 +129,7 @@ def _roll(
         group = scene.groups.get(group_part.name)
         if group is not None:
             found = current.groups[group_part.name]
-            groups[group_part.name] = roll_group(group, found, _extra_of(scene, group, found), generation)
+            groups[group_part.name] = roll_group(group, found, _extra_of(scene, group, found), generation, stuck)
     for roll in (*cliques.values(), *groups.values()):
         wants += roll.absents
         held += roll.held

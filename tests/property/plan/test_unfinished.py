@@ -1,5 +1,6 @@
 """What failed of ends and breaches is known until it is tried again, written or wanted by nobody (OP-103)."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -41,9 +42,15 @@ def ended(version: str = "1") -> Step:
     return Step(Stage.CLEANUP, CLIQUE.ref, Delete(Guard(CLIQUE.uid, version), ((ROOT, Guard("r", "1")),)), ())
 
 
+def deleted(version: str = "1") -> Step:
+    """The deletion of a member of a replica that is updated."""
+    return replace(ended(version), action=Delete(Guard(CLIQUE.uid, version)))
+
+
 OVER: Final = told(breach(Truth.FALSE))
 ANEW: Final = told(breach(Truth.TRUE, 1), "2")
 MADE: Final = Step(Stage.WORKLOAD, CLIQUE.ref, Create(FrozenMap({})), ())
+PART: Final = replace(deleted(), target=replace(CLIQUE.ref, kind="ConfigMap"))
 CHANGED: Final = Step(Stage.WORKLOAD, CLIQUE.ref, Apply(FrozenMap({}), Guard(CLIQUE.uid, "3")), ())
 
 
@@ -67,8 +74,9 @@ ROUNDS: Final = st.lists(
 
 class TestOP103:
     """What was refused, and what failed of an end, MUST be the same to every judgement of one round, the last before a
-    deletion too, and what failed of an end, or of a status that tells of a breach, be told to each until that is tried
-    again or nobody wants it any more, and that a breach was over for as long as it stands as breached.
+    deletion too, and what failed of an end, of the deletion of a PodClique, or of a status that tells of a breach, be
+    told to each until that is tried again or nobody wants it any more, and that a breach was over for as long as it
+    stands as breached.
     """
 
     @pytest.mark.req("GT-067")
@@ -99,12 +107,14 @@ class TestOP103:
             assert all(one.outcome is not Outcome.REFUSED for one in unfinished), "it stands in no way"
         event(f"was over: {was_over}")
 
-    def test_what_failed_of_an_end_is_known_until_it_is_tried_again(self) -> None:
-        assert steps_of(unfinished_after((), [no(ended()), no(MADE), no(CHANGED)])) == [ended()]
-        assert steps_of(unfinished_after([no(ended())], [no(MADE), no(OVER)])) == [ended(), OVER]
-        assert steps_of(unfinished_after([no(ended())], [no(ended("2"))])) == [ended("2")]
-        assert not unfinished_after([no(ended())], [no(ended("2"), Outcome.DONE)])
-        assert unfinished_after((), [no(ended(), Outcome.UNREACHABLE)]) == (no(ended(), Outcome.UNREACHABLE),)
+    @pytest.mark.req("WL-236")
+    @pytest.mark.parametrize("gone", [ended, deleted], ids=["of an end", "of anything else"])
+    def test_a_deletion_that_failed_is_known_until_it_is_tried_again(self, gone: Callable[..., Step]) -> None:
+        assert steps_of(unfinished_after((), [no(gone()), no(MADE), no(CHANGED), no(PART)])) == [gone()]
+        assert steps_of(unfinished_after([no(gone())], [no(MADE), no(OVER)])) == [gone(), OVER]
+        assert steps_of(unfinished_after([no(gone())], [no(gone("2"))])) == [gone("2")]
+        assert not unfinished_after([no(gone())], [no(gone("2"), Outcome.DONE)])
+        assert unfinished_after((), [no(gone(), Outcome.UNREACHABLE)]) == (no(gone(), Outcome.UNREACHABLE),)
 
     @pytest.mark.req("GT-067")
     def test_what_is_written_since_makes_an_end_of_what_was_known_of_a_breach(self) -> None:
@@ -136,8 +146,12 @@ class TestOP103:
             (plan_of(held=(replace(CLIQUE.ref, name="another"),)), False),
         ],
     )
-    def test_of_an_end_nobody_is_told_what_nobody_wants(self, plan: Plan, *, stays: bool) -> None:
-        assert still_wanted([no(ended())], plan, SEEN) == ((no(ended()),) if stays else ())
+    @pytest.mark.req("WL-236")
+    @pytest.mark.parametrize("gone", [ended, deleted], ids=["of an end", "of anything else"])
+    def test_of_a_deletion_nobody_is_told_what_nobody_wants(
+        self, gone: Callable[..., Step], plan: Plan, *, stays: bool
+    ) -> None:
+        assert still_wanted([no(gone())], plan, SEEN) == ((no(gone()),) if stays else ())
         assert not still_wanted((), plan, SEEN)
 
     @pytest.mark.req("PL-013")

@@ -5,7 +5,12 @@ from dataclasses import replace
 import pytest
 
 from grove_core.areas.workload.rules import Why
+from grove_core.kernel.refs import Guard
+from grove_core.kernel.steps import FAILURES, Attempt, Delete, Outcome, Step
+from grove_core.reconcile import reconcile
 from grove_core.resources.template import UpdateStrategy
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.workload.life import Life
 from tests.property.workload.rested import GROUP, held, rested, whys
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -110,3 +115,55 @@ def test_wl223_the_next_replica_waits_for_a_member_that_is_not_there_yet() -> No
         }
         assert len(missing) < 2
         life.kubelet()
+
+
+def looked(life: Life) -> Snapshot:
+    seen = life.look()
+    assert seen is not None
+    return seen
+
+
+def ended_in(seen: Snapshot) -> list[Step]:
+    return [step for step in reconcile(seen).steps if isinstance(step.action, Delete)]
+
+
+@pytest.mark.parametrize("outcome", sorted(FAILURES, key=str))
+@pytest.mark.parametrize("who", ["a", "b"])
+@pytest.mark.parametrize("is_well", [True, False], ids=["while it is well", "while it is not"])
+def test_wl236_while_a_member_cannot_be_deleted_the_others_of_its_replica_stay(
+    *, is_well: bool, who: str, outcome: Outcome
+) -> None:
+    """Only the template of one of them has changed, so the other would be made again as it was."""
+    both = {**GROUP, "cliqueNames": ["a", "b"]}
+    life = rested(set_raw(clique_raw("a", 1), clique_raw("b", 1), groups=(both,)))
+    for pod in life.pods("llm-0-pool-0-a") if not is_well else ():
+        life.world.put_pod(replace(pod, ready=False))
+    life.new_image("v2", "a")
+    while not ended_in(looked(life)):
+        life.round()
+    seen = looked(life)
+    ended = ended_in(seen)
+    assert {step.target.name for step in ended} == {"llm-0-pool-0-a", "llm-0-pool-0-b"}
+    (stuck,) = (step for step in ended if step.target.name.endswith(who))
+    plan = reconcile(replace(seen, attempts=(*seen.attempts, Attempt(stuck, outcome, "change freeze"))))
+    gone = [step for step in plan.steps if isinstance(step.action, Delete)]
+    assert gone == ([] if outcome is Outcome.REFUSED else [stuck])
+    (other,) = (step for step in ended if step is not stuck)
+    (held,) = (one for one in plan.withheld if one.target == other.target)
+    assert held.because[0].rule is Why.MEMBER_REMAINS
+    assert held.because[1:] == other.because
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["of another version", "of another uid"])
+def test_wl236_who_could_not_be_deleted_is_the_same_in_each_version(*, kept: bool) -> None:
+    life = rested(set_raw(clique_raw("a", 1), clique_raw("b", 1), groups=({**GROUP, "cliqueNames": ["a", "b"]},)))
+    life.new_image("v2", "a")
+    while not ended_in(looked(life)):
+        life.round()
+    seen = looked(life)
+    ended = ended_in(seen)
+    guard = ended[0].action.guard
+    assert guard is not None
+    before = Delete(Guard(guard.uid, "before") if kept else Guard("another", guard.resource_version))
+    attempt = Attempt(replace(ended[0], action=before), Outcome.REFUSED, "change freeze")
+    assert ended_in(replace(seen, attempts=(*seen.attempts, attempt))) == (ended[:1] if kept else ended)

@@ -12,7 +12,7 @@ from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Delete, Outcome, SetStatus, Step
+from grove_core.kernel.steps import FAILURES, Delete, SetStatus, Step
 from grove_core.kernel.times import parse_time
 from grove_core.resources.keys import TERMINATION_IN_PROGRESS
 from grove_core.resources.meta import Resource
@@ -45,12 +45,13 @@ class Untold(NamedTuple):
 
 
 _NOTHING: Final = Unfinished()
-_NO_FAILURE: Final = frozenset({Outcome.DONE, Outcome.UNASKED})  # what was not tried has not begun
 
 
 def unfinished_in(snapshot: Snapshot) -> Unfinished:
     """The ends that are not through, and those that no flag tells of. What is gone or was another's counts as gone."""
-    failed = [attempt.step for attempt in snapshot.attempts if attempt.outcome not in _NO_FAILURE]
+    failed = [
+        attempt.step for attempt in snapshot.attempts if attempt.outcome in FAILURES
+    ]  # what was not tried has not begun
     if not failed:
         return _NOTHING
     there = {one.ref: one for one in (snapshot.root, *snapshot.groups, *snapshot.cliques)}
