@@ -189,8 +189,10 @@ def test_gf091_each_answer_tells_what_it_tells_alone(answers: list[tuple[Step, O
     event(f"{len(together.causes)} replicas, {len(together.untold)} flags")
 
 
-def test_gf091_what_was_done_tells_of_nothing() -> None:
-    assert unfinished(SEEN, *SOME, outcome=Outcome.DONE) == Unfinished()
+@pytest.mark.req("PL-029")
+@pytest.mark.parametrize("outcome", [Outcome.DONE, Outcome.UNASKED])
+def test_gf091_what_was_done_tells_of_nothing_nor_what_was_not_tried(outcome: Outcome) -> None:
+    assert unfinished(SEEN, *SOME, outcome=outcome) == Unfinished()
 
 
 SOON, DUE = Breach(A0.ref, NOW - timedelta(hours=1), DELAY), Breach(A0.ref, NOW - timedelta(hours=5), DELAY)
