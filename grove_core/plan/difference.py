@@ -59,11 +59,10 @@ def difference(
     withheld = list(desired.held_back)
     held_of: dict[Ref, Step] = {}  # cause -> the first step that rests on it and is held back
     untold: Step | None = None
-    wanted = sorted(_with_tolls(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
+    wants = desired.wants if unasked is None else tuple(map(_whoever_ends, desired.wants))
+    wanted = sorted(_with_tolls(map(_step_for, wants), view), key=lambda step: step.sort_key)
     causes = {ref for step in wanted for ref in causes_of(step.action)}
-    spare = (
-        want.otherwise for want in desired.wants if isinstance(want, Status | Absent) and want.otherwise is not None
-    )
+    spare = (want.otherwise for want in wants if isinstance(want, Status | Absent) and want.otherwise is not None)
     otherwise = {want.target: _step_for(want) for want in spare if want.target not in causes}
     stays = _causes_that_stay(wanted, refused.keys()) if refused else {}
     for step in wanted:
@@ -94,9 +93,17 @@ def difference(
 
 
 def _refusal_of(step: Step, refused: Mapping[Aim, Attempt]) -> Attempt | None:
-    """How it was refused a moment ago; a status that says of a breach what that did not is another (PL-012)."""
+    """How it was refused a moment ago; a status or a deletion that tells of more than that did is another (PL-012)."""
     attempt = refused.get(step.aim) if refused else None
-    return None if attempt is None or tells_another_breach(step, attempt.step) else attempt
+    if attempt is None or tells_another_breach(step, attempt.step) or _rests_on_more(step, attempt.step):
+        return None
+    return attempt
+
+
+def _rests_on_more(step: Step, before: Step) -> bool:
+    """Whether it is a companion's deletion, and what was tried was for no end, or not for all that this one is for."""
+    is_companion = isinstance(step.action, Delete) and step.stage is not Stage.CAUSE
+    return is_companion and not causes_of(step.action) <= causes_of(before.action)
 
 
 def _rests(step: Step, spare: Step | None, refused: Mapping[Aim, Attempt]) -> Iterator[Step]:
@@ -151,6 +158,13 @@ def _action_for(want: Want) -> tuple[Stage, Action]:
             return Stage.CLEANUP, DropFinalizer(want.finalizer, want.guard)
         case _:
             assert_never(want)
+
+
+def _whoever_ends(want: Want) -> Want:
+    """What is wanted of an object whether it is ended or not (PL-029)."""
+    if isinstance(want, Absent) and want.anyhow is not None:
+        return replace(want.anyhow, otherwise=want.otherwise)
+    return want
 
 
 def _silence(step: Step, unasked: Attempt | None) -> Reason | None:

@@ -1,12 +1,17 @@
 """The shapes of a ComputeDomain and of a claim to it, side by side (D2, D14); and which of them a cluster reads."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Ref
+from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, DomainShape, MnnvlMode, Served
 from grove_core.resources.keys import CLAIM_VERSIONS, NVIDIA
+from grove_core.resources.owned import CLAIM_KIND
 
 _ALPHA: Final = "resource.nvidia.com/v1alpha1"
 
@@ -82,6 +87,18 @@ CLAIM_DIALECTS: Final[Mapping[str, ClaimDialect]] = MappingProxyType(
         _V1BETA1: ClaimDialect(_V1BETA1, _flat_claim),
     }
 )
+
+
+_VERSIONS: Final[Mapping[str, AbstractSet[str]]] = MappingProxyType(
+    {DOMAIN_KIND: frozenset(one.api_version for one in DIALECTS.values()), CLAIM_KIND: frozenset(CLAIM_VERSIONS)}
+)
+
+
+def names_of(ref: Ref) -> Iterator[Ref]:
+    """The same object in each version in which Grove may write it, first the one that is asked about (SM-095)."""
+    yield ref
+    for version in sorted(_VERSIONS.get(ref.kind, frozenset()) - {ref.api_version}):
+        yield replace(ref, api_version=version)
 
 
 def claim_dialect_of(served: Served) -> ClaimDialect:

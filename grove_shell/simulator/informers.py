@@ -59,8 +59,8 @@ class Informers:
             self._permute(self.shuffle)
 
     def has_seen(self, kind: str, at: int) -> bool:
-        """Whether everything that was written to a kind at a moment has arrived."""
-        return self._horizon[kind_of(kind)] >= at
+        """Whether everything that was written to a kind at a moment has arrived; within it more may be written."""
+        return at < self.cluster.agenda.now and at <= self._horizon[kind_of(kind)]
 
     @property
     def following(self) -> int | None:

@@ -24,6 +24,7 @@ from grove_core.kernel.steps import (
     Step,
 )
 from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.dialects import names_of
 from grove_core.resources.membership import sharer_in, sharer_of
 from grove_core.resources.owned import Owned
 from grove_core.resources.pod import Pod
@@ -82,7 +83,7 @@ class MemoryWorld(Lifetimes):
             return self._create(step, action)
         if isinstance(action, Ensure):
             return self._ensure(step, action)
-        item = self.pod(step.target) if step.target.kind == "Pod" else self.items.get(step.target)
+        item = self.pod(step.target) if step.target.kind == "Pod" else self._item(step.target)
         if item is None:
             return Attempt(step, Outcome.CONFLICT, "not found")
         refusal = refusal_of(step, item, action)
@@ -101,7 +102,7 @@ class MemoryWorld(Lifetimes):
 
     def _ensure(self, step: Step, action: Ensure) -> Attempt:
         """Create, or be content with what serves the same user (PL-022)."""
-        found = self.items.get(step.target)
+        found = self._item(step.target)
         if found is None:
             return self._create(step, action)
         if not isinstance(found, Owned | ComputeDomain) or sharer_of(found.labels) != sharer_in(action.manifest):
@@ -118,7 +119,7 @@ class MemoryWorld(Lifetimes):
             )
         except MalformedObject as fault:
             return Attempt(step, Outcome.REFUSED, "; ".join(map(str, fault.problems)))
-        there = self.pod_of_name(ref) if isinstance(item, Pod) else self.items.get(ref)
+        there = self.pod_of_name(ref) if isinstance(item, Pod) else self._item(ref)
         if there is not None:
             return as_found(step, there, item)
         self._made[ref.short] += 1
@@ -130,6 +131,10 @@ class MemoryWorld(Lifetimes):
         if item.owner_uid and not self.has(item.owner_uid):
             self.delete(ref)  # the garbage collector does, as soon as it sees that there is no such owner
         return Attempt(step, Outcome.DONE)
+
+    def _item(self, ref: Ref) -> Stored | None:
+        """What has this name, in whatever version of its API group it was written (SM-095)."""
+        return next((self.items[one] for one in names_of(ref) if one in self.items), None)
 
     def new_uid(self, ref: Ref) -> str:
         """For an object that is put there now: no two have the same, in whatever namespaces (SM-093)."""

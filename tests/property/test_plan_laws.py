@@ -299,7 +299,8 @@ class TestPL010:
 
 class TestPL012:
     """A step that was refused a moment ago, on an object that has not changed since, MUST be withheld with the server's
-    words until a later try, unless it is a status that says of a breach what the refused one did not.
+    words until a later try, unless it is a status that says of a breach what the refused one did not, or the deletion
+    of a companion that rests on something which that of the refused one did not rest on.
     """
 
     @given(worlds())

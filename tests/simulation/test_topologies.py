@@ -12,6 +12,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Apply, Outcome, Stage, Step
 from grove_core.resources.cluster_topology import ClusterTopology, topology_ref
 from grove_core.resources.keys import TOPOLOGY_FINALIZER
+from grove_core.resources.placement import Pack
 from grove_core.resources.podgang import PodGang
 from grove_shell.simulator.cluster import is_live
 from grove_shell.simulator.fields import WRITTEN
@@ -187,6 +188,28 @@ def test_sm067_a_pod_that_is_bound_away_from_its_gang_is_found() -> None:
     with pytest.raises(Violated) as found:
         simulation.cluster.tell()
     assert found.value.violation.code == "B6"
+
+
+def test_sm067_a_pod_is_not_bound_away_by_what_its_gang_requires_of_others() -> None:
+    """Of them it may be told only after they were bound: nobody sees at once what the scheduler did."""
+    simulation, _ = played(packed(clique_raw("a", 2, 2), clique_raw("b", 1, 1), domain=""))
+    found = gang(simulation, "llm-0")
+    near = found.placement._replace(cliques=(("llm-0-a", Pack(RACK, "")),))
+    simulation.cluster.put(replace(found, placement=near))
+    far = [pod for pod in simulation.cluster.pods() if "-a-" in pod.name]
+    for pod, node in zip(far, ("n0-0", "n1-0"), strict=True):
+        simulation.cluster.put_pod(replace(pod, node=node))
+    (other,) = (pod for pod in simulation.cluster.pods() if "-b-" in pod.name)
+    simulation.cluster.put_pod(replace(other, node=""))
+    simulation.cluster.tell()
+    simulation.cluster.put_pod(replace(other, node="n0-1"))
+    simulation.cluster.tell()
+    simulation.cluster.put_pod(replace(far[0], node=""))
+    simulation.cluster.tell()
+    simulation.cluster.put_pod(replace(far[0], node="n0-0"))
+    with pytest.raises(Violated) as wrong:
+        simulation.cluster.tell()
+    assert wrong.value.violation.code == "B6"
 
 
 class TestSM089:

@@ -47,6 +47,9 @@ ONCE_WRONG = (
     6_094_728,
     7_064_508,
     7_067_912,
+    8_000_845,
+    8_009_845,
+    8_034_380,
 )
 # at which seed the rarer mistakes show
 FOUND_AT = {

@@ -24,13 +24,14 @@ MEMBERS: Final = frozenset(f"one-0-g-{index}-{name}" for index in range(2) for n
 NAMES: Final = {"one-0-a", "one-0-b", *MEMBERS}
 
 
-async def lived(rules: str, happens: Callable[[Life], Awaitable[None]], replicas: int = 1) -> Life:
+async def lived(rules: str, happens: Callable[[Life], Awaitable[None]], replicas: int = 1, pool: Json = POOL) -> Life:
     """A life in which something happens once all are ready, and the time after it."""
     life = Life(0, rules)
     life.recoveries = 0
+    template = {**TEMPLATE, "podCliqueScalingGroups": [pool]}
     async with life.serving.listening() as server, asyncio.TaskGroup() as others:
         kubelet = others.create_task(life.kubelet.run())
-        life.store.create(Address("PodCliqueSet", NAMESPACE, "one"), set_of("one", TEMPLATE, replicas))
+        life.store.create(Address("PodCliqueSet", NAMESPACE, "one"), set_of("one", template, replicas))
         life.begin(server)
         await asyncio.sleep(_UP)
         await happens(life)
@@ -90,5 +91,14 @@ def scaled(life: Life, replicas: int) -> None:
 
     def written(raw: Json) -> None:
         raw["spec"]["replicas"] = replicas
+
+    life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), written)
+
+
+def edited(life: Life, place: int, image: str = "new:1") -> None:
+    """A clique of the template is to have another image from now on."""
+
+    def written(raw: Json) -> None:
+        raw["spec"]["template"]["cliques"][place]["spec"]["podSpec"]["containers"][0]["image"] = image
 
     life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), written)

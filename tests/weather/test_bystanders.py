@@ -7,6 +7,7 @@ import pytest
 from tests.weather.life import NAMESPACE, Life
 from tests.weather.stage import (
     ALWAYS,
+    edited,
     falls_sick,
     is_well,
     lived,
@@ -196,13 +197,10 @@ def test_gt067_who_recovered_and_leaves_is_no_cause(rules: str, code: int) -> No
 def test_wl236_who_is_updated_with_one_that_cannot_be_deleted_goes_once(rules: str, code: int) -> None:
     """Nobody knows it the first time; from then on it waits for the other one."""
 
-    def with_another_image(raw: Json) -> None:
-        raw["spec"]["template"]["cliques"][2]["spec"]["podSpec"]["containers"][0]["image"] = "new:1"
-
     async def it_is_updated(life: Life) -> None:
         life.judges = False
         life.climate.kept, life.climate.kept_by, life.climate.kept_for = "one-0-g-0-x", code, ALWAYS
-        life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), with_another_image)
+        edited(life, 2)
         before = there(life)
         await asyncio.sleep(180)
         assert there(life)["one-0-g-0-x"] == before["one-0-g-0-x"]

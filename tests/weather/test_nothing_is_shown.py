@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from tests.weather.life import NAMESPACE, Life
-from tests.weather.stage import ALWAYS, NAMES, falls_sick, lived, more_than_once, recovers, scaled, there, until
-from tests.weather.store import Address, Json
+from tests.weather.stage import ALWAYS, NAMES, edited, falls_sick, lived, more_than_once, recovers, scaled, there, until
+from tests.weather.store import Address
 from tests.weather.virtual_time import run_in_virtual_time, seconds
 
 
@@ -152,16 +152,13 @@ def test_op104_what_is_refused_meanwhile_is_not_tried_at_every_change(rules: str
 def test_op104_an_update_deletes_what_it_has_to(rules: str, pause: float) -> None:
     """Somebody gives the clique that is due another image: it is nobody's end."""
 
-    def with_another_image(raw: Json) -> None:
-        raw["spec"]["template"]["cliques"][2]["spec"]["podSpec"]["containers"][0]["image"] = "new:1"
-
     async def nothing_is_shown(life: Life) -> None:
         life.judges = False
         falls_sick(life, "one-0-g-0-x")
         await asyncio.sleep(55)
         life.climate.blind = 503
         await asyncio.sleep(pause)
-        life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), with_another_image)
+        edited(life, 2)
         await asyncio.sleep(60)
         specs = [one["spec"]["podSpec"] for one in life.cliques() if one["metadata"]["name"].endswith("-x")]
         assert "new:1" in {spec["containers"][0]["image"] for spec in specs}

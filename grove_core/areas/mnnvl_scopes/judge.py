@@ -49,7 +49,7 @@ def judge_scopes(snapshot: Snapshot) -> ScopeJudgement:
     claims = ((clique, joined_claim(clique.pod_spec)) for clique in snapshot.cliques if not clique.deleting)
     sharing = [(clique, claim) for clique, claim in claims if claim is not None]
     places = {place.seat.name: place for place in _places(snapshot)} if sharing else {}
-    uses = tuple(_uses(sharing, places))
+    uses = tuple(_uses(root.ref.name, sharing, places))
     gangs = {gang.ref.name: gang for gang in snapshot.gangs if gang.uid and not gang.deleting}
     fates = [_fate(snapshot, kind, use, gangs.get(use.gang, root)) for use in uses for kind in SHARED_KINDS]
     seats = {name: place.seat for name, place in places.items()}
@@ -79,17 +79,20 @@ class _Use(NamedTuple):
     gang: str
 
 
-def _uses(sharing: Iterable[tuple[PodClique, FrozenMap]], places: Mapping[str, "_Place"]) -> Iterable[_Use]:
+def _uses(
+    set_name: str, sharing: Iterable[tuple[PodClique, FrozenMap]], places: Mapping[str, "_Place"]
+) -> Iterable[_Use]:
     """By what their PodCliques hold, not by what annotations say: whoever was let in without a claim uses none.
 
-    Of several that share, the first whose place is known tells of which class it is, and whose it should be.
+    Of several that share, the first whose place is known tells of which class it is, and whose it should be. What
+    labels say is of another set is looked after by nobody here: it would be made for that one, and left (MS-046).
     """
     by_place: dict[str, _Use] = {}
     by_labels: dict[str, _Use] = {}
     for clique, claim in sharing:
         place = places.get(clique.ref.name)
         mine = _use_of(clique, place)
-        if mine is None or claim["resourceClaimName"] != mine.member.claim:
+        if mine is None or (mine.member.user.set_name, mine.member.claim) != (set_name, claim["resourceClaimName"]):
             continue
         (by_labels if place is None else by_place).setdefault(mine.member.stem, mine)
     return {**by_labels, **by_place}.values()

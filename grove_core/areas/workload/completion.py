@@ -38,7 +38,7 @@ def complete(snapshot: Snapshot, ending: Ending, fabric: Fabric, placing: Placin
                 wants_of_expansion(scene, replicas, Midst(ending, fabric, placing)).desired,
             )
         )
-    rollout = judge_rollout(scene, replicas)
+    rollout = judge_rollout(scene, replicas, ending)
     if rollout.surge:
         replicas = blueprint_of(snapshot, rollout.surge)
     expansion = wants_of_expansion(scene, replicas, Midst(ending, fabric, placing, rollout.written))

@@ -1,8 +1,9 @@
 """Rolling the replicas of one scaling group, so that enough of them are available all the time (WL-218 to WL-221)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from grove_core.areas.workload.blueprint import CliquePart, GroupPart
 from grove_core.areas.workload.roll import NOTHING, Roll
@@ -16,6 +17,8 @@ from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 
+_Stuck: TypeAlias = AbstractSet[tuple[Ref, str]]
+
 
 @dataclass(frozen=True, slots=True)
 class GroupReplica:
@@ -23,16 +26,21 @@ class GroupReplica:
 
     Attributes:
         cliques: those that are there and stay.
-        outdated: whether one of them is not of the present template.
+        old: those of them that are not of the present template, or have a pod that is not.
         available: whether all are there, each with enough ready pods.
         has_no_room: whether the scheduler has no node for a pod of it.
     """
 
     index: int
     cliques: tuple[PodClique, ...]
-    outdated: bool
+    old: tuple[PodClique, ...]
     available: bool
     has_no_room: bool = False
+
+    @property
+    def outdated(self) -> bool:
+        """Whether one of them is old."""
+        return bool(self.old)
 
 
 def replicas_of(part: GroupPart, scene: Scene) -> Iterator[GroupReplica]:
@@ -46,8 +54,11 @@ def replicas_of(part: GroupPart, scene: Scene) -> Iterator[GroupReplica]:
         yield GroupReplica(
             index=index,
             cliques=tuple(clique for clique, _ in found),
-            outdated=any(not scene.revision.is_current(clique, member) for clique, member in found)
-            or any(_are_of_old(clique, of) for (clique, _), of in zip(found, pods, strict=True)),
+            old=tuple(
+                clique
+                for (clique, member), of in zip(found, pods, strict=True)
+                if not scene.revision.is_current(clique, member) or _are_of_old(clique, of)
+            ),
             available=len(found) == len(members)
             and all(scene.ready[clique.uid] >= clique.needed for clique, _ in found),
             has_no_room=any(pod.trouble == UNSCHEDULABLE for of in pods for pod in of),
@@ -65,7 +76,7 @@ def roll_group(
     replicas: Sequence[GroupReplica],
     extra: GroupReplica | None,
     generation: str,
-    stuck: AbstractSet[tuple[Ref, str]] = frozenset(),
+    stuck: _Stuck = frozenset(),
 ) -> Roll:
     """One round of the update of a group.
 
@@ -74,7 +85,7 @@ def roll_group(
         replicas: those that it wants.
         extra: the one beyond them, if there is one.
         generation: what its status names while the update runs (WL-224).
-        stuck: what could not be deleted so far, with its uid; the others of its replica stay with it (WL-236).
+        stuck: what could not be deleted so far, with its uid; who is not old stays with it (WL-236).
     """
     outdated = [replica for replica in replicas if replica.outdated]
     lacking = [replica for replica in replicas if not replica.available]
@@ -82,7 +93,7 @@ def roll_group(
     stands_in = group.status.updating and extra is not None and bool(outdated or lacking)
     is_open = group.status.updating and group.status.progress.get("podCliqueSetGenerationHash") == generation
     if not is_open:
-        return Roll(runs=bool(outdated) or stands_in, surge=stands_in)
+        return Roll(runs=bool(outdated) or stands_in, surge=stands_in, held=tuple(_waiting(group, outdated, stuck)))
     available = sum(replica.available for replica in replicas) + bool(extra and extra.available)
     if not outdated and extra is None and available >= needed:
         return NOTHING
@@ -105,14 +116,26 @@ def roll_group(
     absents: list[Absent] = []
     for replica in going:
         because = why.because(group.ref, replica=replica.index)
-        remain = [clique for clique in replica.cliques if (clique.ref, clique.uid) in stuck]
-        absents += [Absent(clique.ref, clique.guard, (because,)) for clique in remain or replica.cliques]
+        remain = _remain_of(replica, stuck)
+        absents += [Absent(one.ref, one.guard, (because,)) for one in (replica.old if remain else replica.cliques)]
         held += _staying(replica, remain, because)
+    held += _waiting(group, (replica for replica in outdated if replica not in going), stuck)
     return Roll(runs=True, surge=surge, absents=tuple(absents), held=tuple(held))
 
 
+def _remain_of(replica: GroupReplica, stuck: _Stuck) -> Sequence[PodClique]:
+    return [one for one in replica.old if (one.ref, one.uid) in stuck] if stuck else ()
+
+
 def _staying(replica: GroupReplica, remain: Sequence[PodClique], because: Reason) -> Iterator[Withheld]:
-    """Who would be deleted and made again at every look while a member of the replica cannot be deleted (WL-236)."""
+    """Who would be deleted and made again at every look while an old member of the replica cannot be deleted."""
     for clique in replica.cliques if remain else ():
-        if clique not in remain:
+        if clique not in replica.old:
             yield Withheld(clique.ref, (Why.MEMBER_REMAINS.because(clique.ref, member=remain[0].ref.short), because))
+
+
+def _waiting(group: ScalingGroup, replicas: Iterable[GroupReplica], stuck: _Stuck) -> Iterator[Withheld]:
+    """Who could not be deleted and is not tried now: it stays known, or others would go with it once more (WL-238)."""
+    for replica in replicas:
+        for clique in _remain_of(replica, stuck):
+            yield Withheld(clique.ref, (Why.REMAINS.because(clique.ref, group=group.ref.short),))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, TypedDict
 
+from grove_core.areas.gang_termination.verdicts import NOBODY_ENDS, Ending
 from grove_core.areas.workload.blueprint import CliquePart, ReplicaPart
 from grove_core.areas.workload.cliques import template_fields
 from grove_core.areas.workload.roll import Roll
@@ -13,7 +14,7 @@ from grove_core.areas.workload.rolling_group import GroupReplica, replicas_of, r
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.frozen import FrozenMap, list_of
-from grove_core.kernel.wants import Applied, Desired, Want, Withheld
+from grove_core.kernel.wants import Absent, Applied, Desired, Want, Withheld
 from grove_core.resources.names import member_clique_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -81,12 +82,13 @@ class Rollout:
         return frozenset(want.target.name for want in self.desired.wants if isinstance(want, Applied))
 
 
-def judge_rollout(scene: Scene, replicas: Sequence[ReplicaPart]) -> Rollout:
+def judge_rollout(scene: Scene, replicas: Sequence[ReplicaPart], ending: Ending = NOBODY_ENDS) -> Rollout:
     """Judge the update of a set (WL-210 to WL-224).
 
     Args:
         scene: of a snapshot that has all cliques and pods of the set.
         replicas: what the set should consist of, without any surge.
+        ending: what is being ended; an update deletes nothing of such a replica (WL-237).
     """
     root = scene.root
     states = tuple(_state_of(scene, part) for part in replicas)
@@ -108,7 +110,8 @@ def judge_rollout(scene: Scene, replicas: Sequence[ReplicaPart]) -> Rollout:
     current = _current(scene, states)
     if current is None:
         return replace(at_rest, runs=bool(outdated), current=_next_of(outdated))
-    return _roll(scene, states, current, generation, updated)
+    rollout = _roll(scene, states, current, generation, updated)
+    return _without_deletions(rollout) if current.part.index in ending.replicas else rollout
 
 
 def _roll(
@@ -150,6 +153,11 @@ def _roll(
     )
 
 
+def _without_deletions(rollout: Rollout) -> Rollout:
+    wants = tuple(want for want in rollout.desired.wants if not isinstance(want, Absent))
+    return replace(rollout, desired=replace(rollout.desired, wants=wants))
+
+
 def _extra_of(scene: Scene, group: ScalingGroup, wanted: Sequence[GroupReplica]) -> GroupReplica | None:
     """The replica of a group right after those it wants, if any of it is there."""
     index = group.replicas
@@ -160,7 +168,7 @@ def _extra_of(scene: Scene, group: ScalingGroup, wanted: Sequence[GroupReplica])
         return None
     complete = len(found) == len(names)
     serves = complete and all(scene.ready[clique.uid] >= clique.needed for clique in found)
-    return GroupReplica(index, tuple(found), outdated=False, available=serves and len(wanted) == index)
+    return GroupReplica(index, tuple(found), old=(), available=serves and len(wanted) == index)
 
 
 def _state_of(scene: Scene, part: ReplicaPart) -> ReplicaState:

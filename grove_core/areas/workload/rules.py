@@ -63,7 +63,12 @@ class Why(Rule):
         "WL-221",
         "its update waits; old replicas left: {left}, available: {available}, of which {needed} have to stay available",
     )
-    MEMBER_REMAINS = Clause("WL-236", "{member}, of the same replica, could not be deleted, so nothing goes with it")
+    MEMBER_REMAINS = Clause(
+        "WL-236", "{member}, of the same replica, is of an old template and could not be deleted, so this stays"
+    )
+    REMAINS = Clause(
+        "WL-238", "it is of an old template and could not be deleted; the update of {group} comes back to it"
+    )
     REPLICA_NOT_AVAILABLE = Clause("WL-227", "replica {replica} is not available")
     ON_DELETE = Clause("WL-222", "pods made from now on are of the present template; those that run stay (OnDelete)")
     OLD_TEMPLATE = Clause("WL-228", "it is of an old template")

@@ -1,5 +1,7 @@
 """Of topologies: what gangs are told, who says that something is wrong, and where pods are put (TP3, TP5, TP8, B6)."""
 
+from collections.abc import Set as AbstractSet
+
 from grove_core.kernel.conditions import Truth as Said
 from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.frozen import thaw
@@ -34,21 +36,19 @@ class Gangs(Check):
         del actor, goes_on
 
     def hear(self, changes: list[Change]) -> None:
-        """Whoever is bound is bound near those whom its gang requires (B6)."""
+        """Whoever is bound is bound near those whom its gang requires (B6): what it requires of others may be newer."""
         if not self.truth.gang_aware:
             return
         moved = {change.object.ref for change in changes if change.kind == "PodGang"}
-        bound = {
-            (change.after.namespace, change.after.gang)
-            for change in changes
-            if isinstance(change.after, Pod)
-            and change.after.node
-            and not (isinstance(change.before, Pod) and change.before.node)
-        }
+        bound: dict[tuple[str, str], set[str]] = {}
+        for change in changes:
+            after = change.after
+            if isinstance(after, Pod) and after.node and not (isinstance(change.before, Pod) and change.before.node):
+                bound.setdefault((after.namespace, after.gang), set()).add(after.owner_uid)
         for namespace, name in sorted(bound):
             gang = self.truth.cluster.named("PodGang", f"{namespace}/{name}")
             if isinstance(gang, PodGang) and gang.ref not in moved:
-                self._near(gang)
+                self._near(gang, bound[namespace, name])
 
     def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """A gang that is made says what its topology says; one of whom a pod is placed says what it said."""
@@ -112,14 +112,18 @@ class Gangs(Check):
         cliques = [one for one in self.truth.cluster.cliques() if self.truth.root_of.get(one.uid) == root.uid]
         return any(one.status.scheduled or any(pod.node for pod in self.truth.pods(one.uid)) for one in cliques)
 
-    def _near(self, gang: PodGang) -> None:
+    def _near(self, gang: PodGang, bound: AbstractSet[str]) -> None:
+        """Whether those with whom a pod of one of these cliques is to be near are near each other."""
         there = {clique.uid: clique.ref.name for clique in self.truth.cluster.cliques()}
         pods = [
             (there.get(pod.owner_uid, ""), pod)
             for pod in self.truth.cluster.pods()
             if pod.namespace == gang.ref.namespace and pod.gang == gang.ref.name and is_live(pod)
         ]
+        come = {there.get(uid, "") for uid in bound}
         for key, cliques in required_of(gang):
+            if cliques is not None and not come & set(cliques):
+                continue
             nodes = [self.truth.nodes.get(pod.node) for name, pod in pods if cliques is None or name in cliques]
             values = {node.labels.get(key) for node in nodes if node is not None}
             if len(values) > 1 or None in values:

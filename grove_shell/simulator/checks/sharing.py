@@ -9,6 +9,7 @@ from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome
 from grove_core.plan.plan import Plan
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
+from grove_core.resources.labels import set_named_by
 from grove_core.resources.names import index_from, scaled_gang_name
 from grove_core.resources.owned import Owned
 from grove_core.resources.podclique import PodClique
@@ -149,7 +150,7 @@ class Sharing(Check):
             self.truth.fail("CD5", f"{name} was deleted, and {item.owner_kind} {item.owner_name} owns it", name)
         for clique in self.truth.cluster.cliques():
             share = self._shares.get(clique.uid)
-            if share is not None and share.stem == stem and clique.uid not in self._strays:
+            if share is not None and share.stem == stem and not self._counts_for_nobody(clique, share):
                 self.truth.fail("CD5", f"{name} was deleted while {clique.ref.name} uses it", name, clique.ref.short)
         world = self.truth.cluster.world
         for pod in self.truth.cluster.pods():
@@ -157,6 +158,12 @@ class Sharing(Check):
             of_old_leader = pod.owner_uid in self._strays
             if manifest is not None and claim_in(thaw(manifest)["spec"]) == f"{stem}-mnnvl-claim" and not of_old_leader:
                 self.truth.fail("CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short)
+
+    def _counts_for_nobody(self, clique: PodClique, share: Share) -> bool:
+        """Whether an old leader made it, or it goes, without pods, and nothing says any more whose it is."""
+        is_known = set_named_by(clique.labels) == share.user[0] or self.truth.cluster.world.has(clique.owner_uid)
+        goes = clique.deleting and not self.truth.pods(clique.uid)
+        return clique.uid in self._strays or (goes and not is_known)
 
     # in the end
 

@@ -15,13 +15,15 @@ from grove_core.areas.mnnvl_scopes.entry import Surroundings
 from grove_core.inquiry import Inquiry, has
 from grove_core.kernel.admission import Amend, Deny
 from grove_core.kernel.frozen import FrozenMap, thaw
-from grove_core.kernel.steps import Apply, Attempt, Delete, Ensure, Outcome, Stage, Step
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Ensure, Outcome, Stage, Step
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import UNTOLD, Configuration, Mnnvl, Served
+from grove_core.resources.dialects import names_of
 from grove_core.resources.membership import joined_claim, seat_for, seat_of, user_of
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.world.memory import MemoryWorld
 from tests.property.mnnvl_scopes.worlds import (
     ENABLED,
     GPUS,
@@ -75,6 +77,30 @@ def test_pl017_what_was_ensured_is_not_ensured_again() -> None:
     assert len(ensures) == 2
     later = replace(start, attempts=tuple(Attempt(step, Outcome.DONE) for step in ensures))
     assert not [step for step in reconcile(later).steps if isinstance(step.action, Ensure)]
+
+
+@pytest.mark.parametrize("place", range(2), ids=["a domain", "a claim"])
+@pytest.mark.req("PL-022")
+def test_sm095_what_another_version_names_is_the_same_object(place: int) -> None:
+    """Whoever led before was told another shape, or another version was served."""
+    start = told(applied(one_set()))
+    ensure = [step for step in reconcile(start).steps if isinstance(step.action, Ensure)][place]
+    assert isinstance(ensure.action, Ensure)
+    for ref in names_of(ensure.target):
+        world = MemoryWorld((start,))
+        assert world.attempt(ensure).outcome is Outcome.DONE
+        (uid,) = (one.uid for one in shared_in(world).values())
+        manifest = FrozenMap({**ensure.action.manifest, "apiVersion": ref.api_version})
+        again = replace(ensure, target=ref, action=Ensure(manifest))
+        assert world.attempt(again).outcome is Outcome.DONE
+        assert world.attempt(replace(again, action=Create(manifest))).detail == "it was there already"
+        of_nobody = FrozenMap({**manifest, "metadata": FrozenMap({"name": ref.name, "namespace": ref.namespace})})
+        assert world.attempt(replace(again, action=Ensure(of_nobody))).outcome is Outcome.REFUSED
+        ((key, item),) = shared_in(world).items()
+        assert (key, item.uid) == ((ref.kind, ref.name), uid)
+        gone = replace(again, stage=Stage.CLEANUP, action=Delete(item.guard))
+        assert world.attempt(gone).outcome is Outcome.DONE
+        assert not shared_in(world)
 
 
 def test_pl018_a_handover_that_is_not_listed_yet_counts() -> None:

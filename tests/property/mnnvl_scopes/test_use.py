@@ -13,6 +13,7 @@ from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Ensure
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration
+from grove_core.resources.keys import SET
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl_scopes.worlds import ENABLED, GPUS, SCOPE, SHARED, brought_up, half_shared, without
 from tests.property.workload.sets import clique_raw, set_raw
@@ -156,6 +157,17 @@ def test_ms046_whose_place_is_not_known_says_by_its_labels_whose_gang_it_is(said
     beyond = tuple(clique for clique in seen.cliques if clique.base_gang)
     assert len(beyond) == 1
     assert owners.items() <= owners_of_made(replace(seen, groups=fewer, cliques=beyond)).items()
+
+
+@pytest.mark.parametrize("whose", ["llm", "7"])
+def test_ms046_for_a_name_that_is_another_sets_nothing_is_made(whose: str) -> None:
+    """Of a PodClique that is not wanted any more somebody edited the labels: it would be left when that one is gone."""
+    seen = half_shared()
+    none = seen.root.spec.model_copy(update={"replicas": 0})
+    clique, other = seen.cliques
+    clique = replace(clique, labels=FrozenMap({**clique.labels, **dict.fromkeys(SET, whose)}))
+    found = replace(seen, root=replace(seen.root, spec=none), cliques=(clique, other))
+    assert owners_of_made(found) == ({"llm-0-cd": "llm-0"} if whose == "llm" else {})
 
 
 def test_ms040_a_gang_that_goes_owns_nothing_new() -> None:

@@ -1,22 +1,26 @@
 """What was tried a moment ago holds back what hangs on it, and nothing else."""
 
+from dataclasses import replace
+
 import pytest
 
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap, Json
-from grove_core.kernel.refs import Ref
+from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Outcome, SetStatus, Stage, Step
 from grove_core.kernel.wants import Absent, Desired, Present, Status, Want
 from grove_core.plan.difference import difference, steps_for
 from grove_core.plan.plan import Plan
 from grove_core.plan.telling import without_the_end
 from grove_core.resources.keys import GROVE
+from grove_core.snapshot.expectations import refused_so_far
 from tests.property.plan.test_survivors import BECAUSE, GUARD, KNOWN, Seen, manifest
 from tests.property.workload.sets import NOW
 
 CAUSE, FIRST, SECOND = (Ref(GROVE, "PodClique", "ml", f"llm-0-{name}") for name in "cab")
 RESTS = ((CAUSE, GUARD),)
+SURPLUS = tuple(replace(reason, subject=SECOND) for reason in BECAUSE)
 END = (
     Absent(FIRST, GUARD, BECAUSE, RESTS),
     Absent(SECOND, GUARD, BECAUSE, RESTS),
@@ -65,6 +69,46 @@ def test_pl029_who_could_not_ask_ends_nobody_and_is_refused_nothing(said: str) -
     seen = Seen(KNOWN, attempts=(Attempt(tried, Outcome.UNASKED, said),))
     plan = difference(Desired(scaled_in), seen, findings=())
     assert {step.target for step in plan.steps} == {FIRST, SECOND, CAUSE}
+
+
+@pytest.mark.parametrize("rests_on", [(), ((FIRST, GUARD),), ((FIRST, GUARD), (SECOND, GUARD))])
+def test_pl012_for_an_end_is_tried_what_was_refused_for_less(rests_on: tuple[tuple[Ref, Guard], ...]) -> None:
+    """That it was tried for this end is how anybody knows that it has begun."""
+    (tried,) = steps_for([Absent(FIRST, GUARD, BECAUSE, rests_on)])
+    refused = Attempt(tried, Outcome.REFUSED, "no")
+    plan = difference(Desired(END), Seen(KNOWN, attempts=(refused,)), findings=())
+    assert [step.target for step in plan.steps] == [FIRST, SECOND, CAUSE]
+    (again,) = (step for step in plan.steps if step.target == FIRST)
+    known = refused_so_far((refused,), (Attempt(again, Outcome.REFUSED, "no"),))
+    for wants in (END, END[:1], [Absent(FIRST, GUARD, BECAUSE)]):
+        plan = difference(Desired(tuple(wants)), Seen(KNOWN, attempts=known), findings=())
+        assert told(plan)["llm-0-a"] == "PL-012"
+
+
+def test_pl012_a_cause_that_may_not_be_deleted_may_not_for_whatever_reason() -> None:
+    (tried,) = steps_for([Absent(CAUSE, GUARD, BECAUSE)])
+    plan = difference(Desired(END), Seen(KNOWN, attempts=(Attempt(tried, Outcome.REFUSED, "no"),)), findings=())
+    assert not plan.steps
+    assert told(plan) == {"llm-0-a": "PL-027", "llm-0-b": "PL-027", "llm-0-c": "PL-012"}
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_pl029_whoever_goes_for_another_reason_too_goes_for_that(*, is_first: bool) -> None:
+    """The area that ends comes first; the other says why, and what is told of whoever stays is told of him too."""
+    urgent = Status(SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, is_urgent=True)
+    scaled_in = Desired((Absent(SECOND, GUARD, SURPLUS),))
+    ends = Desired.union((Desired(END), Desired((urgent,))) if is_first else (Desired((urgent,)), Desired(END)))
+    desired = Desired.union((ends, scaled_in, scaled_in))
+    (tried, *_) = steps_for(END)
+    plan = difference(desired, Seen(KNOWN, attempts=(Attempt(tried, Outcome.UNASKED, "503"),)), findings=())
+    ((step,), rests) = plan.steps, set(told(plan))
+    assert (step.target, step.stage, step.because) == (SECOND, Stage.CLEANUP, SURPLUS)
+    assert rests == {"llm-0-a", "llm-0-c"}
+    refused = Attempt(step, Outcome.REFUSED, "no")
+    plan = difference(desired, Seen(KNOWN, attempts=(Attempt(tried, Outcome.UNASKED, "503"), refused)), findings=())
+    assert [(step.target, type(step.action)) for step in plan.steps] == [(SECOND, SetStatus)]
+    asked = difference(desired, Seen(KNOWN), findings=())
+    assert [step.because for step in asked.steps] == [BECAUSE] * 3
 
 
 @pytest.mark.parametrize(("said", "words"), [("quota", "quota"), ("", "no detail given")])

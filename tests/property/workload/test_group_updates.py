@@ -4,11 +4,19 @@ from dataclasses import replace
 
 import pytest
 
+from grove_core.areas.gang_termination.verdicts import Ending
+from grove_core.areas.workload.blueprint import blueprint_of
+from grove_core.areas.workload.rollout import judge_rollout
 from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.scene import Scene
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import FAILURES, Attempt, Delete, Outcome, Step
+from grove_core.plan.difference import steps_for
+from grove_core.plan.unfinished import still_wanted
 from grove_core.reconcile import reconcile
 from grove_core.resources.template import UpdateStrategy
+from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.life import Life
 from tests.property.workload.rested import GROUP, held, rested, whys
@@ -127,43 +135,86 @@ def ended_in(seen: Snapshot) -> list[Step]:
     return [step for step in reconcile(seen).steps if isinstance(step.action, Delete)]
 
 
-@pytest.mark.parametrize("outcome", sorted(FAILURES, key=str))
-@pytest.mark.parametrize("who", ["a", "b"])
-@pytest.mark.parametrize("is_well", [True, False], ids=["while it is well", "while it is not"])
-def test_wl236_while_a_member_cannot_be_deleted_the_others_of_its_replica_stay(
-    *, is_well: bool, who: str, outcome: Outcome
-) -> None:
-    """Only the template of one of them has changed, so the other would be made again as it was."""
+def in_an_update(*images: str, is_well: bool = True) -> tuple[Snapshot, list[Step]]:
+    """A group of two members, when both are to go for the images of some of them; and their deletions."""
     both = {**GROUP, "cliqueNames": ["a", "b"]}
     life = rested(set_raw(clique_raw("a", 1), clique_raw("b", 1), groups=(both,)))
     for pod in life.pods("llm-0-pool-0-a") if not is_well else ():
         life.world.put_pod(replace(pod, ready=False))
-    life.new_image("v2", "a")
+    life.new_image("v2", *images)
     while not ended_in(looked(life)):
         life.round()
     seen = looked(life)
     ended = ended_in(seen)
-    assert {step.target.name for step in ended} == {"llm-0-pool-0-a", "llm-0-pool-0-b"}
-    (stuck,) = (step for step in ended if step.target.name.endswith(who))
-    plan = reconcile(replace(seen, attempts=(*seen.attempts, Attempt(stuck, outcome, "change freeze"))))
+    assert [step.target.name for step in ended] == ["llm-0-pool-0-a", "llm-0-pool-0-b"]
+    return seen, ended
+
+
+def after(seen: Snapshot, *more: Attempt) -> Snapshot:
+    return replace(seen, attempts=(*seen.attempts, *more))
+
+
+@pytest.mark.parametrize("outcome", sorted(FAILURES, key=str))
+@pytest.mark.parametrize("is_well", [True, False], ids=["while it is well", "while it is not"])
+def test_wl236_while_an_old_member_cannot_be_deleted_those_of_the_present_template_stay(
+    *, is_well: bool, outcome: Outcome
+) -> None:
+    seen, (stuck, other) = in_an_update("a", is_well=is_well)
+    plan = reconcile(after(seen, Attempt(stuck, outcome, "change freeze")))
     gone = [step for step in plan.steps if isinstance(step.action, Delete)]
     assert gone == ([] if outcome is Outcome.REFUSED else [stuck])
-    (other,) = (step for step in ended if step is not stuck)
     (held,) = (one for one in plan.withheld if one.target == other.target)
     assert held.because[0].rule is Why.MEMBER_REMAINS
     assert held.because[1:] == other.because
 
 
+def test_wl236_who_is_of_the_present_template_holds_nobody_and_who_is_old_is_not_held() -> None:
+    seen, (old, other) = in_an_update("a")
+    assert ended_in(after(seen, Attempt(other, Outcome.REFUSED, "change freeze"))) == [old]
+    seen, (stuck, other) = in_an_update()
+    assert ended_in(after(seen, Attempt(stuck, Outcome.REFUSED, "change freeze"))) == [other]
+
+
 @pytest.mark.parametrize("kept", [True, False], ids=["of another version", "of another uid"])
 def test_wl236_who_could_not_be_deleted_is_the_same_in_each_version(*, kept: bool) -> None:
-    life = rested(set_raw(clique_raw("a", 1), clique_raw("b", 1), groups=({**GROUP, "cliqueNames": ["a", "b"]},)))
-    life.new_image("v2", "a")
-    while not ended_in(looked(life)):
-        life.round()
-    seen = looked(life)
-    ended = ended_in(seen)
+    seen, ended = in_an_update("a")
     guard = ended[0].action.guard
     assert guard is not None
     before = Delete(Guard(guard.uid, "before") if kept else Guard("another", guard.resource_version))
     attempt = Attempt(replace(ended[0], action=before), Outcome.REFUSED, "change freeze")
-    assert ended_in(replace(seen, attempts=(*seen.attempts, attempt))) == (ended[:1] if kept else ended)
+    assert ended_in(after(seen, attempt)) == (ended[:1] if kept else ended)
+
+
+@pytest.mark.parametrize("tells", [True, False], ids=["while the others are not available", "before it is told"])
+def test_wl238_who_could_not_be_deleted_is_told_while_the_update_does_not_get_to_it(*, tells: bool) -> None:
+    """Nobody else is: who was never tried is only waited for."""
+    seen, (stuck, _) = in_an_update("a")
+    attempt = Attempt(stuck, Outcome.CONFLICT, "change freeze")
+    (group,) = seen.groups
+    if tells:
+        seen = replace(seen, groups=(replace(group, min_available=2),))
+    else:
+        progress = FrozenMap({**group.status.progress, "podCliqueSetGenerationHash": "another"})
+        seen = replace(seen, groups=(replace(group, status=replace(group.status, progress=progress)),))
+    assert not ended_in(seen)
+    plan = reconcile(after(seen, attempt))
+    remaining = [one.target for one in plan.withheld if one.because[0].rule is Why.REMAINS]
+    assert remaining == [stuck.target]
+    assert still_wanted([attempt], plan, seen) == (attempt,)
+    assert not any(one.because[0].rule is Why.REMAINS for one in reconcile(seen).withheld)
+
+
+def test_wl237_of_a_replica_that_ends_an_update_deletes_nothing() -> None:
+    seen, ended = in_an_update("a")
+    both = [step.target for step in ended]
+    scene, replicas = Scene(with_own_writes(seen)), blueprint_of(seen)
+    for ending, gone in (
+        (Ending(), both),
+        (Ending(frozenset({1})), both),
+        (Ending(parts=frozenset({("llm-0-pool", 0)})), both),
+        (Ending(frozenset({0})), []),
+    ):
+        rollout = judge_rollout(scene, replicas, ending)
+        deleted = [step for step in steps_for(rollout.desired.wants) if isinstance(step.action, Delete)]
+        assert [step.target for step in deleted] == gone
+        assert rollout.runs

@@ -1,0 +1,147 @@
+"""Whole operators: a deletion that failed for one reason, while the same object is to go for another one as well."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from tests.weather.life import NAMESPACE, Life
+from tests.weather.stage import ALWAYS, POOL, edited, falls_sick, lived, more_than_once, recovers, there
+from tests.weather.store import Address, Json
+from tests.weather.virtual_time import run_in_virtual_time
+
+SPARE: Json = {**POOL, "replicas": 3, "minAvailable": 1}  # the group ends its replicas by itself
+X, Y = 2, 3  # places of the members in the template
+GROUP = Address("PodCliqueScalingGroup", NAMESPACE, "one-0-g")
+
+
+def kept(life: Life, name: str, code: int) -> None:
+    """It cannot be deleted from now on."""
+    life.climate.kept, life.climate.kept_by, life.climate.kept_for = name, code, ALWAYS
+
+
+async def ended_by_the_group(life: Life, code: int) -> None:
+    """A replica of the group is due by itself, and a member of it stays."""
+    falls_sick(life, "one-0-g-1-x")
+    await asyncio.sleep(25)
+    falls_sick(life, "one-0-b")
+    kept(life, "one-0-g-1-y", code)
+    await asyncio.sleep(100)
+
+
+async def scaled_in(life: Life, code: int) -> None:
+    falls_sick(life, "one-0-b")
+    await asyncio.sleep(10)
+    kept(life, "one-0-g-2-x", code)
+    life.store.patch(GROUP, {"spec": {"replicas": 2}})
+    await asyncio.sleep(110)
+
+
+async def updated(life: Life, code: int) -> None:
+    falls_sick(life, "one-0-b")
+    await asyncio.sleep(20)
+    kept(life, "one-0-g-0-x", code)
+    edited(life, X)
+    await asyncio.sleep(100)
+
+
+@pytest.mark.req("PL-012")
+@pytest.mark.parametrize("code", [403, 409, 503])
+@pytest.mark.parametrize("happens", [ended_by_the_group, scaled_in, updated])
+@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
+def test_gf091_an_end_has_begun_though_a_part_of_it_could_not_be_deleted_before(
+    rules: str, happens: Callable[[Life, int], object], code: int
+) -> None:
+    """Whoever was deleted for it is not made again before it is through, and ended once more."""
+
+    async def life_of(life: Life) -> None:
+        life.judges = happens is ended_by_the_group
+        await happens(life, code)  # type: ignore[misc]  # each of them is a coroutine function
+        life.climate.kept_for = 0
+
+    life = run_in_virtual_time(lived(rules, life_of, pool=SPARE if happens is not updated else POOL))
+    assert not life.faults, life.faults
+    assert more_than_once(life) <= ({"one-0-g-0-y"} if happens is updated else set())
+    assert all(len(uids) <= 2 for uids in life.ended.values())
+    assert "one-0-b" in life.ended
+
+
+@pytest.mark.parametrize("code", [403, 409])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_wl236_who_is_of_the_present_template_holds_nobody(rules: str, code: int) -> None:
+    """It could not be deleted with its sick neighbour, which somebody mends now."""
+
+    async def somebody_mends_it(life: Life) -> None:
+        life.judges = False
+        falls_sick(life, "one-0-g-1-x")
+        await asyncio.sleep(55)
+        kept(life, "one-0-g-1-y", code)
+        await asyncio.sleep(60)
+        before = there(life)
+        edited(life, X)
+        await asyncio.sleep(60)
+        gone = {name for name, uid in before.items() if there(life)[name] != uid}
+        assert gone >= {"one-0-g-1-x", "one-0-g-0-x", "one-0-g-2-x"}
+        assert "one-0-g-1-y" not in gone
+
+    life = run_in_virtual_time(lived(rules, somebody_mends_it, pool=SPARE))
+    assert not life.faults, life.faults
+
+
+@pytest.mark.req("WL-236")
+@pytest.mark.parametrize("code", [403, 409])
+def test_wl238_each_further_change_of_the_template_deletes_nobody_but_who_cannot_be_deleted(code: int) -> None:
+    async def it_is_changed_again(life: Life) -> None:
+        life.judges = False
+        kept(life, "one-0-g-0-y", code)
+        edited(life, Y)
+        for number in range(4):
+            await asyncio.sleep(60)
+            edited(life, Y, f"new:{number + 2}")
+
+    life = run_in_virtual_time(lived("design", it_is_changed_again, pool={**SPARE, "replicas": 2}))
+    assert not life.faults, life.faults
+    assert len(life.ended["one-0-g-0-x"]) == 1
+
+
+@pytest.mark.req("OP-104")
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_pl029_what_nobody_wants_any_more_goes_while_its_end_is_put_off(rules: str) -> None:
+    async def nothing_is_shown(life: Life) -> None:
+        falls_sick(life, "one-0-b")
+        await asyncio.sleep(50)
+        life.climate.blind = 503
+        await asyncio.sleep(30)
+        life.judges = False
+        life.store.patch(GROUP, {"spec": {"replicas": 1}})
+        await asyncio.sleep(60)
+        assert {name for name in there(life) if "-g-" in name} == {"one-0-g-0-x", "one-0-g-0-y"}
+        recovers(life, "one-0-b")
+        await asyncio.sleep(5)
+        life.climate.blind = 0
+
+    life = run_in_virtual_time(lived(rules, nothing_is_shown, pool=SPARE))
+    assert not life.faults, life.faults
+    assert not life.ended.keys() & {"one-0-a", "one-0-b", "one-0-g-0-x"}
+
+
+@pytest.mark.req("PL-029")
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_wl237_an_update_waits_for_an_end_that_is_put_off(rules: str) -> None:
+    """Nothing would be made in the place of what it deletes."""
+
+    async def nothing_is_shown(life: Life) -> None:
+        falls_sick(life, "one-0-b")
+        await asyncio.sleep(50)
+        life.climate.blind = 503
+        await asyncio.sleep(30)
+        edited(life, X)
+        before = there(life)
+        await asyncio.sleep(60)
+        assert there(life) == before
+        life.climate.blind = 0
+
+    life = run_in_virtual_time(lived(rules, nothing_is_shown))
+    assert not life.faults, life.faults
+    assert more_than_once(life) == set()
+    assert "one-0-b" in life.ended
