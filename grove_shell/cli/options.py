@@ -98,7 +98,7 @@ def source_options(command: F) -> F:
             "--attempts",
             type=click.Path(),
             metavar="FILE",
-            help="Outcomes of earlier writes, as the operator logs them (JSON or YAML).",
+            help="Outcomes of earlier writes: steps of a JSON plan under `attempts`, each with `outcome` and `detail`.",
         ),
         click.option(
             "--now", type=Moment(), help="The clock, e.g. the time of the dump.  [default: the computer's clock]"
