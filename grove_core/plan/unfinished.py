@@ -43,6 +43,25 @@ def unfinished_after(before: Iterable[Attempt], answers: Iterable[Attempt]) -> t
     return tuple(left.values())
 
 
+def with_former(unfinished: Iterable[Attempt], refused: Iterable[Attempt]) -> tuple[Attempt, ...]:
+    """With the deletions that were refused and stand so no longer, where nothing newer is known of them. Linear.
+
+    While a refusal stood its step was not tried, so it may have been forgotten as one that nobody wanted, and be wanted
+    again by now: that others went for it would be known to nobody.
+    """
+    found = tuple(unfinished)
+    known = {_write_of(one.step) for one in found}
+    former = (
+        replace(one, outcome=Outcome.CONFLICT)
+        for one in refused
+        if one.outcome is Outcome.REFUSED
+        and isinstance(one.step.action, Delete)
+        and _is_of_several(one.step)
+        and _write_of(one.step) not in known
+    )
+    return (*found, *former)
+
+
 def still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snapshot) -> tuple[Attempt, ...]:
     """Without what nobody wants any more. Linear.
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Step, is_of_end
 from grove_core.plan.plan import Plan
-from grove_core.plan.unfinished import still_wanted, unfinished_after
+from grove_core.plan.unfinished import still_wanted, unfinished_after, with_former
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.snapshot import Snapshot
@@ -69,6 +69,7 @@ class Turn:
         Of an end that has begun it is told then too what failed: what is missing is missing for that (GF-091).
         """
         if not again and _now() >= self.refused_until:
+            self.unfinished = with_former(self.unfinished, self.refused)
             self.refused = ()
         return (*self.refused, *(self.in_vain if again else ()), *self.unfinished)
 

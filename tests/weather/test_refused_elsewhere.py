@@ -66,6 +66,33 @@ def test_gf091_an_end_has_begun_though_a_part_of_it_could_not_be_deleted_before(
     assert "one-0-b" in life.ended
 
 
+@pytest.mark.req("OP-103")
+@pytest.mark.parametrize("code", [403, 409])
+@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
+def test_gf091_an_end_that_is_wanted_again_while_a_part_of_it_stands_refused_has_begun(rules: str, code: int) -> None:
+    """Somebody makes the delay longer, and shorter again: meanwhile nobody wants the end."""
+
+    def with_delay(delay: str) -> Callable[[Json], None]:
+        return lambda raw: raw["spec"]["template"].update(terminationDelay=delay)
+
+    async def the_delay_is_edited(life: Life) -> None:
+        life.judges = False
+        address = Address("PodCliqueSet", NAMESPACE, "one")
+        kept(life, "one-0-g-0-y", code)
+        falls_sick(life, "one-0-b")
+        await asyncio.sleep(200)
+        for delay in ("4h", "60s"):
+            life.store.change(address, with_delay(delay))
+            await asyncio.sleep(15)
+        await asyncio.sleep(85)
+        life.climate.kept_for = 0
+
+    life = run_in_virtual_time(lived(rules, the_delay_is_edited))
+    assert not life.faults, life.faults
+    assert {name: len(uids) for name, uids in life.ended.items() if len(uids) > 2} == {}
+    assert len(life.ended["one-0-a"]) == 2, "before the delay was longer, and after that"
+
+
 @pytest.mark.parametrize("code", [403, 409])
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_wl236_who_is_of_the_present_template_holds_nobody(rules: str, code: int) -> None:

@@ -15,7 +15,7 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, SetStatus, Stage, Step
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
-from grove_core.plan.unfinished import still_wanted, unfinished_after
+from grove_core.plan.unfinished import still_wanted, unfinished_after, with_former
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.statuses import breach_in, with_status
@@ -126,6 +126,15 @@ class TestOP103:
         assert unfinished_after((), [no(ended(), Outcome.REFUSED), no(MADE, Outcome.REFUSED)]) == (no(ended()),)
         assert unfinished_after([no(OVER)], [no(ANEW, Outcome.REFUSED)]) == (no(OVER), no(ANEW))
         assert unfinished_after([no(OVER), no(ANEW)], [no(OVER, Outcome.REFUSED)]) == (no(OVER),)
+
+    @pytest.mark.req("GF-091")
+    def test_a_deletion_that_was_refused_is_known_when_that_stands_no_longer(self) -> None:
+        for gone in (ended("1"), deleted("1")):
+            refused = [no(one, Outcome.REFUSED) for one in (gone, OVER, MADE, PART)]
+            assert with_former((), refused) == (no(gone),)
+            assert with_former([no(OVER)], refused) == (no(OVER), no(gone))
+            assert with_former([no(ended("2"))], refused) == (no(ended("2")),), "that is newer"
+            assert not with_former((), [no(gone, Outcome.UNASKED)])
 
     @pytest.mark.req("PL-028")
     def test_a_status_that_tells_of_an_end_is_another_write(self) -> None:
