@@ -185,9 +185,6 @@ class Ending(NamedTuple):
         return replica in self.replicas or (group, group_replica) in self.parts
 
 
-NOBODY_ENDS: Final = Ending()
-
-
 def ending_among(
     replicas: Iterable[tuple[int, ReplicaFate]], groups: Iterable[tuple[str, Mapping[int, GroupFate]]]
 ) -> Ending:

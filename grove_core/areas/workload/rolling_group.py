@@ -76,7 +76,7 @@ def roll_group(
     replicas: Sequence[GroupReplica],
     extra: GroupReplica | None,
     generation: str,
-    stuck: _Stuck = frozenset(),
+    stuck: _Stuck,
 ) -> Roll:
     """One round of the update of a group.
 

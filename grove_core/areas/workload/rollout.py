@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, TypedDict
 
-from grove_core.areas.gang_termination.verdicts import NOBODY_ENDS, Ending
+from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.areas.workload.blueprint import CliquePart, ReplicaPart
 from grove_core.areas.workload.cliques import template_fields
 from grove_core.areas.workload.roll import Roll
@@ -82,7 +82,7 @@ class Rollout:
         return frozenset(want.target.name for want in self.desired.wants if isinstance(want, Applied))
 
 
-def judge_rollout(scene: Scene, replicas: Sequence[ReplicaPart], ending: Ending = NOBODY_ENDS) -> Rollout:
+def judge_rollout(scene: Scene, replicas: Sequence[ReplicaPart], ending: Ending) -> Rollout:
     """Judge the update of a set (WL-210 to WL-224).
 
     Args:

@@ -49,9 +49,7 @@ _NOTHING: Final = Unfinished()
 
 def unfinished_in(snapshot: Snapshot) -> Unfinished:
     """The ends that are not through, and those that no flag tells of. What is gone or was another's counts as gone."""
-    failed = [
-        attempt.step for attempt in snapshot.attempts if attempt.outcome in FAILURES
-    ]  # what was not tried has not begun
+    failed = [one.step for one in snapshot.attempts if one.outcome in FAILURES]  # what was not tried has not begun
     if not failed:
         return _NOTHING
     there = {one.ref: one for one in (snapshot.root, *snapshot.groups, *snapshot.cliques)}
