@@ -1,11 +1,13 @@
 """Updates of scaling groups: which replica goes first, and which one more comes for the time being."""
 
 from dataclasses import replace
+from typing import Final
 
 import pytest
 
 from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.areas.workload.blueprint import blueprint_of
+from grove_core.areas.workload.rolling_group import replicas_of
 from grove_core.areas.workload.rollout import judge_rollout
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
@@ -218,3 +220,43 @@ def test_wl237_of_a_replica_that_ends_an_update_deletes_nothing() -> None:
         deleted = [step for step in steps_for(rollout.desired.wants) if isinstance(step.action, Delete)]
         assert [step.target for step in deleted] == gone
         assert rollout.runs
+
+
+THREE: Final = {**GROUP, "replicas": 3}
+
+
+def unready(life: Life, *cliques: str) -> None:
+    for name in cliques:
+        for pod in life.pods(name):
+            life.world.put_pod(replace(pod, ready=False))
+
+
+def test_wl218_all_replicas_that_nobody_loses_go_at_once() -> None:
+    life = rested(set_raw(clique_raw("a", 1), groups=(THREE,)))
+    unready(life, "llm-0-pool-1-a", "llm-0-pool-2-a")
+    life.new_image("v2")
+    while not ended_in(looked(life)):
+        life.round()
+    assert [step.target.name for step in ended_in(looked(life))] == ["llm-0-pool-1-a", "llm-0-pool-2-a"]
+
+
+def test_wl227_of_those_that_are_waited_for_the_first_is_named() -> None:
+    life = rested(set_raw(clique_raw("a", 1), groups=(THREE,)))
+    life.new_image("v2")
+    while [step.target.name for step in ended_in(looked(life))] != ["llm-0-pool-2-a"]:
+        life.round()
+        life.kubelet()
+    unready(life, "llm-0-pool-0-a", "llm-0-pool-1-a")
+    plan = reconcile(looked(life))
+    (held,) = (one for one in plan.withheld if one.because[0].rule is Why.GROUP_UPDATE_WAITS)
+    assert [dict(why.facts)["replica"] for why in held.because if why.rule is Why.REPLICA_NOT_AVAILABLE] == [0]
+
+
+@pytest.mark.parametrize(("phase", "is_old"), [("Running", True), ("Failed", False)])
+def test_wl210_a_replica_is_as_old_as_the_pods_of_it_that_live(*, phase: str, is_old: bool) -> None:
+    seen = looked(rested(set_raw(clique_raw("a", 1), groups=(GROUP,))))
+    clique = next(one for one in seen.cliques if one.ref.name == "llm-0-pool-0-a")
+    pods = (replace(seen.pods_of[clique.uid][0], phase=phase, template_hash="before"),)
+    found = replace(seen, pods_of={**seen.pods_of, clique.uid: pods})
+    ((part,),) = (replica.groups for replica in blueprint_of(found))
+    assert [one.outdated for one in replicas_of(part, Scene(found))] == [is_old, False]
