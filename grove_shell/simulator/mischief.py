@@ -47,7 +47,8 @@ class Mischief:
     """Everything that goes wrong.
 
     Attributes:
-        worst_clock: the farthest that any clock was off so far.
+        clocks: how far the operator's clock was off so far, at the least and at the most: what was noted by one may be
+            judged by the other.
         old: the leaders that were replaced.
     """
 
@@ -55,7 +56,7 @@ class Mischief:
         self.cluster = cluster
         self.operator = operator
         self.history = history
-        self.worst_clock = 0
+        self.clocks = (0, 0)
         self.old: list[Operator] = []
         self._slow_until = 0
 
@@ -156,7 +157,7 @@ class Mischief:
         """F9."""
         off = fault.ahead - fault.back
         self._tell(f"the operator's clock is {span_text(abs(off))} {'ahead' if off >= 0 else 'behind'}")
-        self.worst_clock = max(self.worst_clock, abs(off), abs(off - self.operator.clock_off))
+        self.clocks = (min(off, *self.clocks), max(off, *self.clocks))
         self.operator.clock_off = off
         self.operator.wake(self._now)
         self.cluster.agenda.after(fault.span, self._right_clock)

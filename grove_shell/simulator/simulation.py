@@ -254,7 +254,8 @@ class Simulation:
                 says = f"{event.written} had no effect: {nothing}"
                 self.history.note(self.agenda.now, actor_of(event.what), What.NO_EFFECT, detail=says)
             if self.checks is not None:
-                self.checks.truth.clock_slack = self.mischief.worst_clock
+                least, most = self.mischief.clocks
+                self.checks.truth.clock_slack = most - least
 
         return happen
 

@@ -32,7 +32,7 @@ class Truth:
 
     Attributes:
         gang_aware: whether the scheduler reads PodGangs.
-        clock_slack: the farthest that the operator's clock was off so far, in milliseconds.
+        clock_slack: between which two states of the operator's clock so far the most milliseconds lie.
         cliques, groups, roots: every one that ever was, by uid, as it was last.
         root_of: uid of a clique, a group or anything else owned -> uid of its set.
         available: uids of cliques that had ``minAvailable`` ready pods at some moment.
