@@ -9,7 +9,7 @@ from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Outcome, SetStatus, Stage, Step
-from grove_core.kernel.wants import Absent, Desired, Present, Status, Want
+from grove_core.kernel.wants import Absent, Applied, Desired, Present, Status, Want
 from grove_core.plan.difference import difference, steps_for
 from grove_core.plan.plan import Plan
 from grove_core.plan.telling import without_the_end
@@ -166,3 +166,48 @@ def test_pl028_nothing_tells_of_an_end_in_the_place_of_a_deletion(*, of_end: boo
     plan = plan_after((gone, *left), FIRST, Outcome.REFUSED)
     (written,) = (step.action for step in plan.steps if step.target == FIRST)
     assert written == SetStatus(FrozenMap({"conditions": (well,)}), GUARD, is_urgent=True)
+
+
+WELL = Condition("MinAvailableBreached", Truth.FALSE, "SufficientReadyPods", "", NOW).as_json
+FLAG = Condition("GangTerminationInProgress", Truth.TRUE, Why.GANG_TERMINATION_ACTIVE.code, "", NOW).as_json
+URGENT = Status(FIRST, GUARD, FrozenMap({"conditions": (WELL,)}), BECAUSE, is_urgent=True)
+
+
+@pytest.mark.req("PL-006")
+def test_pl013_what_stands_in_the_place_of_a_deletion_comes_when_statuses_come_and_is_urgent() -> None:
+    """It is the one that either of two who want the object gone knows of."""
+    knows, gone = Absent(FIRST, GUARD, BECAUSE, RESTS, otherwise=URGENT), END[0]
+    for first, second in ((knows, gone), (gone, knows)):
+        (want,) = Desired.union((Desired((first,)), Desired((second,)))).wants
+        plan = plan_after((want, *END[1:]), FIRST, Outcome.REFUSED)
+        assert [(step.stage, step.target) for step in plan.steps] == [(Stage.CLEANUP, SECOND), (Stage.STATUS, FIRST)]
+        written = plan.steps[-1].action
+        assert isinstance(written, SetStatus)
+        assert written.is_urgent
+
+
+@pytest.mark.req("PL-005")
+def test_pl028_one_thing_is_tried_in_the_place_of_another() -> None:
+    """What else the status tells goes before the fields, which come again in a later round."""
+    fields = Applied(SECOND, GUARD, FrozenMap({"metadata": FrozenMap({"annotations": FrozenMap({})})}), BECAUSE)
+    flag = Status(
+        SECOND,
+        GUARD,
+        FrozenMap({"conditions": (WELL, FLAG)}),
+        BECAUSE,
+        end_of=(CAUSE,),
+        is_urgent=True,
+        otherwise=fields,
+    )
+    plan = plan_after((END[0], flag, END[2]), FIRST, Outcome.REFUSED)
+    (step,) = (step for step in plan.steps if step.target == SECOND)
+    assert step.action == SetStatus(FrozenMap({"conditions": (WELL,)}), GUARD)
+
+
+@pytest.mark.req("PL-028")
+def test_pl013_two_statuses_together_tell_of_the_end_that_one_of_them_tells_of() -> None:
+    flag = Status(FIRST, GUARD, FrozenMap({"conditions": (FLAG,)}), BECAUSE, end_of=(CAUSE,))
+    for parts in ((flag, URGENT), (URGENT, flag)):
+        (want,) = Desired.union(Desired((one,)) for one in parts).wants
+        assert isinstance(want, Status)
+        assert (want.end_of, want.is_urgent) == ((CAUSE,), True)
