@@ -102,3 +102,8 @@ def edited(life: Life, place: int, image: str = "new:1") -> None:
         raw["spec"]["template"]["cliques"][place]["spec"]["podSpec"]["containers"][0]["image"] = image
 
     life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), written)
+
+
+def stays(life: Life, name: str, code: int, times: int = ALWAYS) -> None:
+    """The deletion of a clique is answered so from now on, so many times."""
+    life.climate.kept, life.climate.kept_by, life.climate.kept_for = name, code, times

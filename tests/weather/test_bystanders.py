@@ -14,6 +14,7 @@ from tests.weather.stage import (
     more_than_once,
     recovers,
     scaled,
+    stays,
     there,
     told_of_breach,
     until,
@@ -155,7 +156,7 @@ def test_pl013_an_end_is_told_before_annotations_of_its_group_are_written(code: 
     async def the_group_is_annotated(life: Life) -> None:
         falls_sick(life, "one-0-g-0-x")
         await asyncio.sleep(55)
-        life.climate.kept, life.climate.kept_by, life.climate.kept_for = "one-0-b", code, times
+        stays(life, "one-0-b", code, times)
         await asyncio.sleep(5 + pause)
         life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), annotated)
         await asyncio.sleep(300)
@@ -199,7 +200,7 @@ def test_wl236_who_is_updated_with_one_that_cannot_be_deleted_goes_once(rules: s
 
     async def it_is_updated(life: Life) -> None:
         life.judges = False
-        life.climate.kept, life.climate.kept_by, life.climate.kept_for = "one-0-g-0-x", code, ALWAYS
+        stays(life, "one-0-g-0-x", code)
         edited(life, 2)
         before = there(life)
         await asyncio.sleep(180)

@@ -13,6 +13,7 @@ from tests.weather.stage import (
     is_well,
     lived,
     more_than_once,
+    stays,
     there,
     until,
 )
@@ -31,7 +32,7 @@ from tests.weather.virtual_time import run_in_virtual_time, seconds
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11", "field@v0.1.0-alpha.1"])
 def test_gf091_an_end_goes_on_where_it_broke_off(rules: str, sick: str, kept: str, code: int, times: int) -> None:
     async def one_is_kept(life: Life) -> None:
-        life.climate.kept, life.climate.kept_by, life.climate.kept_for = kept, code, times
+        stays(life, kept, code, times)
         falls_sick(life, sick)
 
     life = run_in_virtual_time(lived(rules, one_is_kept))
@@ -58,7 +59,7 @@ def test_gf091_who_recovers_in_a_half_done_end_stays(
 
     async def it_recovers(life: Life) -> None:
         names.update(there(life))
-        life.climate.kept, life.climate.kept_by, life.climate.kept_for = kept, code, times
+        stays(life, kept, code, times)
         falls_sick(life, sick)
         await asyncio.sleep(heals)
         life.kubelet.sick = set()
@@ -78,7 +79,7 @@ def test_gf091_who_recovers_in_a_half_done_end_stays(
 @pytest.mark.parametrize("sick", ["one-0-a", "one-0-g-0-x"], ids=["sick clique", "sick group"])
 def test_gf092_a_flag_that_fails_ends_nobody_again(sick: str, code: int, times: int, kept_for: int) -> None:
     async def nobody_may_tell(life: Life) -> None:
-        life.climate.kept, life.climate.kept_by, life.climate.kept_for = "one-0-b", code, kept_for
+        stays(life, "one-0-b", code, kept_for)
         life.climate.untold = times
         falls_sick(life, sick)
 
@@ -93,7 +94,7 @@ def test_gf092_a_flag_that_fails_ends_nobody_again(sick: str, code: int, times: 
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_op103_a_refusal_that_runs_out_in_the_end_of_another_is_not_forgotten(rules: str) -> None:
     async def two_end(life: Life) -> None:
-        life.climate.kept, life.climate.kept_for = "one-0-b", 6
+        stays(life, "one-0-b", 403, 6)
         life.climate.slow = {"one-1-b": 8.0}
         falls_sick(life, "one-0-a")
         await asyncio.sleep(7)
@@ -109,7 +110,7 @@ def test_op103_a_refusal_that_runs_out_in_the_end_of_another_is_not_forgotten(ru
 @pytest.mark.parametrize("code", [403, 503])
 def test_gf092_a_flag_that_failed_is_of_one_breach(code: int) -> None:
     async def relapses(life: Life) -> None:
-        life.climate.kept, life.climate.kept_by, life.climate.kept_for = "one-0-b", code, 9
+        stays(life, "one-0-b", code, 9)
         life.climate.untold = 1
         falls_sick(life, "one-0-g-0-x")
         await until(lambda: "one-0-g-0-x" in life.ended and "one-0-g-0-x" in there(life))
@@ -125,7 +126,7 @@ def test_gf092_a_flag_that_failed_is_of_one_breach(code: int) -> None:
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11", "field@v0.1.0-alpha.1"])
 def test_gf091_an_end_is_through_when_its_last_part_went_another_way(rules: str) -> None:
     async def somebody_helps(life: Life) -> None:
-        life.climate.kept, life.climate.kept_for = "one-0-b", 8
+        stays(life, "one-0-b", 403, 8)
         falls_sick(life, "one-0-g-0-x")
         await asyncio.sleep(115)
         life.climate.kept_for = 0
@@ -144,7 +145,7 @@ def test_op023_what_fails_elsewhere_in_the_set_puts_no_end_off(rules: str) -> No
     ended = set[str]()
 
     async def a_status_fails_all_the_time(life: Life) -> None:
-        life.climate.kept, life.climate.kept_for = "one-0-b", 1
+        stays(life, "one-0-b", 403, 1)
         life.climate.mute = "one-1-b"
         falls_sick(life, "one-0-a")
         others = life.kubelet.sick
@@ -168,7 +169,7 @@ def test_op023_what_fails_elsewhere_in_the_set_puts_no_end_off(rules: str) -> No
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_gf093_who_deletes_the_cause_by_hand_ends_nobody_again(rules: str, by_hand: int, sick: tuple[str, ...]) -> None:
     async def somebody_helps(life: Life) -> None:
-        life.climate.kept, life.climate.kept_for = sick[0], ALWAYS
+        stays(life, sick[0], 403)
         for name in sick:
             falls_sick(life, name)
         await asyncio.sleep(by_hand)
@@ -186,7 +187,7 @@ def test_gf093_who_deletes_the_cause_by_hand_ends_nobody_again(rules: str, by_ha
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_gf093_an_answer_that_is_lost_ends_nobody_again(rules: str, kept_for: int) -> None:
     async def the_last_answer_is_lost(life: Life) -> None:
-        life.climate.kept, life.climate.kept_by, life.climate.kept_for = "one-0-b", 503, kept_for
+        stays(life, "one-0-b", 503, kept_for)
         life.climate.lost = "one-0-g-0-x"
         falls_sick(life, "one-0-g-0-x")
 
@@ -256,7 +257,7 @@ def test_gt067_who_relapses_while_no_status_is_taken_ends_in_time(
 
     async def relapses(life: Life) -> None:
         nonlocal sick_at, ended_at
-        life.climate.kept, life.climate.kept_for = "one-0-b", kept_for
+        stays(life, "one-0-b", 403, kept_for)
         falls_sick(life, "one-0-g-0-x")
         await asyncio.sleep(59)
         life.climate.mute, life.climate.muted_by = "one-0-g", code

@@ -1,12 +1,12 @@
 """Whole operators: a deletion that failed for one reason, while the same object is to go for another one as well."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 
 from tests.weather.life import NAMESPACE, Life
-from tests.weather.stage import ALWAYS, POOL, edited, falls_sick, lived, more_than_once, recovers, there
+from tests.weather.stage import POOL, edited, falls_sick, lived, more_than_once, recovers, stays, there
 from tests.weather.store import Address, Json
 from tests.weather.virtual_time import run_in_virtual_time
 
@@ -15,24 +15,19 @@ X, Y = 2, 3  # places of the members in the template
 GROUP = Address("PodCliqueScalingGroup", NAMESPACE, "one-0-g")
 
 
-def kept(life: Life, name: str, code: int) -> None:
-    """It cannot be deleted from now on."""
-    life.climate.kept, life.climate.kept_by, life.climate.kept_for = name, code, ALWAYS
-
-
 async def ended_by_the_group(life: Life, code: int) -> None:
     """A replica of the group is due by itself, and a member of it stays."""
     falls_sick(life, "one-0-g-1-x")
     await asyncio.sleep(25)
     falls_sick(life, "one-0-b")
-    kept(life, "one-0-g-1-y", code)
+    stays(life, "one-0-g-1-y", code)
     await asyncio.sleep(100)
 
 
 async def scaled_in(life: Life, code: int) -> None:
     falls_sick(life, "one-0-b")
     await asyncio.sleep(10)
-    kept(life, "one-0-g-2-x", code)
+    stays(life, "one-0-g-2-x", code)
     life.store.patch(GROUP, {"spec": {"replicas": 2}})
     await asyncio.sleep(110)
 
@@ -40,7 +35,7 @@ async def scaled_in(life: Life, code: int) -> None:
 async def updated(life: Life, code: int) -> None:
     falls_sick(life, "one-0-b")
     await asyncio.sleep(20)
-    kept(life, "one-0-g-0-x", code)
+    stays(life, "one-0-g-0-x", code)
     edited(life, X)
     await asyncio.sleep(100)
 
@@ -50,13 +45,13 @@ async def updated(life: Life, code: int) -> None:
 @pytest.mark.parametrize("happens", [ended_by_the_group, scaled_in, updated])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
 def test_gf091_an_end_has_begun_though_a_part_of_it_could_not_be_deleted_before(
-    rules: str, happens: Callable[[Life, int], object], code: int
+    rules: str, happens: Callable[[Life, int], Awaitable[None]], code: int
 ) -> None:
     """Whoever was deleted for it is not made again before it is through, and ended once more."""
 
     async def life_of(life: Life) -> None:
         life.judges = happens is ended_by_the_group
-        await happens(life, code)  # type: ignore[misc]  # each of them is a coroutine function
+        await happens(life, code)
         life.climate.kept_for = 0
 
     life = run_in_virtual_time(lived(rules, life_of, pool=SPARE if happens is not updated else POOL))
@@ -78,7 +73,7 @@ def test_gf091_an_end_that_is_wanted_again_while_a_part_of_it_stands_refused_has
     async def the_delay_is_edited(life: Life) -> None:
         life.judges = False
         address = Address("PodCliqueSet", NAMESPACE, "one")
-        kept(life, "one-0-g-0-y", code)
+        stays(life, "one-0-g-0-y", code)
         falls_sick(life, "one-0-b")
         await asyncio.sleep(200)
         for delay in ("4h", "60s"):
@@ -102,7 +97,7 @@ def test_wl236_who_is_of_the_present_template_holds_nobody(rules: str, code: int
         life.judges = False
         falls_sick(life, "one-0-g-1-x")
         await asyncio.sleep(55)
-        kept(life, "one-0-g-1-y", code)
+        stays(life, "one-0-g-1-y", code)
         await asyncio.sleep(60)
         before = there(life)
         edited(life, X)
@@ -120,7 +115,7 @@ def test_wl236_who_is_of_the_present_template_holds_nobody(rules: str, code: int
 def test_wl238_each_further_change_of_the_template_deletes_nobody_but_who_cannot_be_deleted(code: int) -> None:
     async def it_is_changed_again(life: Life) -> None:
         life.judges = False
-        kept(life, "one-0-g-0-y", code)
+        stays(life, "one-0-g-0-y", code)
         edited(life, Y)
         for number in range(4):
             await asyncio.sleep(60)

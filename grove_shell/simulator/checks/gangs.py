@@ -122,7 +122,7 @@ class Gangs(Check):
         ]
         come = {there.get(uid, "") for uid in bound}
         for key, cliques in required_of(gang):
-            if cliques is not None and not come & set(cliques):
+            if cliques is not None and come.isdisjoint(cliques):
                 continue
             nodes = [self.truth.nodes.get(pod.node) for name, pod in pods if cliques is None or name in cliques]
             values = {node.labels.get(key) for node in nodes if node is not None}
