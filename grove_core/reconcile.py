@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
+from grove_core.areas.gang_termination.putting_off import unless_unasked
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.mnnvl.desire import findings_of_fabric, wake_of_fabric, wants_of_fabric
 from grove_core.areas.mnnvl.judge import fabric_of, judge_fabric
@@ -60,7 +61,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     """
     seen = with_overtaken(with_own_writes(snapshot))  # our own writes count as seen
 
-    ruling = rules.rule(seen)  # GT or GF
+    ruling = unless_unasked(rules.rule(seen), seen)  # GT or GF
 
     fabric = judge_fabric(seen)  # MN
     scopes = judge_scopes(seen)  # MS
@@ -80,11 +81,13 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
             wants_of_gates(gates),  # WL
         )
     )
-    desired = Desired.union((ruling.desired, left_as_it_is(seen, others)))  # GT or GF, and the others by WL-024
+    others = left_as_it_is(seen, others)  # WL
+    desired = Desired.union((Desired(ruling.ends), ruling.desired, others))
     desired = as_admitted(seen, desired)  # MS
     return difference(
         desired,
         seen,
+        put_off=ruling.put_off,
         rules=rules.name,
         wake_at=min(filter(None, (ruling.wake_at, wake_of_fabric(fabric))), default=None),
         findings=(

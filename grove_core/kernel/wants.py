@@ -79,7 +79,6 @@ class Absent:
         is_cause: whether the cause would be gone with the object, so that it goes last (GT-063).
         foreground: whether it should stay until everything it controls is gone.
         otherwise: the status that the object should have, where this is withheld (PL-013).
-        anyhow: the same for a reason that is no end, where there is one (PL-029).
     """
 
     target: Ref
@@ -89,7 +88,6 @@ class Absent:
     is_cause: bool = False
     foreground: bool = False
     otherwise: Status | None = None
-    anyhow: "Absent | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +157,7 @@ def _strength(want: Want) -> int:
 def _stronger(one: Want, other: Want) -> Want:
     """Which of two wants for one object stands; the weaker one comes again in a later round (PL-013)."""
     if isinstance(one, Absent) and isinstance(other, Absent):  # the first area that wants it gone says why
-        anyhow = one.anyhow or (other if one.rests_on and not other.rests_on else None)
-        return replace(one, otherwise=one.otherwise or other.otherwise, anyhow=anyhow)
+        return replace(one, otherwise=one.otherwise or other.otherwise)
     if isinstance(one, Status) and isinstance(other, Status):
         fields = _joined(one.fields, other.fields)
         if fields is not None:

@@ -1,6 +1,6 @@
 """Wants against the snapshot: the steps that close the gap."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -43,26 +43,32 @@ def difference(
     desired: Desired,
     view: View,
     *,
+    put_off: Iterable[Absent] = (),
     rules: str = "",
     wake_at: datetime | None = None,
     findings: Iterable[Finding],
 ) -> Plan:
-    """The plan that makes what is seen match the wants. Linear but for the final sort."""
+    """The plan that makes what is seen match the wants. Linear but for the final sort.
+
+    Args:
+        put_off: what is to be gone and is not tried, for the server could not be asked first (PL-029).
+    """
     made = {
         attempt.step.target
         for attempt in view.attempts
         if attempt.outcome is Outcome.DONE and isinstance(attempt.step.action, Make)
     }
     refused = {attempt.step.aim: attempt for attempt in view.attempts if attempt.outcome is Outcome.REFUSED}
-    unasked = next((attempt for attempt in view.attempts if attempt.outcome is Outcome.UNASKED), None)
     steps: list[Step] = []
-    withheld = list(desired.held_back)
-    held_of: dict[Ref, Step] = {}  # cause -> the first step that rests on it and is held back
+    unasked = sorted(map(_step_for, put_off), key=lambda step: step.sort_key, reverse=True)
+    withheld = [*desired.held_back, *_silences(unasked, desired.wants, view)]
+    held_of = {ref: step for step in unasked for ref in causes_of(step.action)}  # cause -> what rests on it and waits
     untold: Step | None = None
-    wants = desired.wants if unasked is None else tuple(map(_whoever_ends, desired.wants))
-    wanted = sorted(_with_tolls(map(_step_for, wants), view), key=lambda step: step.sort_key)
-    causes = {ref for step in wanted for ref in causes_of(step.action)}
-    spare = (want.otherwise for want in wants if isinstance(want, Status | Absent) and want.otherwise is not None)
+    wanted = sorted(_with_tolls(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
+    causes = {ref for step in wanted if isinstance(step.action, Delete) for ref in causes_of(step.action)}
+    spare = (
+        want.otherwise for want in desired.wants if isinstance(want, Status | Absent) and want.otherwise is not None
+    )
     otherwise = {want.target: _step_for(want) for want in spare if want.target not in causes}
     stays = _causes_that_stay(wanted, refused.keys()) if refused else {}
     for step in wanted:
@@ -73,7 +79,7 @@ def difference(
             untold = step
         if isinstance(step.action, Make) and step.target in made:
             continue  # it exists; the listing has not caught up
-        why = _silence(step, unasked) or _obstacle(step, attempt, stays, held_of, untold)
+        why = _obstacle(step, attempt, stays, held_of, untold)
         if why is None:
             steps.append(step)
             continue
@@ -160,18 +166,17 @@ def _action_for(want: Want) -> tuple[Stage, Action]:
             assert_never(want)
 
 
-def _whoever_ends(want: Want) -> Want:
-    """What is wanted of an object whether it is ended or not (PL-029)."""
-    if isinstance(want, Absent) and want.anyhow is not None:
-        return replace(want.anyhow, otherwise=want.otherwise)
-    return want
-
-
-def _silence(step: Step, unasked: Attempt | None) -> Reason | None:
-    """Why an end has to wait of which nobody knows whether it may be (PL-029)."""
-    if unasked is None or not isinstance(step.action, Delete) or not step.action.rests_on:
-        return None
-    return Why.NOT_ASKED.because(step.target, detail=unasked.detail or "no detail given")
+def _silences(unasked: Sequence[Step], wants: Iterable[Want], view: View) -> Iterator[Withheld]:
+    """Why ends have to wait of which nobody knows whether they may be; what goes for another reason does not wait."""
+    if not unasked:
+        return
+    said = next(
+        (one.detail for one in view.attempts if one.outcome is Outcome.UNASKED and one.detail), "no detail given"
+    )
+    goes = {want.target for want in wants if isinstance(want, Absent)}
+    for step in unasked:
+        if step.target not in goes:
+            yield Withheld(step.target, (Why.NOT_ASKED.because(step.target, detail=said), *step.because))
 
 
 def _obstacle(

@@ -5,7 +5,20 @@ import asyncio
 import pytest
 
 from tests.weather.life import NAMESPACE, Life
-from tests.weather.stage import ALWAYS, NAMES, edited, falls_sick, lived, more_than_once, recovers, scaled, there, until
+from tests.weather.stage import (
+    ALWAYS,
+    NAMES,
+    edited,
+    falls_sick,
+    is_well,
+    lived,
+    more_than_once,
+    recovers,
+    scaled,
+    stays,
+    there,
+    until,
+)
 from tests.weather.store import Address
 from tests.weather.virtual_time import run_in_virtual_time, seconds
 
@@ -167,6 +180,73 @@ def test_op104_an_update_deletes_what_it_has_to(rules: str, pause: float) -> Non
     life = run_in_virtual_time(lived(rules, nothing_is_shown))
     assert not life.faults, life.faults
     assert more_than_once(life) == set()
+
+
+@pytest.mark.req("PL-026")
+@pytest.mark.req("PL-029")
+@pytest.mark.parametrize("code", [403, 503])
+@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
+def test_op104_a_template_that_is_mended_saves_who_is_due(rules: str, code: int) -> None:
+    async def nothing_is_shown(life: Life) -> None:
+        falls_sick(life, "one-0-b")
+        await asyncio.sleep(50)
+        life.climate.blind = code
+        await asyncio.sleep(60)
+        assert not is_well(life)
+        edited(life, 1)
+        await asyncio.sleep(120)
+        assert is_well(life)
+        life.climate.blind = 0
+
+    life = run_in_virtual_time(lived(rules, nothing_is_shown))
+    assert not life.faults, life.faults
+    assert not life.ended
+
+
+@pytest.mark.req("WL-076")
+@pytest.mark.req("PL-029")
+@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
+def test_op104_a_pod_that_is_lost_of_who_is_due_is_made_again(rules: str) -> None:
+    """It was the one that was sick, so nobody ends any more."""
+
+    async def nothing_is_shown(life: Life) -> None:
+        falls_sick(life, "one-0-b")
+        await asyncio.sleep(50)
+        life.climate.blind = 503
+        await asyncio.sleep(60)
+        for pod in life.pods_of(life.store.get(Address("PodClique", NAMESPACE, "one-0-b"))):
+            life.store.delete(Address("Pod", NAMESPACE, pod["metadata"]["name"]), {})
+        await asyncio.sleep(60)
+        assert is_well(life)
+        life.climate.blind = 0
+
+    life = run_in_virtual_time(lived(rules, nothing_is_shown))
+    assert not life.faults, life.faults
+    assert not life.ended
+
+
+@pytest.mark.req("WL-076")
+@pytest.mark.req("PL-029")
+@pytest.mark.parametrize("code", [403, 503])
+@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
+def test_op104_what_an_end_took_that_was_tried_is_not_made_again(rules: str, code: int) -> None:
+    """A part of it stays; then the server shows nothing for minutes."""
+
+    async def nothing_is_shown(life: Life) -> None:
+        stays(life, "one-0-g-0-y", code)
+        falls_sick(life, "one-0-b")
+        await until(lambda: "one-0-a" in life.ended)
+        left = there(life).keys()
+        life.climate.blind = 503
+        await asyncio.sleep(240)
+        assert there(life).keys() == left
+        life.climate.blind = life.climate.kept_for = 0
+
+    life = run_in_virtual_time(lived(rules, nothing_is_shown))
+    assert not life.faults, life.faults
+    assert life.ended.keys() == NAMES
+    assert more_than_once(life) == set()
+    assert is_well(life)
 
 
 @pytest.mark.req("GF-093")

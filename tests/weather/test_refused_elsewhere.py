@@ -5,8 +5,21 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from tests.weather.kubelet import is_ready
 from tests.weather.life import NAMESPACE, Life
-from tests.weather.stage import POOL, edited, falls_sick, lived, more_than_once, recovers, stays, there
+from tests.weather.stage import (
+    MEMBERS,
+    NAMES,
+    POOL,
+    edited,
+    falls_sick,
+    lived,
+    more_than_once,
+    recovers,
+    stays,
+    there,
+    until,
+)
 from tests.weather.store import Address, Json
 from tests.weather.virtual_time import run_in_virtual_time
 
@@ -38,6 +51,16 @@ async def updated(life: Life, code: int) -> None:
     stays(life, "one-0-g-0-x", code)
     edited(life, X)
     await asyncio.sleep(100)
+
+
+def serves(life: Life, name: str) -> bool:
+    """Whether a clique is there with as many ready pods as it needs."""
+    found = [one for one in life.cliques() if one["metadata"]["name"] == name]
+    return bool(found) and sum(map(is_ready, life.pods_of(found[0]))) >= found[0]["spec"]["minAvailable"]
+
+
+def image_of(one: Json) -> str:
+    return str(one["spec"]["podSpec"]["containers"][0]["image"])
 
 
 @pytest.mark.req("PL-012")
@@ -149,21 +172,61 @@ def test_pl029_what_nobody_wants_any_more_goes_while_its_end_is_put_off(rules: s
 
 @pytest.mark.req("PL-029")
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_wl237_an_update_waits_for_an_end_that_is_put_off(rules: str) -> None:
-    """Nothing would be made in the place of what it deletes."""
+def test_wl237_an_update_does_not_wait_for_an_end_that_is_put_off(rules: str) -> None:
+    """What is made in the place of what it deletes ends with the rest, once the server has said what there is."""
 
     async def nothing_is_shown(life: Life) -> None:
         falls_sick(life, "one-0-b")
         await asyncio.sleep(50)
         life.climate.blind = 503
         await asyncio.sleep(30)
+        life.judges = False
         edited(life, X)
         before = there(life)
-        await asyncio.sleep(60)
-        assert there(life) == before
+        await asyncio.sleep(90)
+        gone = {name for name, uid in before.items() if there(life)[name] != uid}
+        assert gone == set(MEMBERS)
         life.climate.blind = 0
 
     life = run_in_virtual_time(lived(rules, nothing_is_shown))
     assert not life.faults, life.faults
-    assert more_than_once(life) == set()
-    assert "one-0-b" in life.ended
+    assert {name: len(life.ended[name]) for name in NAMES} == {name: 2 if name in MEMBERS else 1 for name in NAMES}
+
+
+@pytest.mark.req("GT-053")
+@pytest.mark.req("GF-066")
+@pytest.mark.parametrize("code", [403, 409, 503])
+@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
+@pytest.mark.parametrize(
+    ("pool", "stuck"),
+    [(POOL, "one-0-g-0-y"), ({**SPARE, "cliqueNames": ["a", "x", "y"]}, "one-0-g-1-a")],
+    ids=["of the set", "of the group"],
+)
+def test_wl239_an_end_that_an_update_found_half_done_does_not_hold_it_up(
+    rules: str, pool: Json, stuck: str, code: int
+) -> None:
+    """A member is gone and another one stays, when the one that is gone is edited; it comes back as the new one."""
+    sick, gone = "one-0-g-1-x", "one-0-g-1-y"
+
+    async def it_is_edited(life: Life) -> None:
+        life.judges = False
+        falls_sick(life, sick)
+        await asyncio.sleep(50)
+        stays(life, stuck, code)
+        await until(lambda: gone in life.ended)
+        await asyncio.sleep(20)
+        before = there(life)
+        assert gone not in before
+        edited(life, Y)
+        await until(lambda: there(life).get(sick) != before[sick])
+        await asyncio.sleep(60)
+        assert serves(life, sick)
+        assert serves(life, gone)
+        life.climate.kept_for = 0
+
+    life = run_in_virtual_time(lived(rules, it_is_edited, pool=pool))
+    assert not life.faults, life.faults
+    assert all(len(uids) <= 2 for uids in life.ended.values()), life.ended
+    assert all(serves(life, name) for name in there(life))
+    images = {image_of(one) for one in life.cliques() if one["metadata"]["name"].endswith("-y")}
+    assert images == {"new:1"}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.kernel.decisions import Finding
-from grove_core.kernel.wants import Desired
+from grove_core.kernel.wants import Absent, Desired
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -15,14 +15,19 @@ class Ruling(NamedTuple):
     """What some rules say about one set, ready to be joined with what the other areas say.
 
     Attributes:
+        desired: which statuses should change, and what is held back.
+        ends: what should be gone; a status of the same object is the weaker wish (PL-013).
         wake_at: when time alone may change the answer; None if never (PL-008).
         ending: which replicas end, for whoever plans what comes after them.
+        put_off: what should be gone, and is not tried, for the server could not be asked first (PL-029).
     """
 
     desired: Desired
+    ends: tuple[Absent, ...]
     findings: tuple[Finding, ...]
     wake_at: datetime | None
     ending: Ending
+    put_off: tuple[Absent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

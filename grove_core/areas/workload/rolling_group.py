@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TypeAlias
 
 from grove_core.areas.workload.blueprint import CliquePart, GroupPart
@@ -10,12 +11,14 @@ from grove_core.areas.workload.roll import NOTHING, Roll
 from grove_core.areas.workload.rolling_clique import outdated_in
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
+from grove_core.kernel.conditions import is_true
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Absent, Withheld
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import breach_in
 
 _Stuck: TypeAlias = AbstractSet[tuple[Ref, str]]
 
@@ -27,6 +30,7 @@ class GroupReplica:
     Attributes:
         cliques: those that are there and stay.
         old: those of them that are not of the present template, or have a pod that is not.
+        due: in an update, where none is old, those that were due to be ended before another one was made (WL-239).
         available: whether all are there, each with enough ready pods.
         has_no_room: whether the scheduler has no node for a pod of it.
     """
@@ -36,33 +40,52 @@ class GroupReplica:
     old: tuple[PodClique, ...]
     available: bool
     has_no_room: bool = False
+    due: tuple[PodClique, ...] = ()
 
     @property
     def outdated(self) -> bool:
         """Whether one of them is old."""
         return bool(self.old)
 
+    @property
+    def to_make_again(self) -> tuple[PodClique, ...]:
+        """Those for which an update deletes the replica."""
+        return self.old or self.due
 
-def replicas_of(part: GroupPart, scene: Scene) -> Iterator[GroupReplica]:
+
+def replicas_of(part: GroupPart, group: ScalingGroup, scene: Scene) -> Iterator[GroupReplica]:
     """The replicas that the group wants, in order; linear in their cliques."""
+    delay = scene.root.shape.groups.get(part.template.name) if group.status.updating else None
     parts: dict[int, list[CliquePart]] = {}
     for member in part.cliques:
         parts.setdefault(member.group_replica, []).append(member)
     for index, members in parts.items():
         found = [(clique, member) for member in members if (clique := scene.clique_of(member)) is not None]
         pods = [scene.snapshot.pods_of.get(clique.uid, ()) for clique, _ in found]
+        old = tuple(
+            clique
+            for (clique, member), of in zip(found, pods, strict=True)
+            if not scene.revision.is_current(clique, member) or _are_of_old(clique, of)
+        )
+        there = tuple(clique for clique, _ in found)
         yield GroupReplica(
             index=index,
-            cliques=tuple(clique for clique, _ in found),
-            old=tuple(
-                clique
-                for (clique, member), of in zip(found, pods, strict=True)
-                if not scene.revision.is_current(clique, member) or _are_of_old(clique, of)
-            ),
+            cliques=there,
+            old=old,
+            due=() if old or delay is None else tuple(_left_by_an_end(there, delay)),
             available=len(found) == len(members)
             and all(scene.ready[clique.uid] >= clique.needed for clique, _ in found),
             has_no_room=any(pod.trouble == UNSCHEDULABLE for of in pods for pod in of),
         )
+
+
+def _left_by_an_end(cliques: Sequence[PodClique], delay: timedelta) -> Iterator[PodClique]:
+    """Those that were due when the youngest of them was made: what their end took came back, and they did not go."""
+    youngest = max(filter(None, (clique.created_at for clique in cliques)), default=None)
+    for clique in cliques:
+        breach = breach_in(clique.status)
+        if breach is not None and is_true(breach) and youngest and youngest - breach.last_transition_time >= delay:
+            yield clique
 
 
 def _are_of_old(clique: PodClique, pods: Sequence[Pod]) -> bool:
@@ -85,7 +108,7 @@ def roll_group(
         replicas: those that it wants.
         extra: the one beyond them, if there is one.
         generation: what its status names while the update runs (WL-224).
-        stuck: what could not be deleted so far, with its uid; who is not old stays with it (WL-236).
+        stuck: what could not be deleted so far, with its uid; who is well stays with it (WL-236).
     """
     outdated = [replica for replica in replicas if replica.outdated]
     lacking = [replica for replica in replicas if not replica.available]
@@ -99,7 +122,7 @@ def roll_group(
         return NOTHING
     ready_to_go = [replica for replica in outdated if replica.available]
     surge = needed == group.replicas and (stands_in or bool(ready_to_go and available >= needed))
-    going, why = [replica for replica in outdated if not replica.available], Why.OUTDATED_NOT_AVAILABLE
+    going, why = [one for one in replicas if one.to_make_again and not one.available], Why.OUTDATED_NOT_AVAILABLE
     held: list[Withheld] = []
     if (ready_to_go or lacking) and not going:
         others = [replica for replica in lacking if not replica.outdated and not replica.has_no_room]
@@ -116,21 +139,24 @@ def roll_group(
     absents: list[Absent] = []
     for replica in going:
         because = why.because(group.ref, replica=replica.index)
+        if not replica.outdated:
+            because = Why.LEFT_BY_AN_END.because(group.ref, replica=replica.index, member=replica.due[0].ref.short)
         remain = _remain_of(replica, stuck)
-        absents += [Absent(one.ref, one.guard, (because,)) for one in (replica.old if remain else replica.cliques)]
+        with_it = replica.to_make_again if remain else replica.cliques
+        absents += [Absent(one.ref, one.guard, (because,)) for one in with_it]
         held += _staying(replica, remain, because)
     held += _waiting(group, (replica for replica in outdated if replica not in going), stuck)
     return Roll(runs=True, surge=surge, absents=tuple(absents), held=tuple(held))
 
 
 def _remain_of(replica: GroupReplica, stuck: _Stuck) -> Sequence[PodClique]:
-    return [one for one in replica.old if (one.ref, one.uid) in stuck] if stuck else ()
+    return [one for one in replica.to_make_again if (one.ref, one.uid) in stuck] if stuck else ()
 
 
 def _staying(replica: GroupReplica, remain: Sequence[PodClique], because: Reason) -> Iterator[Withheld]:
-    """Who would be deleted and made again at every look while an old member of the replica cannot be deleted."""
+    """Who would be deleted and made again at every look while one for which the replica goes cannot be deleted."""
     for clique in replica.cliques if remain else ():
-        if clique not in replica.old:
+        if clique not in replica.to_make_again:
             yield Withheld(clique.ref, (Why.MEMBER_REMAINS.because(clique.ref, member=remain[0].ref.short), because))
 
 

@@ -194,7 +194,7 @@ def _state_of(scene: Scene, part: ReplicaPart) -> ReplicaState:
         if group is None:
             available = False
             continue
-        groups[group_part.name] = found = list(replicas_of(group_part, scene))
+        groups[group_part.name] = found = list(replicas_of(group_part, group, scene))
         serving = sum(replica.available for replica in found)
         outdated = outdated or any(replica.outdated for replica in found)
         rolling = rolling or group.status.updating

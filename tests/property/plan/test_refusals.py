@@ -8,7 +8,7 @@ from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.steps import Apply, Attempt, Outcome, SetStatus, Stage, Step
 from grove_core.kernel.wants import Absent, Applied, Desired, Present, Status, Want
 from grove_core.plan.difference import difference, steps_for
 from grove_core.plan.plan import Plan
@@ -32,6 +32,13 @@ def plan_after(wants: tuple[Want, ...], target: Ref, outcome: Outcome, detail: s
     """After one of the steps was tried."""
     (tried,) = (step for step in steps_for(wants) if step.target == target)
     return difference(Desired(wants), Seen(KNOWN, attempts=(Attempt(tried, outcome, detail), *more)), findings=())
+
+
+def plan_unasked(*wants: Want, put_off: tuple[Absent, ...], said: str = "503") -> Plan:
+    """What is wanted while the server could not be asked about some ends."""
+    (tried, *_) = steps_for(put_off)
+    seen = Seen(KNOWN, attempts=(Attempt(tried, Outcome.UNASKED, said),))
+    return difference(Desired(wants), seen, put_off=put_off, findings=())
 
 
 def told(plan: Plan) -> dict[str, str]:
@@ -60,15 +67,15 @@ def test_pl014_pl027_companions_wait_for_their_cause_and_not_for_each_other(
 def test_pl029_who_could_not_ask_ends_nobody_and_is_refused_nothing(said: str) -> None:
     """Whoever else wants one of them gone is not held up; of no end it is told that it began."""
     flag = Status(SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, end_of=(CAUSE,))
-    plan = plan_after((*END[::2], flag), FIRST, Outcome.UNASKED, said)
+    plan = plan_unasked(flag, put_off=END[::2], said=said)
     assert told(plan) == {"llm-0-a": "PL-029", "llm-0-c": "PL-029", "llm-0-b": "PL-028"}
     assert not plan.steps
+    assert [held.because[1:] for held in plan.withheld if held.target != SECOND] == [BECAUSE, BECAUSE]
     assert {dict(held.because[0].facts).get("detail") for held in plan.withheld} == {said or "no detail given", None}
-    scaled_in = tuple(Absent(want.target, GUARD, BECAUSE) for want in END)
-    (tried, *_) = steps_for(END)
-    seen = Seen(KNOWN, attempts=(Attempt(tried, Outcome.UNASKED, said),))
-    plan = difference(Desired(scaled_in), seen, findings=())
+    scaled_in = tuple(Absent(want.target, GUARD, SURPLUS) for want in END)
+    plan = plan_unasked(*scaled_in, put_off=END, said=said)
     assert {step.target for step in plan.steps} == {FIRST, SECOND, CAUSE}
+    assert not plan.withheld
 
 
 @pytest.mark.parametrize("rests_on", [(), ((FIRST, GUARD),), ((FIRST, GUARD), (SECOND, GUARD))])
@@ -92,23 +99,29 @@ def test_pl012_a_cause_that_may_not_be_deleted_may_not_for_whatever_reason() -> 
     assert told(plan) == {"llm-0-a": "PL-027", "llm-0-b": "PL-027", "llm-0-c": "PL-012"}
 
 
+@pytest.mark.parametrize("subject", [FIRST, CAUSE], ids=["a companion", "the cause"])
+def test_pl029_what_is_put_off_is_written_to_like_everything_else(subject: Ref) -> None:
+    """Nothing is tried that rests on its version (PL-026)."""
+    fields = Applied(subject, GUARD, FrozenMap({"spec": FrozenMap({})}), BECAUSE)
+    status = Status(subject, GUARD, FrozenMap({"conditions": ()}), BECAUSE)
+    for want, kind in ((fields, Apply), (status, SetStatus)):
+        plan = plan_unasked(want, put_off=END)
+        assert [(step.target, type(step.action)) for step in plan.steps] == [(subject, kind)]
+        assert set(told(plan)) == {"llm-0-a", "llm-0-b", "llm-0-c"}
+
+
 @pytest.mark.parametrize("is_first", [True, False])
-def test_pl029_whoever_goes_for_another_reason_too_goes_for_that(*, is_first: bool) -> None:
-    """The area that ends comes first; the other says why, and what is told of whoever stays is told of him too."""
+def test_pl013_of_two_who_want_one_gone_the_first_says_why(*, is_first: bool) -> None:
+    """What is told of whoever stays is told of him too."""
     urgent = Status(SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, is_urgent=True)
     scaled_in = Desired((Absent(SECOND, GUARD, SURPLUS),))
     ends = Desired.union((Desired(END), Desired((urgent,))) if is_first else (Desired((urgent,)), Desired(END)))
     desired = Desired.union((ends, scaled_in, scaled_in))
-    (tried, *_) = steps_for(END)
-    plan = difference(desired, Seen(KNOWN, attempts=(Attempt(tried, Outcome.UNASKED, "503"),)), findings=())
-    ((step,), rests) = plan.steps, set(told(plan))
-    assert (step.target, step.stage, step.because) == (SECOND, Stage.CLEANUP, SURPLUS)
-    assert rests == {"llm-0-a", "llm-0-c"}
-    refused = Attempt(step, Outcome.REFUSED, "no")
-    plan = difference(desired, Seen(KNOWN, attempts=(Attempt(tried, Outcome.UNASKED, "503"), refused)), findings=())
-    assert [(step.target, type(step.action)) for step in plan.steps] == [(SECOND, SetStatus)]
-    asked = difference(desired, Seen(KNOWN), findings=())
-    assert [step.because for step in asked.steps] == [BECAUSE] * 3
+    plan = difference(desired, Seen(KNOWN), findings=())
+    assert [step.because for step in plan.steps] == [BECAUSE] * 3
+    (gone,) = (step for step in plan.steps if step.target == SECOND)
+    plan = difference(desired, Seen(KNOWN, attempts=(Attempt(gone, Outcome.REFUSED, "no"),)), findings=())
+    assert (SECOND, SetStatus) in {(step.target, type(step.action)) for step in plan.steps}
 
 
 @pytest.mark.parametrize(("said", "words"), [("quota", "quota"), ("", "no detail given")])

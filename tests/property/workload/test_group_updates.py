@@ -1,6 +1,7 @@
 """Updates of scaling groups: which replica goes first, and which one more comes for the time being."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 import pytest
@@ -11,12 +12,15 @@ from grove_core.areas.workload.rolling_group import replicas_of
 from grove_core.areas.workload.rollout import judge_rollout
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
+from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import FAILURES, Attempt, Delete, Outcome, Step
 from grove_core.plan.difference import steps_for
 from grove_core.plan.unfinished import still_wanted
 from grove_core.reconcile import reconcile
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.template import UpdateStrategy
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
@@ -206,6 +210,83 @@ def test_wl238_who_could_not_be_deleted_is_told_while_the_update_does_not_get_to
     assert not any(one.because[0].rule is Why.REMAINS for one in reconcile(seen).withheld)
 
 
+HOUR: Final = timedelta(hours=1)
+
+
+def found_by_an_update(
+    since: timedelta = HOUR, truth: Truth = Truth.TRUE, *, delay: str | None = "1h", told: bool = True
+) -> Snapshot:
+    """A group whose update got to its second replica; of the first, which is done, a member is breached.
+
+    Args:
+        since: how long before the other member was made.
+        told: whether the source says when that was.
+    """
+    both = {**GROUP, "cliqueNames": ["a", "b"]}
+    life = rested(set_raw(clique_raw("a", 1), clique_raw("b", 1), groups=(both,), terminationDelay=delay))
+    life.new_image("v2", "a")
+    while "llm-0-pool-1-a" not in {step.target.name for step in ended_in(looked(life))}:
+        life.round()
+        life.kubelet()
+    for pod in life.pods("llm-0-pool-0-b"):
+        life.world.put_pod(replace(pod, ready=False))
+    seen = looked(life)
+    breach = Condition(MIN_AVAILABLE_BREACHED, truth, "Drawn", "", seen.now - since)
+
+    def as_it_is(one: PodClique) -> PodClique:
+        if one.ref.name == "llm-0-pool-0-a":
+            return replace(one, created_at=seen.now if told else None)
+        status = replace(one.status, conditions=(breach,)) if one.ref.name == "llm-0-pool-0-b" else one.status
+        return replace(one, status=status, created_at=seen.now - 10 * HOUR if told else None)
+
+    return replace(seen, cliques=tuple(map(as_it_is, seen.cliques)))
+
+
+@pytest.mark.parametrize(
+    ("seen", "goes"),
+    [
+        (found_by_an_update(), True),
+        (found_by_an_update(2 * HOUR), True),
+        (found_by_an_update(HOUR - timedelta(seconds=1)), False),
+        (found_by_an_update(-HOUR), False),
+        (found_by_an_update(truth=Truth.UNKNOWN), False),
+        (found_by_an_update(delay=None), False),
+        (found_by_an_update(told=False), False),
+    ],
+    ids=["from that very moment", "for long", "not yet due", "breached since", "not breached", "no delay", "not told"],
+)
+def test_wl239_who_was_due_when_the_rest_was_made_again_is_not_waited_for(seen: Snapshot, *, goes: bool) -> None:
+    ended = ended_in(seen)
+    assert [step.target.name for step in ended] == (["llm-0-pool-0-a", "llm-0-pool-0-b"] if goes else [])
+    assert {reason.rule for step in ended for reason in step.because} == ({Why.LEFT_BY_AN_END} if goes else set())
+    assert {dict(step.because[0].facts)["member"] for step in ended} == (
+        {"PodClique/llm-0-pool-0-b"} if goes else set()
+    )
+
+
+def test_wl239_who_serves_is_left_alone_and_so_is_whom_no_update_holds_back() -> None:
+    seen = found_by_an_update()
+    pods = {uid: tuple(replace(pod, ready=True) for pod in of) for uid, of in seen.pods_of.items()}
+    assert [step.target.name for step in ended_in(replace(seen, pods_of=pods))] == ["llm-0-pool-1-a", "llm-0-pool-1-b"]
+    ((part,),) = (replica.groups for replica in blueprint_of(seen))
+    (group,) = seen.groups
+    after_it = replace(group, status=replace(group.status, updating=False))
+    assert [bool(one.due) for one in replicas_of(part, group, Scene(seen))] == [True, False]
+    assert [bool(one.due) for one in replicas_of(part, after_it, Scene(seen))] == [False, False]
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["who is well", "who was due"])
+@pytest.mark.req("WL-239")
+def test_wl236_while_who_was_due_cannot_be_deleted_the_others_stay(which: int) -> None:
+    """Who is well and stays holds nobody up: the replica goes for the other one."""
+    seen = found_by_an_update()
+    ended = ended_in(seen)
+    plan = reconcile(after(seen, Attempt(ended[which], Outcome.REFUSED, "change freeze")))
+    gone = [step for step in plan.steps if isinstance(step.action, Delete)]
+    assert gone == ([] if which else ended[1:])
+    assert (Why.MEMBER_REMAINS in held(plan)) is bool(which)
+
+
 def test_wl237_of_a_replica_that_ends_an_update_deletes_nothing() -> None:
     seen, ended = in_an_update("a")
     both = [step.target for step in ended]
@@ -259,4 +340,4 @@ def test_wl210_a_replica_is_as_old_as_the_pods_of_it_that_live(*, phase: str, is
     pods = (replace(seen.pods_of[clique.uid][0], phase=phase, template_hash="before"),)
     found = replace(seen, pods_of={**seen.pods_of, clique.uid: pods})
     ((part,),) = (replica.groups for replica in blueprint_of(found))
-    assert [one.outdated for one in replicas_of(part, Scene(found))] == [is_old, False]
+    assert [one.outdated for one in replicas_of(part, found.groups[0], Scene(found))] == [is_old, False]

@@ -14,17 +14,15 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
 
 
-def wants_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Tally) -> Desired:
-    """Which cliques should be gone, and which statuses should change.
+def wants_of_statuses(snapshot: Snapshot, judgement: Judgement, tally: Tally) -> Desired:
+    """Which statuses should change, whatever else becomes of their objects; nothing where nothing can be said (GT-024).
 
-    GT-033, GT-036, GT-050, GT-054 for the former. A clique that is to be deleted gets no status any more (PL-005), but
-    for what could not be told later, where it may not be deleted (PL-013). Where nothing can be said, everything is
-    held back (GT-024).
+    A clique that ends gets no status any more (PL-005), but for what could not be told later, where it may not be
+    deleted (PL-013).
     """
     if judgement.unknown:
         return Desired((), (Withheld(snapshot.root.ref, judgement.unknown),))
-    absents = Desired(tuple(_absents(snapshot.root, judgement)))
-    return Desired.union((absents, Desired(tuple(statuses_of(snapshot, judgement, tally)))))
+    return Desired(tuple(statuses_of(snapshot, judgement, tally)))
 
 
 def wake_of_termination(judgement: Judgement) -> datetime | None:
@@ -35,8 +33,11 @@ def wake_of_termination(judgement: Judgement) -> datetime | None:
     )
 
 
-def _absents(root: PodCliqueSet, judgement: Judgement) -> Iterator[Absent]:
-    """Every clique that a terminated replica takes along, with the reason of each level that ends it. Linear."""
+def ends_of_termination(root: PodCliqueSet, judgement: Judgement) -> Iterator[Absent]:
+    """Every clique that a terminated replica takes along, with the reason of each level that ends it. Linear.
+
+    GT-033, GT-036, GT-050, GT-054; nothing where nothing can be said.
+    """
     cliques = {judged.clique.ref: judged.clique for judged in judgement.cliques}
     groups = {
         judged.group.ref: (judged.group, [one.clique for found in judged.breached.values() for one in found])

@@ -3,7 +3,11 @@
 from collections.abc import Callable
 from typing import Final
 
-from grove_core.areas.gang_termination.design.desire import wake_of_termination, wants_of_termination
+from grove_core.areas.gang_termination.design.desire import (
+    ends_of_termination,
+    wake_of_termination,
+    wants_of_statuses,
+)
 from grove_core.areas.gang_termination.design.findings import findings_of_termination
 from grove_core.areas.gang_termination.design.judge import judge_by_design
 from grove_core.areas.gang_termination.design.tally import tally_of
@@ -20,7 +24,8 @@ def ruling_by(judge: Callable[[Snapshot], Judgement]) -> Callable[[Snapshot], Ru
         judgement = judged._replace(cliques=tuple(judged.cliques))
         tally = tally_of(snapshot, judgement)
         return Ruling(
-            desired=wants_of_termination(snapshot, judgement, tally),
+            desired=wants_of_statuses(snapshot, judgement, tally),
+            ends=tuple(ends_of_termination(snapshot.root, judgement)),
             findings=tuple(findings_of_termination(snapshot, judgement, tally)),
             wake_at=wake_of_termination(judgement),
             ending=ending_of(judgement),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import NamedTuple
 
 from grove_core.areas.gang_termination.clocks import first_of, wake_among
 from grove_core.areas.gang_termination.endings import End, absents_of, end_by
@@ -15,15 +16,21 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
 
 
-def wants_of_field(snapshot: Snapshot, judgement: FieldJudgement, generation: Generation) -> Desired:
-    """Which cliques would be gone, and which statuses would change; nothing where nothing can be said."""
+class Wants(NamedTuple):
+    """Which cliques would be gone, and which statuses would change."""
+
+    ends: tuple[Absent, ...]
+    statuses: Desired
+
+
+def wants_of_field(snapshot: Snapshot, judgement: FieldJudgement, generation: Generation) -> Wants:
+    """What the existing operator would want; nothing where nothing can be said."""
     if judgement.unknown:
-        return Desired((), (Withheld(snapshot.root.ref, judgement.unknown),))
+        return Wants((), Desired((), (Withheld(snapshot.root.ref, judgement.unknown),)))
     whole = _ends_of(snapshot.root, judgement)
-    absents = tuple(_absents(judgement, whole))
     causes = {index: tuple(ref for ref, _ in end.rests_on) for index, end in whole.items()}
     statuses = tuple(statuses_of(snapshot, judgement, generation, causes))
-    return Desired.union((Desired(absents), Desired(statuses)))
+    return Wants(tuple(_absents(judgement, whole)), Desired(statuses))
 
 
 def wake_of_field(judgement: FieldJudgement) -> datetime | None:

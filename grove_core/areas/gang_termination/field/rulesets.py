@@ -19,8 +19,10 @@ def _ruling_of(generation: Generation) -> Callable[[Snapshot], Ruling]:
     def rule(snapshot: Snapshot) -> Ruling:
         judgement = judge_field(snapshot, generation)
         stored = judge_field(snapshot, generation, looks=False)
+        wants = wants_of_field(snapshot, judgement, generation)
         return Ruling(
-            desired=wants_of_field(snapshot, judgement, generation),
+            desired=wants.statuses,
+            ends=wants.ends,
             findings=(
                 *findings_of_field(snapshot, judgement, stored),
                 *risks_in(snapshot, judgement, generation),
