@@ -49,7 +49,7 @@ def _problems(plan: Plan, known: Mapping[Ref, Resource | Pod]) -> Iterator[Probl
         if not because:
             yield Problem(path=target.short, expected="a reason (PL-003)", got="none")
     uids = frozenset(found.uid for found in known.values() if found.uid)
-    causes = {ref for step in plan.steps for ref in causes_of(step.action)}
+    causes = {ref for step in plan.steps if isinstance(step.action, Delete) for ref in causes_of(step.action)}
     for step in plan.steps:
         yield from _problems_of_step(step, known, uids)
         if isinstance(step.action, Apply) and step.target in causes:

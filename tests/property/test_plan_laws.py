@@ -27,7 +27,7 @@ from grove_core.kernel.steps import (
     Step,
     causes_of,
 )
-from grove_core.kernel.wants import Absent, Applied, Desired
+from grove_core.kernel.wants import Absent, Applied, Desired, Status
 from grove_core.plan.difference import difference, steps_for
 from grove_core.plan.forecast import forecast_of
 from grove_core.plan.laws import problems_in
@@ -163,6 +163,17 @@ class TestLegality:
         assert [step.target for step in plan.steps] == [want.target for want in wants]
         wrong = replace(plan, steps=(*steps_for([change]), *plan.steps))
         assert [problem.expected for problem in problems_in(wrong, snapshot)] == ["to stay as it was judged (PL-026)"]
+
+    def test_pl026_what_an_end_rested_on_that_is_through_may_change(self) -> None:
+        """Only its flag is still to be written; whoever has the name of the cause now is another."""
+        snapshot = world_of(ENDING).snapshot
+        because = reconcile(snapshot).steps[0].because
+        owner, part = snapshot.root, snapshot.cliques[0]
+        told = Status(part.ref, part.guard, FrozenMap({"conditions": ()}), because, end_of=(owner.ref,))
+        change = Applied(owner.ref, owner.guard, FrozenMap({"metadata": "x"}), because)
+        plan = difference(Desired((told, change)), snapshot, findings=())
+        assert [step.target for step in plan.steps] == [owner.ref, part.ref]
+        assert not problems_in(plan, snapshot)
 
     def test_pl003_a_want_without_a_reason_is_a_fault_of_ours(self) -> None:
         snapshot = world_of(b"").snapshot
