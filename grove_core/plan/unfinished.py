@@ -67,7 +67,8 @@ def still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snapshot) -> t
 
     What tells of a breach matters for as long as the object stands breached, whatever is planned for it: also what is
     to be deleted may stay, and recover. Of ends and deletions all matters where a plan could judge nothing, so that
-    nobody knows what is wanted, and a status that another write of the same object hides (PL-013).
+    nobody knows what is wanted, and a status that another write of the same object hides (PL-013). That what is gone
+    could not be deleted matters only of an end, which went through another way (GF-093).
 
     Args:
         unfinished: what was.
@@ -79,6 +80,7 @@ def still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snapshot) -> t
         return found
     now = with_own_writes(seen)
     parts: tuple[PodClique | ScalingGroup, ...] = (*now.groups, *now.cliques)
+    there = {(one.ref, one.uid) for one in parts}
     breached = {(one.ref, one.uid) for one in parts if stands_breached(one.status)}
     held, wanted = {one.target for one in plan.withheld}, {_write_of(step) for step in plan.steps}
     hidden = {step.target for step in plan.steps if isinstance(step.action, Apply | Delete)}
@@ -87,6 +89,8 @@ def still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snapshot) -> t
         target, kind, uid, tells = write = _write_of(step)
         if tells_of_breach(step) and (target, uid) in breached:
             return True
+        if not is_of_end(step) and (target, uid) not in there:
+            return False
         is_of_plan = write in wanted or target in held or plan.root in held
         return _is_of_several(step) and (is_of_plan or (kind is SetStatus and tells and target in hidden))
 

@@ -263,8 +263,9 @@ class Operator:
             for follower in self.followers:
                 follower.crashed(self.actor, self.wire.tried - before)
             raise
+        waits = self.memory.has_failed(root)
         self.memory.take(root, self.cluster.agenda.now, plan, seen, answers)
-        self._wake_after(root, plan, seen, answers)
+        self._wake_after(root, plan, seen, answers, waits=waits)
 
     def _sight(self, root: Ref, clock: datetime) -> Sight | None:
         """What a round is decided on; None of what is gone, and of a topology whose last write is still to arrive."""
@@ -278,13 +279,16 @@ class Operator:
         attempts = self.memory.of(root, listed, self.informers)
         return replace(listed, attempts=attempts) if attempts else listed
 
-    def _wake_after(self, root: Ref, plan: Plan, seen: Sight, answers: tuple[Attempt, ...]) -> None:
-        """Look again when time alone may change something, and when what failed may be tried again."""
+    def _wake_after(self, root: Ref, plan: Plan, seen: Sight, answers: tuple[Attempt, ...], *, waits: bool) -> None:
+        """Look again when time alone may change something, and when what failed may be tried again.
+
+        Args:
+            waits: whether something failed the last time, and so was not tried.
+        """
         now = self.cluster.agenda.now
         wake_at = None if plan.wake_at is None else millis_until(self.start, plan.wake_at) - self.clock_off
         self._turns.looked(root, self._heard(), wake_at, is_idle=not plan.steps and not seen.attempts)
         failed = any(answer.outcome is not Outcome.DONE for answer in answers)
-        waits = any(attempt.outcome is not Outcome.DONE for attempt in seen.attempts)
         self._turns.tried(root, now, failed=failed, waits=waits)
 
     def _heard(self) -> Heard:

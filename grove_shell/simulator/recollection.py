@@ -51,6 +51,10 @@ class Recollection:
         self._by_root[root] = tuple(one for one in remembered if one.attempt.outcome is not Outcome.DONE)
         return tuple(one.attempt for one in self._by_root[root])
 
+    def has_failed(self, root: Ref) -> bool:
+        """Whether something failed in the last round of a root; what is unfinished for longer is no reason to look."""
+        return any(one.attempt.outcome is not Outcome.DONE for one in self._by_root.get(root, ()))
+
     def take(self, root: Ref, at: int, plan: Plan, seen: Sight, answers: tuple[Attempt, ...]) -> None:
         """Remember the answers of a round to its plan; failures of the round before are forgotten.
 

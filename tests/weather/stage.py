@@ -15,6 +15,7 @@ _UP: Final = 60  # seconds
 _LONG: Final = 180
 ALWAYS: Final = 1_000_000
 POOL: Final = {"name": "g", "cliqueNames": ["x", "y"], "replicas": 2, "minAvailable": 2}
+SPARE: Final = {**POOL, "replicas": 3, "minAvailable": 1}  # the group ends its replicas by itself
 TEMPLATE: Final = {
     "terminationDelay": "60s",
     "cliques": [clique(name) for name in "abxy"],

@@ -1,7 +1,7 @@
 """Whole operators whose server shows nothing before an end: nothing ends, and all else goes on (OP-104)."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -9,6 +9,8 @@ from tests.weather.life import NAMESPACE, Life
 from tests.weather.stage import (
     ALWAYS,
     NAMES,
+    POOL,
+    SPARE,
     edited,
     falls_sick,
     is_well,
@@ -239,6 +241,77 @@ def test_op104_what_an_end_took_that_was_tried_is_not_made_again(rules: str, cod
     assert life.ended.keys() == NAMES
     assert more_than_once(life) == set()
     assert is_well(life)
+
+
+async def its_cause_recovers_and_another_stays_due(life: Life) -> None:
+    stays(life, "one-0-a", 403)
+    falls_sick(life, "one-0-b")
+    await asyncio.sleep(5)
+    falls_sick(life, "one-0-a")
+    await until(lambda: "one-0-g-0-x" in life.ended)
+    await asyncio.sleep(10)
+    life.climate.blind = 503
+    await asyncio.sleep(30)
+    recovers(life, "one-0-b")
+
+
+async def of_the_group_and_the_whole_falls_due(life: Life) -> None:
+    stays(life, "one-0-g-1-x", 403)
+    falls_sick(life, "one-0-g-1-x")
+    await asyncio.sleep(30)
+    falls_sick(life, "one-0-b")
+    await until(lambda: "one-0-g-1-y" in life.ended)
+    life.climate.blind = 503
+
+
+async def its_cause_lingers_and_another_falls_due(life: Life) -> None:
+    life.store.change(
+        Address("PodClique", NAMESPACE, "one-0-b"), lambda raw: raw["metadata"]["finalizers"].append("a/b")
+    )
+    falls_sick(life, "one-0-b")
+    await asyncio.sleep(30)
+    falls_sick(life, "one-1-b")
+    await until(lambda: "one-0-a" in life.ended)
+    life.climate.blind = 503
+
+
+@pytest.mark.req("WL-076")
+@pytest.mark.req("PL-029")
+@pytest.mark.parametrize(
+    "begun",
+    [
+        its_cause_recovers_and_another_stays_due,
+        of_the_group_and_the_whole_falls_due,
+        its_cause_lingers_and_another_falls_due,
+    ],
+)
+@pytest.mark.parametrize("rules", ["field", "field@v0.1.0-alpha.11", "design"])
+def test_op104_an_end_that_has_begun_has_so_whatever_becomes_due_meanwhile(
+    rules: str, begun: Callable[[Life], Awaitable[None]]
+) -> None:
+    """What it took is made again once all of it has ended, and ends once; by the design also beside what lingers."""
+    lingers = begun is its_cause_lingers_and_another_falls_due
+
+    async def nothing_is_shown(life: Life) -> None:
+        await begun(life)
+        await asyncio.sleep(10)
+        left = {name for name in there(life) if name.startswith("one-0-")}
+        await asyncio.sleep(110)
+        if not (lingers and rules == "design"):
+            assert {name for name in there(life) if name.startswith("one-0-")} == left
+        life.climate.blind = 0
+        await asyncio.sleep(60)
+        life.climate.kept_for = 0
+        if lingers:
+            life.store.change(
+                Address("PodClique", NAMESPACE, "one-0-b"), lambda raw: raw["metadata"]["finalizers"].clear()
+            )
+
+    pool = SPARE if begun is of_the_group_and_the_whole_falls_due else POOL
+    life = run_in_virtual_time(lived(rules, nothing_is_shown, pool=pool, replicas=2 if lingers else 1))
+    assert not life.faults, life.faults
+    assert "one-0-a" in life.ended
+    assert more_than_once(life) == set()
 
 
 @pytest.mark.req("GF-093")

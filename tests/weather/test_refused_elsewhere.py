@@ -11,6 +11,7 @@ from tests.weather.stage import (
     MEMBERS,
     NAMES,
     POOL,
+    SPARE,
     edited,
     falls_sick,
     lived,
@@ -23,7 +24,6 @@ from tests.weather.stage import (
 from tests.weather.store import Address, Json
 from tests.weather.virtual_time import run_in_virtual_time
 
-SPARE: Json = {**POOL, "replicas": 3, "minAvailable": 1}  # the group ends its replicas by itself
 X, Y = 2, 3  # places of the members in the template
 GROUP = Address("PodCliqueScalingGroup", NAMESPACE, "one-0-g")
 
@@ -230,3 +230,27 @@ def test_wl239_an_end_that_an_update_found_half_done_does_not_hold_it_up(
     assert all(serves(life, name) for name in there(life))
     images = {image_of(one) for one in life.cliques() if one["metadata"]["name"].endswith("-y")}
     assert images == {"new:1"}
+
+
+@pytest.mark.req("WL-236")
+@pytest.mark.parametrize("code", [403, 409, 503])
+@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
+def test_wl239_nobody_goes_with_who_was_due_and_cannot_be_deleted(rules: str, code: int) -> None:
+    """Whoever went would be made again and go again at every look."""
+
+    async def it_is_edited(life: Life) -> None:
+        life.judges = False
+        falls_sick(life, "one-0-g-1-x")
+        await asyncio.sleep(50)
+        stays(life, "one-0-g-1-x", code)
+        await until(lambda: "one-0-g-1-y" in life.ended)
+        await asyncio.sleep(20)
+        edited(life, Y)
+        await asyncio.sleep(120)
+        assert serves(life, "one-0-g-1-y")
+        assert more_than_once(life) == set()
+        life.climate.kept_for = 0
+
+    life = run_in_virtual_time(lived(rules, it_is_edited, pool={**SPARE, "cliqueNames": ["a", "x", "y"]}))
+    assert not life.faults, life.faults
+    assert all(serves(life, name) for name in there(life))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from grove_core.areas.workload.blueprint import CliquePart, GroupPart
@@ -14,6 +14,7 @@ from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.conditions import is_true
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.times import parse_time
 from grove_core.kernel.wants import Absent, Withheld
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
@@ -30,7 +31,7 @@ class GroupReplica:
     Attributes:
         cliques: those that are there and stay.
         old: those of them that are not of the present template, or have a pod that is not.
-        due: in an update, where none is old, those that were due to be ended before another one was made (WL-239).
+        due: where none is old, those that were to end before the update began, and before another was made (WL-239).
         available: whether all are there, each with enough ready pods.
         has_no_room: whether the scheduler has no node for a pod of it.
     """
@@ -47,15 +48,10 @@ class GroupReplica:
         """Whether one of them is old."""
         return bool(self.old)
 
-    @property
-    def to_make_again(self) -> tuple[PodClique, ...]:
-        """Those for which an update deletes the replica."""
-        return self.old or self.due
-
 
 def replicas_of(part: GroupPart, group: ScalingGroup, scene: Scene) -> Iterator[GroupReplica]:
     """The replicas that the group wants, in order; linear in their cliques."""
-    delay = scene.root.shape.groups.get(part.template.name) if group.status.updating else None
+    delay, began = scene.root.shape.groups.get(part.template.name), _began(group)
     parts: dict[int, list[CliquePart]] = {}
     for member in part.cliques:
         parts.setdefault(member.group_replica, []).append(member)
@@ -72,19 +68,30 @@ def replicas_of(part: GroupPart, group: ScalingGroup, scene: Scene) -> Iterator[
             index=index,
             cliques=there,
             old=old,
-            due=() if old or delay is None else tuple(_left_by_an_end(there, delay)),
+            due=() if old or not delay or not began else tuple(_left_by_an_end(there, delay, began)),
             available=len(found) == len(members)
             and all(scene.ready[clique.uid] >= clique.needed for clique, _ in found),
             has_no_room=any(pod.trouble == UNSCHEDULABLE for of in pods for pod in of),
         )
 
 
-def _left_by_an_end(cliques: Sequence[PodClique], delay: timedelta) -> Iterator[PodClique]:
-    """Those that were due when the youngest of them was made: what their end took came back, and they did not go."""
+def _began(group: ScalingGroup) -> datetime | None:
+    """When the update began that runs; None where none does."""
+    began = group.status.progress.get("updateStartedAt") if group.status.updating else None
+    return parse_time(began) if isinstance(began, str) else None
+
+
+def _left_by_an_end(cliques: Sequence[PodClique], delay: timedelta, began: datetime) -> Iterator[PodClique]:
+    """Those that were due when the update began: what their end took came back, and they did not go.
+
+    Each time is held against one of the same clock: breaches and updates are told by the operator's, what was made by
+    the server's. By some rules a clique is breached from its first moment.
+    """
     youngest = max(filter(None, (clique.created_at for clique in cliques)), default=None)
     for clique in cliques:
-        breach = breach_in(clique.status)
-        if breach is not None and is_true(breach) and youngest and youngest - breach.last_transition_time >= delay:
+        breach, made = breach_in(clique.status), clique.created_at
+        was_due = breach is not None and is_true(breach) and began - breach.last_transition_time >= delay
+        if was_due and made and youngest and youngest - made >= delay:
             yield clique
 
 
@@ -108,7 +115,7 @@ def roll_group(
         replicas: those that it wants.
         extra: the one beyond them, if there is one.
         generation: what its status names while the update runs (WL-224).
-        stuck: what could not be deleted so far, with its uid; who is well stays with it (WL-236).
+        stuck: what could not be deleted so far, with its uid; who is not old stays with it (WL-236).
     """
     outdated = [replica for replica in replicas if replica.outdated]
     lacking = [replica for replica in replicas if not replica.available]
@@ -122,9 +129,10 @@ def roll_group(
         return NOTHING
     ready_to_go = [replica for replica in outdated if replica.available]
     surge = needed == group.replicas and (stands_in or bool(ready_to_go and available >= needed))
-    going, why = [one for one in replicas if one.to_make_again and not one.available], Why.OUTDATED_NOT_AVAILABLE
+    going, why = [replica for replica in outdated if not replica.available], Why.OUTDATED_NOT_AVAILABLE
+    left = [replica for replica in replicas if replica.due and not replica.available]
     held: list[Withheld] = []
-    if (ready_to_go or lacking) and not going:
+    if (ready_to_go or lacking) and not going and not left:
         others = [replica for replica in lacking if not replica.outdated and not replica.has_no_room]
         is_extra_up = extra is None or extra.available
         if ready_to_go and available > needed and not others and is_extra_up:
@@ -139,24 +147,24 @@ def roll_group(
     absents: list[Absent] = []
     for replica in going:
         because = why.because(group.ref, replica=replica.index)
-        if not replica.outdated:
-            because = Why.LEFT_BY_AN_END.because(group.ref, replica=replica.index, member=replica.due[0].ref.short)
         remain = _remain_of(replica, stuck)
-        with_it = replica.to_make_again if remain else replica.cliques
-        absents += [Absent(one.ref, one.guard, (because,)) for one in with_it]
+        absents += [Absent(one.ref, one.guard, (because,)) for one in (replica.old if remain else replica.cliques)]
         held += _staying(replica, remain, because)
+    for replica in left:
+        because = Why.LEFT_BY_AN_END.because(group.ref, replica=replica.index)
+        absents += [Absent(one.ref, one.guard, (because,)) for one in replica.due]
     held += _waiting(group, (replica for replica in outdated if replica not in going), stuck)
     return Roll(runs=True, surge=surge, absents=tuple(absents), held=tuple(held))
 
 
 def _remain_of(replica: GroupReplica, stuck: _Stuck) -> Sequence[PodClique]:
-    return [one for one in replica.to_make_again if (one.ref, one.uid) in stuck] if stuck else ()
+    return [one for one in replica.old if (one.ref, one.uid) in stuck] if stuck else ()
 
 
 def _staying(replica: GroupReplica, remain: Sequence[PodClique], because: Reason) -> Iterator[Withheld]:
-    """Who would be deleted and made again at every look while one for which the replica goes cannot be deleted."""
+    """Who would be deleted and made again at every look while an old member of the replica cannot be deleted."""
     for clique in replica.cliques if remain else ():
-        if clique not in replica.to_make_again:
+        if clique not in replica.old:
             yield Withheld(clique.ref, (Why.MEMBER_REMAINS.because(clique.ref, member=remain[0].ref.short), because))
 
 

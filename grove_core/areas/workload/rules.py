@@ -64,14 +64,13 @@ class Why(Rule):
         "its update waits; old replicas left: {left}, available: {available}, of which {needed} have to stay available",
     )
     MEMBER_REMAINS = Clause(
-        "WL-236", "{member}, of the same replica, has to be made again and could not be deleted, so this stays"
+        "WL-236", "{member}, of the same replica, is of an old template and could not be deleted, so this stays"
     )
     REMAINS = Clause(
         "WL-238", "it is of an old template and could not be deleted; the update of {group} comes back to it"
     )
     LEFT_BY_AN_END = Clause(
-        "WL-239",
-        "replica {replica} is not available: {member} was due to end when a part of it was made again, and stayed",
+        "WL-239", "it was to end before the update began, and stayed; another part of replica {replica} was made again"
     )
     REPLICA_NOT_AVAILABLE = Clause("WL-227", "replica {replica} is not available")
     ON_DELETE = Clause("WL-222", "pods made from now on are of the present template; those that run stay (OnDelete)")

@@ -16,6 +16,7 @@ from grove_core.kernel.steps import FAILURES, Attempt, Create, Delete, Outcome, 
 from grove_core.plan.difference import steps_for
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
+from grove_core.resources.meta import Resource
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.rested import rested
@@ -83,19 +84,68 @@ def test_pl029_an_end_that_was_tried_has_begun(rules: RuleSet, name: str, begun:
 
 
 @NAMED
-def test_pl029_what_was_done_or_rests_on_something_else_tells_of_no_end_that_has_begun(rules: RuleSet) -> None:
+def test_pl029_what_was_done_or_is_of_no_end_or_of_former_ones_tells_of_none_that_has_begun(rules: RuleSet) -> None:
     ruling = rules.rule(SEEN)
     step = deletion_in(ruling, "llm-0-b")
     assert isinstance(step.action, Delete)
     ((ref, _), *_) = step.action.rests_on
-    another = replace(step, action=replace(step.action, rests_on=((ref, Guard("another", "1")),)))
-    plain = replace(step, action=Delete(step.action.guard))
+    former = Guard("another", "1")
     for attempt in (
         Attempt(step, Outcome.DONE, ""),
-        Attempt(another, Outcome.REFUSED, "no"),
-        Attempt(plain, Outcome.REFUSED, "no"),
+        Attempt(replace(step, action=Delete(former, ((ref, former),))), Outcome.REFUSED, "no"),
+        Attempt(replace(step, action=Delete(step.action.guard)), Outcome.REFUSED, "no"),
     ):
         assert put_off(ruling, attempt).ending == Ending()
+
+
+@NAMED
+@pytest.mark.parametrize("stays", [True, False], ids=["the part stays", "its cause stays"])
+def test_pl029_an_end_has_begun_for_whatever_it_was_tried(rules: RuleSet, *, stays: bool) -> None:
+    """Of two that were due the first recovered since; or the part is gone by now, and who was due is there."""
+    ruling = rules.rule(SEEN)
+    step = deletion_in(ruling, "llm-0-b")
+    assert isinstance(step.action, Delete)
+    (other,) = (clique for clique in SEEN.cliques if clique.ref.name == "llm-0-g-0-x")
+    guard = step.action.guard if stays else Guard("another", "1")
+    tried = replace(step, action=Delete(guard, ((other.ref, other.guard),)))
+    assert put_off(ruling, Attempt(tried, Outcome.CONFLICT, "no")).ending == Ending(frozenset({0}))
+
+
+@NAMED
+def test_pl029_a_part_that_had_begun_has_so_when_the_whole_is_due(rules: RuleSet) -> None:
+    ruling = rules.rule(SEEN)
+    both = ruling._replace(ending=Ending(frozenset({0, 1}), frozenset({("llm-1-g", 1), ("llm-1-g", 0)})))
+    tried = Attempt(deletion_in(ruling, "llm-1-g-1-y"), Outcome.REFUSED, "no")
+    assert put_off(both, tried).ending == Ending(frozenset({1}), both.ending.parts)
+
+
+@NAMED
+def test_pl029_what_ends_and_has_nothing_left_to_delete_has_begun(rules: RuleSet) -> None:
+    """Its cause is on its way out, held by somebody's finalizer."""
+    ruling = rules.rule(SEEN)
+    left = tuple(end for end in ruling.ends if not end.target.name.startswith("llm-0-"))
+    assert put_off(ruling._replace(ends=left)).ending == Ending(frozenset({0}))
+
+
+@NAMED
+def test_pl029_an_end_whose_cause_is_on_its_way_out_has_begun(rules: RuleSet) -> None:
+    """It rests on whose replica it is."""
+    ruling = rules.rule(SEEN)
+    root, group = SEEN.root, next(one for one in SEEN.groups if one.ref.name == "llm-1-g")
+
+    def without_their_cause(owner: Resource) -> Ruling:
+        is_of_set = owner is root
+        return ruling._replace(
+            ends=tuple(
+                replace(end, rests_on=((owner.ref, owner.guard),))
+                if end.target.name.startswith("llm-0-") is is_of_set
+                else end
+                for end in ruling.ends
+            )
+        )
+
+    assert put_off(without_their_cause(root)).ending == Ending(frozenset({0}))
+    assert put_off(without_their_cause(group)).ending == Ending(parts=frozenset({("llm-1-g", 1)}))
 
 
 @NAMED

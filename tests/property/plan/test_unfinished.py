@@ -163,6 +163,13 @@ class TestOP103:
         assert still_wanted([no(gone())], plan(gone), SEEN) == ((no(gone()),) if stays else ())
         assert not still_wanted((), plan(gone), SEEN)
 
+    @pytest.mark.req("GF-093")
+    @pytest.mark.parametrize("left", [(), (replace(CLIQUE, uid="another"),)], ids=["gone", "another"])
+    def test_that_what_is_gone_could_not_be_deleted_matters_of_an_end_alone(self, left: tuple[PodClique, ...]) -> None:
+        """An end may have gone through another way; whoever has the name by now is held back for something else."""
+        seen, plan = replace(SEEN, cliques=left), plan_of(held=(CLIQUE.ref,))
+        assert still_wanted([no(ended()), no(deleted())], plan, seen) == (no(ended()),)
+
     @pytest.mark.req("PL-013")
     @pytest.mark.parametrize("hiding", [CHANGED, ended()], ids=["fields", "a deletion"])
     def test_what_tells_of_an_end_may_be_hidden(self, hiding: Step) -> None:
