@@ -1,6 +1,6 @@
 """Rolling the replicas of one scaling group, so that enough of them are available all the time (WL-218 to WL-221)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -68,7 +68,7 @@ def replicas_of(part: GroupPart, group: ScalingGroup, scene: Scene) -> Iterator[
             index=index,
             cliques=there,
             old=old,
-            due=() if old or not delay or not began else tuple(_left_by_an_end(there, delay, began)),
+            due=() if old or not delay or not began else tuple(_left_by_an_end(there, scene.ready, delay, began)),
             available=len(found) == len(members)
             and all(scene.ready[clique.uid] >= clique.needed for clique, _ in found),
             has_no_room=any(pod.trouble == UNSCHEDULABLE for of in pods for pod in of),
@@ -81,7 +81,9 @@ def _began(group: ScalingGroup) -> datetime | None:
     return parse_time(began) if isinstance(began, str) else None
 
 
-def _left_by_an_end(cliques: Sequence[PodClique], delay: timedelta, began: datetime) -> Iterator[PodClique]:
+def _left_by_an_end(
+    cliques: Sequence[PodClique], ready: Mapping[str, int], delay: timedelta, began: datetime
+) -> Iterator[PodClique]:
     """Those that were due when the update began: what their end took came back, and they did not go.
 
     Each time is held against one of the same clock: breaches and updates are told by the operator's, what was made by
@@ -90,8 +92,9 @@ def _left_by_an_end(cliques: Sequence[PodClique], delay: timedelta, began: datet
     youngest = max(filter(None, (clique.created_at for clique in cliques)), default=None)
     for clique in cliques:
         breach, made = breach_in(clique.status), clique.created_at
-        was_due = breach is not None and is_true(breach) and began - breach.last_transition_time >= delay
-        if was_due and made and youngest and youngest - made >= delay:
+        if ready[clique.uid] >= clique.needed or breach is None or not is_true(breach):
+            continue
+        if made and youngest and min(began - breach.last_transition_time, youngest - made) >= delay:
             yield clique
 
 
@@ -132,7 +135,7 @@ def roll_group(
     going, why = [replica for replica in outdated if not replica.available], Why.OUTDATED_NOT_AVAILABLE
     left = [replica for replica in replicas if replica.due and not replica.available]
     held: list[Withheld] = []
-    if (ready_to_go or lacking) and not going and not left:
+    if (ready_to_go or lacking) and not going:
         others = [replica for replica in lacking if not replica.outdated and not replica.has_no_room]
         is_extra_up = extra is None or extra.available
         if ready_to_go and available > needed and not others and is_extra_up:

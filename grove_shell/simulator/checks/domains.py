@@ -39,7 +39,7 @@ class Domains(Check):
         super().__init__(truth)
         self.places = Places(truth)
         self.deprived: set[str] = set()  # uids of parts that were made without, because their domain had failed
-        self._strays: set[str] = set()  # uids of parts that an old leader made on what it saw last
+        self._strays: set[str] = set()  # uids of parts and domains that an old leader made on what it saw last
         self._mixed: set[tuple[str, int]] = set()  # where a part came late, from one who died and chose otherwise
 
     # births
@@ -76,6 +76,7 @@ class Domains(Check):
             and not any(TEMPLATE in part.annotations for part in siblings)
             and not any(part.uid in self.deprived | self._strays for part in siblings)
             and index not in (failed_in(root) or ())  # it came, and went before anybody could say so
+            and domain.uid not in self._strays  # it still saw that the one before had failed
             and is_wanted(root, self.truth.cluster.world.configuration)  # else one that died had sent it (MN-024)
         ):
             says = f"{name} is made, and replica {index} has run without one from the start"
@@ -146,6 +147,10 @@ class Domains(Check):
         elif step.target.kind == DOMAIN_KIND and isinstance(step.action, Create):
             if not is_wanted(snapshot.root, snapshot.configuration):
                 self.truth.fail("CD1", f"{step.target.short} is made, and nobody wants one", step.target.short)
+            made = self.truth.cluster.world.items.get(step.target)
+            had_failed = _index_in(step.target.name, snapshot.root) in (failed_in(snapshot.root) or ())
+            if actor is Actor.SECOND and had_failed and made is not None:
+                self._strays.add(made.uid)
         elif step.target.kind == DOMAIN_KIND and not isinstance(step.action, Make):
             self._is_ours(snapshot, step)
         elif isinstance(step.action, SetStatus) and step.target == snapshot.root.ref:

@@ -21,6 +21,7 @@ from grove_core.plan.difference import steps_for
 from grove_core.plan.unfinished import still_wanted
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.pod import UNSCHEDULABLE
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.template import UpdateStrategy
 from grove_core.snapshot.expectations import with_own_writes
@@ -287,7 +288,30 @@ def test_wl239_who_was_to_end_when_an_update_began_is_not_waited_for(seen: Snaps
     ended = ended_in(seen)
     assert [step.target.name for step in ended] == (["llm-0-pool-0-b"] if goes else [])
     assert {reason.rule for step in ended for reason in step.because} == ({Why.LEFT_BY_AN_END} if goes else set())
-    assert (Why.GROUP_UPDATE_WAITS in held(reconcile(seen))) is not goes
+    assert Why.GROUP_UPDATE_WAITS in held(reconcile(seen))
+
+
+def with_pods(seen: Snapshot, *names: str, **changes: object) -> Snapshot:
+    """The pods of some cliques are otherwise."""
+    uids = {clique.uid for clique in seen.cliques if clique.ref.name in names}
+    pods = {
+        uid: tuple(replace(pod, **changes) for pod in of) if uid in uids else of  # type: ignore[arg-type]  # any field
+        for uid, of in seen.pods_of.items()
+    }
+    return replace(seen, pods_of=pods)
+
+
+def test_wl239_who_has_recovered_stays_though_nobody_wrote_that_and_the_replica_lacks_another() -> None:
+    seen = with_pods(found_by_an_update(), "llm-0-pool-0-b", ready=True)
+    assert not ended_in(with_pods(seen, "llm-0-pool-0-a", ready=False))
+
+
+def test_wl239_who_has_no_node_does_not_hold_up_the_others() -> None:
+    """As without it: also where it cannot be deleted."""
+    seen = with_pods(found_by_an_update(), "llm-0-pool-0-b", trouble=UNSCHEDULABLE)
+    assert [step.target.name for step in ended_in(seen)] == ["llm-0-pool-0-b"]
+    spare = replace(seen, groups=tuple(replace(group, min_available=0) for group in seen.groups))
+    assert {step.target.name for step in ended_in(spare)} == {"llm-0-pool-0-b", "llm-0-pool-1-a", "llm-0-pool-1-b"}
 
 
 def test_wl239_who_serves_is_left_alone_and_so_is_whom_no_update_holds_back() -> None:
