@@ -89,12 +89,12 @@ def _left_by_an_end(
     Each time is held against one of the same clock: breaches and updates are told by the operator's, what was made by
     the server's. By some rules a clique is breached from its first moment.
     """
-    youngest = max(filter(None, (clique.created_at for clique in cliques)), default=None)
+    youngest = max(filter(None, (clique.created_at for clique in cliques)), default=began)
     for clique in cliques:
         breach, made = breach_in(clique.status), clique.created_at
         if ready[clique.uid] >= clique.needed or breach is None or not is_true(breach):
             continue
-        if made and youngest and min(began - breach.last_transition_time, youngest - made) >= delay:
+        if made and min(began - breach.last_transition_time, youngest - made) >= delay:
             yield clique
 
 
@@ -133,7 +133,6 @@ def roll_group(
     ready_to_go = [replica for replica in outdated if replica.available]
     surge = needed == group.replicas and (stands_in or bool(ready_to_go and available >= needed))
     going, why = [replica for replica in outdated if not replica.available], Why.OUTDATED_NOT_AVAILABLE
-    left = [replica for replica in replicas if replica.due and not replica.available]
     held: list[Withheld] = []
     if (ready_to_go or lacking) and not going:
         others = [replica for replica in lacking if not replica.outdated and not replica.has_no_room]
@@ -153,9 +152,11 @@ def roll_group(
         remain = _remain_of(replica, stuck)
         absents += [Absent(one.ref, one.guard, (because,)) for one in (replica.old if remain else replica.cliques)]
         held += _staying(replica, remain, because)
-    for replica in left:
-        because = Why.LEFT_BY_AN_END.because(group.ref, replica=replica.index)
-        absents += [Absent(one.ref, one.guard, (because,)) for one in replica.due]
+    absents += [
+        Absent(one.ref, one.guard, (Why.LEFT_BY_AN_END.because(group.ref, replica=replica.index),))
+        for replica in replicas
+        for one in replica.due
+    ]
     held += _waiting(group, (replica for replica in outdated if replica not in going), stuck)
     return Roll(runs=True, surge=surge, absents=tuple(absents), held=tuple(held))
 

@@ -106,8 +106,9 @@ def test_pl029_an_end_has_begun_for_whatever_it_was_tried(rules: RuleSet, *, sta
     step = deletion_in(ruling, "llm-0-b")
     assert isinstance(step.action, Delete)
     (other,) = (clique for clique in SEEN.cliques if clique.ref.name == "llm-0-g-0-x")
-    guard = step.action.guard if stays else Guard("another", "1")
-    tried = replace(step, action=Delete(guard, ((other.ref, other.guard),)))
+    former = Guard("another", "1")
+    part, cause = (step.action.guard, former) if stays else (former, other.guard)
+    tried = replace(step, action=Delete(part, ((other.ref, cause),)))
     assert put_off(ruling, Attempt(tried, Outcome.CONFLICT, "no")).ending == Ending(frozenset({0}))
 
 
@@ -124,7 +125,8 @@ def test_pl029_what_ends_and_has_nothing_left_to_delete_has_begun(rules: RuleSet
     """Its cause is on its way out, held by somebody's finalizer."""
     ruling = rules.rule(SEEN)
     left = tuple(end for end in ruling.ends if not end.target.name.startswith("llm-0-"))
-    assert put_off(ruling._replace(ends=left)).ending == Ending(frozenset({0}))
+    ending = Ending(frozenset({0, 1}), ruling.ending.parts)
+    assert put_off(ruling._replace(ends=left, ending=ending)).ending == Ending(frozenset({0, 1}))
 
 
 @NAMED

@@ -230,7 +230,7 @@ def found_by_an_update(
 
     Args:
         since: how long before the update began.
-        younger: how much later the other member was made; None where the source does not say.
+        younger: how much later the other member was made; None where nobody says when the one was.
         ahead: how much the server's clock is.
     """
     both = {**GROUP, "cliqueNames": ["a", "b"]}
@@ -250,8 +250,8 @@ def found_by_an_update(
 
     def as_it_is(one: PodClique) -> PodClique:
         if one.ref.name != "llm-0-pool-0-b":
-            return replace(one, created_at=None if younger is None else made + younger)
-        return replace(one, status=replace(one.status, conditions=(breach,)), created_at=made)
+            return replace(one, created_at=made + HOUR if younger is None else made + younger)
+        return replace(one, status=replace(one.status, conditions=(breach,)), created_at=made if younger else None)
 
     return replace(seen, cliques=tuple(map(as_it_is, seen.cliques)))
 
