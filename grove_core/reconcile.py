@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
-from grove_core.areas.gang_termination.putting_off import unless_unasked
-from grove_core.areas.gang_termination.ruling import RuleSet
+from grove_core.areas.gang_termination.ruling import RuleSet, unless_unasked
 from grove_core.areas.mnnvl.desire import findings_of_fabric, wake_of_fabric, wants_of_fabric
 from grove_core.areas.mnnvl.judge import fabric_of, judge_fabric
 from grove_core.areas.mnnvl_scopes.desire import as_admitted, findings_of_scopes, wants_of_scopes

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
 from grove_core.kernel.conditions import REMOVED, Condition, condition_of, is_true
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, thaw
+from grove_core.kernel.times import parse_time
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import CONDITIONS, MIN_AVAILABLE_BREACHED
 from grove_core.resources.meta import read_conditions, read_update
@@ -26,6 +28,12 @@ _TYPE: Final = attrgetter("type")
 def stands_breached(status: StoredStatus) -> bool:
     """Whether it says that its clique or scaling group is breached."""
     return is_true(condition_of(status.conditions, MIN_AVAILABLE_BREACHED))
+
+
+def update_started(progress: FrozenMap) -> datetime | None:
+    """When the update began of which ``updateProgress`` tells; None where it does not say, or not so that it reads."""
+    text = progress.get("updateStartedAt")
+    return parse_time(text) if isinstance(text, str) else None
 
 
 def breach_in(status: CliqueStatus | GroupStatus) -> Condition | None:

@@ -70,9 +70,13 @@ async def until(holds: Callable[[], bool]) -> None:
 
 def is_well(life: Life) -> bool:
     """Whether all cliques are there, and enough of their pods ready."""
-    return there(life).keys() == NAMES and all(
-        sum(map(is_ready, life.pods_of(one))) >= one["spec"]["minAvailable"] for one in life.cliques()
-    )
+    return there(life).keys() == NAMES and all(serves(life, name) for name in NAMES)
+
+
+def serves(life: Life, name: str) -> bool:
+    """Whether a clique is there with as many ready pods as it needs."""
+    found = [one for one in life.cliques() if one["metadata"]["name"] == name]
+    return bool(found) and sum(map(is_ready, life.pods_of(found[0]))) >= found[0]["spec"]["minAvailable"]
 
 
 def more_than_once(life: Life) -> set[str]:

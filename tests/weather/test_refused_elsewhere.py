@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tests.weather.kubelet import is_ready
 from tests.weather.life import NAMESPACE, Life
 from tests.weather.stage import (
     POOL,
@@ -15,6 +14,7 @@ from tests.weather.stage import (
     lived,
     more_than_once,
     recovers,
+    serves,
     stays,
     there,
     until,
@@ -49,12 +49,6 @@ async def updated(life: Life, code: int) -> None:
     stays(life, "one-0-g-0-x", code)
     edited(life, X)
     await asyncio.sleep(100)
-
-
-def serves(life: Life, name: str) -> bool:
-    """Whether a clique is there with as many ready pods as it needs."""
-    found = [one for one in life.cliques() if one["metadata"]["name"] == name]
-    return bool(found) and sum(map(is_ready, life.pods_of(found[0]))) >= found[0]["spec"]["minAvailable"]
 
 
 def image_of(one: Json) -> str:

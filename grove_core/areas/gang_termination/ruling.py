@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.steps import Outcome
 from grove_core.kernel.wants import Absent, Desired
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -28,6 +29,17 @@ class Ruling(NamedTuple):
     wake_at: datetime | None
     ending: Ending
     put_off: tuple[Absent, ...] = ()
+
+
+def unless_unasked(ruling: Ruling, snapshot: Snapshot) -> Ruling:
+    """The ruling, or, where the server could not be asked before an end, one that ends nothing (PL-029).
+
+    Of what is due nothing is made again meanwhile (WL-076): an end that has begun may have taken it, or it is there and
+    not shown.
+    """
+    if all(attempt.outcome is not Outcome.UNASKED for attempt in snapshot.attempts):
+        return ruling
+    return ruling._replace(ends=(), put_off=ruling.ends)
 
 
 @dataclass(frozen=True, slots=True)

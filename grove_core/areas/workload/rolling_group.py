@@ -14,12 +14,11 @@ from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.conditions import is_true
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.times import parse_time
 from grove_core.kernel.wants import Absent, Withheld
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import breach_in
+from grove_core.resources.statuses import breach_in, update_started
 
 _Stuck: TypeAlias = AbstractSet[tuple[Ref, str]]
 
@@ -51,7 +50,8 @@ class GroupReplica:
 
 def replicas_of(part: GroupPart, group: ScalingGroup, scene: Scene) -> Iterator[GroupReplica]:
     """The replicas that the group wants, in order; linear in their cliques."""
-    delay, began = scene.root.shape.groups.get(part.template.name), _began(group)
+    delay = scene.root.shape.groups.get(part.template.name)
+    began = update_started(group.status.progress) if group.status.updating else None
     parts: dict[int, list[CliquePart]] = {}
     for member in part.cliques:
         parts.setdefault(member.group_replica, []).append(member)
@@ -73,12 +73,6 @@ def replicas_of(part: GroupPart, group: ScalingGroup, scene: Scene) -> Iterator[
             and all(scene.ready[clique.uid] >= clique.needed for clique, _ in found),
             has_no_room=any(pod.trouble == UNSCHEDULABLE for of in pods for pod in of),
         )
-
-
-def _began(group: ScalingGroup) -> datetime | None:
-    """When the update began that runs; None where none does."""
-    began = group.status.progress.get("updateStartedAt") if group.status.updating else None
-    return parse_time(began) if isinstance(began, str) else None
 
 
 def _left_by_an_end(

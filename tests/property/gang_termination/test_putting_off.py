@@ -7,9 +7,8 @@ from typing import Final
 import pytest
 
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
-from grove_core.areas.gang_termination.putting_off import unless_unasked
 from grove_core.areas.gang_termination.rulesets import rule_set
-from grove_core.areas.gang_termination.ruling import RuleSet, Ruling
+from grove_core.areas.gang_termination.ruling import RuleSet, Ruling, unless_unasked
 from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome

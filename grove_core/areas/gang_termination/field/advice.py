@@ -1,7 +1,7 @@
 """Where the existing operator's rules will hurt: what `explain` and `validate` warn of (GF-120 to GF-123)."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from grove_core.areas.gang_termination.field.generations import Generation
@@ -11,15 +11,15 @@ from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.kernel.admission import Caution
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.durations import short_duration
-from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.times import format_time, parse_time
+from grove_core.kernel.times import format_time
 from grove_core.resources.fields import shown
 from grove_core.resources.places import TEMPLATE
 from grove_core.resources.pod import UNSCHEDULABLE
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import update_started
 from grove_core.resources.template import SetSpec
 from grove_core.resources.topology_use import is_in_vain
 from grove_core.snapshot.snapshot import Snapshot
@@ -57,7 +57,7 @@ def risks_in(snapshot: Snapshot, judgement: FieldJudgement, generation: Generati
     updated: list[PodClique | ScalingGroup] = [seen.clique for seen in judgement.cliques]
     updated += [found.group for found in judgement.groups]
     for item in updated:
-        started = _started(item.status.progress) if generation.sees_update(item.status) else None
+        started = update_started(item.status.progress) if generation.sees_update(item.status) else None
         if started is not None and now - started > delay:
             facts = {"since": format_time(started), "delay": short_duration(delay)}
             yield Finding(item.ref, RISK, "Warn", (Why.UPDATE_SUSPENDS_FOR_LONG.because(item.ref, **facts),))
@@ -70,11 +70,6 @@ def risks_in(snapshot: Snapshot, judgement: FieldJudgement, generation: Generati
 def _too_short(subject: Ref, delay: timedelta) -> Reason:
     facts = {"delay": short_duration(delay), "reboot": short_duration(_REBOOT)}
     return Why.DELAY_SHORTER_THAN_A_REBOOT.because(subject, **facts)
-
-
-def _started(progress: FrozenMap) -> datetime | None:
-    text = progress.get("updateStartedAt")
-    return parse_time(text) if isinstance(text, str) else None
 
 
 def _lacks_room(snapshot: Snapshot, found: GroupSighting) -> bool:
