@@ -15,6 +15,7 @@ from grove_shell.client.lists import pages_of
 from grove_shell.client.versions import number_of
 from grove_shell.world.confirming import Confirming
 from grove_shell.world.homes import Home
+from grove_shell.world.roll_call import RollCall
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
 
@@ -30,10 +31,11 @@ class ClusterActing:
         self._api = api
         self._shelves = shelves
         self._writes = writes
+        self._roll_call = RollCall(api, shelves, writes)
 
     def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
         """What tries the steps of one round, unless somebody says why one is not to be done any more."""
-        return Confirming(self._writes, unless).attempt
+        return self._roll_call.before(Confirming(self._writes, unless).attempt)
 
     async def refresh(self, home: Home) -> None:
         """Take in everything of a set as the server has it now (OP-013).
@@ -93,4 +95,4 @@ class ClusterActing:
             raise Unreachable(f"{ref.short}: {answer.words}")
         elif (found := self._shelves.find(ref)) is not None:
             metadata = {"namespace": ref.namespace, "name": ref.name, "uid": found.uid}
-            self._shelves.drop(ref.kind, {"metadata": metadata})
+            self._shelves.drop(ref.kind, {"metadata": metadata}, asked=True)

@@ -1,9 +1,9 @@
 """What belongs to one set."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
@@ -18,6 +18,12 @@ from grove_core.snapshot.snapshot import Snapshot
 
 Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name
 Object: TypeAlias = Resource | Pod
+
+
+def address_of(kind: str, raw: Mapping[str, Any]) -> Address:
+    """Of an object as a server shows it."""
+    meta = raw["metadata"]
+    return (kind, str(meta.get("namespace") or "default"), str(meta["name"]))
 
 
 @dataclass(slots=True)

@@ -23,7 +23,7 @@ from grove_core.resources.podgang import podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.resources.topology_use import SET_KIND
 from grove_shell.world.homes import Home
-from grove_shell.world.house import Address, House, Object
+from grove_shell.world.house import Address, House, Object, address_of
 from grove_shell.world.news import Life, life_of
 from grove_shell.world.sights import TEMPLATE_KIND, Sights, Where
 from grove_shell.world.template_users import TemplateUsers
@@ -67,9 +67,10 @@ class Shelves(Sights):
         if kind in TOPOLOGY_KINDS:
             self.topologies.replace(kind, items, version)
             return
-        found = {_address_of(kind, raw): raw for raw in items}
+        found = {address_of(kind, raw): raw for raw in items}
         there = {address: life_of(raw) for address, raw in found.items()}
         for address in self._news.replaced(self._places[kind], there, version):
+            self._miss(address)
             self._remove(address)
         for raw in found.values():
             self.put(kind, raw)
@@ -83,7 +84,7 @@ class Shelves(Sights):
         if kind in TOPOLOGY_KINDS:
             self.topologies.put(kind, raw)
             return
-        address, life = _address_of(kind, raw), life_of(raw)
+        address, life = address_of(kind, raw), life_of(raw)
         owner = controller_in(raw)
         before, home = self._places[kind].get(address), self.home_in(kind, raw, owner)
         if not self._news.comes(life, before):
@@ -125,19 +126,21 @@ class Shelves(Sights):
 
     def believe(self, kind: str, raw: Mapping[str, Any]) -> None:
         """One object as a store shows it that went back, in whatever version it was known (OP-084)."""
-        address = _address_of(kind, raw)
+        address = address_of(kind, raw)
         if address in self._places[kind]:
             self._remove(address)
         self._news.raise_again(life_of(raw).uid)
         self.put(kind, raw)
 
-    def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """An object is gone for good."""
+    def drop(self, kind: str, raw: Mapping[str, Any], *, asked: bool = False) -> None:
+        """An object is gone for good, as the server says where it was asked; else it may be out of sight (OP-106)."""
         if kind in TOPOLOGY_KINDS:
             self.topologies.drop(kind, raw)
             return
-        address = _address_of(kind, raw)
+        address = address_of(kind, raw)
         if self._news.ends(life_of(raw), self._places[kind].get(address)):
+            if not asked:
+                self._miss(address)
             self._remove(address)
 
     def lose(self, kind: str, why: str) -> None:
@@ -147,6 +150,7 @@ class Shelves(Sights):
             self.topologies.lose(kind)
             return
         for address in list(self._places[kind]):
+            self._miss(address)
             self._remove(address)
         self._doubt(kind)
         for home in list(self._houses):
@@ -239,6 +243,14 @@ class Shelves(Sights):
             if _scheduled(gone):
                 self.topologies.note_bound(where.home)
 
+    def _miss(self, address: Address) -> None:
+        """Nobody asked for it, and it is not seen any more; who was on its way out is not missed."""
+        if address[0] != "Pod":
+            return
+        found = self.find(Ref("", *address))
+        if not (isinstance(found, Pod) and found.deleting):
+            self._out_of_sight[address[1]] += 1
+
     def _remove(self, address: Address) -> None:
         where = self._places[address[0]].pop(address)
         self._leave(address, where)
@@ -267,8 +279,3 @@ def _scheduled(item: Resource | None) -> int:
 
 def _is_bound(pod: Pod | None) -> bool:
     return pod is not None and bool(pod.node)
-
-
-def _address_of(kind: str, raw: Mapping[str, Any]) -> Address:
-    meta = raw["metadata"]
-    return (kind, str(meta.get("namespace") or "default"), str(meta["name"]))

@@ -21,7 +21,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.topology_use import SET_KIND, User
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.world.homes import Home, home_in, home_of_topology, is_topology_home
-from grove_shell.world.house import Address, House, Object
+from grove_shell.world.house import Address, House, Object, address_of
 from grove_shell.world.news import News, life_of
 from grove_shell.world.topology_shelf import TopologyShelf
 
@@ -58,6 +58,7 @@ class Sights:
         self._home_of_owner: dict[str, Home] = {}
         self._news = News()
         self._lost: dict[str, str] = {}
+        self._out_of_sight: defaultdict[str, int] = defaultdict(int)
         self._templates: dict[tuple[str, str], FrozenMap] = {}  # of everybody, for any set may name them
         self._domains: dict[tuple[str, str], ComputeDomain] = {}  # of everybody: a name may be taken
         self._claims: dict[tuple[str, str], Owned] = {}
@@ -65,6 +66,15 @@ class Sights:
     def is_buried(self, uid: object) -> bool:
         """Whether an object of this uid went, as far as was heard, and did not come back to sight."""
         return uid in self._news
+
+    def knows(self, kind: str, raw: Mapping[str, Any]) -> bool:
+        """Whether an object is among those that are there, in whatever version."""
+        known = self._places[kind].get(address_of(kind, raw))
+        return known is not None and known.uid == life_of(raw).uid
+
+    def out_of_sight(self, namespace: str) -> int:
+        """How many pods went that were not being deleted, as far as was heard without asking (OP-106)."""
+        return self._out_of_sight[namespace]
 
     def leftovers(self, home: Home) -> list[ScalingGroup | PodClique]:
         """What a set that is gone left behind and is being deleted; a set that cannot be read is not gone (WL-233)."""

@@ -52,8 +52,8 @@ class Shelving(Protocol):
         """One object is new or has changed."""
         ...
 
-    def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """One object is gone."""
+    def drop(self, kind: str, raw: Mapping[str, Any], *, asked: bool = ...) -> None:
+        """One object is gone, as the server says who was asked."""
         ...
 
     def find(self, ref: Ref) -> Resource | Pod | None:
@@ -133,7 +133,7 @@ class Writes:
         if answer.status == NOT_FOUND and not is_gone:
             return Attempt(step, Outcome.UNREACHABLE, answer.words)
         if is_gone and (guard := step.action.guard) is not None:
-            self._shelves.drop(step.target.kind, _stub(step.target, guard))
+            self._shelves.drop(step.target.kind, _stub(step.target, guard), asked=True)
         return self._answered(step, answer)
 
     def _answered(self, step: Step, answer: Answer) -> Attempt:
@@ -246,7 +246,7 @@ class Writes:
         elif raw.get("kind") == "PartialObjectMetadata":  # of a Secret nothing else is asked for (OP-006)
             self._shelves.put(target.kind, {**raw, "apiVersion": target.api_version, "kind": target.kind})
         elif raw.get("kind") == "Status" and (uid := answer.details.get("uid")):
-            self._shelves.drop(target.kind, _stub(target, Guard(uid, "")))
+            self._shelves.drop(target.kind, _stub(target, Guard(uid, "")), asked=True)
 
 
 def _stub(ref: Ref, guard: Guard) -> dict[str, Any]:
