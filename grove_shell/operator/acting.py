@@ -41,20 +41,21 @@ class ClusterActing:
         """Take in everything of a set as the server has it now (OP-013).
 
         Raises:
-            Unreachable, NotListed: then nothing is ended; also where something is there that counts as gone (OP-019).
+            Unreachable, NotListed: then nothing is ended; also where something is there that counts as gone (OP-019),
+                is not followed (OP-018), or is as it was before (OP-084). All else is taken in nevertheless, so that
+                the next look need not wait for it.
         """
         namespace, name = home
         await self._look_at(Ref(GROVE, POD_CLIQUE_SET, namespace, name))
-        for kind in _JUDGED:
-            went_back = await self._listed(home, kind)
-            if went_back:
-                raise Unreachable(f"{went_back[0]}: {_WENT_BACK}")
+        doubts = [words for kind in _JUDGED for words in await self._listed(home, kind)]
+        if doubts:
+            raise Unreachable(doubts[0])
 
     async def _listed(self, home: Home, kind: str) -> list[str]:
-        """Take in what the server has of one kind; what it shows as it was before (OP-084)."""
+        """Take in what the server has of one kind; why no end can be decided by that."""
         namespace, name = home
         listed: set[Ref] = set()
-        went_back: list[str] = []
+        doubts: list[str] = []
         newest = self._shelves.newest(kind)
         selector = "" if kind == "Pod" else f"{SET[0]}={name}"  # a pod may have lost every label
         async for page in pages_of(self._api, KINDS[kind], namespace, selector):
@@ -68,23 +69,25 @@ class ClusterActing:
                     ref = Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])
                     listed.add(ref)
                     if self._shelves.goes_back(ref, raw, as_of):
-                        went_back.append(ref.short)
                         self._shelves.believe(kind, raw)
-                    else:
-                        await self._take_in(ref, raw)
+                        doubts.append(f"{ref.short}: {_WENT_BACK}")
+                    elif words := await self._taken_in(ref, raw):
+                        doubts.append(words)
         for ref in self._shelves.of(home, kind):
             if ref not in listed:
                 await self._look_at(ref)
-        return went_back
+        return doubts
 
-    async def _take_in(self, ref: Ref, raw: Mapping[str, Any]) -> None:
-        """What is not followed gets its label back first: nobody would hear of its end (OP-018)."""
+    async def _taken_in(self, ref: Ref, raw: Mapping[str, Any]) -> str:
+        """What is not followed gets its label back first: nobody would hear of its end (OP-018); or why it is in doubt."""
         counted_as_gone = self._shelves.is_buried(raw["metadata"].get("uid"))
         if ref.kind == "Pod" and controller_in(raw).kind == "PodClique":
-            raw = await self._writes.followed(ref, raw)
+            try:
+                raw = await self._writes.followed(ref, raw)
+            except Unreachable as fault:
+                return str(fault)
         self._shelves.put(ref.kind, raw)
-        if counted_as_gone:
-            raise Unreachable(f"{ref.short}: the server has it, and it counted as gone")
+        return f"{ref.short}: the server has it, and it counted as gone" if counted_as_gone else ""
 
     async def _look_at(self, ref: Ref) -> None:
         """One object; an answer that neither shows it nor says that it is gone leaves nothing to decide by."""

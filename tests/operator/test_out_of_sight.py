@@ -23,8 +23,8 @@ OWNER: Final = {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "name": 
 Json = dict[str, Any]
 
 
-def a_pod(version: str, labels: Json) -> Json:
-    meta = {"name": REF.name, "namespace": "ml", "uid": "pod", "resourceVersion": version, "labels": labels}
+def a_pod(version: str, labels: Json, name: str = REF.name, uid: str = "pod") -> Json:
+    meta = {"name": name, "namespace": "ml", "uid": uid, "resourceVersion": version, "labels": labels}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -53,6 +53,7 @@ class Server:
 
     def __init__(self, *, forbids: bool = False, conflicts: bool = False, strips: bool = False) -> None:
         self.pod = a_pod("8", {SET[0]: "llm"})
+        self.others: list[Json] = []
         self.forbids, self.conflicts, self.strips = forbids, conflicts, strips
         self.patches: list[Json] = []
 
@@ -68,7 +69,7 @@ class Server:
             given = {} if self.strips else self.patches[-1]["metadata"]["labels"]
             self.pod = a_pod("9", {**self.pod["metadata"]["labels"], **given})
         if request.path.endswith(("/pods", "/podcliques", "/podcliquescalinggroups")):
-            items = {"/pods": [self.pod], "/podcliques": [CLIQUE]}.get(request.path[request.path.rindex("/") :], [])
+            items = {"/pods": [self.pod, *self.others], "/podcliques": [CLIQUE]}.get(request.path[request.path.rindex("/") :], [])
             key, _, text = request.query.get("labelSelector", "").partition("=")
             items = [item for item in items if not key or item["metadata"]["labels"].get(key) == text]
             return web.json_response({"metadata": {"resourceVersion": "9"}, "items": items})
@@ -162,6 +163,20 @@ def test_op019_nothing_is_ended_while_it_is_there(labels: Json) -> None:
         answered(server, shelves, refresh)
     answered(server, shelves, refresh)
     assert shelves.find(REF) is not None
+
+
+@pytest.mark.parametrize(("forbids", "words"), [(False, "the server has it"), (True, "no labels here")])
+def test_op019_all_that_is_there_is_taken_in_at_once(forbids: bool, words: str) -> None:
+    """Or each would put the end off for a pause of its own; whatever is wrong with another."""
+    shelves, server = out_of_sight(), Server(forbids=forbids)
+    labels = {SET[0]: "llm", MANAGED_BY: OPERATOR}
+    then, now = (a_pod(version, labels, "llm-0-a-1", "another") for version in ("8", "9"))
+    shelves.put("Pod", then)
+    shelves.drop("Pod", then)
+    server.others = [now]
+    with pytest.raises(Unreachable, match=f"Pod/llm-0-a-0.*{words}"):
+        answered(server, shelves, refresh)
+    assert shelves.find(Ref(CORE, "Pod", "ml", "llm-0-a-1")) is not None
 
 
 def test_op013_pods_of_nobody_are_none_of_its_business() -> None:
