@@ -1,9 +1,8 @@
 """The last look before something is ended: what a deletion rests on must still stand on the server (PL-015)."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
@@ -23,22 +22,27 @@ class Confirming:
         """
         self._writes = writes
         self._unless = unless
-        self._asked: dict[tuple[Ref, Guard], asyncio.Task[bool]] = {}
+        self._asked: dict[tuple[Ref, Guard], asyncio.Task[bool | Unreachable]] = {}
 
     async def attempt(self, step: Step) -> Attempt:
         """Try one write; a companion goes only while the cause is as it was judged."""
         if isinstance(step.action, Delete) and step.stage is not Stage.CAUSE:
             for ref, guard in step.action.rests_on:
-                try:
-                    stands = await self._once(ref, guard)
-                except Unreachable as fault:
-                    return Attempt(step, Outcome.UNREACHABLE, str(fault))
+                stands = await self._once(ref, guard)
+                if isinstance(stands, Unreachable):
+                    return Attempt(step, Outcome.UNREACHABLE, str(stands))
                 if not stands:
                     return Attempt(step, Outcome.CONFLICT, f"{ref.short}, the cause, has been modified")
         return await self._writes.attempt(step, partial(self._unless, step))
 
-    async def _once(self, ref: Ref, guard: Guard) -> bool:
+    async def _once(self, ref: Ref, guard: Guard) -> bool | Unreachable:
         if (ref, guard) not in self._asked:
-            asking: Coroutine[Any, Any, bool] = self._writes.stands(ref, guard)
-            self._asked[ref, guard] = asyncio.ensure_future(asking)
+            self._asked[ref, guard] = asyncio.ensure_future(self._ask(ref, guard))
         return await asyncio.shield(self._asked[ref, guard])
+
+    async def _ask(self, ref: Ref, guard: Guard) -> bool | Unreachable:
+        """Nothing is raised: at the end of the process nobody may wait for it any more."""
+        try:
+            return await self._writes.stands(ref, guard)
+        except Unreachable as fault:
+            return fault

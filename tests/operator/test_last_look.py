@@ -1,6 +1,7 @@
 """Pods that become ready between the look that ends their gang and the first deletion."""
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable
 from copy import deepcopy
 from pathlib import Path
@@ -10,7 +11,9 @@ import pytest
 import yaml
 from aiohttp import web
 
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
+from grove_core.resources.keys import GROVE
 from grove_core.plan.plan import Plan
 from grove_shell.client.api import Api
 from grove_shell.controller.deciding import decided
@@ -199,3 +202,34 @@ def test_op074_who_recovers_while_a_deletion_waits_is_spared(recovers: str) -> N
         assert len(tried) == 1, "and that one the server did not carry out"
         assert found[tried[0]] == (Outcome.CONFLICT, "it is not to end any more")
         assert Outcome.DONE not in outcomes
+
+
+def test_pl015_a_cause_that_nobody_waits_for_any_more_is_no_traceback() -> None:
+    """The round was cancelled, as at the end of a process, and the connection is cut."""
+    left: list[str] = []
+
+    async def scenario() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, context: left.append(str(context)))
+        hangs, goes_on = asyncio.Event(), asyncio.Event()
+
+        async def answer(request: web.Request) -> web.Response:
+            hangs.set()
+            await goes_on.wait()
+            assert request.transport is not None
+            request.transport.abort()
+            return not_found(request)
+
+        async with asked(answer) as api:
+            cause, companion = (Ref(GROVE, "PodClique", "ml", name) for name in ("llm-0-a", "llm-0-b"))
+            aim = Guard("uid", "1")
+            step = Step(Stage.CLEANUP, companion, Delete(aim, rests_on=((cause, aim),)), ())
+            trying = asyncio.ensure_future(Confirming(Writes(api, Shelves())).attempt(step))
+            await hangs.wait()
+            trying.cancel()
+            await asyncio.wait([trying])
+            goes_on.set()
+            await asyncio.sleep(0.05)  # until that is heard of
+        gc.collect()
+
+    asyncio.run(scenario())
+    assert not left

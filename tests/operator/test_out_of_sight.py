@@ -69,7 +69,9 @@ class Server:
             given = {} if self.strips else self.patches[-1]["metadata"]["labels"]
             self.pod = a_pod("9", {**self.pod["metadata"]["labels"], **given})
         if request.path.endswith(("/pods", "/podcliques", "/podcliquescalinggroups")):
-            items = {"/pods": [self.pod, *self.others], "/podcliques": [CLIQUE]}.get(request.path[request.path.rindex("/") :], [])
+            items = {"/pods": [self.pod, *self.others], "/podcliques": [CLIQUE]}.get(
+                request.path[request.path.rindex("/") :], []
+            )
             key, _, text = request.query.get("labelSelector", "").partition("=")
             items = [item for item in items if not key or item["metadata"]["labels"].get(key) == text]
             return web.json_response({"metadata": {"resourceVersion": "9"}, "items": items})
