@@ -3,9 +3,9 @@
 import argparse
 import sys
 
-from tests.weather.happening import CHANGES, FAIR, SELDOM, lived
+from tests.weather.happening import CHANGES, FAIR, SELDOM, UNSEEN, lived
 
-CHOICES = {"changes": CHANGES, "fair": FAIR, "seldom": SELDOM}
+CHOICES = {"changes": CHANGES, "fair": FAIR, "seldom": SELDOM, "unseen": UNSEEN}
 
 
 def main() -> int:

@@ -176,6 +176,8 @@ OFTEN: Final[tuple[Happens, ...]] = (
 )
 SELDOM: Final[tuple[Happens, ...]] = (*OFTEN, *OFTEN, clique_deleted, denied, held, held, let_go, lost, fixed)
 CHANGES: Final[tuple[Happens, ...]] = (*SELDOM, scaled, scaled, group_scaled, group_scaled, updated, updated, replaced)
+UNSEEN: Final[tuple[Happens, ...]] = (*SELDOM, *(8 * (label_lost, pod_deleted)))
+"""Pods go out of sight, many of which have names that depend on who was there before."""
 FAIR: Final[tuple[Happens, ...]] = (
     all_sick,
     all_sick,

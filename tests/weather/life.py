@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from random import Random
@@ -112,12 +113,14 @@ class Life:
         while True:
             await asyncio.sleep(1)
             cliques = self.cliques()
-            well = {clique["metadata"]["name"] for clique in cliques if self._is_well(clique)}
+            parts = (*cliques, *self.store.of(GROUP_KIND, NAMESPACE))
+            told = self._well(parts, {one["metadata"]["name"] for one in cliques if self._is_well(one)})
+            well = self._well(parts, {one["metadata"]["name"] for one in cliques if has_enough(one, self.pods_of(one))})
             counts = self.climate.is_fair and self._running is not None and not self._running.done()
-            for raw in (*cliques, *self.store.of(GROUP_KIND, NAMESPACE)):
+            for raw in parts:
                 name, uid = raw["metadata"]["name"], raw["metadata"]["uid"]
-                is_well = name in well or (raw["kind"] == GROUP_KIND and self._is_well_group(raw, well))
-                self.courses.go_on(name, uid, well=is_well, counts=counts)
+                is_plain = (name in told) == (name in well)  # what a list shows no watch tells
+                self.courses.go_on(name, uid, well=name in told, counts=counts and is_plain)
             for raw in cliques if self.judges else ():
                 template = self._template_of(raw)
                 if template is not None and (words := self.courses.too_late(raw, template)):
@@ -146,8 +149,12 @@ class Life:
             when, raw = self._told.get(pod["metadata"]["uid"], (seconds(), {}))
             return when < seconds() - _HEARD and bool(raw) and is_ready(raw) and not is_leaving(raw)
 
-        ready = [pod for pod in self.pods_of(clique) if is_ready(pod) and not is_leaving(pod) and is_known(pod)]
-        return not is_leaving(clique) and len(ready) >= clique["spec"]["minAvailable"]
+        return has_enough(clique, filter(is_known, self.pods_of(clique)))
+
+    def _well(self, parts: Iterable[Json], cliques: AbstractSet[str]) -> set[str]:
+        """Who of these is well where these PodCliques are."""
+        groups = (one for one in parts if one["kind"] == GROUP_KIND)
+        return {*cliques, *(one["metadata"]["name"] for one in groups if self._is_well_group(one, cliques))}
 
     def _hear_deletion(self, address: Address, aim: Json) -> None:
         """In the moment in which it goes out, what it ends must not be well, as far as was told (GT-033, GT-050)."""
@@ -198,6 +205,12 @@ class Life:
         root = Address("PodCliqueSet", NAMESPACE, clique["metadata"]["labels"]["app.kubernetes.io/part-of"])
         found: Json | None = self.store.there.get(root)
         return None if found is None else found["spec"]["template"]
+
+
+def has_enough(clique: Json, pods: Iterable[Json]) -> bool:
+    """Whether it stays, and as many of these pods are ready as it needs."""
+    ready = [pod for pod in pods if is_ready(pod) and not is_leaving(pod)]
+    return not is_leaving(clique) and len(ready) >= clique["spec"]["minAvailable"]
 
 
 def _is_well_part(group: Json, index: str, well: AbstractSet[str]) -> bool:

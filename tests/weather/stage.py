@@ -6,8 +6,7 @@ from typing import Final
 
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from tests.weather.happening import clique, set_of
-from tests.weather.kubelet import is_ready
-from tests.weather.life import NAMESPACE, Life
+from tests.weather.life import NAMESPACE, Life, has_enough
 from tests.weather.store import Address, Json
 from tests.weather.virtual_time import seconds
 
@@ -75,8 +74,7 @@ def is_well(life: Life) -> bool:
 
 def serves(life: Life, name: str) -> bool:
     """Whether a clique is there with as many ready pods as it needs."""
-    found = [one for one in life.cliques() if one["metadata"]["name"] == name]
-    return bool(found) and sum(map(is_ready, life.pods_of(found[0]))) >= found[0]["spec"]["minAvailable"]
+    return any(one["metadata"]["name"] == name and has_enough(one, life.pods_of(one)) for one in life.cliques())
 
 
 def more_than_once(life: Life) -> set[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.weather.happening import CHANGES, FAIR, SELDOM, lived
+from tests.weather.happening import CHANGES, FAIR, SELDOM, UNSEEN, lived
 
 
 @pytest.mark.req("GT-033")
@@ -13,6 +13,14 @@ def test_op074_nothing_that_is_well_ends_and_all_that_is_due_does(seed: int) -> 
     life = lived(seed, SELDOM)
     assert not life.faults, life.faults
     assert life.ends
+
+
+@pytest.mark.req("OP-019")
+@pytest.mark.req("OP-074")
+@pytest.mark.parametrize("seed", [7, 33])
+def test_op106_who_goes_out_of_sight_is_not_made_again(seed: int) -> None:
+    life = lived(seed, UNSEEN)
+    assert not life.faults, life.faults
 
 
 @pytest.mark.req("OP-013")
