@@ -79,7 +79,7 @@ class ClusterActing:
         return doubts
 
     async def _taken_in(self, ref: Ref, raw: Mapping[str, Any]) -> str:
-        """What is not followed gets its label back first: nobody would hear of its end (OP-018); or why it is in doubt."""
+        """Why it is in doubt. Who is not followed gets its label back first: nobody would hear of its end (OP-018)."""
         counted_as_gone = self._shelves.is_buried(raw["metadata"].get("uid"))
         if ref.kind == "Pod" and controller_in(raw).kind == "PodClique":
             try:

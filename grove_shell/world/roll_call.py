@@ -5,6 +5,7 @@ namespace is called once, and again when a pod of it went out of sight: that is 
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
@@ -36,14 +37,14 @@ class Roll:
         number: of the call among those that ended.
         silence: why it came to nothing.
         back: uid of a PodClique -> which of its pods is followed again.
-        astray: uid of a PodClique -> why one of its pods is not followed yet.
+        astray: uid of a PodClique -> its pods that were not followed, each with the reason.
     """
 
     as_of: int = _NOTHING
     number: int = 0
     silence: str = ""
     back: dict[str, str] = field(default_factory=dict)
-    astray: dict[str, str] = field(default_factory=dict)
+    astray: defaultdict[str, list[tuple[Mapping[str, Any], str]]] = field(default_factory=lambda: defaultdict(list))
 
 
 class RollCall:
@@ -65,7 +66,7 @@ class RollCall:
                 return await attempt(step)
             clique = controller_in({"metadata": thaw(step.action.manifest["metadata"])}).uid
             roll = await self._roll_of(step.target.namespace, clique)
-            if words := roll.silence or roll.astray.get(clique):
+            if words := roll.silence or self._astray(roll, clique):
                 return Attempt(step, Outcome.UNREACHABLE, words)
             if clique in roll.back and roll.number > planned:
                 return Attempt(step, Outcome.CONFLICT, roll.back[clique])
@@ -77,7 +78,7 @@ class RollCall:
         """A call that knows of every pod that went out of sight until now; one call at a time."""
         least = self._shelves.out_of_sight(namespace)
         roll = self._rolls.get(namespace, Roll())
-        if roll.as_of >= least and clique not in roll.astray:
+        if roll.as_of >= least and not self._astray(roll, clique):
             return roll
         while True:
             call = self._calls.get(namespace)
@@ -86,6 +87,11 @@ class RollCall:
             roll = await asyncio.shield(call)
             if roll.silence or roll.as_of >= least:
                 return roll
+
+    def _astray(self, roll: Roll, clique: str) -> str:
+        """Why a pod of a PodClique is still not followed; those of which was heard meanwhile are."""
+        pods = roll.astray.get(clique, ())
+        return next((words for pod, words in pods if not self._shelves.knows(_POD, pod)), "")
 
     async def _call(self, namespace: str) -> Roll:
         roll = Roll(self._shelves.out_of_sight(namespace))
@@ -111,10 +117,10 @@ class RollCall:
         try:
             found = await self._writes.followed(ref, raw)
         except Unreachable as fault:
-            roll.astray[owner.uid] = str(fault)
+            roll.astray[owner.uid].append((raw, str(fault)))
             return
         if found is raw:
-            roll.astray[owner.uid] = f"{ref.short} is there, and nobody told of it yet"
+            roll.astray[owner.uid].append((raw, f"{ref.short} is there, and nobody told of it yet"))
             return
         self._shelves.put(_POD, found)
         roll.back[owner.uid] = f"{ref.short} had lost its label, and is there"

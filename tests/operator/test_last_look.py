@@ -13,8 +13,8 @@ from aiohttp import web
 
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
-from grove_core.resources.keys import GROVE
 from grove_core.plan.plan import Plan
+from grove_core.resources.keys import GROVE
 from grove_shell.client.api import Api
 from grove_shell.controller.deciding import decided
 from grove_shell.controller.look import Follower, Look

@@ -231,6 +231,7 @@ def test_op106_who_was_made_by_another_process_a_moment_ago_is_waited_for() -> N
     assert outcomes(attempts) == [Outcome.UNREACHABLE, Outcome.DONE]
     assert attempts[0].detail == "Pod/llm-0-a-7 is there, and nobody told of it yet"
     assert not server.labelled
+    assert server.lists == ["ml"], "who is heard of meanwhile need not be asked for"
 
 
 def test_op106_while_nobody_answers_none_is_made() -> None:
