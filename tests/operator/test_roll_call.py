@@ -10,13 +10,15 @@ from aiohttp import web
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
-from grove_core.resources.keys import CORE, MANAGED_BY, OPERATOR, SET, SET_REPLICA
+from grove_core.resources.keys import CORE, GROVE, MANAGED_BY, OPERATOR, SET, SET_REPLICA
 from grove_shell.operator.acting import ClusterActing
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
 from tests.operator.answering import asked, not_found
 
 FOLLOWED: Final = {SET[0]: "llm", MANAGED_BY: OPERATOR}
+PLURALS: Final = ("pods", "podcliques", "podcliquescalinggroups")
+A_LIST: Final = {"metadata": {"resourceVersion": "9"}}
 Json = dict[str, Any]
 
 
@@ -44,6 +46,7 @@ class Server:
     Attributes:
         silent: how many lists it still leaves without an answer.
         forbids: whether it lets nobody label a pod.
+        finds: whether it has what is to be deleted.
         asked_for: what happens while a list is on its way.
     """
 
@@ -54,12 +57,14 @@ class Server:
         self.made: list[str] = []
         self.silent = 0
         self.forbids = False
+        self.finds = True
         self.asked_for: Callable[[], None] = lambda: None
 
     async def answer(self, request: web.Request) -> web.Response:
         _, name = request.path.rsplit("/", 1)
-        if request.method == "GET" and name == "pods":
-            return self._listed(request)
+        if request.method == "GET" and name in PLURALS:
+            a_call = "PartialObjectMetadata" in request.headers["Accept"]
+            return self._called(request) if a_call else web.json_response({**A_LIST, "items": []})
         if request.method == "POST":
             pod = await request.json()
             pod["metadata"] |= {"uid": pod["metadata"]["name"]}
@@ -67,14 +72,13 @@ class Server:
             return web.json_response(pod, status=201)
         if request.method == "PATCH":
             return self._labels(name)
-        if request.method == "DELETE":
+        if request.method == "DELETE" and self.finds:
             done = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
             return web.json_response({**done, "details": {"name": name, "uid": name}})
         return not_found(request)
 
-    def _listed(self, request: web.Request) -> web.Response:
+    def _called(self, request: web.Request) -> web.Response:
         assert not request.query.get("labelSelector")
-        assert "PartialObjectMetadata" in request.headers["Accept"]
         self.lists.append(request.path.split("/")[-2])
         items = [{"metadata": pod["metadata"]} for pod in self.pods.values()]
         happens, self.asked_for = self.asked_for, lambda: None
@@ -82,9 +86,7 @@ class Server:
         if self.silent:
             self.silent -= 1
             return web.json_response({"kind": "Status", "message": "away"}, status=403)
-        return web.json_response(
-            {"kind": "PartialObjectMetadataList", "metadata": {"resourceVersion": "9"}, "items": items}
-        )
+        return web.json_response({**A_LIST, "kind": "PartialObjectMetadataList", "items": items})
 
     def _labels(self, name: str) -> web.Response:
         if self.forbids:
@@ -165,20 +167,55 @@ def test_op106_it_is_asked_again_when_one_went_that_was_not_being_deleted(leaves
     acted(server, shelves, acts)
 
 
-def test_op106_who_went_at_our_own_word_is_not_missed() -> None:
-    pod = a_pod("llm-0-a-0", "a", FOLLOWED)
-    server, shelves = Server(), known(pod)
+@pytest.mark.parametrize("how", ["deleted", "not found", "asked for"])
+def test_op106_who_went_at_our_own_word_is_not_missed(how: str) -> None:
+    """The server was asked for that very pod."""
+    server, shelves = Server(), known(a_pod("llm-0-a-0", "a", FOLLOWED))
+    server.finds = how == "deleted"
+    ref = Ref(CORE, "Pod", "ml", "llm-0-a-0")
 
     async def scenario() -> None:
         async with asked(server.answer) as api:
             acting = ClusterActing(api, shelves, Writes(api, shelves))
             make = _making(acting)
             await make("llm-0-b-0", "b")
-            ref = Ref(CORE, "Pod", "ml", "llm-0-a-0")
-            gone = await acting.trial()(Step(Stage.WORKLOAD, ref, Delete(Guard("llm-0-a-0", "7")), ()))
-            assert gone.outcome is Outcome.DONE
+            if how == "asked for":
+                await acting.refresh(("ml", "llm"))
+            else:
+                await acting.trial()(Step(Stage.WORKLOAD, ref, Delete(Guard("llm-0-a-0", "7")), ()))
             assert shelves.find(ref) is None
             await make("llm-0-b-1", "b")
+
+    asyncio.run(scenario())
+    assert server.lists == ["ml"]
+
+
+def test_op106_who_counts_as_lost_with_all_its_kind_is_missed() -> None:
+    pod = a_pod("llm-0-a-0", "a", FOLLOWED)
+    server, shelves = Server(), known(pod)
+
+    async def acts(begin: Callable[[], Tried]) -> None:
+        await begin()("llm-0-b-0", "b")
+        shelves.lose("Pod", "forbidden")
+        await begin()("llm-0-b-1", "b")
+
+    acted(server, shelves, acts)
+    assert server.lists == ["ml", "ml"]
+
+
+def test_op106_what_is_no_pod_is_made_without_asking_and_not_missed() -> None:
+    server, shelves = Server(), known()
+
+    async def scenario() -> None:
+        async with asked(server.answer) as api:
+            acting = ClusterActing(api, shelves, Writes(api, shelves))
+            clique = freeze(a_clique("c"))
+            assert isinstance(clique, FrozenMap)
+            await acting.trial()(Step(Stage.WORKLOAD, Ref(GROVE, "PodClique", "ml", "llm-0-c"), Create(clique), ()))
+            assert (server.made, server.lists) == (["llm-0-c"], [])
+            await _making(acting)("llm-0-b-0", "b")
+            shelves.drop("PodClique", a_clique("a"))
+            await _making(acting)("llm-0-b-1", "b")
 
     asyncio.run(scenario())
     assert server.lists == ["ml"]
@@ -218,9 +255,14 @@ def test_op106_none_is_made_until_it_is_followed() -> None:
     assert len(server.lists) == 3
 
 
-def test_op106_who_was_made_by_another_process_a_moment_ago_is_waited_for() -> None:
+@pytest.mark.parametrize("before", ["", "gone"], ids=["nobody", "one of its name"])
+def test_op106_who_was_made_by_another_process_a_moment_ago_is_waited_for(before: str) -> None:
     pod = a_pod("llm-0-a-7", "a", FOLLOWED)
     server, shelves = Server(pod), known()
+    if before:
+        former = a_pod("llm-0-a-7", "a", FOLLOWED)
+        former["metadata"] |= {"uid": before, "resourceVersion": "6"}
+        shelves.put("Pod", former)
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         first = await begin()("llm-0-a-0", "a")
@@ -260,6 +302,27 @@ def test_op106_who_goes_out_of_sight_while_the_server_answers_is_asked_for() -> 
         server.asked_for = vanishes
         early, make = begin(), begin()
         return [await early("llm-0-b-0", "b"), await make("llm-0-a-0", "a")]
+
+    assert outcomes(acted(server, shelves, acts)) == [Outcome.DONE, Outcome.CONFLICT]
+    assert server.lists == ["ml", "ml"]
+
+
+def test_op106_nobody_makes_do_with_an_answer_that_is_older() -> None:
+    """Another pod is to be made while the server answers, and it asks for one that went meanwhile."""
+    pod = a_pod("llm-0-a-7", "a", FOLLOWED)
+    server, shelves = Server(), known(pod)
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        early, make = begin(), begin()
+        later: list[asyncio.Future[Attempt]] = []
+
+        def vanishes() -> None:
+            shelves.drop("Pod", pod)
+            server.pods["llm-0-a-7"] = a_pod("llm-0-a-7", "a", {})
+            later.append(asyncio.ensure_future(make("llm-0-a-0", "a")))
+
+        server.asked_for = vanishes
+        return [await early("llm-0-b-0", "b"), await later[0]]
 
     assert outcomes(acted(server, shelves, acts)) == [Outcome.DONE, Outcome.CONFLICT]
     assert server.lists == ["ml", "ml"]
