@@ -12,6 +12,6 @@ class Why(Rule):
     COMPANION_REMAINS = Clause("PL-014", "{companion}, which ends for the same cause, could not be deleted yet")
     CAUSE_REMAINS = Clause("PL-027", "{cause}, the cause, could not be deleted a moment ago, so nothing goes for it")
     END_REMAINS = Clause("PL-028", "it would tell of an end, and {part} could not be deleted yet")
-    NOT_ASKED = Clause("PL-029", "the server has to be asked before a gang is ended, and did not answer: {detail}")
+    NOT_ASKED = Clause("PL-029", "before a gang is ended the server is asked, which has to be done again: {detail}")
     UNTOLD = Clause("PL-021", "the status of {subject} has to be written first, and was refused")
     REFUSED_BEFORE = Clause("PL-012", "the server refused this a moment ago: {detail}")
