@@ -1,6 +1,6 @@
 """``python -m benchmarks.cluster.churn --minutes 60 --log churn.jsonl``: an operator whose sets never rest.
 
-People create, scale, update, break, heal and delete sets at random, and the operator is killed every few minutes.
+People create, scale, update, break, heal and delete sets at random, take pods and labels of pods away, and the operator is killed every few minutes.
 Every ten minutes they pause, and the sets have to come to rest. In the end everybody leaves: nothing may be left over
 after the deletion of what there is, memory has to be flat, an observer's predictions have to have come true, and both
 logs have to be decided again as written.
@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
 
+from grove_core.resources.keys import MANAGED_BY
 from tests.cluster import binaries
 from tests.cluster.api import ApiError, Json, wait_until
 from tests.cluster.operators import Operator, grove, install_definitions, let
@@ -50,6 +51,8 @@ class Crowd:
             (2, self.update),
             (5, self.lose),
             (4, self.heal),
+            (2, self.lose_pod),
+            (2, self.lose_label),
             (1, self.leave),
         )
 
@@ -100,6 +103,30 @@ class Crowd:
         """All workers are ready again."""
         for index in range(2):
             self.scene.annotate_pods(f"{name}-0-pool-{index}-worker", not_ready=None)
+
+    def lose_pod(self, name: str) -> None:
+        """Somebody deletes it."""
+        self.scene.api.delete("pods", self._pod_of(name), self.scene.namespace)
+
+    def lose_label(self, name: str) -> None:
+        """Somebody takes the label by which operators follow it."""
+        self.scene.patch("pods", self._pod_of(name), {"metadata": {"labels": {MANAGED_BY: None}}})
+
+    def _pod_of(self, name: str) -> str:
+        """Any; there is none where a set is new."""
+        pods = [pod["metadata"]["name"] for pod in self.scene.pods() if pod["metadata"]["name"].startswith(f"{name}-")]
+        if not pods:
+            raise KeyError(name)
+        return self.chance.choice(pods)
+
+    def miscounted(self) -> list[str]:
+        """PodCliques that have more or fewer pods than they want, whoever follows them."""
+        owners = Counter(pod["metadata"]["ownerReferences"][0]["uid"] for pod in self.scene.pods())
+        return [
+            f"{one['metadata']['name']} has {owners[one['metadata']['uid']]} pods, and wants {one['spec']['replicas']}"
+            for one in self.scene.all_of("podcliques")
+            if owners[one["metadata"]["uid"]] != one["spec"]["replicas"]
+        ]
 
     def leave(self, name: str) -> None:
         """Somebody deletes it."""
@@ -167,11 +194,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     f"{course.lives[-1] // 1024} MiB, of the one that watches {course.watching[-1] // 1024} MiB"
                 )
             if now >= next_rest:
-                acts.await_rest(seconds=300)
+                _rest(crowd, acts)
                 course.rests += 1
                 next_rest = time.monotonic() + REST_EVERY
             time.sleep(crowd.chance.uniform(*PAUSE))
         return _verdict(scene, acts, sees, crowd, course, before, (told.log, watched))
+
+
+def _rest(crowd: Crowd, acts: Operator) -> None:
+    """Wait until nothing is left to do; then every PodClique has the pods that it wants, and no other."""
+    acts.await_rest(seconds=300)
+    wait_until(crowd.miscounted, lambda found: not found, "every PodClique has the pods that it wants", seconds=30)
 
 
 def _verdict(
@@ -186,7 +219,7 @@ def _verdict(
     left = scene.names("podcliquesets")
     for name in left:
         crowd.heal(name)
-    acts.await_rest(seconds=300)
+    _rest(crowd, acts)
     _say(f"acts: {dict(crowd.done)}; killed {len(course.lives)} times")
     _say(f"at rest {course.rests} times on the way, and with {len(left)} sets now: a new look finds nothing to do")
     for name in left:
