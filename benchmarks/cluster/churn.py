@@ -1,9 +1,9 @@
 """``python -m benchmarks.cluster.churn --minutes 60 --log churn.jsonl``: an operator whose sets never rest.
 
-People create, scale, update, break, heal and delete sets at random, take pods and labels of pods away, and the operator is
-killed every few minutes. Every ten minutes they pause, and the sets have to come to rest. In the end everybody leaves:
-nothing may be left over after the deletion of what there is, memory has to be flat, an observer's predictions have to have
-come true, and both logs have to be decided again as written.
+People create, scale, update, break, heal and delete sets at random, take pods and labels of pods away, and the
+operator is killed every few minutes. Every ten minutes they pause, and the sets have to come to rest. In the end
+everybody leaves: nothing may be left over after the deletion of what there is, memory has to be flat, an observer's
+predictions have to have come true, and both logs have to be decided again as written.
 """
 
 import argparse
