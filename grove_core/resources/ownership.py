@@ -39,7 +39,7 @@ def controller_in(raw: Mapping[str, Any]) -> Controller:
     """Of an object as the API writes it, be it only roughly one."""
     meta = raw.get("metadata")
     references = meta.get("ownerReferences") if isinstance(meta, Mapping) else None
-    for reference in references if isinstance(references, list) else ():
+    for reference in references if isinstance(references, list | tuple) else ():
         if isinstance(reference, Mapping) and reference.get("controller") is True:
             return Controller(*(str(reference.get(key) or "") for key in ("uid", "kind", "name", "apiVersion")))
     return Controller()

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grove_shell.client.answer import FORBIDDEN, GONE, NOT_FOUND, SERVER_FAULT, TOO_MANY, Answer
-from grove_shell.client.api import JSON, Api
+from grove_shell.client.api import JSON, Api, Unreachable
 from grove_shell.client.genuine import is_list
 from grove_shell.client.kinds import ApiKind
+from grove_shell.client.versions import number_of
 
+WENT_BACK: Final = "the server lists an older state than it told of before"  # OP-084
 _PAGE: Final = 500
 _LIMIT: Final = "limit"
 _METADATA: Final = "application/json;as=PartialObjectMetadata{};v=v1;g=meta.k8s.io"
@@ -51,7 +53,9 @@ class PageOf:
     first: bool
 
 
-async def pages_of(api: Api, kind: ApiKind, namespace: str = "", selector: str | None = None) -> AsyncIterator[PageOf]:
+async def pages_of(
+    api: Api, kind: ApiKind, namespace: str = "", selector: str | None = None, *, least: int = 0
+) -> AsyncIterator[PageOf]:
     """Every object of a kind; between two pages others get their turn.
 
     Args:
@@ -59,9 +63,10 @@ async def pages_of(api: Api, kind: ApiKind, namespace: str = "", selector: str |
         kind: what.
         namespace: of one; empty for all.
         selector: of labels; None for that of the kind.
+        least: the version than which it may not be older.
 
     Raises:
-        Unreachable: there was no answer.
+        Unreachable: there was no answer, or one that is older (OP-084).
         NotListed: the answer was no list, or ran out of date once more (OP-082).
     """
     query = {_LIMIT: str(_PAGE), **selected(kind, selector)}
@@ -81,6 +86,8 @@ async def pages_of(api: Api, kind: ApiKind, namespace: str = "", selector: str |
         sent, token = token, str(raw["metadata"].get("continue") or "")
         if token and token == sent:  # the same page for ever
             raise NotListed(kind, answer)
+        if number_of(raw["metadata"]["resourceVersion"]) < least:
+            raise Unreachable(f"{kind.kind}: {WENT_BACK}")
         items = tuple(_whole(item, kind) for item in raw["items"] or ())
         yield PageOf(items, raw["metadata"]["resourceVersion"], first)
         if not token:

@@ -1,6 +1,6 @@
 """Acting on a real cluster: writes, and the last look at the server itself before something is ended."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
@@ -11,15 +11,14 @@ from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.genuine import is_shown_by, says_gone
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, path_of
-from grove_shell.client.lists import pages_of
+from grove_shell.client.lists import WENT_BACK, pages_of
 from grove_shell.client.versions import number_of
 from grove_shell.world.confirming import Confirming
 from grove_shell.world.homes import Home
 from grove_shell.world.roll_call import RollCall
 from grove_shell.world.shelves import Shelves
-from grove_shell.world.writes import Writes
+from grove_shell.world.writes import Writes, label_missing
 
-_WENT_BACK: Final = "the server lists an older state than it told of before"  # OP-084
 _JUDGED: Final = (GROUP_KIND, "PodClique", "Pod")  # a pod is told by its clique
 
 
@@ -56,12 +55,11 @@ class ClusterActing:
         namespace, name = home
         listed: set[Ref] = set()
         doubts: list[str] = []
-        newest = self._shelves.newest(kind)
+        lost: list[tuple[Ref, Mapping[str, Any]]] = []
         selector = "" if kind == "Pod" else f"{SET[0]}={name}"  # a pod may have lost every label
-        async for page in pages_of(self._api, KINDS[kind], namespace, selector):
+        least = self._shelves.newest(kind)
+        async for page in pages_of(self._api, KINDS[kind], namespace, selector, least=least):
             as_of = number_of(page.version)
-            if as_of < newest:
-                raise Unreachable(f"{kind}: {_WENT_BACK}")
             if page.first:
                 listed.clear()
             for raw in page.items:
@@ -70,24 +68,33 @@ class ClusterActing:
                     listed.add(ref)
                     if self._shelves.goes_back(ref, raw, as_of):
                         self._shelves.believe(kind, raw)
-                        doubts.append(f"{ref.short}: {_WENT_BACK}")
-                    elif words := await self._taken_in(ref, raw):
-                        doubts.append(words)
+                        doubts.append(f"{ref.short}: {WENT_BACK}")
+                    elif controller_in(raw).kind == "PodClique" and label_missing(kind, raw):
+                        lost.append((ref, raw))
+                    else:
+                        doubts += self._taken_in(ref, raw)
+        lasting = await self._given_back(lost)
         for ref in self._shelves.of(home, kind):
             if ref not in listed:
                 await self._look_at(ref)
+        return [*lasting, *doubts]
+
+    async def _given_back(self, lost: Iterable[tuple[Ref, Mapping[str, Any]]]) -> list[str]:
+        """Of a pod that is not followed nobody would hear the end (OP-018); where one stays so no end is decided."""
+        doubts: list[str] = []
+        for ref, raw in lost:
+            try:
+                found = await self._writes.followed(ref, raw)
+            except Unreachable as fault:
+                return [*doubts, str(fault)]
+            doubts += self._taken_in(ref, found)
         return doubts
 
-    async def _taken_in(self, ref: Ref, raw: Mapping[str, Any]) -> str:
-        """Why it is in doubt. Who is not followed gets its label back first: nobody would hear of its end (OP-018)."""
+    def _taken_in(self, ref: Ref, raw: Mapping[str, Any]) -> list[str]:
+        """Why it is in doubt, where it is."""
         counted_as_gone = self._shelves.is_buried(raw["metadata"].get("uid"))
-        if ref.kind == "Pod" and controller_in(raw).kind == "PodClique":
-            try:
-                raw = await self._writes.followed(ref, raw)
-            except Unreachable as fault:
-                return str(fault)
         self._shelves.put(ref.kind, raw)
-        return f"{ref.short}: the server has it, and it counted as gone" if counted_as_gone else ""
+        return [f"{ref.short}: the server has it, and it counted as gone"] if counted_as_gone else []
 
     async def _look_at(self, ref: Ref) -> None:
         """One object; an answer that neither shows it nor says that it is gone leaves nothing to decide by."""

@@ -1,4 +1,4 @@
-"""The last judgement before a gang is ended: what became ready since then is spared (OP-074)."""
+"""The last look before a write: who became ready is not ended (OP-074), and who is there is not made again (OP-106)."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -12,6 +12,7 @@ from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
 from grove_core.plan.plan import Plan
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell import own_faults
+from grove_shell.world.roll_call import clique_of_new
 from grove_shell.world.sights import Sight
 
 _GOOD_FOR: Final = 4  # times as long as it took: a gang of a thousand parts is not judged a thousand times
@@ -34,19 +35,32 @@ def unasked(steps: Iterable[Step], because: str) -> tuple[Attempt, ...]:
 
 
 class LastLook:
-    """Says of the steps of one round, whenever one is about to go out, whether its object is still to end."""
+    """Says of the steps of one round, whenever one is about to go out, whether it is still to be done."""
 
-    def __init__(self, before: Sight, look: Callable[[], Sight | None], plan: Callable[[Sight], Plan]) -> None:
+    def __init__(
+        self,
+        before: Sight,
+        steps: Iterable[Step],
+        *,
+        look: Callable[[], Sight | None],
+        plan: Callable[[Sight], Plan],
+        pods: Callable[[str], AbstractSet[str]],
+    ) -> None:
         """Nothing was asked yet.
 
         Args:
             before: what the round was planned on.
+            steps: of the round.
             look: what is known by then; None where the set is gone.
             plan: of that.
+            pods: the names of those that a PodClique of this uid has by then.
         """
         self._before = before
         self._look = look
         self._plan = plan
+        self._pods = pods
+        self._known: dict[str, AbstractSet[str]] = {}
+        self._made = {step.target.name for step in steps if clique_of_new(step)}
         self._let_go: set[Ref] = set()
         self._ended: AbstractSet[Ref] = frozenset()
         self._spared_because = _RECOVERED
@@ -54,6 +68,8 @@ class LastLook:
 
     def against(self, step: Step) -> str | None:
         """Why a step is not to be done any more; None where it is."""
+        if clique := clique_of_new(step):
+            return self._stranger_of(clique)
         if not is_end(step):
             return None
         clock = asyncio.get_running_loop().time
@@ -65,6 +81,14 @@ class LastLook:
             return self._spared_because
         self._let_go.add(step.target)
         return None
+
+    def _stranger_of(self, clique: str) -> str | None:
+        """A pod of a PodClique that the round neither knew nor made."""
+        if clique not in self._known:
+            before = self._before.pods_of.get(clique, ()) if isinstance(self._before, Snapshot) else ()
+            self._known[clique] = self._made.union(pod.name for pod in before)
+        strangers = self._pods(clique) - self._known[clique]
+        return f"Pod/{min(strangers)} is there, and was not known" if strangers else None
 
     def _judge(self) -> None:
         self._spared_because = _RECOVERED

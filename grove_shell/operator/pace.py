@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Make, Outcome, SetStatus, Stage, Step
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.world.roll_call import clique_of_new
 
 _LONGEST_SILENCE: Final = 5.0
 _STATUS_PAUSE: Final = 1.0
@@ -26,11 +27,12 @@ class Pace:
     """The pace of one set.
 
     Attributes:
-        unlucky: what was not created when it was tried last; others are tried before it.
+        unlucky: what was not created when it was tried last, and uids of PodCliques of which a pod was not; others are
+            tried before.
         told_at: of the clock that is handed in; when statuses were written last.
     """
 
-    unlucky: frozenset[Ref] = frozenset()
+    unlucky: frozenset[Ref | str] = frozenset()
     told_at: float = 0.0
 
     def due(self, steps: Iterable[Step], seen: Snapshot, now: float) -> Due:
@@ -45,7 +47,7 @@ class Pace:
             seen: what it was made of.
             now: of the same clock as before.
         """
-        ordered = tuple(sorted(steps, key=lambda step: (step.stage, step.target in self.unlucky)))
+        ordered = tuple(sorted(steps, key=self._turn_of))
         objects = tuple(step for step in ordered if not _may_wait(step))
         statuses = len(ordered) - len(objects)
         wait = self.told_at + _pause(statuses, seen, writes=bool(objects)) - now
@@ -55,11 +57,18 @@ class Pace:
             self.told_at = now
         return Due(ordered, 0.0)
 
+    def _turn_of(self, step: Step) -> tuple[Stage, bool, bool]:
+        return step.stage, clique_of_new(step) in self.unlucky, step.target in self.unlucky
+
     def take(self, answers: Iterable[Attempt]) -> None:
         """Remember which creations were not accepted: creations stop at the first of them, others would never come."""
-        tried = {answer.step.target: answer.outcome for answer in answers if isinstance(answer.step.action, Make)}
-        failed = (target for target, outcome in tried.items() if outcome is not Outcome.DONE)
-        self.unlucky = (self.unlucky - tried.keys()) | frozenset(failed)
+        tried, failed = set[Ref | str](), set[Ref | str]()
+        for answer in answers:
+            if isinstance(answer.step.action, Make):
+                whom = (answer.step.target, clique_of_new(answer.step))
+                tried.update(whom)
+                failed.update(whom if answer.outcome is not Outcome.DONE else ())
+        self.unlucky = (self.unlucky - tried) | failed - {""}
 
 
 def _pause(statuses: int, seen: Snapshot, *, writes: bool) -> float:

@@ -185,7 +185,13 @@ class Rounds:
         await self._carry_out(look, turn, self.acting.trial(self._last_look(look, stands).against), again=again)
 
     def _last_look(self, look: Look, stands: tuple[Attempt, ...]) -> LastLook:
-        return LastLook(look.seen, lambda: self._sight(look.home, stands), self._plan)
+        return LastLook(
+            look.seen,
+            look.plan.steps,
+            look=partial(self._sight, look.home, stands),
+            plan=self._plan,
+            pods=partial(self.shelves.pods_of, look.home),
+        )
 
     async def _carry_out(self, look: Look, turn: Turn, trial: Trial, *, again: bool) -> None:
         if ended_by(look.plan.steps):

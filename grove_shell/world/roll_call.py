@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Outcome, Step
 from grove_core.resources.keys import CORE
@@ -25,7 +24,6 @@ Trial: TypeAlias = Callable[[Step], Awaitable[Attempt]]
 
 _POD: Final = "Pod"
 _PODS: Final = replace(KINDS[_POD], metadata_only=True)
-_NOTHING: Final = -1
 
 
 @dataclass(slots=True)
@@ -33,18 +31,14 @@ class Roll:
     """What a call came to.
 
     Attributes:
-        as_of: how many pods of the namespace had gone out of sight when it began; -1 where it came to nothing.
-        number: of the call among those that ended.
-        silence: why it came to nothing.
-        back: uid of a PodClique -> which of its pods is followed again.
-        astray: uid of a PodClique -> its pods that were not followed, each with the reason.
+        as_of: how many pods of the namespace had gone out of sight when it began.
+        silence: why it came to nothing; else empty.
+        strangers: uid of a PodClique -> its pods of which nobody had told, as they were.
     """
 
-    as_of: int = _NOTHING
-    number: int = 0
+    as_of: int
     silence: str = ""
-    back: dict[str, str] = field(default_factory=dict)
-    astray: defaultdict[str, list[tuple[Mapping[str, Any], str]]] = field(default_factory=lambda: defaultdict(list))
+    strangers: defaultdict[str, list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))
 
 
 class RollCall:
@@ -53,74 +47,76 @@ class RollCall:
     def __init__(self, api: Api, shelves: Shelves, writes: Writes) -> None:
         """Call nobody yet; who is met gets its label back by ``writes`` and stands on ``shelves`` then (OP-018)."""
         self._api, self._shelves, self._writes = api, shelves, writes
-        self._ended = 0
         self._rolls: dict[str, Roll] = {}
         self._calls: dict[str, asyncio.Task[Roll]] = {}
 
     def before(self, attempt: Trial) -> Trial:
-        """The same trial for the steps of a round that was planned just now, but nobody is made twice."""
-        planned = self._ended
+        """The same trial, once all pods are known that a PodClique has for which one is to be made."""
 
         async def tried(step: Step) -> Attempt:
-            if step.target.kind != _POD or not isinstance(step.action, Create):
-                return await attempt(step)
-            clique = controller_in({"metadata": thaw(step.action.manifest["metadata"])}).uid
-            roll = await self._roll_of(step.target.namespace, clique)
-            if words := roll.silence or self._astray(roll, clique):
-                return Attempt(step, Outcome.UNREACHABLE, words)
-            if clique in roll.back and roll.number > planned:
-                return Attempt(step, Outcome.CONFLICT, roll.back[clique])
-            return await attempt(step)
+            clique = clique_of_new(step)
+            words = await self._doubt(step.target.namespace, clique) if clique else ""
+            return Attempt(step, Outcome.UNREACHABLE, words) if words else await attempt(step)
 
         return tried
 
-    async def _roll_of(self, namespace: str, clique: str) -> Roll:
+    async def _doubt(self, namespace: str, clique: str) -> str:
+        """Why nobody knows what pods a PodClique has; who is not followed gets its label back."""
+        roll = await self._roll_of(namespace)
+        for raw in roll.strangers.get(clique, ()):
+            words = await self._met(raw)
+            if words:
+                self._rolls.pop(namespace, None)
+                return words
+        return roll.silence
+
+    async def _roll_of(self, namespace: str) -> Roll:
         """A call that knows of every pod that went out of sight until now; one call at a time."""
         least = self._shelves.out_of_sight(namespace)
-        roll = self._rolls.get(namespace, Roll())
-        if roll.as_of >= least and not self._astray(roll, clique):
-            return roll
-        while True:
+        roll = self._rolls.get(namespace)
+        while roll is None or not (roll.silence or roll.as_of >= least):
             call = self._calls.get(namespace)
             if call is None:
                 call = self._calls[namespace] = asyncio.ensure_future(self._call(namespace))
             roll = await asyncio.shield(call)
-            if roll.silence or roll.as_of >= least:
-                return roll
-
-    def _astray(self, roll: Roll, clique: str) -> str:
-        """Why a pod of a PodClique is still not followed; those of which was heard meanwhile are."""
-        pods = roll.astray.get(clique, ())
-        return next((words for pod, words in pods if not self._shelves.knows(_POD, pod)), "")
-
-    async def _call(self, namespace: str) -> Roll:
-        roll = Roll(self._shelves.out_of_sight(namespace))
-        try:
-            async for page in pages_of(self._api, _PODS, namespace, ""):
-                for raw in page.items:
-                    await self._meet(roll, raw)
-        except (Unreachable, NotListed) as fault:
-            roll = Roll(silence=f"who is there could not be asked: {fault}")
-        finally:
-            del self._calls[namespace]
-        self._ended += 1
-        roll.number = self._ended
-        self._rolls[namespace] = roll
         return roll
 
-    async def _meet(self, roll: Roll, raw: Mapping[str, Any]) -> None:
-        """One pod; what is nobody's or another's is none of our business."""
-        owner = controller_in(raw)
-        if owner.kind != "PodClique" or self._shelves.knows(_POD, raw):
-            return
+    async def _call(self, namespace: str) -> Roll:
+        """Nothing is raised, for nobody may wait for it any more; what came to nothing is called again."""
+        roll = Roll(self._shelves.out_of_sight(namespace))
+        try:
+            await self._list(namespace, roll)
+            self._rolls[namespace] = roll
+        except (Unreachable, NotListed) as fault:
+            roll.silence = f"who is there could not be asked: {fault}"
+        finally:
+            del self._calls[namespace]
+        return roll
+
+    async def _list(self, namespace: str, roll: Roll) -> None:
+        async for page in pages_of(self._api, _PODS, namespace, "", least=self._shelves.newest(_POD)):
+            for raw in page.items:
+                owner = controller_in(raw)
+                if owner.kind == "PodClique" and not self._shelves.knows(_POD, raw):
+                    roll.strangers[owner.uid].append(raw)
+
+    async def _met(self, raw: Mapping[str, Any]) -> str:
+        """Take a pod in, unless it was heard of meanwhile; or why it cannot be."""
+        if self._shelves.knows(_POD, raw):
+            return ""
         ref = Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"])
         try:
             found = await self._writes.followed(ref, raw)
         except Unreachable as fault:
-            roll.astray[owner.uid].append((raw, str(fault)))
-            return
+            return str(fault)
         if found is raw:
-            roll.astray[owner.uid].append((raw, f"{ref.short} is there, and nobody told of it yet"))
-            return
+            return f"{ref.short} is there, and nobody told of it yet"
         self._shelves.put(_POD, found)
-        roll.back[owner.uid] = f"{ref.short} had lost its label, and is there"
+        return ""
+
+
+def clique_of_new(step: Step) -> str:
+    """The uid of the PodClique that a pod is made for; empty for every other step."""
+    if step.target.kind == _POD and isinstance(step.action, Create):
+        return controller_in(step.action.manifest).uid
+    return ""

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
@@ -67,6 +68,11 @@ class Sights:
         """Whether an object of this uid went, as far as was heard, and did not come back to sight."""
         return uid in self._news
 
+    def pods_of(self, home: Home, clique: str) -> AbstractSet[str]:
+        """The names of the pods of a set that a PodClique of this uid controls."""
+        house = self._houses.get(home)
+        return frozenset() if house is None else house.pods.get(clique, {}).keys()
+
     def knows(self, kind: str, raw: Mapping[str, Any]) -> bool:
         """Whether an object is among those that are there, in whatever version."""
         known = self._places[kind].get(address_of(kind, raw))
@@ -74,7 +80,7 @@ class Sights:
 
     def out_of_sight(self, namespace: str) -> int:
         """How many pods went that were not being deleted, as far as was heard without asking (OP-106)."""
-        return self._out_of_sight[namespace]
+        return self._out_of_sight.get(namespace, 0)
 
     def leftovers(self, home: Home) -> list[ScalingGroup | PodClique]:
         """What a set that is gone left behind and is being deleted; a set that cannot be read is not gone (WL-233)."""

@@ -74,7 +74,8 @@ class Writes:
 
         Args:
             step: which.
-            unless: why a deletion is not to go out any more, however long it waited; None where it is (OP-074).
+            unless: why a deletion or creation is not to go out any more, however long it waited; None where it is
+                (OP-074, OP-106).
         """
         try:
             return await self._try(step, unless)
@@ -89,11 +90,11 @@ class Writes:
         Raises:
             Unreachable: the label could not be given back.
         """
-        label = _label_missing(ref.kind, raw)
+        label = label_missing(ref.kind, raw)
         if not label:
             return raw
         answer = await self._label(ref, raw["metadata"], label)
-        stays = is_shown_by(answer, ref) and not _label_missing(ref.kind, answer.json())
+        stays = is_shown_by(answer, ref) and not label_missing(ref.kind, answer.json())
         if not stays:
             words = "it was taken again at once" if answer.good else answer.words
             raise Unreachable(f"{ref.short} lost its label {next(iter(label))}: {words}")
@@ -112,7 +113,7 @@ class Writes:
     async def _try(self, step: Step, unless: Unless) -> Attempt:
         match step.action:
             case Create() | Ensure():
-                return await self._make(step, step.action)
+                return await self._make(step, step.action, unless)
             case Apply() as action:
                 answer = await self._apply(step.target, action)
             case SetStatus() as action:
@@ -142,13 +143,13 @@ class Writes:
             self._take_in(step.target, answer)
         return Attempt(step, *judged(answer, step.target))
 
-    async def _make(self, step: Step, action: Make) -> Attempt:
+    async def _make(self, step: Step, action: Make, unless: Unless) -> Attempt:
         if isinstance(action, Create):
-            return await self._create(step, action)
+            return await self._create(step, action, unless)
         put = partial(self._shelves.put, step.target.kind)
         return Attempt(step, *await ensure(self._api, step.target, action.manifest, WRITER, put))
 
-    async def _create(self, step: Step, action: Create) -> Attempt:
+    async def _create(self, step: Step, action: Create, unless: Unless) -> Attempt:
         kind = kind_of(step.target)
         manifest = thaw(action.manifest)
         answer = await self._api.request(
@@ -157,6 +158,7 @@ class Writes:
             query={"fieldManager": WRITER},
             body=manifest,
             accept=accepted(kind, a_list=False),
+            unless=unless,
         )
         if exists_already(answer):
             return await self._as_found(step, manifest, answer)
@@ -174,7 +176,7 @@ class Writes:
         if not is_shown_by(answer, step.target):
             return Attempt(step, *judged(answer, step.target))
         raw = answer.json()
-        label = _label_missing(step.target.kind, raw)
+        label = label_missing(step.target.kind, raw)
         if not label:  # else nobody would hear of its end
             self._take_in(step.target, answer)
         found, wanted = (
@@ -253,7 +255,7 @@ def _stub(ref: Ref, guard: Guard) -> dict[str, Any]:
     return {"metadata": {"namespace": ref.namespace, "name": ref.name, "uid": guard.uid}}
 
 
-def _label_missing(kind: str, raw: Mapping[str, Any]) -> dict[str, str]:
+def label_missing(kind: str, raw: Mapping[str, Any]) -> dict[str, str]:
     """The label by which a kind is followed, where an object has it not and may be given it; else nothing."""
     label, _, text = KINDS[kind].selector.partition("=")
     if kind not in _LABELLED or (raw["metadata"].get("labels") or {}).get(label) == text:

@@ -181,6 +181,16 @@ def test_op019_all_that_is_there_is_taken_in_at_once(forbids: bool, words: str) 
     assert shelves.find(Ref(CORE, "Pod", "ml", "llm-0-a-1")) is not None
 
 
+@pytest.mark.req("OP-022")
+def test_op018_one_refusal_is_enough_to_end_nothing() -> None:
+    """Each may take as long as a server is waited for."""
+    shelves, server = out_of_sight(), Server(forbids=True)
+    server.others = [a_pod("8", {SET[0]: "llm"}, f"llm-0-a-{index}", f"uid-{index}") for index in range(1, 9)]
+    with pytest.raises(Unreachable, match="no labels here"):
+        answered(server, shelves, refresh)
+    assert len(server.patches) == 1
+
+
 def test_op013_pods_of_nobody_are_none_of_its_business() -> None:
     server, shelves = Server(), out_of_sight()
     server.pod = a_pod("8", {})

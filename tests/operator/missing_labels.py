@@ -1,0 +1,156 @@
+"""A server with pods that have lost labels, and rounds in which pods are to be made."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final
+
+from aiohttp import web
+
+from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
+from grove_core.resources.keys import CORE, MANAGED_BY, OPERATOR, SET, SET_REPLICA
+from grove_shell.controller.deciding import decided
+from grove_shell.operator.acting import ClusterActing
+from grove_shell.operator.last_look import LastLook
+from grove_shell.world.shelves import Shelves
+from grove_shell.world.writes import Writes
+from tests.operator.answering import asked, not_found
+
+FOLLOWED: Final = {SET[0]: "llm", MANAGED_BY: OPERATOR}
+PLURALS: Final = ("pods", "podcliques", "podcliquescalinggroups")
+A_LIST: Final = {"metadata": {"resourceVersion": "9"}}
+HOME: Final = ("ml", "llm")
+Json = dict[str, Any]
+
+
+def a_clique(letter: str, namespace: str = "ml") -> Json:
+    labels = {SET[0]: "llm", SET_REPLICA[0]: "0"}
+    meta = {"name": f"llm-0-{letter}", "namespace": namespace, "uid": letter, "resourceVersion": "6", "labels": labels}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "metadata": meta, "spec": {"replicas": 3}}
+
+
+def a_set() -> Json:
+    meta = {"name": "llm", "namespace": "ml", "uid": "set", "resourceVersion": "5"}
+    template = {"cliques": [{"name": letter, "spec": {"replicas": 3}} for letter in "ab"]}
+    spec = {"replicas": 1, "template": template}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": meta, "spec": spec}
+
+
+def a_pod(name: str, letter: str, labels: Json, *, namespace: str = "ml", leaves: bool = False) -> Json:
+    owner = {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "name": f"llm-0-{letter}", "uid": letter}
+    meta = {"name": name, "namespace": namespace, "uid": name, "resourceVersion": "7", "labels": labels}
+    left = {"deletionTimestamp": "2026-11-20T08:00:00Z"} if leaves else {}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {**meta, **left, "ownerReferences": [{**owner, "controller": True}]},
+        "spec": {"containers": [{"name": "main"}]},
+    }
+
+
+class Server:
+    """It has some pods, makes those it is asked for, and writes down who lists all of them and whom it labels.
+
+    Attributes:
+        silent: how many lists it still leaves without an answer.
+        forbids: whether it lets nobody label a pod.
+        finds: whether it has what is to be deleted.
+        asked_for: what happens while a list is on its way.
+    """
+
+    def __init__(self, *pods: Json) -> None:
+        self.pods = {pod["metadata"]["name"]: pod for pod in pods}
+        self.lists: list[str] = []
+        self.labelled: list[str] = []
+        self.patched = 0
+        self.made: list[str] = []
+        self.silent = 0
+        self.forbids = False
+        self.finds = True
+        self.asked_for: Callable[[], None] = lambda: None
+
+    async def answer(self, request: web.Request) -> web.Response:
+        _, name = request.path.rsplit("/", 1)
+        if request.method == "GET" and name in PLURALS:
+            a_call = "PartialObjectMetadata" in request.headers["Accept"]
+            return self._called(request) if a_call else web.json_response({**A_LIST, "items": []})
+        if request.method == "POST":
+            pod = await request.json()
+            pod["metadata"] |= {"uid": pod["metadata"]["name"]}
+            self.made.append(pod["metadata"]["name"])
+            return web.json_response(pod, status=201)
+        if request.method == "PATCH":
+            return self._labels(name)
+        if request.method == "DELETE" and self.finds:
+            done = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+            return web.json_response({**done, "details": {"name": name, "uid": name}})
+        return not_found(request)
+
+    def _called(self, request: web.Request) -> web.Response:
+        assert not request.query.get("labelSelector")
+        self.lists.append(request.path.split("/")[-2])
+        items = [{"metadata": pod["metadata"]} for pod in self.pods.values()]
+        happens, self.asked_for = self.asked_for, lambda: None
+        happens()
+        if self.silent:
+            self.silent -= 1
+            return web.json_response({"kind": "Status", "message": "away"}, status=403)
+        return web.json_response({**A_LIST, "kind": "PartialObjectMetadataList", "items": items})
+
+    def _labels(self, name: str) -> web.Response:
+        self.patched += 1
+        if self.forbids:
+            return web.json_response({"kind": "Status", "message": "no labels here"}, status=403)
+        self.labelled.append(name)
+        pod = self.pods[name]
+        pod["metadata"] |= {"labels": FOLLOWED, "resourceVersion": "8"}
+        return web.json_response(pod)
+
+
+Tried = Callable[[str, str], Awaitable[Attempt]]
+Acts = Callable[[Callable[[], Tried]], Awaitable[Any]]
+
+
+def acted(server: Server, shelves: Shelves, acts: Acts) -> Any:
+    """What comes of it; it gets what begins a round, which gets what makes a pod of a name for a clique."""
+
+    async def scenario() -> Any:
+        async with asked(server.answer) as api:
+            acting = ClusterActing(api, shelves, Writes(api, shelves))
+            return await acts(lambda: planned(acting, shelves))
+
+    return asyncio.run(scenario())
+
+
+def birth(name: str, letter: str) -> Step:
+    manifest = freeze(a_pod(name, letter, FOLLOWED))
+    assert isinstance(manifest, FrozenMap)
+    return Step(Stage.WORKLOAD, Ref(CORE, "Pod", "ml", name), Create(manifest), ())
+
+
+def planned(acting: ClusterActing, shelves: Shelves) -> Tried:
+    """What makes a pod in a round that was planned now, which is to make many."""
+    seen = shelves.observe(HOME, datetime.now(UTC))
+    assert seen is not None
+    steps = [birth(f"llm-0-{letter}-{index}", letter) for letter in "ab" for index in range(20)]
+    last_look = LastLook(seen, steps, look=lambda: None, plan=decided, pods=partial(shelves.pods_of, HOME))
+    trial = acting.trial(last_look.against)
+    return lambda name, letter: trial(birth(name, letter))
+
+
+def known(*pods: Json) -> Shelves:
+    """A copy with two cliques, and these pods."""
+    shelves = Shelves()
+    shelves.put("PodCliqueSet", a_set())
+    for letter in "ab":
+        shelves.put("PodClique", a_clique(letter))
+    for pod in pods:
+        shelves.put("Pod", pod)
+    return shelves
+
+
+def outcomes(attempts: list[Attempt]) -> list[Outcome]:
+    return [attempt.outcome for attempt in attempts]
