@@ -274,7 +274,8 @@ async def _rests(life: Life, roots: tuple[str, ...]) -> None:
     life.recoveries, life.kubelet.sick = 0, set()
     let_go(life, {}, "")
     await asyncio.sleep(_LONG)
-    doomed = [clique for clique in life.cliques() if life.chance.random() < 0.2]
+    cliques = life.cliques()
+    doomed = [clique for clique in cliques if life.chance.random() < 0.2] or cliques[:1]
     life.kubelet.sick = {pod["metadata"]["uid"] for clique in doomed for pod in life.pods_of(clique)}
     await asyncio.sleep(_LONG)
     life.look_after()
