@@ -191,12 +191,15 @@ def test_op018_one_refusal_is_enough_to_end_nothing() -> None:
     assert len(server.patches) == 1
 
 
-def test_op013_pods_of_nobody_are_none_of_its_business() -> None:
-    server, shelves = Server(), out_of_sight()
-    server.pod = a_pod("8", {})
+@pytest.mark.parametrize("labels", [{}, {SET[0]: "llm"}], ids=["of nobody", "named as of the set"])
+def test_op013_pods_of_nobody_are_none_of_its_business(labels: Json) -> None:
+    server, shelves = Server(), Shelves()
+    shelves.put("PodClique", CLIQUE)
+    server.pod = a_pod("8", labels)
     server.pod["metadata"]["ownerReferences"] = []
     answered(server, shelves, refresh)
-    assert shelves.find(REF) is None
+    assert not server.patches
+    assert (shelves.find(REF) is not None) == bool(labels)
 
 
 class Unwell(Server):

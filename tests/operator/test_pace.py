@@ -1,10 +1,13 @@
 """Whose pods are tried last: those of a PodClique of which one was not made."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome
+from grove_core.resources.keys import CORE
 from grove_shell.operator.pace import Pace
 from tests.operator.missing_labels import HOME, birth, known
 
@@ -19,5 +22,11 @@ def test_op017_pods_of_another_clique_are_made_before(failed: Outcome) -> None:
     (*others, last) = pace.due(steps, seen, 0.0).steps
     assert others == [*steps[20:], *steps[1:20]]
     assert last == steps[0]
-    pace.take([Attempt(step, Outcome.DONE) for step in steps])
+    pace.take([Attempt(steps[20], failed)])
+    assert pace.due(steps, seen, 0.0).steps == (*steps[1:20], *steps[21:], steps[0], steps[20]), "who failed before too"
+    service = replace(steps[0], target=Ref(CORE, "Service", "ml", "llm-0"))
+    pace.take([Attempt(service, failed), *(Attempt(step, Outcome.DONE) for step in steps)])
+    other = replace(service, target=Ref(CORE, "Service", "ml", "llm-1"))
+    assert pace.due((service, other, *steps), seen, 0.0).steps == (other, *steps, service)
+    pace.take([Attempt(step, Outcome.DONE) for step in (service, *steps)])
     assert pace.due(steps, seen, 0.0).steps == tuple(steps)

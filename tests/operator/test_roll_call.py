@@ -1,7 +1,7 @@
 """Before a pod is made it is asked who is there, whatever their labels (OP-106)."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -9,7 +9,10 @@ from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
 from grove_core.resources.keys import CORE, GROVE, MANAGED_BY
+from grove_shell.controller.deciding import decided
+from grove_shell.controller.look import Follower, Look
 from grove_shell.operator.acting import ClusterActing
+from grove_shell.operator.rounds import Rounds
 from grove_shell.world.writes import Writes
 from tests.operator.answering import asked
 from tests.operator.missing_labels import (
@@ -97,7 +100,10 @@ def test_op106_what_is_no_pod_is_made_without_asking_and_not_missed() -> None:
     async def scenario() -> None:
         async with asked(server.answer) as api:
             acting = ClusterActing(api, shelves, Writes(api, shelves))
-            clique = freeze(a_clique("c"))
+            reference = {"kind": "PodCliqueSet", "name": "llm", "uid": "set", "controller": True}
+            raw = a_clique("c")
+            raw["metadata"]["ownerReferences"] = [reference]
+            clique = freeze(raw)
             assert isinstance(clique, FrozenMap)
             await acting.trial()(Step(Stage.WORKLOAD, Ref(GROVE, "PodClique", "ml", "llm-0-c"), Create(clique), ()))
             assert (server.made, server.lists) == (["llm-0-c"], [])
@@ -265,3 +271,35 @@ def test_op106_pods_of_others_are_none_of_its_business() -> None:
 
     assert outcomes(acted(server, known(), acts)) == [Outcome.DONE]
     assert not server.labelled
+
+
+class Hearer(Follower):
+    """Hears what became of so many pods that were to be made."""
+
+    def __init__(self, number: int) -> None:
+        self.made: list[Attempt] = []
+        self.heard = asyncio.Event()
+        self._number = number
+
+    def answered(self, look: Look, attempts: Sequence[Attempt]) -> None:
+        self.made += [attempt for attempt in attempts if attempt.step.target.kind == "Pod"]
+        if len(self.made) >= self._number:
+            self.heard.set()
+
+
+def test_op106_what_a_round_makes_itself_it_knows() -> None:
+    """One, two, four and so on at a time, each answered before the next."""
+    server, shelves, hearer = Server(), known(), Hearer(6)
+
+    async def scenario() -> None:
+        async with asked(server.answer) as api:
+            acting = ClusterActing(api, shelves, Writes(api, shelves))
+            rounds = Rounds(shelves=shelves, acting=acting, decide=decided, followers=(hearer,))
+            shelves.changed = rounds.wake
+            rounds.begin()
+            await asyncio.wait_for(hearer.heard.wait(), 10)
+            await rounds.close()
+
+    asyncio.run(scenario())
+    assert {attempt.outcome for attempt in hearer.made} == {Outcome.DONE}, hearer.made
+    assert len(hearer.made) == 6
