@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.steps import Create, Step
 from grove_core.resources.meta import Resource
 
 
@@ -43,3 +44,10 @@ def controller_in(raw: Mapping[str, Any]) -> Controller:
         if isinstance(reference, Mapping) and reference.get("controller") is True:
             return Controller(*(str(reference.get(key) or "") for key in ("uid", "kind", "name", "apiVersion")))
     return Controller()
+
+
+def clique_of_new(step: Step) -> str:
+    """The uid of the PodClique that a pod is made for; empty for every other step."""
+    if step.target.kind == "Pod" and isinstance(step.action, Create):
+        return controller_in(step.action.manifest).uid
+    return ""

@@ -10,9 +10,9 @@ from typing import Final
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
 from grove_core.plan.plan import Plan
+from grove_core.resources.ownership import clique_of_new
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell import own_faults
-from grove_shell.world.roll_call import clique_of_new
 from grove_shell.world.sights import Sight
 
 _GOOD_FOR: Final = 4  # times as long as it took: a gang of a thousand parts is not judged a thousand times

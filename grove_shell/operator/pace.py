@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Make, Outcome, SetStatus, Stage, Step
+from grove_core.resources.ownership import clique_of_new
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.world.roll_call import clique_of_new
 
 _LONGEST_SILENCE: Final = 5.0
 _STATUS_PAUSE: Final = 1.0

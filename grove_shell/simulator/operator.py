@@ -27,6 +27,7 @@ from grove_shell.simulator.follower import Follower
 from grove_shell.simulator.history import Actor
 from grove_shell.simulator.informers import Informers
 from grove_shell.simulator.recollection import Recollection
+from grove_shell.simulator.roll_call import RollCall
 from grove_shell.simulator.scenario import OperatorSpec
 from grove_shell.simulator.spans import SECOND, millis_until, moment_of
 from grove_shell.simulator.topologies import Sight, kept_in, moment_in
@@ -75,6 +76,7 @@ class Operator:
         self.configuration = cluster.world.configuration
         self.informers = Informers(cluster, spec.watch)
         self.wire = Wire(cluster, spec.write)
+        self.roll_call = RollCall(self.informers)
         self.clock_off = 0
         self.rounds = 0
         self.memory = Recollection()
@@ -139,6 +141,7 @@ class Operator:
             return
         self._doom_left -= 1
         self.memory.clear()
+        self.roll_call.forget()
         self._turns.clear()
         self.wire.crash_at = None
         self._busy, self._missed = None, False  # what is on its way to the server arrives all the same
@@ -237,7 +240,8 @@ class Operator:
             self._crash()
 
     def _attempt(self, step: Step, seen: Sight | None) -> Attempt:
-        answer = self.wire.attempt(step)
+        answer = self.roll_call.refusal(step) or self.wire.attempt(step)
+        self.roll_call.take(answer)
         if seen is not None:
             for follower in self.followers:
                 follower.wrote(self.actor, seen, answer)

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Create, Outcome, Step
+from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.resources.keys import CORE
-from grove_core.resources.ownership import controller_in
+from grove_core.resources.ownership import clique_of_new, controller_in
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.kinds import KINDS
+from grove_shell.client.genuine import is_shown_by, says_gone
+from grove_shell.client.kinds import KINDS, path_of
 from grove_shell.client.lists import NotListed, pages_of
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
@@ -54,9 +55,12 @@ class RollCall:
         """The same trial, once all pods are known that a PodClique has for which one is to be made."""
 
         async def tried(step: Step) -> Attempt:
-            clique = clique_of_new(step)
-            words = await self._doubt(step.target.namespace, clique) if clique else ""
-            return Attempt(step, Outcome.UNREACHABLE, words) if words else await attempt(step)
+            clique, namespace = clique_of_new(step), step.target.namespace
+            words = await self._doubt(namespace, clique) if clique else ""
+            answer = Attempt(step, Outcome.UNREACHABLE, words) if words else await attempt(step)
+            if clique and answer.outcome is Outcome.UNREACHABLE:  # it may be there, and the next one have another name
+                self._rolls.pop(namespace, None)
+            return answer
 
         return tried
 
@@ -66,7 +70,6 @@ class RollCall:
         for raw in roll.strangers.get(clique, ()):
             words = await self._met(raw)
             if words:
-                self._rolls.pop(namespace, None)
                 return words
         return roll.silence
 
@@ -106,17 +109,12 @@ class RollCall:
             return ""
         ref = Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"])
         try:
-            found = await self._writes.followed(ref, raw)
+            await self._writes.followed(ref, raw)
+            answer = await self._api.request("GET", path_of(ref))
         except Unreachable as fault:
             return str(fault)
-        if found is raw:
-            return f"{ref.short} is there, and nobody told of it yet"
-        self._shelves.put(_POD, found)
+        if is_shown_by(answer, ref):
+            self._shelves.put(_POD, answer.json())
+        elif not says_gone(answer, ref):
+            return f"{ref.short}: {answer.words}"
         return ""
-
-
-def clique_of_new(step: Step) -> str:
-    """The uid of the PodClique that a pod is made for; empty for every other step."""
-    if step.target.kind == _POD and isinstance(step.action, Create):
-        return controller_in(step.action.manifest).uid
-    return ""

@@ -58,6 +58,7 @@ class Server:
         silent: how many lists it still leaves without an answer.
         forbids: whether it lets nobody label a pod.
         finds: whether it has what is to be deleted.
+        loses: whether the answer that a pod was made gets lost.
         asked_for: what happens while a list is on its way.
     """
 
@@ -70,6 +71,7 @@ class Server:
         self.silent = 0
         self.forbids = False
         self.finds = True
+        self.loses = False
         self.asked_for: Callable[[], None] = lambda: None
 
     async def answer(self, request: web.Request) -> web.Response:
@@ -77,10 +79,16 @@ class Server:
         if request.method == "GET" and name in PLURALS:
             a_call = "PartialObjectMetadata" in request.headers["Accept"]
             return self._called(request) if a_call else web.json_response({**A_LIST, "items": []})
+        if request.method == "GET" and name in self.pods:
+            return web.json_response(self.pods[name])
         if request.method == "POST":
             pod = await request.json()
             pod["metadata"] |= {"uid": pod["metadata"]["name"]}
             self.made.append(pod["metadata"]["name"])
+            if self.loses:
+                self.pods[self.made[-1]] = {**pod, "metadata": {**pod["metadata"], "resourceVersion": "8"}}
+                assert request.transport is not None
+                request.transport.abort()
             return web.json_response(pod, status=201)
         if request.method == "PATCH":
             return self._labels(name)

@@ -150,23 +150,40 @@ def test_op106_none_is_made_until_it_is_followed() -> None:
 
 
 @pytest.mark.parametrize("before", ["", "gone"], ids=["nobody", "one of its name"])
-def test_op106_who_was_made_by_another_process_a_moment_ago_is_waited_for(before: str) -> None:
-    pod = a_pod("llm-0-a-lost", "a", FOLLOWED)
-    server, shelves = Server(pod), known()
+def test_op106_who_was_made_by_another_process_a_moment_ago_is_taken_in(before: str) -> None:
+    server, shelves = Server(a_pod("llm-0-a-lost", "a", FOLLOWED)), known()
     if before:
         former = a_pod("llm-0-a-lost", "a", FOLLOWED)
         former["metadata"] |= {"uid": before, "resourceVersion": "6"}
         shelves.put("Pod", former)
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
-        first = await begin()("llm-0-a-0", "a")
-        shelves.put("Pod", pod)
-        return [first, await begin()("llm-0-a-0", "a")]
+        return [await begin()("llm-0-a-0", "a"), await begin()("llm-0-a-0", "a")]
 
     attempts = acted(server, shelves, acts)
-    assert outcomes(attempts) == [Outcome.UNREACHABLE, Outcome.DONE]
-    assert attempts[0].detail == "Pod/llm-0-a-lost is there, and nobody told of it yet"
-    assert not server.labelled
+    assert outcomes(attempts) == ([Outcome.DONE] * 2 if before else [Outcome.CONFLICT, Outcome.DONE])
+    found = shelves.find(Ref(CORE, "Pod", "ml", "llm-0-a-lost"))
+    assert found is not None
+    assert found.uid == "llm-0-a-lost"
+    assert not server.patched
+
+
+@pytest.mark.req("WL-085")
+def test_op106_who_was_made_without_an_answer_is_not_made_under_another_name() -> None:
+    """The template changed since, and nobody heard of the pod."""
+    server = Server()
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        first = await begin()("llm-0-b-0", "b")
+        server.loses = True
+        lost = await begin()("llm-0-a-former", "a")
+        server.loses = False
+        return [first, lost, await begin()("llm-0-a-0", "a"), await begin()("llm-0-b-1", "b")]
+
+    attempts = acted(server, known(), acts)
+    assert outcomes(attempts) == [Outcome.DONE, Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.DONE]
+    assert server.made == ["llm-0-b-0", "llm-0-a-former", "llm-0-b-1"]
+    assert len(server.lists) == 2
 
 
 def test_op106_of_whom_was_heard_since_the_round_was_planned_is_not_made_again() -> None:
