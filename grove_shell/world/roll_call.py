@@ -67,10 +67,13 @@ class RollCall:
     async def _doubt(self, namespace: str, clique: str) -> str:
         """Why nobody knows what pods a PodClique has; who is not followed gets its label back."""
         roll = await self._roll_of(namespace)
-        for raw in roll.strangers.get(clique, ()):
+        strangers = roll.strangers.get(clique, [])
+        for raw in (*strangers,):
             words = await self._met(raw)
             if words:
                 return words
+            if raw in strangers:  # somebody else may have met it too
+                strangers.remove(raw)
         return roll.silence
 
     async def _roll_of(self, namespace: str) -> Roll:

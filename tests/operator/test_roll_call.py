@@ -133,6 +133,23 @@ def test_op106_who_lost_its_label_is_not_made_again() -> None:
 
 
 @pytest.mark.req("OP-018")
+def test_op106_who_was_met_and_went_is_asked_for_no_more() -> None:
+    """Side by side, and later."""
+    lost = a_pod("llm-0-a-lost", "a", {})
+    server, shelves = Server(lost), known()
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        make = begin()
+        await asyncio.gather(make("llm-0-a-0", "a"), make("llm-0-a-1", "a"))
+        shelves.drop("Pod", lost, asked=True)
+        server.patched = 0
+        return [await begin()("llm-0-a-0", "a"), await begin()("llm-0-a-1", "a")]
+
+    assert outcomes(acted(server, shelves, acts)) == [Outcome.DONE, Outcome.DONE]
+    assert server.patched == 0
+
+
+@pytest.mark.req("OP-018")
 def test_op106_none_is_made_until_it_is_followed() -> None:
     server, shelves = Server(a_pod("llm-0-a-lost", "a", {})), known()
     server.forbids = True
