@@ -36,6 +36,10 @@ class ClusterActing:
         """What tries the steps of one round, unless somebody says why one is not to be done any more."""
         return self._roll_call.before(Confirming(self._writes, unless).attempt)
 
+    async def look_around(self, leads: Callable[[], bool]) -> None:
+        """Look for pods that nobody follows, for as long as this process runs, whenever it leads (OP-107)."""
+        await self._roll_call.run(leads)
+
     async def refresh(self, home: Home) -> None:
         """Take in everything of a set as the server has it now (OP-013).
 

@@ -99,7 +99,7 @@ class _Running:
         shelves.served = told.served
         shelves.topologies.kept = not told.namespace  # who uses them shows in all namespaces only (TP-045)
         api.allowed = self._may_write
-        acting = ClusterActing(api, shelves, Writes(api, shelves))
+        self._acting = acting = ClusterActing(api, shelves, Writes(api, shelves))
         self._standing = Standing(shelves.holds)
         self._unread = shelves.unread
         rules = rule_set(told.settings.rules)
@@ -184,6 +184,8 @@ class _Running:
             yield reflector.run()
         yield self._events.run()
         yield self._start()
+        if not self._told.watching:
+            yield self._acting.look_around(self._looks_around)
         if self._leader is not None:
             yield self._leader.run()
 
@@ -206,6 +208,9 @@ class _Running:
 
     def _missing(self) -> list[str]:
         return [f"the first list of {one.kind.kind}" for one in self._reflectors if not one.synced.is_set()]
+
+    def _looks_around(self) -> bool:
+        return self._synced.is_set() and self._may_write()
 
     def _may_write(self) -> bool:
         return not self._told.watching and (self._leader is None or self._leader.may_write)

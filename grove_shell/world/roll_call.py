@@ -24,6 +24,7 @@ from grove_shell.world.writes import Writes
 Trial: TypeAlias = Callable[[Step], Awaitable[Attempt]]
 
 _POD: Final = "Pod"
+_PAUSE: Final = 30.0
 _PODS: Final = replace(KINDS[_POD], metadata_only=True)
 
 
@@ -63,6 +64,23 @@ class RollCall:
             return answer
 
         return tried
+
+    async def run(self, leads: Callable[[], bool]) -> None:
+        """Call whatever namespace has to be called, twice in a minute, until cancelled (OP-107).
+
+        A PodClique that has enough pods without one that went out of sight makes none, and so asks nobody.
+        """
+        while True:
+            await asyncio.sleep(_PAUSE)
+            for namespace in self._shelves.namespaces() if leads() else ():
+                await self._call_all(namespace)
+
+    async def _call_all(self, namespace: str) -> None:
+        roll = await self._roll_of(namespace)
+        for clique in (*roll.strangers,):
+            if await self._doubt(namespace, clique):
+                self._rolls.pop(namespace, None)
+                return
 
     async def _doubt(self, namespace: str, clique: str) -> str:
         """Why nobody knows what pods a PodClique has; who is not followed gets its label back."""

@@ -78,6 +78,10 @@ class Sights:
         known = self._places[kind].get(address_of(kind, raw))
         return known is not None and known.uid == life_of(raw).uid
 
+    def namespaces(self) -> list[str]:
+        """Those in which there is anything of a set."""
+        return sorted({namespace for namespace, name in self._houses if name})
+
     def out_of_sight(self, namespace: str) -> int:
         """How many pods went that were not being deleted, as far as was heard without asking (OP-106)."""
         return self._out_of_sight.get(namespace, 0)

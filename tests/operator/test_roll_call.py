@@ -1,7 +1,8 @@
 """Before a pod is made it is asked who is there, whatever their labels (OP-106)."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from unittest import mock
 
 import pytest
 
@@ -13,6 +14,8 @@ from grove_shell.controller.deciding import decided
 from grove_shell.controller.look import Follower, Look
 from grove_shell.operator.acting import ClusterActing
 from grove_shell.operator.rounds import Rounds
+from grove_shell.world import roll_call
+from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
 from tests.operator.answering import asked
 from tests.operator.missing_labels import (
@@ -337,3 +340,52 @@ def test_op106_what_a_round_makes_itself_it_knows() -> None:
     asyncio.run(scenario())
     assert {attempt.outcome for attempt in hearer.made} == {Outcome.DONE}, hearer.made
     assert len(hearer.made) == 6
+
+
+def looked_around(server: Server, shelves: Shelves, meanwhile: Callable[[set[str]], Awaitable[None]]) -> None:
+    """What looks for pods all the time, a hundred times a second; it leads while there is anything in a set."""
+
+    async def scenario() -> None:
+        leads: set[str] = set()
+        async with asked(server.answer) as api:
+            acting = ClusterActing(api, shelves, Writes(api, shelves))
+            looking = asyncio.ensure_future(acting.look_around(lambda: bool(leads)))
+            await meanwhile(leads)
+            assert not looking.done()
+            looking.cancel()
+            await asyncio.wait([looking])
+
+    with mock.patch.object(roll_call, "_PAUSE", 0.01):
+        asyncio.run(scenario())
+
+
+@pytest.mark.req("OP-030")
+@pytest.mark.req("OP-021")
+def test_op107_whoever_leads_asks_once() -> None:
+    server, shelves = Server(a_pod("llm-0-a-lost", "a", {})), known()
+
+    async def meanwhile(leads: set[str]) -> None:
+        await asyncio.sleep(0.1)
+        assert not server.lists
+        leads.add("leads")
+        await asyncio.sleep(0.3)
+        assert (server.lists, server.labelled) == (["ml"], ["llm-0-a-lost"])
+
+    looked_around(server, shelves, meanwhile)
+    assert shelves.find(Ref(CORE, "Pod", "ml", "llm-0-a-lost")) is not None
+
+
+@pytest.mark.parametrize("trouble", ["silent", "forbids"])
+def test_op107_what_comes_to_nothing_is_tried_again(trouble: str) -> None:
+    server, shelves = Server(a_pod("llm-0-a-lost", "a", {})), known()
+    server.silent, server.forbids = (2 if trouble == "silent" else 0), trouble == "forbids"
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await asyncio.sleep(0.2)
+        server.forbids = False
+        await asyncio.sleep(0.2)
+
+    looked_around(server, shelves, meanwhile)
+    assert server.labelled == ["llm-0-a-lost"]
+    assert len(server.lists) > 2

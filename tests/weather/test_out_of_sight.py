@@ -29,7 +29,11 @@ async def is_replaced(life: Life, name: str) -> None:
 def loses_its_label(life: Life, name: str) -> None:
     """The pod of a clique is not followed any more."""
     (pod,) = pods_of(life, name)
-    address = Address("Pod", NAMESPACE, pod["metadata"]["name"])
+    loses_its_label_of(life, Address("Pod", NAMESPACE, pod["metadata"]["name"]))
+
+
+def loses_its_label_of(life: Life, address: Address) -> None:
+    """The same of one pod."""
     life.store.change(address, lambda raw: raw["metadata"]["labels"].pop(MANAGED_BY, None))
 
 
@@ -66,4 +70,28 @@ def test_op106_a_pod_that_lost_its_label_is_not_made_again(loses: Callable[[Life
     assert not life.faults, life.faults
     assert not life.ended
     assert {pod["metadata"]["uid"] for pod in life.store.of("Pod")} == before
+    assert all(MANAGED_BY in pod["metadata"]["labels"] for pod in life.store.of("Pod"))
+
+
+@pytest.mark.req("OP-106")
+@pytest.mark.parametrize("knows", [True, False], ids=["it went out of sight", "another process lost it"])
+def test_op107_who_is_too_many_does_not_stay_so(knows: bool) -> None:
+    """A pod loses its label, and another one is there in its place: nobody is to make one, and so nobody asks."""
+
+    async def story(life: Life) -> None:
+        (pod,) = pods_of(life, "one-0-a")
+        address = Address("Pod", NAMESPACE, pod["metadata"]["name"])
+        if not knows:
+            await life.end()
+        copy = {"metadata": {**pod["metadata"], "name": "one-0-a-other"}, "spec": pod["spec"]}
+        life.store.create(address._replace(name="one-0-a-other"), {"apiVersion": "v1", "kind": "Pod", **copy})
+        loses_its_label_of(life, address)
+        if not knows:
+            life.begin()
+        await asyncio.sleep(5)
+        assert len(pods_of(life, "one-0-a")) == 2
+
+    life = run_in_virtual_time(lived("design", story))
+    assert not life.faults, life.faults
+    assert len(pods_of(life, "one-0-a")) == 1
     assert all(MANAGED_BY in pod["metadata"]["labels"] for pod in life.store.of("Pod"))
