@@ -205,7 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _rest(crowd: Crowd, acts: Operator) -> None:
     """Wait until nothing is left to do; then every PodClique has the pods that it wants, and no other."""
     acts.await_rest(seconds=300)
-    wait_until(crowd.miscounted, lambda found: not found, "every PodClique has the pods that it wants", seconds=30)
+    wait_until(crowd.miscounted, lambda found: not found, "every PodClique has the pods that it wants", seconds=90)
 
 
 def _verdict(
