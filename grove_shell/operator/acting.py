@@ -1,21 +1,20 @@
 """Acting on a real cluster: writes, and the last look at the server itself before something is ended."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Step
+from grove_core.kernel.steps import Step
 from grove_core.resources.keys import GROVE, SET
 from grove_core.resources.ownership import controller_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.genuine import is_shown_by, says_gone
-from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, path_of
+from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.lists import WENT_BACK, pages_of
 from grove_shell.client.versions import number_of
 from grove_shell.world.confirming import Confirming
 from grove_shell.world.homes import Home
-from grove_shell.world.roll_call import RollCall
+from grove_shell.world.roll_call import RollCall, Trial
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes, label_missing
 
@@ -32,7 +31,7 @@ class ClusterActing:
         self._writes = writes
         self._roll_call = RollCall(api, shelves, writes)
 
-    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Trial:
         """What tries the steps of one round, unless somebody says why one is not to be done any more."""
         return self._roll_call.before(Confirming(self._writes, unless).attempt)
 
@@ -49,7 +48,7 @@ class ClusterActing:
                 the next look need not wait for it.
         """
         namespace, name = home
-        await self._look_at(Ref(GROVE, POD_CLIQUE_SET, namespace, name))
+        await self._writes.look_at(Ref(GROVE, POD_CLIQUE_SET, namespace, name))
         doubts = [words for kind in _JUDGED for words in await self._listed(home, kind)]
         if doubts:
             raise Unreachable(doubts[0])
@@ -80,7 +79,7 @@ class ClusterActing:
         lasting = await self._given_back(lost)
         for ref in self._shelves.of(home, kind):
             if ref not in listed:
-                await self._look_at(ref)
+                await self._writes.look_at(ref)
         return [*lasting, *doubts]
 
     async def _given_back(self, lost: Iterable[tuple[Ref, Mapping[str, Any]]]) -> list[str]:
@@ -99,14 +98,3 @@ class ClusterActing:
         counted_as_gone = self._shelves.is_buried(raw["metadata"].get("uid"))
         self._shelves.put(ref.kind, raw)
         return [f"{ref.short}: the server has it, and it counted as gone"] if counted_as_gone else []
-
-    async def _look_at(self, ref: Ref) -> None:
-        """One object; an answer that neither shows it nor says that it is gone leaves nothing to decide by."""
-        answer = await self._api.request("GET", path_of(ref))
-        if is_shown_by(answer, ref):
-            self._shelves.put(ref.kind, answer.json())
-        elif not says_gone(answer, ref):
-            raise Unreachable(f"{ref.short}: {answer.words}")
-        elif (found := self._shelves.find(ref)) is not None:
-            metadata = {"namespace": ref.namespace, "name": ref.name, "uid": found.uid}
-            self._shelves.drop(ref.kind, {"metadata": metadata}, asked=True)

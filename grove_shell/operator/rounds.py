@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol
 from uuid import uuid4
 
 from grove_core.kernel.errors import BrokenInvariant
@@ -24,10 +24,9 @@ from grove_shell.operator.last_look import LastLook, ended_by, unasked
 from grove_shell.operator.pace import Due, Pace
 from grove_shell.operator.turns import Turn
 from grove_shell.world.homes import Home
+from grove_shell.world.roll_call import Trial
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.sights import Sight
-
-Trial: TypeAlias = Callable[[Step], Awaitable[Attempt]]
 
 
 class Acting(Protocol):

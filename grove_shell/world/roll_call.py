@@ -15,8 +15,7 @@ from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.resources.keys import CORE
 from grove_core.resources.ownership import clique_of_new, controller_in
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.genuine import is_shown_by, says_gone
-from grove_shell.client.kinds import KINDS, path_of
+from grove_shell.client.kinds import KINDS
 from grove_shell.client.lists import NotListed, pages_of
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
@@ -131,11 +130,7 @@ class RollCall:
         ref = Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"])
         try:
             await self._writes.followed(ref, raw)
-            answer = await self._api.request("GET", path_of(ref))
+            await self._writes.look_at(ref)
         except Unreachable as fault:
             return str(fault)
-        if is_shown_by(answer, ref):
-            self._shelves.put(_POD, answer.json())
-        elif not says_gone(answer, ref):
-            return f"{ref.short}: {answer.words}"
         return ""

@@ -100,6 +100,20 @@ class Writes:
             raise Unreachable(f"{ref.short} lost its label {next(iter(label))}: {words}")
         return answer.json()
 
+    async def look_at(self, ref: Ref) -> None:
+        """Take one object in as the server has it now, or that there is none of its name.
+
+        Raises:
+            Unreachable: the answer neither shows it nor says that it is gone, and leaves nothing to decide by (OP-066).
+        """
+        answer = await self._api.request("GET", path_of(ref))
+        if is_shown_by(answer, ref):
+            self._shelves.put(ref.kind, answer.json())
+        elif not says_gone(answer, ref):
+            raise Unreachable(f"{ref.short}: {answer.words}")
+        elif (found := self._shelves.find(ref)) is not None:
+            self._shelves.drop(ref.kind, _stub(ref, Guard(found.uid, "")), asked=True)
+
     async def stands(self, ref: Ref, guard: Guard) -> bool:
         """Whether the server still has an object as it was judged; what it has is taken in."""
         answer = await self._api.request("GET", path_of(ref))
