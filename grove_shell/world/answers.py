@@ -5,9 +5,14 @@ from typing import Final
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome
 from grove_shell.client.answer import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, Answer
+from grove_shell.client.api import Unreachable
 from grove_shell.client.genuine import says_done
 
 _UNASKED: Final = "failed calling webhook"
+
+
+class Undecided(Unreachable):
+    """There was an answer about one object, and nothing can be decided by it; of others the server may say more."""
 
 
 def judged(answer: Answer, ref: Ref) -> tuple[Outcome, str]:

@@ -17,6 +17,7 @@ from grove_core.resources.ownership import clique_of_new, controller_in
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.lists import NotListed, pages_of
+from grove_shell.world.answers import Undecided
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
 
@@ -75,22 +76,26 @@ class RollCall:
                 await self._call_all(namespace)
 
     async def _call_all(self, namespace: str) -> None:
+        """One pod that stays out of sight hides no other, unless nobody answers."""
         roll = await self._roll_of(namespace)
-        for clique in (*roll.strangers,):
-            if await self._doubt(namespace, clique):
+        everybody = [(raw, found) for found in roll.strangers.values() for raw in found]
+        for raw, strangers in everybody:
+            try:
+                await self._meet(raw, strangers)
+            except Unreachable as fault:
                 self._rolls.pop(namespace, None)
-                return
+                if not isinstance(fault, Undecided):
+                    return
 
     async def _doubt(self, namespace: str, clique: str) -> str:
         """Why nobody knows what pods a PodClique has; who is not followed gets its label back."""
         roll = await self._roll_of(namespace)
         strangers = roll.strangers.get(clique, [])
-        for raw in (*strangers,):
-            words = await self._met(raw)
-            if words:
-                return words
-            if raw in strangers:  # somebody else may have met it too
-                strangers.remove(raw)
+        try:
+            for raw in (*strangers,):
+                await self._meet(raw, strangers)
+        except Unreachable as fault:
+            return str(fault)
         return roll.silence
 
     async def _roll_of(self, namespace: str) -> Roll:
@@ -123,14 +128,11 @@ class RollCall:
                 if owner.kind == "PodClique" and not self._shelves.knows(_POD, raw):
                     roll.strangers[owner.uid].append(raw)
 
-    async def _met(self, raw: Mapping[str, Any]) -> str:
-        """Take a pod in, unless it was heard of meanwhile; or why it cannot be."""
-        if self._shelves.knows(_POD, raw):
-            return ""
-        ref = Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"])
-        try:
+    async def _meet(self, raw: Mapping[str, Any], strangers: list[Mapping[str, Any]]) -> None:
+        """Take a pod in, unless it was heard of meanwhile; it is a stranger no more."""
+        if not self._shelves.knows(_POD, raw):
+            ref = Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"])
             await self._writes.followed(ref, raw)
             await self._writes.look_at(ref)
-        except Unreachable as fault:
-            return str(fault)
-        return ""
+        if raw in strangers:  # somebody else may have met it too
+            strangers.remove(raw)

@@ -35,7 +35,7 @@ from grove_shell.client.api import APPLY, JSON, MERGE, STRATEGIC, Api, Unless, U
 from grove_shell.client.genuine import is_shown_by, says_done, says_gone
 from grove_shell.client.kinds import KINDS, kind_of, path_of
 from grove_shell.client.lists import accepted
-from grove_shell.world.answers import exists_already, judged, judged_creation
+from grove_shell.world.answers import Undecided, exists_already, judged, judged_creation
 from grove_shell.world.ensuring import ensure
 
 WRITER: Final = "grove-operator"
@@ -88,7 +88,7 @@ class Writes:
         """An object of ours as it is once it has the label by which its kind is followed (OP-018).
 
         Raises:
-            Unreachable: the label could not be given back.
+            Unreachable: the label could not be given back; Undecided where the server said so.
         """
         label = label_missing(ref.kind, raw)
         if not label:
@@ -97,20 +97,21 @@ class Writes:
         stays = is_shown_by(answer, ref) and not label_missing(ref.kind, answer.json())
         if not stays:
             words = "it was taken again at once" if answer.good else answer.words
-            raise Unreachable(f"{ref.short} lost its label {next(iter(label))}: {words}")
+            raise Undecided(f"{ref.short} lost its label {next(iter(label))}: {words}")
         return answer.json()
 
     async def look_at(self, ref: Ref) -> None:
         """Take one object in as the server has it now, or that there is none of its name.
 
         Raises:
-            Unreachable: the answer neither shows it nor says that it is gone, and leaves nothing to decide by (OP-066).
+            Unreachable: there was no answer.
+            Undecided: the answer neither shows it nor says that it is gone (OP-066).
         """
         answer = await self._api.request("GET", path_of(ref))
         if is_shown_by(answer, ref):
             self._shelves.put(ref.kind, answer.json())
         elif not says_gone(answer, ref):
-            raise Unreachable(f"{ref.short}: {answer.words}")
+            raise Undecided(f"{ref.short}: {answer.words}")
         elif (found := self._shelves.find(ref)) is not None:
             self._shelves.drop(ref.kind, _stub(ref, Guard(found.uid, "")), asked=True)
 

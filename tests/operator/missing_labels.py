@@ -56,7 +56,8 @@ class Server:
 
     Attributes:
         silent: how many lists it still leaves without an answer.
-        forbids: whether it lets nobody label a pod.
+        forbids: which pods it lets nobody label.
+        cuts: whether it leaves who labels one without an answer.
         finds: whether it has what is to be deleted.
         loses: whether the answer that a pod was made gets lost.
         asked_for: what happens while a list is on its way.
@@ -69,7 +70,8 @@ class Server:
         self.patched = 0
         self.made: list[str] = []
         self.silent = 0
-        self.forbids = False
+        self.forbids: set[str] = set()
+        self.cuts = False
         self.finds = True
         self.loses = False
         self.asked_for: Callable[[], None] = lambda: None
@@ -87,11 +89,10 @@ class Server:
             self.made.append(pod["metadata"]["name"])
             if self.loses:
                 self.pods[self.made[-1]] = {**pod, "metadata": {**pod["metadata"], "resourceVersion": "8"}}
-                assert request.transport is not None
-                request.transport.abort()
+                cut(request)
             return web.json_response(pod, status=201)
         if request.method == "PATCH":
-            return self._labels(name)
+            return self._labels(name, request)
         if request.method == "DELETE" and self.finds:
             done = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
             return web.json_response({**done, "details": {"name": name, "uid": name}})
@@ -108,14 +109,22 @@ class Server:
             return web.json_response({"kind": "Status", "message": "away"}, status=403)
         return web.json_response({**A_LIST, "kind": "PartialObjectMetadataList", "items": items})
 
-    def _labels(self, name: str) -> web.Response:
+    def _labels(self, name: str, request: web.Request) -> web.Response:
         self.patched += 1
-        if self.forbids:
+        if self.cuts:
+            cut(request)
+        if name in self.forbids:
             return web.json_response({"kind": "Status", "message": "no labels here"}, status=403)
         self.labelled.append(name)
         pod = self.pods[name]
         pod["metadata"] |= {"labels": FOLLOWED, "resourceVersion": "8"}
         return web.json_response(pod)
+
+
+def cut(request: web.Request) -> None:
+    """The connection, before there is an answer."""
+    assert request.transport is not None
+    request.transport.abort()
 
 
 Tried = Callable[[str, str], Awaitable[Attempt]]

@@ -155,11 +155,11 @@ def test_op106_who_was_met_and_went_is_asked_for_no_more() -> None:
 @pytest.mark.req("OP-018")
 def test_op106_none_is_made_until_it_is_followed() -> None:
     server, shelves = Server(a_pod("llm-0-a-lost", "a", {})), known()
-    server.forbids = True
+    server.forbids.add("llm-0-a-lost")
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         first = [await begin()("llm-0-a-0", "a"), await begin()("llm-0-b-0", "b"), await begin()("llm-0-a-0", "a")]
-        server.forbids = False
+        server.forbids.clear()
         return [*first, await begin()("llm-0-a-0", "a"), await begin()("llm-0-a-0", "a")]
 
     attempts = acted(server, shelves, acts)
@@ -378,14 +378,42 @@ def test_op107_whoever_leads_asks_once() -> None:
 @pytest.mark.parametrize("trouble", ["silent", "forbids"])
 def test_op107_what_comes_to_nothing_is_tried_again(trouble: str) -> None:
     server, shelves = Server(a_pod("llm-0-a-lost", "a", {})), known()
-    server.silent, server.forbids = (2 if trouble == "silent" else 0), trouble == "forbids"
+    server.silent, server.forbids = (2, set()) if trouble == "silent" else (0, {"llm-0-a-lost"})
 
     async def meanwhile(leads: set[str]) -> None:
         leads.add("leads")
         await asyncio.sleep(0.2)
-        server.forbids = False
+        server.forbids.clear()
         await asyncio.sleep(0.2)
 
     looked_around(server, shelves, meanwhile)
     assert server.labelled == ["llm-0-a-lost"]
     assert len(server.lists) > 2
+
+
+def test_op107_one_that_stays_out_of_sight_hides_no_other() -> None:
+    """Of its own PodClique and of others."""
+    lost = {f"llm-0-{letter}-{index}": letter for letter in "ab" for index in range(3)}
+    server, shelves = Server(*(a_pod(name, letter, {}) for name, letter in lost.items())), known()
+    server.forbids = {"llm-0-a-1", "llm-0-b-0"}
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await asyncio.sleep(0.3)
+
+    looked_around(server, shelves, meanwhile)
+    assert sorted(server.labelled) == sorted(lost.keys() - server.forbids)
+
+
+def test_op107_while_nobody_answers_one_is_asked_for_at_a_time() -> None:
+    """Each of a thousand would be waited for, and the rest of the cluster would wait with them."""
+    server = Server(*(a_pod(f"llm-0-a-{index}", "a", {}) for index in range(3)))
+    server.cuts = True
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await asyncio.sleep(0.3)
+
+    looked_around(server, known(), meanwhile)
+    assert server.patched > 1
+    assert server.patched <= len(server.lists)
