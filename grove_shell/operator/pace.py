@@ -1,7 +1,8 @@
 """Which steps of a plan are tried now: statuses may wait a moment, and who failed lets others go first."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, NamedTuple
 
 from grove_core.kernel.refs import Ref
@@ -27,12 +28,12 @@ class Pace:
     """The pace of one set.
 
     Attributes:
-        unlucky: what was not created when it was tried last, and uids of PodCliques of which a pod was not; others are
-            tried before.
+        unlucky: what was not created when it was tried last, and uids of PodCliques of which a pod was not, the longest
+            ago first; others are tried before.
         told_at: of the clock that is handed in; when statuses were written last.
     """
 
-    unlucky: frozenset[Ref | str] = frozenset()
+    unlucky: tuple[Ref | str, ...] = ()
     told_at: float = 0.0
 
     def due(self, steps: Iterable[Step], seen: Snapshot, now: float) -> Due:
@@ -47,7 +48,8 @@ class Pace:
             seen: what it was made of.
             now: of the same clock as before.
         """
-        ordered = tuple(sorted(steps, key=self._turn_of))
+        places = {whom: place for place, whom in enumerate(self.unlucky, 1)}
+        ordered = tuple(sorted(steps, key=partial(_turn_of, places)))
         objects = tuple(step for step in ordered if not _may_wait(step))
         statuses = len(ordered) - len(objects)
         wait = self.told_at + _pause(statuses, seen, writes=bool(objects)) - now
@@ -57,18 +59,21 @@ class Pace:
             self.told_at = now
         return Due(ordered, 0.0)
 
-    def _turn_of(self, step: Step) -> tuple[Stage, bool, bool]:
-        return step.stage, clique_of_new(step) in self.unlucky, step.target in self.unlucky
-
     def take(self, answers: Iterable[Attempt]) -> None:
         """Remember which creations were not accepted: creations stop at the first of them, others would never come."""
-        tried, failed = set[Ref | str](), set[Ref | str]()
+        tried, failed = set[Ref | str](), dict[Ref | str, None]()
         for answer in answers:
             if isinstance(answer.step.action, Make):
-                whom = (answer.step.target, clique_of_new(answer.step))
+                target, clique = answer.step.target, clique_of_new(answer.step)
+                whom: tuple[Ref | str, ...] = (target, clique) if clique else (target,)
                 tried.update(whom)
-                failed.update(whom if answer.outcome is not Outcome.DONE else ())
-        self.unlucky = (self.unlucky - tried) | failed - {""}
+                failed.update(dict.fromkeys(whom if answer.outcome is not Outcome.DONE else ()))
+        self.unlucky = (*(whom for whom in self.unlucky if whom not in tried), *failed)
+
+
+def _turn_of(places: Mapping[Ref | str, int], step: Step) -> tuple[Stage, int, int]:
+    """Who failed the longest ago is the first of those who failed, for creations stop at the next one that does."""
+    return step.stage, places.get(clique_of_new(step), 0), places.get(step.target, 0)
 
 
 def _pause(statuses: int, seen: Snapshot, *, writes: bool) -> float:
