@@ -14,9 +14,10 @@ from grove_shell.client.lists import WENT_BACK, pages_of
 from grove_shell.client.versions import number_of
 from grove_shell.world.confirming import Confirming
 from grove_shell.world.homes import Home
+from grove_shell.world.lost_labels import label_missing
 from grove_shell.world.roll_call import RollCall, Trial
 from grove_shell.world.shelves import Shelves
-from grove_shell.world.writes import Writes, label_missing
+from grove_shell.world.writes import Writes
 
 _JUDGED: Final = (GROUP_KIND, "PodClique", "Pod")  # a pod is told by its clique
 
@@ -35,9 +36,9 @@ class ClusterActing:
         """What tries the steps of one round, unless somebody says why one is not to be done any more."""
         return self._roll_call.before(Confirming(self._writes, unless).attempt)
 
-    async def look_around(self, leads: Callable[[], bool]) -> None:
+    async def look_around(self, leads: Callable[[], bool], told: Callable[[str], None]) -> None:
         """Look for pods that nobody follows, for as long as this process runs, whenever it leads (OP-107)."""
-        await self._roll_call.run(leads)
+        await self._roll_call.run(leads, told)
 
     async def refresh(self, home: Home) -> None:
         """Take in everything of a set as the server has it now (OP-013).
@@ -65,6 +66,7 @@ class ClusterActing:
             as_of = number_of(page.version)
             if page.first:
                 listed.clear()
+                lost.clear()
             for raw in page.items:
                 if self._shelves.home_in(kind, raw, controller_in(raw)) == home:
                     ref = Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])
@@ -87,10 +89,11 @@ class ClusterActing:
         doubts: list[str] = []
         for ref, raw in lost:
             try:
-                found = await self._writes.followed(ref, raw)
+                found = await self._writes.labels.followed(ref, raw)
             except Unreachable as fault:
                 return [*doubts, str(fault)]
-            doubts += self._taken_in(ref, found)
+            if found is not None:
+                doubts += self._taken_in(ref, found)
         return doubts
 
     def _taken_in(self, ref: Ref, raw: Mapping[str, Any]) -> list[str]:

@@ -1,7 +1,7 @@
 """The last look before a write: who became ready is not ended (OP-074), and who is there is not made again (OP-106)."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
@@ -11,6 +11,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
 from grove_core.plan.plan import Plan
 from grove_core.resources.ownership import clique_of_new
+from grove_core.resources.pod import Pod
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell import own_faults
 from grove_shell.world.sights import Sight
@@ -44,7 +45,7 @@ class LastLook:
         *,
         look: Callable[[], Sight | None],
         plan: Callable[[Sight], Plan],
-        pods: Callable[[str], AbstractSet[str]],
+        pods: Callable[[str], Mapping[str, Pod]],
     ) -> None:
         """Nothing was asked yet.
 
@@ -53,7 +54,7 @@ class LastLook:
             steps: of the round.
             look: what is known by then; None where the set is gone.
             plan: of that.
-            pods: the names of those that a PodClique of this uid has by then.
+            pods: by name, those that a PodClique of this uid has by then.
         """
         self._before = before
         self._look = look
@@ -86,8 +87,9 @@ class LastLook:
         """A pod of a PodClique that the round neither knew nor made."""
         if clique not in self._known:
             before = self._before.pods_of.get(clique, ()) if isinstance(self._before, Snapshot) else ()
-            self._known[clique] = self._made.union(pod.name for pod in before)
-        strangers = self._pods(clique) - self._known[clique]
+            self._known[clique] = {pod.uid for pod in before}
+        known = self._known[clique]
+        strangers = [name for name, pod in self._pods(clique).items() if not (pod.uid in known or name in self._made)]
         return f"Pod/{min(strangers)} is there, and was not known" if strangers else None
 
     def _judge(self) -> None:

@@ -185,7 +185,7 @@ class _Running:
         yield self._events.run()
         yield self._start()
         if not self._told.watching:
-            yield self._acting.look_around(self._looks_around)
+            yield self._acting.look_around(self._looks_around, self._fault_of_ours)
         if self._leader is not None:
             yield self._leader.run()
 
@@ -222,6 +222,9 @@ class _Running:
             self._rounds.cease()
         elif self._synced.is_set():
             self._rounds.begin()
+
+    def _fault_of_ours(self, words: str) -> None:
+        self._journal.say("error", "fault of ours", error=words)
 
     def _trouble(self, kind: str, words: str) -> None:
         self._journal.say("warning", "cannot follow", kind=kind, error=words)

@@ -12,7 +12,16 @@ _UNASKED: Final = "failed calling webhook"
 
 
 class Undecided(Unreachable):
-    """There was an answer about one object, and nothing can be decided by it; of others the server may say more."""
+    """There was an answer about one object, and nothing can be decided by it; of others the server may say more.
+
+    Attributes:
+        outcome: of a step that needed it.
+    """
+
+    def __init__(self, words: str, outcome: Outcome = Outcome.UNREACHABLE) -> None:
+        """Keep what was said."""
+        super().__init__(words)
+        self.outcome = outcome
 
 
 def judged(answer: Answer, ref: Ref) -> tuple[Outcome, str]:

@@ -8,16 +8,20 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.resources.keys import CORE
 from grove_core.resources.ownership import clique_of_new, controller_in
+from grove_shell import own_faults
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.lists import NotListed, pages_of
 from grove_shell.world.answers import Undecided
+from grove_shell.world.joined import Joined
+from grove_shell.world.lost_labels import is_of_grove
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
 
@@ -33,7 +37,7 @@ class Roll:
     """What a call came to.
 
     Attributes:
-        as_of: how many pods of the namespace had gone out of sight when it began.
+        as_of: how many reasons there had been for it when it began.
         silence: why it came to nothing; else empty.
         strangers: uid of a PodClique -> its pods of which nobody had told, as they were.
     """
@@ -50,7 +54,8 @@ class RollCall:
         """Call nobody yet; who is met gets its label back by ``writes`` and stands on ``shelves`` then (OP-018)."""
         self._api, self._shelves, self._writes = api, shelves, writes
         self._rolls: dict[str, Roll] = {}
-        self._calls: dict[str, asyncio.Task[Roll]] = {}
+        self._calls, self._meetings = Joined[Roll](), Joined[Unreachable | None]()
+        self._doubts = defaultdict[str, int](int)
 
     def before(self, attempt: Trial) -> Trial:
         """The same trial, once all pods are known that a PodClique has for which one is to be made."""
@@ -59,80 +64,99 @@ class RollCall:
             clique, namespace = clique_of_new(step), step.target.namespace
             words = await self._doubt(namespace, clique) if clique else ""
             answer = Attempt(step, Outcome.UNREACHABLE, words) if words else await attempt(step)
-            if clique and answer.outcome is Outcome.UNREACHABLE:  # it may be there, and the next one have another name
-                self._rolls.pop(namespace, None)
+            if clique and answer.outcome is Outcome.UNREACHABLE:  # it may be there, or somebody is not followed yet
+                self._doubts[namespace] += 1
             return answer
 
         return tried
 
-    async def run(self, leads: Callable[[], bool]) -> None:
+    async def run(self, leads: Callable[[], bool], told: Callable[[str], None]) -> None:
         """Call whatever namespace has to be called, twice in a minute, until cancelled (OP-107).
 
         A PodClique that has enough pods without one that went out of sight makes none, and so asks nobody.
+
+        Args:
+            leads: whether this process is to act.
+            told: of a fault of ours, which keeps no other namespace waiting.
         """
         while True:
             await asyncio.sleep(_PAUSE)
-            for namespace in self._shelves.namespaces() if leads() else ():
-                await self._call_all(namespace)
+            namespaces = self._shelves.namespaces()
+            for gone in self._rolls.keys() - namespaces:
+                del self._rolls[gone]
+            for namespace in namespaces:
+                try:
+                    if leads():
+                        await self._call_all(namespace)
+                except Exception as fault:  # noqa: BLE001 - it is tried again, and the process goes on (OP-027)
+                    told(own_faults.told(fault))
 
     async def _call_all(self, namespace: str) -> None:
         """One pod that stays out of sight hides no other, unless nobody answers."""
         roll = await self._roll_of(namespace)
         everybody = [(raw, found) for found in roll.strangers.values() for raw in found]
         for raw, strangers in everybody:
-            try:
-                await self._meet(raw, strangers)
-            except Unreachable as fault:
-                self._rolls.pop(namespace, None)
-                if not isinstance(fault, Undecided):
-                    return
+            fault = await self._meet(raw, strangers)
+            if fault is not None:
+                self._doubts[namespace] += 1
+            if not isinstance(fault, Undecided | None):
+                return
 
     async def _doubt(self, namespace: str, clique: str) -> str:
         """Why nobody knows what pods a PodClique has; who is not followed gets its label back."""
         roll = await self._roll_of(namespace)
         strangers = roll.strangers.get(clique, [])
-        try:
-            for raw in (*strangers,):
-                await self._meet(raw, strangers)
-        except Unreachable as fault:
-            return str(fault)
+        for raw in (*strangers,):
+            if (fault := await self._meet(raw, strangers)) is not None:
+                return str(fault)
         return roll.silence
 
     async def _roll_of(self, namespace: str) -> Roll:
         """A call that knows of every pod that went out of sight until now; one call at a time."""
-        least = self._shelves.out_of_sight(namespace)
+        least = self._reasons(namespace)
         roll = self._rolls.get(namespace)
         while roll is None or not (roll.silence or roll.as_of >= least):
-            call = self._calls.get(namespace)
-            if call is None:
-                call = self._calls[namespace] = asyncio.ensure_future(self._call(namespace))
-            roll = await asyncio.shield(call)
+            roll = await self._calls.once(namespace, partial(self._call, namespace))
         return roll
 
+    def _reasons(self, namespace: str) -> int:
+        """How often there was reason to call it (again)."""
+        return self._shelves.out_of_sight(namespace) + self._doubts[namespace]
+
     async def _call(self, namespace: str) -> Roll:
-        """Nothing is raised, for nobody may wait for it any more; what came to nothing is called again."""
-        roll = Roll(self._shelves.out_of_sight(namespace))
+        """What came to nothing is called again."""
+        roll = Roll(self._reasons(namespace))
         try:
             await self._list(namespace, roll)
             self._rolls[namespace] = roll
         except (Unreachable, NotListed) as fault:
             roll.silence = f"who is there could not be asked: {fault}"
-        finally:
-            del self._calls[namespace]
         return roll
 
     async def _list(self, namespace: str, roll: Roll) -> None:
         async for page in pages_of(self._api, _PODS, namespace, "", least=self._shelves.newest(_POD)):
+            if page.first:
+                roll.strangers.clear()
             for raw in page.items:
                 owner = controller_in(raw)
-                if owner.kind == "PodClique" and not self._shelves.knows(_POD, raw):
+                if owner.kind == "PodClique" and is_of_grove(raw) and not self._shelves.knows(_POD, raw):
                     roll.strangers[owner.uid].append(raw)
 
-    async def _meet(self, raw: Mapping[str, Any], strangers: list[Mapping[str, Any]]) -> None:
-        """Take a pod in, unless it was heard of meanwhile; it is a stranger no more."""
+    async def _meet(self, raw: Mapping[str, Any], strangers: list[Mapping[str, Any]]) -> Unreachable | None:
+        """Take a pod in, unless it was heard of meanwhile, and it is a stranger no more; or what came between."""
         if not self._shelves.knows(_POD, raw):
-            ref = Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"])
-            await self._writes.followed(ref, raw)
-            await self._writes.look_at(ref)
+            fault = await self._meetings.once(raw["metadata"]["uid"], partial(self._taken_in, raw))
+            if fault is not None:
+                return fault
         if raw in strangers:  # somebody else may have met it too
             strangers.remove(raw)
+        return None
+
+    async def _taken_in(self, raw: Mapping[str, Any]) -> Unreachable | None:
+        ref = Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"])
+        try:
+            if await self._writes.look_at(ref) and self._shelves.find(ref) is None:
+                return Undecided(f"{ref.short} is there, and cannot be read or counts as gone")
+        except Unreachable as fault:
+            return fault
+        return None

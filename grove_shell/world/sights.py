@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
@@ -17,6 +16,7 @@ from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.owned import Owned
 from grove_core.resources.ownership import Controller
+from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.topology_use import SET_KIND, User
@@ -68,10 +68,10 @@ class Sights:
         """Whether an object of this uid went, as far as was heard, and did not come back to sight."""
         return uid in self._news
 
-    def pods_of(self, home: Home, clique: str) -> AbstractSet[str]:
-        """The names of the pods of a set that a PodClique of this uid controls."""
+    def pods_of(self, home: Home, clique: str) -> Mapping[str, Pod]:
+        """By name, the pods of a set that a PodClique of this uid controls."""
         house = self._houses.get(home)
-        return frozenset() if house is None else house.pods.get(clique, {}).keys()
+        return {} if house is None else house.pods.get(clique, {})
 
     def knows(self, kind: str, raw: Mapping[str, Any]) -> bool:
         """Whether an object is among those that are there, in whatever version."""

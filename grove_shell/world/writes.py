@@ -31,18 +31,17 @@ from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import status_as_json, with_status
 from grove_shell.client.answer import NOT_FOUND, Answer
-from grove_shell.client.api import APPLY, JSON, MERGE, STRATEGIC, Api, Unless, Unreachable, Withdrawn
+from grove_shell.client.api import APPLY, JSON, STRATEGIC, Api, Unless, Unreachable, Withdrawn
 from grove_shell.client.genuine import is_shown_by, says_done, says_gone
 from grove_shell.client.kinds import KINDS, kind_of, path_of
 from grove_shell.client.lists import accepted
 from grove_shell.world.answers import Undecided, exists_already, judged, judged_creation
 from grove_shell.world.ensuring import ensure
+from grove_shell.world.lost_labels import LostLabels, label_missing
+from grove_shell.world.patching import WRITER, patched
 
-WRITER: Final = "grove-operator"
 STATUS_WRITER: Final = "grove-operator-status"
 _POD: Final = "Pod"
-_LABELLED: Final = frozenset({_POD, "Service", "HorizontalPodAutoscaler", "ResourceClaim"})
-"""What is followed by a label, and may be patched."""
 
 
 class Shelving(Protocol):
@@ -62,10 +61,15 @@ class Shelving(Protocol):
 
 
 class Writes:
-    """Tries steps on an API server."""
+    """Tries steps on an API server.
+
+    Attributes:
+        labels: by which it is followed what answers show.
+    """
 
     def __init__(self, api: Api, shelves: Shelving) -> None:
         """Write nothing yet; answers will be taken in on ``shelves``."""
+        self.labels = LostLabels(api)
         self._api = api
         self._shelves = shelves
 
@@ -79,41 +83,31 @@ class Writes:
         """
         try:
             return await self._try(step, unless)
+        except Undecided as fault:
+            return Attempt(step, fault.outcome, str(fault))
         except Unreachable as fault:
             return Attempt(step, Outcome.UNREACHABLE, str(fault))
         except Withdrawn as why:
             return Attempt(step, Outcome.CONFLICT, str(why))
 
-    async def followed(self, ref: Ref, raw: Mapping[str, Any]) -> Mapping[str, Any]:
-        """An object of ours as it is once it has the label by which its kind is followed (OP-018).
-
-        Raises:
-            Unreachable: the label could not be given back; Undecided where the server said so.
-        """
-        label = label_missing(ref.kind, raw)
-        if not label:
-            return raw
-        answer = await self._label(ref, raw["metadata"], label)
-        stays = is_shown_by(answer, ref) and not label_missing(ref.kind, answer.json())
-        if not stays:
-            words = "it was taken again at once" if answer.good else answer.words
-            raise Undecided(f"{ref.short} lost its label {next(iter(label))}: {words}")
-        return answer.json()
-
-    async def look_at(self, ref: Ref) -> None:
-        """Take one object in as the server has it now, or that there is none of its name.
+    async def look_at(self, ref: Ref) -> bool:
+        """Take one object in as the server has it now, or that there is none of its name; whether there is.
 
         Raises:
             Unreachable: there was no answer.
-            Undecided: the answer neither shows it nor says that it is gone (OP-066).
+            Undecided: the answer neither shows it nor says that it is gone (OP-066), or it is not followed (OP-018).
         """
         answer = await self._api.request("GET", path_of(ref))
         if is_shown_by(answer, ref):
-            self._shelves.put(ref.kind, answer.json())
+            raw = await self.labels.followed(ref, answer.json())
+            if raw is not None:
+                self._shelves.put(ref.kind, raw)
+                return True
         elif not says_gone(answer, ref):
             raise Undecided(f"{ref.short}: {answer.words}")
-        elif (found := self._shelves.find(ref)) is not None:
+        if (found := self._shelves.find(ref)) is not None:
             self._shelves.drop(ref.kind, _stub(ref, Guard(found.uid, "")), asked=True)
+        return False
 
     async def stands(self, ref: Ref, guard: Guard) -> bool:
         """Whether the server still has an object as it was judged; what it has is taken in."""
@@ -150,12 +144,12 @@ class Writes:
             return Attempt(step, Outcome.UNREACHABLE, answer.words)
         if is_gone and (guard := step.action.guard) is not None:
             self._shelves.drop(step.target.kind, _stub(step.target, guard), asked=True)
-        return self._answered(step, answer)
+        return await self._answered(step, answer)
 
-    def _answered(self, step: Step, answer: Answer) -> Attempt:
+    async def _answered(self, step: Step, answer: Answer) -> Attempt:
         """What became of a write; what it made of the object is taken in."""
         if says_done(answer, step.target):
-            self._take_in(step.target, answer)
+            await self._take_in(step.target, answer)
         return Attempt(step, *judged(answer, step.target))
 
     async def _make(self, step: Step, action: Make, unless: Unless) -> Attempt:
@@ -178,7 +172,7 @@ class Writes:
         if exists_already(answer):
             return await self._as_found(step, manifest, answer)
         if answer.good:
-            return self._answered(step, answer)
+            return await self._answered(step, answer)
         return Attempt(step, *judged_creation(answer, step.target))
 
     async def _as_found(self, step: Step, manifest: Mapping[str, Any], refusal: Answer) -> Attempt:
@@ -191,9 +185,8 @@ class Writes:
         if not is_shown_by(answer, step.target):
             return Attempt(step, *judged(answer, step.target))
         raw = answer.json()
-        label = label_missing(step.target.kind, raw)
-        if not label:  # else nobody would hear of its end
-            self._take_in(step.target, answer)
+        if not label_missing(step.target.kind, raw):  # who has it not is looked at before it is labelled
+            await self._take_in(step.target, answer)
         found, wanted = (
             read_identity(Fields(one, "", []), step.target.api_version, step.target.kind, None)
             for one in (raw, manifest)
@@ -203,31 +196,17 @@ class Writes:
             return Attempt(step, Outcome.REFUSED, f"{refusal.words}; it belongs to {holder}")
         if found["deleting"]:
             return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
-        if not label:
-            return Attempt(step, Outcome.DONE)
-        return self._answered(step, await self._label(step.target, raw["metadata"], label))
-
-    async def _label(self, ref: Ref, metadata: Mapping[str, Any], label: Mapping[str, str]) -> Answer:
-        """As it was seen just now, and no other."""
-        guard = Guard(metadata["uid"], metadata["resourceVersion"])
-        return await self._patch(ref, {"metadata": {"labels": label}}, guard)
+        await self._take_in(step.target, answer)
+        return Attempt(step, Outcome.DONE)
 
     async def _apply(self, target: Ref, action: Apply) -> Answer:
         """Fields of a pod are its gates: opening one twice is no harm, and pods change all the time."""
         fields = thaw(action.fields)
         if target.kind != _POD:
-            return await self._patch(target, fields, action.guard)
+            return await patched(self._api, target, fields, action.guard)
         body = {**fields, "metadata": {**fields.get("metadata", {}), "uid": action.guard.uid}}
         return await self._api.request(
             "PATCH", path_of(target), query={"fieldManager": WRITER}, body=body, content_type=STRATEGIC
-        )
-
-    async def _patch(self, target: Ref, fields: Mapping[str, Any], guard: Guard) -> Answer:
-        """Write these fields and leave all others, if the object still is what was judged (OP-010)."""
-        aim = {"uid": guard.uid, "resourceVersion": guard.resource_version}
-        body = {**fields, "metadata": {**fields.get("metadata", {}), **aim}}
-        return await self._api.request(
-            "PATCH", path_of(target), query={"fieldManager": WRITER}, body=body, content_type=MERGE
         )
 
     async def _set_status(self, found: PodCliqueSet | ScalingGroup | PodClique | PodGang, action: SetStatus) -> Answer:
@@ -253,13 +232,15 @@ class Writes:
 
     async def _drop_finalizer(self, found: Resource, action: DropFinalizer) -> Answer:
         kept = [name for name in found.finalizers if name != action.finalizer]
-        return await self._patch(found.ref, {"metadata": {"finalizers": kept}}, action.guard)
+        return await patched(self._api, found.ref, {"metadata": {"finalizers": kept}}, action.guard)
 
-    def _take_in(self, target: Ref, answer: Answer) -> None:
-        """The object as it is now; or the word that it is gone."""
+    async def _take_in(self, target: Ref, answer: Answer) -> None:
+        """The object as it is now, if it is followed (OP-018); or the word that it is gone."""
         raw = answer.json()
         if raw.get("kind") == target.kind:
-            self._shelves.put(target.kind, raw)
+            found = await self.labels.followed(target, raw)
+            if found is not None:
+                self._shelves.put(target.kind, found)
         elif raw.get("kind") == "PartialObjectMetadata":  # of a Secret nothing else is asked for (OP-006)
             self._shelves.put(target.kind, {**raw, "apiVersion": target.api_version, "kind": target.kind})
         elif raw.get("kind") == "Status" and (uid := answer.details.get("uid")):
@@ -268,11 +249,3 @@ class Writes:
 
 def _stub(ref: Ref, guard: Guard) -> dict[str, Any]:
     return {"metadata": {"namespace": ref.namespace, "name": ref.name, "uid": guard.uid}}
-
-
-def label_missing(kind: str, raw: Mapping[str, Any]) -> dict[str, str]:
-    """The label by which a kind is followed, where an object has it not and may be given it; else nothing."""
-    label, _, text = KINDS[kind].selector.partition("=")
-    if kind not in _LABELLED or (raw["metadata"].get("labels") or {}).get(label) == text:
-        return {}
-    return {label: text}

@@ -85,14 +85,17 @@ class Server:
             return web.json_response(self.pods[name])
         if request.method == "POST":
             pod = await request.json()
-            pod["metadata"] |= {"uid": pod["metadata"]["name"]}
+            pod["metadata"] |= {"uid": pod["metadata"]["name"], "resourceVersion": "8"}
             self.made.append(pod["metadata"]["name"])
+            if pod["kind"] == "Pod":
+                self.pods[self.made[-1]] = pod
             if self.loses:
-                self.pods[self.made[-1]] = {**pod, "metadata": {**pod["metadata"], "resourceVersion": "8"}}
                 cut(request)
             return web.json_response(pod, status=201)
+        if request.method == "PATCH" and "/pods/" in request.path:
+            return await self._labels(name, request)
         if request.method == "PATCH":
-            return self._labels(name, request)
+            return web.json_response({"kind": "Status", "message": "only pods"}, status=403)
         if request.method == "DELETE" and self.finds:
             done = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
             return web.json_response({**done, "details": {"name": name, "uid": name}})
@@ -100,8 +103,11 @@ class Server:
 
     def _called(self, request: web.Request) -> web.Response:
         assert not request.query.get("labelSelector")
-        self.lists.append(request.path.split("/")[-2])
-        items = [{"metadata": pod["metadata"]} for pod in self.pods.values()]
+        namespace = request.path.split("/")[-2]
+        self.lists.append(namespace)
+        items = [
+            {"metadata": pod["metadata"]} for pod in self.pods.values() if pod["metadata"]["namespace"] == namespace
+        ]
         happens, self.asked_for = self.asked_for, lambda: None
         happens()
         if self.silent:
@@ -109,16 +115,21 @@ class Server:
             return web.json_response({"kind": "Status", "message": "away"}, status=403)
         return web.json_response({**A_LIST, "kind": "PartialObjectMetadataList", "items": items})
 
-    def _labels(self, name: str, request: web.Request) -> web.Response:
+    async def _labels(self, name: str, request: web.Request) -> web.Response:
         self.patched += 1
+        body = await request.json()
         if self.cuts:
             cut(request)
         if name in self.forbids:
             return web.json_response({"kind": "Status", "message": "no labels here"}, status=403)
+        if name not in self.pods:
+            return not_found(request)
+        meta = self.pods[name]["metadata"]
+        if any(body["metadata"].get(key, meta[key]) != meta[key] for key in ("uid", "resourceVersion")):
+            return web.json_response({"kind": "Status", "reason": "Conflict", "message": "modified"}, status=409)
         self.labelled.append(name)
-        pod = self.pods[name]
-        pod["metadata"] |= {"labels": FOLLOWED, "resourceVersion": "8"}
-        return web.json_response(pod)
+        meta |= {"labels": FOLLOWED, "resourceVersion": str(int(meta["resourceVersion"]) + 1)}
+        return web.json_response(self.pods[name])
 
 
 def cut(request: web.Request) -> None:

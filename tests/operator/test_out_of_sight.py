@@ -122,7 +122,8 @@ def test_op018_it_gets_its_label_back_and_is_seen_again() -> None:
 
 def test_op018_a_refusal_is_told() -> None:
     attempt = answered(Server(forbids=True), out_of_sight(), create)
-    assert (attempt.outcome, attempt.detail) == (Outcome.REFUSED, "no labels here")
+    words = f"Pod/{REF.name} lost its label {MANAGED_BY}: no labels here"
+    assert (attempt.outcome, attempt.detail) == (Outcome.REFUSED, words)
 
 
 def test_op018_who_has_no_label_yet_is_not_taken_in() -> None:

@@ -1,0 +1,178 @@
+"""Whoever leads looks for pods that nobody follows, be there one to make or not (OP-107)."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from unittest import mock
+
+import pytest
+
+from grove_core.kernel.refs import Ref
+from grove_core.resources.keys import CORE
+from grove_shell.operator.acting import ClusterActing
+from grove_shell.world import roll_call
+from grove_shell.world.shelves import Shelves
+from grove_shell.world.writes import Writes
+from tests.operator.answering import asked
+from tests.operator.missing_labels import FOLLOWED, Server, a_clique, a_pod, known
+
+
+def looked_around(server: Server, shelves: Shelves, meanwhile: Callable[[set[str]], Awaitable[None]]) -> list[str]:
+    """What looks for pods all the time, a hundred times a second; it leads while there is anything in a set.
+
+    Returns: which faults of ours were told.
+    """
+    told: list[str] = []
+
+    async def scenario() -> None:
+        leads: set[str] = set()
+        async with asked(server.answer) as api:
+            acting = ClusterActing(api, shelves, Writes(api, shelves))
+            looking = asyncio.ensure_future(acting.look_around(lambda: bool(leads), told.append))
+            await meanwhile(leads)
+            assert not looking.done()
+            looking.cancel()
+            await asyncio.wait([looking])
+
+    with mock.patch.object(roll_call, "_PAUSE", 0.01):
+        asyncio.run(scenario())
+    return told
+
+
+@pytest.mark.req("OP-030")
+@pytest.mark.req("OP-021")
+def test_op107_whoever_leads_asks_once() -> None:
+    server, shelves = Server(a_pod("llm-0-a-lost", "a", {})), known()
+
+    async def meanwhile(leads: set[str]) -> None:
+        await asyncio.sleep(0.1)
+        assert not server.lists
+        leads.add("leads")
+        await asyncio.sleep(0.3)
+        assert (server.lists, server.labelled) == (["ml"], ["llm-0-a-lost"])
+
+    looked_around(server, shelves, meanwhile)
+    assert shelves.find(Ref(CORE, "Pod", "ml", "llm-0-a-lost")) is not None
+
+
+@pytest.mark.parametrize("trouble", ["silent", "forbids"])
+def test_op107_what_comes_to_nothing_is_tried_again(trouble: str) -> None:
+    server, shelves = Server(a_pod("llm-0-a-lost", "a", {})), known()
+    server.silent, server.forbids = (2, set()) if trouble == "silent" else (0, {"llm-0-a-lost"})
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await asyncio.sleep(0.2)
+        server.forbids.clear()
+        await asyncio.sleep(0.2)
+
+    looked_around(server, shelves, meanwhile)
+    assert server.labelled == ["llm-0-a-lost"]
+    assert len(server.lists) > 2
+
+
+def test_op107_one_that_stays_out_of_sight_hides_no_other() -> None:
+    """Of its own PodClique and of others."""
+    lost = {f"llm-0-{letter}-{index}": letter for letter in "ab" for index in range(3)}
+    server, shelves = Server(*(a_pod(name, letter, {}) for name, letter in lost.items())), known()
+    server.forbids = {"llm-0-a-1", "llm-0-b-0"}
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await asyncio.sleep(0.3)
+
+    looked_around(server, shelves, meanwhile)
+    assert sorted(server.labelled) == sorted(lost.keys() - server.forbids)
+
+
+def test_op107_while_nobody_answers_one_is_asked_for_at_a_time() -> None:
+    """Each of a thousand would be waited for, and the rest of the cluster would wait with them."""
+    server = Server(*(a_pod(f"llm-0-a-{index}", "a", {}) for index in range(3)))
+    server.cuts = True
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await asyncio.sleep(0.3)
+
+    looked_around(server, known(), meanwhile)
+    assert server.patched > 1
+    assert server.patched <= len(server.lists)
+
+
+def test_op107_pods_of_a_foreign_kind_of_that_name_are_left_alone() -> None:
+    foreign = a_pod("x-0", "x", {})
+    foreign["metadata"]["ownerReferences"][0]["apiVersion"] = "other.example/v1"
+    server = Server(foreign, a_pod("llm-0-a-lost", "a", {}))
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await asyncio.sleep(0.2)
+
+    looked_around(server, known(), meanwhile)
+    assert server.labelled == ["llm-0-a-lost"]
+
+
+@pytest.mark.req("OP-027")
+def test_op107_a_fault_of_ours_ends_no_process_and_holds_up_no_other_namespace() -> None:
+    """A list that only looks like one."""
+    nameless = a_pod("llm-0-a-lost", "a", {}, namespace="aa")
+    del nameless["metadata"]["uid"]
+    server, shelves = Server(nameless, a_pod("llm-0-b-lost", "b", {})), known()
+    aside = a_clique("aside", "aa")
+    shelves.put("PodClique", aside)
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await asyncio.sleep(0.2)
+
+    told = looked_around(server, shelves, meanwhile)
+    assert told
+    assert all(words.startswith("KeyError: 'uid' (at grove_shell/") for words in told)
+    assert server.labelled == ["llm-0-b-lost"]
+
+
+def test_op107_who_leads_no_more_in_the_middle_asks_nobody_else() -> None:
+    server, shelves = Server(), known()
+    shelves.put("PodClique", a_clique("aside", "aa"))
+
+    async def meanwhile(leads: set[str]) -> None:
+        server.asked_for = leads.clear
+        leads.add("leads")
+        await asyncio.sleep(0.2)
+
+    looked_around(server, shelves, meanwhile)
+    assert server.lists == ["aa"]
+
+
+def test_op107_of_a_namespace_that_is_empty_again_nothing_is_remembered() -> None:
+    """Somebody may make one of that name again."""
+    server, shelves = Server(), known()
+    aside = a_clique("aside", "aa")
+    shelves.put("PodClique", aside)
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await asyncio.sleep(0.1)
+        assert server.lists == ["aa", "ml"]
+        shelves.drop("PodClique", aside)
+        await asyncio.sleep(0.1)
+        shelves.put("PodClique", {**aside, "metadata": {**aside["metadata"], "uid": "again"}})
+        await asyncio.sleep(0.1)
+
+    looked_around(server, shelves, meanwhile)
+    assert server.lists == ["aa", "ml", "aa"]
+
+
+@pytest.mark.req("OP-018")
+def test_op107_who_loses_it_again_and_again_is_asked_for_seldom() -> None:
+    server, shelves = Server(a_pod("llm-0-a-lost", "a", {})), known()
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        while len(server.lists) < 20:
+            await asyncio.sleep(0.01)
+            if server.labelled and (pod := server.pods["llm-0-a-lost"])["metadata"]["labels"]:
+                pod["metadata"] |= {"labels": {}, "resourceVersion": "9"}
+                shelves.drop("Pod", {**pod, "metadata": {**pod["metadata"], "labels": FOLLOWED}})
+
+    looked_around(server, shelves, meanwhile)
+    assert server.labelled == ["llm-0-a-lost"]

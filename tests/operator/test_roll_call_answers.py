@@ -1,0 +1,111 @@
+"""What becomes of the question who is there, however the server answers (OP-106)."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from aiohttp import web
+
+from grove_core.kernel.steps import Attempt, Outcome
+from tests.operator.missing_labels import FOLLOWED, Server, Tried, a_pod, acted, known, outcomes
+
+
+class Slow(Server):
+    """Its second list is of the time before the creation that it leaves without an answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrived, self.listed, self.lost = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if self.loses and request.method == "POST":
+            self.arrived.set()
+            await self.listed.wait()
+        answer = await super().answer(request)
+        if len(self.lists) == 2:
+            self.listed.set()
+            await self.lost.wait()
+        return answer
+
+
+def test_op106_a_call_that_began_before_a_creation_was_lost_is_no_answer() -> None:
+    other, server = a_pod("llm-0-b-17", "b", FOLLOWED), Slow()
+    shelves = known(other)
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        await begin()("llm-0-b-0", "b")
+        server.loses = True
+        former = asyncio.ensure_future(begin()("llm-0-a-former", "a"))
+        await server.arrived.wait()
+        shelves.drop("Pod", other)
+        asks = asyncio.ensure_future(begin()("llm-0-b-1", "b"))
+        lost, server.loses = await former, False
+        again = asyncio.ensure_future(begin()("llm-0-a-0", "a"))
+        await asyncio.sleep(0.05)
+        server.lost.set()
+        return [lost, await asks, await again]
+
+    assert outcomes(acted(server, shelves, acts)) == [Outcome.UNREACHABLE, Outcome.DONE, Outcome.CONFLICT]
+    assert server.made == ["llm-0-b-0", "llm-0-a-former", "llm-0-b-1"]
+
+
+def test_op106_none_is_made_beside_one_that_cannot_be_read() -> None:
+    broken = a_pod("llm-0-a-lost", "a", {})
+    broken["status"] = {"conditions": [{"type": "Ready", "status": "Maybe"}]}
+    server = Server(broken)
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        return [await begin()("llm-0-a-0", "a")]
+
+    (attempt,) = acted(server, known(), acts)
+    assert attempt.outcome is Outcome.UNREACHABLE
+    assert attempt.detail == "Pod/llm-0-a-lost is there, and cannot be read or counts as gone"
+    assert not server.made
+
+
+def test_op106_side_by_side_one_asks_for_all() -> None:
+    server = Server(a_pod("llm-0-a-lost", "a", {}))
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        make = begin()
+        return list(await asyncio.gather(*(make(f"llm-0-a-{index}", "a") for index in range(4))))
+
+    assert outcomes(acted(server, known(), acts)) == [Outcome.CONFLICT] * 4
+    assert server.patched == 1
+
+
+class Expiring(Server):
+    """The token of its first list runs out at once, and the pod that was on the first page is gone then."""
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.query.get("continue"):
+            self.pods.clear()
+            return web.json_response({"kind": "Status", "code": 410, "reason": "Expired"}, status=410)
+        return await super().answer(request)
+
+    def _called(self, request: web.Request) -> web.Response:
+        items = [{"metadata": pod["metadata"]} for pod in self.pods.values()]
+        meta = {"resourceVersion": "9", **({"continue": "next"} if items else {})}
+        return web.json_response({"metadata": meta, "kind": "PartialObjectMetadataList", "items": items})
+
+
+@pytest.mark.req("OP-082")
+def test_op106_a_list_that_is_begun_again_counts_from_its_new_beginning() -> None:
+    server = Expiring(a_pod("llm-0-a-lost", "a", {}))
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        return [await begin()("llm-0-a-0", "a")]
+
+    assert outcomes(acted(server, known(), acts)) == [Outcome.DONE]
+    assert server.patched == 0
+
+
+@pytest.mark.req("OP-018")
+def test_op106_who_is_gone_when_it_is_to_be_labelled_is_in_nobody_s_way() -> None:
+    server = Server(a_pod("llm-0-a-lost", "a", {}))
+    server.asked_for = server.pods.clear
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        return [await begin()("llm-0-a-0", "a")]
+
+    assert outcomes(acted(server, known(), acts)) == [Outcome.DONE]
