@@ -115,7 +115,7 @@ class RollCall:
         """A call that knows of every pod that went out of sight until now; one call at a time."""
         least = self._reasons(namespace)
         roll = self._rolls.get(namespace)
-        while roll is None or not (roll.silence or roll.as_of >= least):
+        while roll is None or roll.as_of < least:
             roll = await self._calls.once(namespace, partial(self._call, namespace))
         return roll
 

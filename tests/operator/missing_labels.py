@@ -67,6 +67,7 @@ class Server:
         self.pods = {pod["metadata"]["name"]: pod for pod in pods}
         self.lists: list[str] = []
         self.labelled: list[str] = []
+        self.looked_at: list[str] = []
         self.patched = 0
         self.made: list[str] = []
         self.silent = 0
@@ -81,6 +82,8 @@ class Server:
         if request.method == "GET" and name in PLURALS:
             a_call = "PartialObjectMetadata" in request.headers["Accept"]
             return self._called(request) if a_call else web.json_response({**A_LIST, "items": []})
+        if request.method == "GET":
+            self.looked_at.append(name)
         if request.method == "GET" and name in self.pods:
             return web.json_response(self.pods[name])
         if request.method == "POST":

@@ -7,7 +7,7 @@ from unittest import mock
 import pytest
 
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import CORE
+from grove_core.resources.keys import CORE, GROVE
 from grove_shell.operator.acting import ClusterActing
 from grove_shell.world import roll_call
 from grove_shell.world.shelves import Shelves
@@ -98,9 +98,10 @@ def test_op107_while_nobody_answers_one_is_asked_for_at_a_time() -> None:
     assert server.patched <= len(server.lists)
 
 
-def test_op107_pods_of_a_foreign_kind_of_that_name_are_left_alone() -> None:
+@pytest.mark.parametrize(("version", "kind"), [("other.example/v1", "PodClique"), (GROVE, "Workload")])
+def test_op107_pods_of_another_kind_are_left_alone(version: str, kind: str) -> None:
     foreign = a_pod("x-0", "x", {})
-    foreign["metadata"]["ownerReferences"][0]["apiVersion"] = "other.example/v1"
+    foreign["metadata"]["ownerReferences"][0] |= {"apiVersion": version, "kind": kind}
     server = Server(foreign, a_pod("llm-0-a-lost", "a", {}))
 
     async def meanwhile(leads: set[str]) -> None:
@@ -108,7 +109,7 @@ def test_op107_pods_of_a_foreign_kind_of_that_name_are_left_alone() -> None:
         await asyncio.sleep(0.2)
 
     looked_around(server, known(), meanwhile)
-    assert server.labelled == ["llm-0-a-lost"]
+    assert server.labelled == server.looked_at == ["llm-0-a-lost"]
 
 
 @pytest.mark.req("OP-027")

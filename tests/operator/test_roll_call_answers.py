@@ -97,7 +97,7 @@ def test_op106_a_list_that_is_begun_again_counts_from_its_new_beginning() -> Non
         return [await begin()("llm-0-a-0", "a")]
 
     assert outcomes(acted(server, known(), acts)) == [Outcome.DONE]
-    assert server.patched == 0
+    assert not server.looked_at
 
 
 @pytest.mark.req("OP-018")
@@ -109,3 +109,16 @@ def test_op106_who_is_gone_when_it_is_to_be_labelled_is_in_nobody_s_way() -> Non
         return [await begin()("llm-0-a-0", "a")]
 
     assert outcomes(acted(server, known(), acts)) == [Outcome.DONE]
+
+
+def test_op106_of_whom_was_heard_while_the_server_answers_nobody_asks() -> None:
+    lost = a_pod("llm-0-a-lost", "a", FOLLOWED)
+    server, shelves = Server(lost, a_pod("llm-0-a-other", "a", FOLLOWED)), known()
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        first = await begin()("llm-0-b-0", "b")
+        shelves.put("Pod", lost)
+        return [first, await begin()("llm-0-a-0", "a")]
+
+    assert outcomes(acted(server, shelves, acts)) == [Outcome.DONE, Outcome.CONFLICT]
+    assert server.looked_at == ["llm-0-a-other"]
