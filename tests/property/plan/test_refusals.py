@@ -78,6 +78,14 @@ def test_pl029_who_could_not_ask_ends_nobody_and_is_refused_nothing(said: str) -
     assert not plan.withheld
 
 
+@pytest.mark.parametrize("put_off", [END[:2], END[1::-1]])
+def test_pl028_of_several_parts_that_wait_the_first_is_named(put_off: tuple[Absent, ...]) -> None:
+    """In whatever order they come: a plan is read again, and compared."""
+    flag = Status(CAUSE, GUARD, FrozenMap({"conditions": ()}), BECAUSE, end_of=(CAUSE,))
+    (held,) = (held for held in plan_unasked(flag, put_off=put_off).withheld if held.target == CAUSE)
+    assert dict(held.because[0].facts)["part"] == FIRST.short
+
+
 @pytest.mark.parametrize("rests_on", [(), ((FIRST, GUARD),), ((FIRST, GUARD), (SECOND, GUARD))])
 def test_pl012_for_an_end_is_tried_what_was_refused_for_less(rests_on: tuple[tuple[Ref, Guard], ...]) -> None:
     """That it was tried for this end is how anybody knows that it has begun."""
