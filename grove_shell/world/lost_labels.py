@@ -49,9 +49,10 @@ class LostLabels:
         answer = await patched(self._api, ref, {"metadata": {"labels": label}}, guard)
         if says_gone(answer, ref):
             return None
-        if not answer.good:
-            raise Undecided(f"{lost}: {answer.words}", judged(answer, ref)[0])
-        if not is_shown_by(answer, ref) or label_missing(ref.kind, answer.json()):
+        if not is_shown_by(answer, ref):
+            outcome, words = judged(answer, ref)
+            raise Undecided(f"{lost}: {words}", outcome)
+        if label_missing(ref.kind, answer.json()):
             raise Undecided(f"{lost}: it was taken again at once")
         self._given_at[guard.uid] = asyncio.get_running_loop().time()
         return answer.json()

@@ -122,6 +122,44 @@ def test_op018_who_was_let_go_of_is_left_alone() -> None:
     assert not server.labelled
 
 
+class Going(Server):
+    """What it is to label is gone by then, or a proxy answers in its place."""
+
+    page = ""
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.method == "PATCH" and self.page:
+            return web.Response(text=self.page)
+        if request.method == "PATCH":
+            self.pods.clear()
+        return await super().answer(request)
+
+
+@pytest.mark.req("OP-106")
+def test_op018_who_went_meanwhile_needs_none() -> None:
+    server, shelves = Going(a_pod(NAME, "a", {})), known(a_pod(NAME, "a", FOLLOWED))
+
+    async def write(writes: Writes) -> None:
+        assert not await writes.look_at(REF)
+
+    written(server, shelves, write)
+    assert shelves.find(REF) is None
+    assert not shelves.out_of_sight("ml"), "the server itself was asked"
+
+
+@pytest.mark.req("OP-068")
+def test_op018_what_is_no_answer_gives_it_to_nobody() -> None:
+    server, shelves = Going(a_pod(NAME, "a", {})), known()
+    server.page = "<html>please log in</html>"
+
+    async def write(writes: Writes) -> None:
+        with pytest.raises(Unreachable, match=r"lost its label .*: what came is no answer: <html>please log in"):
+            await writes.look_at(REF)
+
+    written(server, shelves, write)
+    assert shelves.find(REF) is None
+
+
 def test_op018_it_is_given_back_once_in_ten_seconds() -> None:
     """As often as somebody takes it."""
     server, shelves = Server(*(a_pod(f"llm-0-a-{index}", "a", {}) for index in range(2))), known()
