@@ -7,7 +7,7 @@ from unittest import mock
 import pytest
 
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import CORE, GROVE
+from grove_core.resources.keys import CORE, GROVE, MANAGED_BY, OPERATOR
 from grove_shell.operator.acting import ClusterActing
 from grove_shell.world import roll_call
 from grove_shell.world.shelves import Shelves
@@ -177,3 +177,31 @@ def test_op107_who_loses_it_again_and_again_is_asked_for_seldom() -> None:
 
     looked_around(server, shelves, meanwhile)
     assert server.labelled == ["llm-0-a-lost"]
+
+
+def test_op107_of_what_is_of_no_set_nobody_is_called() -> None:
+    server, shelves = Server(), known()
+    shelves.put("Pod", a_pod("orphan", "x", {MANAGED_BY: OPERATOR}, namespace="aa"))
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await asyncio.sleep(0.1)
+
+    looked_around(server, shelves, meanwhile)
+    assert server.lists == ["ml"]
+
+
+@pytest.mark.req("OP-106")
+def test_op107_who_could_not_be_read_is_missed_as_well() -> None:
+    broken = a_pod("llm-0-a-0", "a", FOLLOWED)
+    broken["status"] = {"conditions": [{"type": "Ready", "status": "Maybe"}]}
+    server, shelves = Server(), known(broken)
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await asyncio.sleep(0.1)
+        shelves.drop("Pod", broken)
+        await asyncio.sleep(0.1)
+
+    looked_around(server, shelves, meanwhile)
+    assert server.lists == ["ml", "ml"]

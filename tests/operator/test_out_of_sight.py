@@ -203,6 +203,35 @@ def test_op013_pods_of_nobody_are_none_of_its_business(labels: Json) -> None:
     assert (shelves.find(REF) is not None) == bool(labels)
 
 
+class Restless(Server):
+    """The token of its first list of pods runs out; what it is to label is gone by then, if it is so told."""
+
+    goes = False
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.query.get("continue"):
+            return web.json_response({"kind": "Status", "code": 410, "reason": "Expired"}, status=410)
+        if request.method == "PATCH" and self.goes:
+            self.patches.append({})
+            return not_found(request)
+        answer = await super().answer(request)
+        if request.method == "GET" and request.path.endswith("/pods") and request.query.get("limit"):
+            listed = {"items": [self.pod], "metadata": {"resourceVersion": "9", "continue": "next"}}
+            return web.json_response(listed)
+        return answer
+
+
+@pytest.mark.req("OP-013", "OP-082")
+@pytest.mark.parametrize("goes", [False, True])
+def test_op018_who_is_listed_twice_is_labelled_once_and_who_went_is_in_no_doubt(goes: bool) -> None:
+    server, shelves = Restless(), Shelves()
+    server.goes = goes
+    shelves.put("PodClique", CLIQUE)
+    answered(server, shelves, refresh)
+    assert len(server.patches) == 1
+    assert (shelves.find(REF) is None) == goes
+
+
 class Unwell(Server):
     """It lists no clique, and answers to a question for one object like this."""
 

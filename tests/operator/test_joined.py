@@ -1,0 +1,49 @@
+"""Work that several want at once is done once, whoever of them gives up (OP-106)."""
+
+import asyncio
+
+import pytest
+
+from grove_shell.world.joined import Joined
+
+
+def test_op106_who_gives_up_stops_nobody() -> None:
+    async def scenario() -> tuple[list[str], int]:
+        joined, begins, may_end = Joined[str](), 0, asyncio.Event()
+
+        async def work() -> str:
+            nonlocal begins
+            begins += 1
+            await may_end.wait()
+            return "done"
+
+        first, second = (asyncio.ensure_future(joined.once("a", work)) for _ in range(2))
+        await asyncio.sleep(0)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        other = asyncio.ensure_future(joined.once("b", work))
+        third = asyncio.ensure_future(joined.once("a", work))
+        await asyncio.sleep(0)
+        may_end.set()
+        results = [await second, await third, await other]
+        return [*results, await joined.once("a", work)], begins
+
+    assert asyncio.run(scenario()) == (["done"] * 4, 3)
+
+
+def test_op106_what_was_not_to_be_expected_is_raised_and_it_may_be_done_again() -> None:
+    async def scenario() -> str:
+        joined = Joined[str]()
+
+        async def breaks() -> str:
+            raise KeyError("uid")
+
+        async def works() -> str:
+            return "done"
+
+        with pytest.raises(KeyError):
+            await joined.once("a", breaks)
+        return await joined.once("a", works)
+
+    assert asyncio.run(scenario()) == "done"
