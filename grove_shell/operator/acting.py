@@ -71,12 +71,13 @@ class ClusterActing:
                 if self._shelves.home_in(kind, raw, controller_in(raw)) == home:
                     ref = Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])
                     listed.add(ref)
-                    if self._shelves.goes_back(ref, raw, as_of):
+                    is_back = self._shelves.goes_back(ref, raw, as_of)
+                    if is_back:
                         self._shelves.believe(kind, raw)
                         doubts.append(f"{ref.short}: {WENT_BACK}")
-                    elif controller_in(raw).kind == "PodClique" and label_missing(kind, raw):
+                    if controller_in(raw).kind == "PodClique" and label_missing(kind, raw):
                         lost.append((ref, raw))
-                    else:
+                    elif not is_back:
                         doubts += self._taken_in(ref, raw)
         lasting = await self._given_back(lost)
         for ref in self._shelves.of(home, kind):

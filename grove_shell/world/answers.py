@@ -39,6 +39,14 @@ def judged(answer: Answer, ref: Ref) -> tuple[Outcome, str]:
     return Outcome.REFUSED, answer.words
 
 
+def doubt_of(answer: Answer, ref: Ref, words: str) -> Unreachable:
+    """That an answer does not show an object: it is about that one only, but where the server itself is not well."""
+    outcome, _ = judged(answer, ref)
+    if outcome is Outcome.UNREACHABLE and not answer.good:
+        return Unreachable(words)
+    return Undecided(words, Outcome.UNREACHABLE if answer.good else outcome)
+
+
 def judged_creation(answer: Answer, ref: Ref) -> tuple[Outcome, str]:
     """The same of a creation: where nobody could be asked, or there is no place for it, no look tells more."""
     unasked = answer.status >= SERVER_FAULT and _UNASKED in answer.words

@@ -1,16 +1,17 @@
 """Who lost the label by which it is followed gets it back before it is taken in: nobody would tell its end (OP-018)."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.keys import GROVE
 from grove_core.resources.ownership import controller_in
-from grove_shell.client.api import Api
+from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.genuine import is_shown_by, says_gone
 from grove_shell.client.kinds import KINDS
-from grove_shell.world.answers import Undecided, judged
+from grove_shell.world.answers import Undecided, doubt_of, judged
 from grove_shell.world.patching import patched
 
 _LABELLED: Final = frozenset({"Pod", "Service", "HorizontalPodAutoscaler", "ResourceClaim"})
@@ -19,10 +20,15 @@ _AGAIN: Final = 10.0
 
 
 class LostLabels:
-    """Gives them back; it remembers for a moment whom, for somebody may take one again as soon as it is there."""
+    """Gives them back; it remembers for a moment whom, for somebody may take one again as soon as it is there.
+
+    Attributes:
+        in_vain: how often in a namespace somebody did not get it.
+    """
 
     def __init__(self, api: Api) -> None:
         """Nobody got one yet."""
+        self.in_vain = Counter[str]()
         self._api = api
         self._given_at: dict[str, float] = {}  # by uid, the oldest first
 
@@ -42,6 +48,13 @@ class LostLabels:
             return raw
         if not is_of_grove(raw):
             return None
+        try:
+            return await self._given_back(ref, raw, label)
+        except Unreachable:
+            self.in_vain[ref.namespace] += 1
+            raise
+
+    async def _given_back(self, ref: Ref, raw: Mapping[str, Any], label: Mapping[str, str]) -> Mapping[str, Any] | None:
         lost = f"{ref.short} lost its label {next(iter(label))}"
         guard = Guard(raw["metadata"]["uid"], raw["metadata"]["resourceVersion"])
         if self._has_given(guard.uid):
@@ -50,8 +63,7 @@ class LostLabels:
         if says_gone(answer, ref):
             return None
         if not is_shown_by(answer, ref):
-            outcome, words = judged(answer, ref)
-            raise Undecided(f"{lost}: {words}", outcome)
+            raise doubt_of(answer, ref, f"{lost}: {judged(answer, ref)[1]}")
         if label_missing(ref.kind, answer.json()):
             raise Undecided(f"{lost}: it was taken again at once")
         self._given_at[guard.uid] = asyncio.get_running_loop().time()

@@ -5,7 +5,7 @@ namespace is called once, and again when a pod of it went out of sight: that is 
 """
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -40,11 +40,13 @@ class Roll:
         as_of: how many reasons there had been for it when it began.
         silence: why it came to nothing; else empty.
         strangers: uid of a PodClique -> its pods of which nobody had told, as they were.
+        unlucky: uids of those who were met in vain when everybody was looked for last; they are looked for last.
     """
 
     as_of: int
     silence: str = ""
     strangers: defaultdict[str, list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))
+    unlucky: set[str] = field(default_factory=set)
 
 
 class RollCall:
@@ -55,7 +57,7 @@ class RollCall:
         self._api, self._shelves, self._writes = api, shelves, writes
         self._rolls: dict[str, Roll] = {}
         self._calls, self._meetings = Joined[Roll](), Joined[Unreachable | None]()
-        self._doubts = defaultdict[str, int](int)
+        self._doubts = Counter[str]()
 
     def before(self, attempt: Trial) -> Trial:
         """The same trial, once all pods are known that a PodClique has for which one is to be made."""
@@ -92,13 +94,15 @@ class RollCall:
                     told(own_faults.told(fault))
 
     async def _call_all(self, namespace: str) -> None:
-        """One pod that stays out of sight hides no other, unless nobody answers."""
+        """One pod that stays out of sight hides no other; where the server is not well it is the last the next time."""
         roll = await self._roll_of(namespace)
         everybody = [(raw, found) for found in roll.strangers.values() for raw in found]
+        everybody.sort(key=lambda one: one[0]["metadata"]["uid"] in roll.unlucky)
         for raw, strangers in everybody:
             fault = await self._meet(raw, strangers)
             if fault is not None:
                 self._doubts[namespace] += 1
+                roll.unlucky.add(raw["metadata"]["uid"])
             if not isinstance(fault, Undecided | None):
                 return
 
@@ -121,13 +125,17 @@ class RollCall:
 
     def _reasons(self, namespace: str) -> int:
         """How often there was reason to call it (again)."""
-        return self._shelves.out_of_sight(namespace) + self._doubts[namespace]
+        in_vain = self._writes.labels.in_vain[namespace]
+        return self._shelves.out_of_sight(namespace) + self._doubts[namespace] + in_vain
 
     async def _call(self, namespace: str) -> Roll:
         """What came to nothing is called again."""
         roll = Roll(self._reasons(namespace))
         try:
             await self._list(namespace, roll)
+            if namespace in self._rolls:
+                strangers = {raw["metadata"]["uid"] for found in roll.strangers.values() for raw in found}
+                roll.unlucky |= strangers & self._rolls[namespace].unlucky
             self._rolls[namespace] = roll
         except (Unreachable, NotListed) as fault:
             roll.silence = f"who is there could not be asked: {fault}"
@@ -144,16 +152,16 @@ class RollCall:
 
     async def _meet(self, raw: Mapping[str, Any], strangers: list[Mapping[str, Any]]) -> Unreachable | None:
         """Take a pod in, unless it was heard of meanwhile, and it is a stranger no more; or what came between."""
-        if not self._shelves.knows(_POD, raw):
-            fault = await self._meetings.once(raw["metadata"]["uid"], partial(self._taken_in, raw))
+        ref = Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"])
+        if not self._shelves.knows(_POD, raw) or self._shelves.find(ref) is None:
+            fault = await self._meetings.once(raw["metadata"]["uid"], partial(self._taken_in, ref))
             if fault is not None:
                 return fault
         if raw in strangers:  # somebody else may have met it too
             strangers.remove(raw)
         return None
 
-    async def _taken_in(self, raw: Mapping[str, Any]) -> Unreachable | None:
-        ref = Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"])
+    async def _taken_in(self, ref: Ref) -> Unreachable | None:
         try:
             if await self._writes.look_at(ref) and self._shelves.find(ref) is None:
                 return Undecided(f"{ref.short} is there, and cannot be read or counts as gone")

@@ -35,13 +35,14 @@ from grove_shell.client.api import APPLY, JSON, STRATEGIC, Api, Unless, Unreacha
 from grove_shell.client.genuine import is_shown_by, says_done, says_gone
 from grove_shell.client.kinds import KINDS, kind_of, path_of
 from grove_shell.client.lists import accepted
-from grove_shell.world.answers import Undecided, exists_already, judged, judged_creation
+from grove_shell.world.answers import Undecided, doubt_of, exists_already, judged, judged_creation
 from grove_shell.world.ensuring import ensure
 from grove_shell.world.lost_labels import LostLabels, label_missing
 from grove_shell.world.patching import WRITER, patched
 
 STATUS_WRITER: Final = "grove-operator-status"
 _POD: Final = "Pod"
+_WENT: Final = "it went a moment ago"
 
 
 class Shelving(Protocol):
@@ -104,7 +105,7 @@ class Writes:
                 self._shelves.put(ref.kind, raw)
                 return True
         elif not says_gone(answer, ref):
-            raise Undecided(f"{ref.short}: {answer.words}")
+            raise doubt_of(answer, ref, f"{ref.short}: {answer.words}")
         if (found := self._shelves.find(ref)) is not None:
             self._shelves.drop(ref.kind, _stub(ref, Guard(found.uid, "")), asked=True)
         return False
@@ -147,9 +148,20 @@ class Writes:
         return await self._answered(step, answer)
 
     async def _answered(self, step: Step, answer: Answer) -> Attempt:
-        """What became of a write; what it made of the object is taken in."""
+        """What became of a write; what it made of the object is taken in, if it can be followed.
+
+        What was made and is not followed is not there for any watch, so it has to be tried again; all else is done, and
+        the watch tells that it went out of sight.
+        """
         if says_done(answer, step.target):
-            await self._take_in(step.target, answer)
+            try:
+                is_there = await self._take_in(step.target, answer)
+            except Unreachable as fault:
+                if isinstance(step.action, Make):
+                    return Attempt(step, Outcome.UNREACHABLE, str(fault))
+            else:
+                if isinstance(step.action, Make) and not is_there:
+                    return Attempt(step, Outcome.CONFLICT, _WENT)
         return Attempt(step, *judged(answer, step.target))
 
     async def _make(self, step: Step, action: Make, unless: Unless) -> Attempt:
@@ -181,7 +193,7 @@ class Writes:
             "GET", path_of(step.target), accept=accepted(KINDS[step.target.kind], a_list=False)
         )
         if answer.status == NOT_FOUND:
-            return Attempt(step, Outcome.CONFLICT, "it went a moment ago")
+            return Attempt(step, Outcome.CONFLICT, _WENT)
         if not is_shown_by(answer, step.target):
             return Attempt(step, *judged(answer, step.target))
         raw = answer.json()
@@ -196,8 +208,8 @@ class Writes:
             return Attempt(step, Outcome.REFUSED, f"{refusal.words}; it belongs to {holder}")
         if found["deleting"]:
             return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
-        await self._take_in(step.target, answer)
-        return Attempt(step, Outcome.DONE)
+        is_there = await self._take_in(step.target, answer)
+        return Attempt(step, Outcome.DONE) if is_there else Attempt(step, Outcome.CONFLICT, _WENT)
 
     async def _apply(self, target: Ref, action: Apply) -> Answer:
         """Fields of a pod are its gates: opening one twice is no harm, and pods change all the time."""
@@ -234,17 +246,20 @@ class Writes:
         kept = [name for name in found.finalizers if name != action.finalizer]
         return await patched(self._api, found.ref, {"metadata": {"finalizers": kept}}, action.guard)
 
-    async def _take_in(self, target: Ref, answer: Answer) -> None:
-        """The object as it is now, if it is followed (OP-018); or the word that it is gone."""
+    async def _take_in(self, target: Ref, answer: Answer) -> bool:
+        """The object as it is now, once it is followed (OP-018), or the word that it is gone; whether it is there."""
         raw = answer.json()
         if raw.get("kind") == target.kind:
             found = await self.labels.followed(target, raw)
-            if found is not None:
-                self._shelves.put(target.kind, found)
+            if found is None:
+                return False
+            self._shelves.put(target.kind, found)
         elif raw.get("kind") == "PartialObjectMetadata":  # of a Secret nothing else is asked for (OP-006)
             self._shelves.put(target.kind, {**raw, "apiVersion": target.api_version, "kind": target.kind})
         elif raw.get("kind") == "Status" and (uid := answer.details.get("uid")):
             self._shelves.drop(target.kind, _stub(target, Guard(uid, "")), asked=True)
+            return False
+        return True
 
 
 def _stub(ref: Ref, guard: Guard) -> dict[str, Any]:

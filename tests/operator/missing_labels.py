@@ -57,6 +57,7 @@ class Server:
     Attributes:
         silent: how many lists it still leaves without an answer.
         forbids: which pods it lets nobody label.
+        fails: of which pods it is not able to say.
         cuts: whether it leaves who labels one without an answer.
         finds: whether it has what is to be deleted.
         loses: whether the answer that a pod was made gets lost.
@@ -72,6 +73,7 @@ class Server:
         self.made: list[str] = []
         self.silent = 0
         self.forbids: set[str] = set()
+        self.fails: set[str] = set()
         self.cuts = False
         self.finds = True
         self.loses = False
@@ -125,6 +127,8 @@ class Server:
             cut(request)
         if name in self.forbids:
             return web.json_response({"kind": "Status", "message": "no labels here"}, status=403)
+        if name in self.fails:
+            return web.json_response({"kind": "Status", "message": "failed calling webhook"}, status=500)
         if name not in self.pods:
             return not_found(request)
         meta = self.pods[name]["metadata"]

@@ -205,3 +205,17 @@ def test_op107_who_could_not_be_read_is_missed_as_well() -> None:
 
     looked_around(server, shelves, meanwhile)
     assert server.lists == ["ml", "ml"]
+
+
+def test_op107_where_the_server_is_not_well_it_is_asked_once_at_a_time_and_another_comes_first_then() -> None:
+    """A webhook of somebody else may take ten seconds for each pod of some kind, and then say that it failed."""
+    server = Server(*(a_pod(f"llm-0-a-{index}", "a", {}) for index in range(4)))
+    server.fails = {"llm-0-a-0", "llm-0-a-1"}
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await asyncio.sleep(0.4)
+
+    looked_around(server, known(), meanwhile)
+    assert server.labelled == ["llm-0-a-2", "llm-0-a-3"]
+    assert server.patched <= len(server.lists) + len(server.labelled)

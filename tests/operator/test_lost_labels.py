@@ -99,9 +99,8 @@ def test_op018_while_it_cannot_be_followed_it_goes_out_of_sight() -> None:
     server.forbids.add(NAME)
 
     async def write(writes: Writes) -> None:
-        attempt = await tried(writes, opening())
-        assert attempt.outcome is Outcome.REFUSED
-        assert attempt.detail == f"Pod/{NAME} lost its label {MANAGED_BY}: no labels here"
+        assert (await tried(writes, opening())).outcome is Outcome.DONE
+        assert writes.labels.in_vain["ml"] == 1
 
     written(server, shelves, write)
     is_lost_in_9(shelves)
@@ -127,10 +126,16 @@ class Going(Server):
 
     page = ""
     strips = False
+    takes = False
+    refuses = 0
 
     async def answer(self, request: web.Request) -> web.Response:
         if request.method == "POST" and self.strips:
             return web.json_response(self.pods[NAME], status=201)
+        if request.method == "POST" and self.takes:
+            return web.json_response({"kind": "Status", "reason": "AlreadyExists", "message": "taken"}, status=409)
+        if request.method == "PATCH" and self.refuses:
+            return web.json_response({"kind": "Status", "message": "not now"}, status=self.refuses)
         if request.method == "PATCH" and self.page:
             return web.Response(text=self.page)
         if request.method == "PATCH":
@@ -163,12 +168,42 @@ def test_op018_what_is_no_answer_gives_it_to_nobody() -> None:
     assert shelves.find(REF) is None
 
 
+@pytest.mark.req("OP-011")
+def test_op018_who_had_the_name_and_went_is_made_in_the_next_round() -> None:
+    """A conflict is looked at again; what was done is not."""
+    server, shelves = Going(a_pod(NAME, "a", {})), known()
+    server.takes = True
+
+    async def write(writes: Writes) -> None:
+        attempt = await tried(writes, Create(manifest()))
+        assert (attempt.outcome, attempt.detail) == (Outcome.CONFLICT, "it went a moment ago")
+
+    written(server, shelves, write)
+
+
+@pytest.mark.req("OP-107")
+@pytest.mark.parametrize("status", [403, 409, 500])
+def test_op018_what_was_made_and_is_not_followed_is_looked_for(status: int) -> None:
+    server, shelves = Going(a_pod(NAME, "a", {})), known()
+    server.strips, server.refuses = True, status
+
+    async def write(writes: Writes) -> None:
+        attempt = await tried(writes, Create(manifest()))
+        assert attempt.outcome is Outcome.UNREACHABLE
+        assert attempt.detail.startswith(f"Pod/{NAME} lost its label {MANAGED_BY}: ")
+        assert writes.labels.in_vain["ml"] == 1
+
+    written(server, shelves, write)
+    assert shelves.find(REF) is None
+
+
 @pytest.mark.req("OP-106")
 def test_op018_who_went_while_an_answer_showed_it_is_not_taken_in() -> None:
     server, shelves = Going(a_pod(NAME, "a", {})), known()
 
     async def write(writes: Writes) -> None:
-        assert (await tried(writes, Create(manifest()))).outcome is Outcome.DONE
+        attempt = await tried(writes, Create(manifest()))
+        assert (attempt.outcome, attempt.detail) == (Outcome.CONFLICT, "it went a moment ago")
 
     server.strips = True
     written(server, shelves, write)

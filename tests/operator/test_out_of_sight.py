@@ -329,3 +329,13 @@ def test_op084_nothing_is_ended_by_a_list_that_shows_what_was_before() -> None:
         answered(server, shelves, refresh)
     assert shelves.newest("Pod") == 5
     answered(server, shelves, refresh)
+
+
+@pytest.mark.req("OP-018", "OP-084")
+def test_op018_who_is_believed_as_it_was_before_is_followed_as_well() -> None:
+    shelves, server = with_clique(), Server()
+    shelves.put("Pod", a_pod("9", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
+    server.pod = a_pod("5", {SET[0]: "llm"})
+    with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server lists an older state than it told of before"):
+        answered(server, shelves, refresh)
+    assert len(server.patches) == 1

@@ -55,11 +55,12 @@ def test_op106_none_is_made_beside_one_that_cannot_be_read() -> None:
     server = Server(broken)
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
-        return [await begin()("llm-0-a-0", "a")]
+        make = begin()
+        return list(await asyncio.gather(make("llm-0-a-0", "a"), make("llm-0-a-1", "a")))
 
-    (attempt,) = acted(server, known(), acts)
-    assert attempt.outcome is Outcome.UNREACHABLE
-    assert attempt.detail == "Pod/llm-0-a-lost is there, and cannot be read or counts as gone"
+    for attempt in acted(server, known(), acts):
+        assert attempt.outcome is Outcome.UNREACHABLE
+        assert attempt.detail == "Pod/llm-0-a-lost is there, and cannot be read or counts as gone"
     assert not server.made
 
 
