@@ -71,13 +71,12 @@ class ClusterActing:
                 if self._shelves.home_in(kind, raw, controller_in(raw)) == home:
                     ref = Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])
                     listed.add(ref)
-                    is_back = self._shelves.goes_back(ref, raw, as_of)
-                    if is_back:
+                    if self._shelves.goes_back(ref, raw, as_of):
                         self._shelves.believe(kind, raw)
                         doubts.append(f"{ref.short}: {WENT_BACK}")
                     if controller_in(raw).kind == "PodClique" and label_missing(kind, raw):
                         lost.append((ref, raw))
-                    elif not is_back:
+                    else:
                         doubts += self._taken_in(ref, raw)
         lasting = await self._given_back(lost)
         for ref in self._shelves.of(home, kind):

@@ -42,9 +42,7 @@ def judged(answer: Answer, ref: Ref) -> tuple[Outcome, str]:
 def doubt_of(answer: Answer, ref: Ref, words: str) -> Unreachable:
     """That an answer does not show an object: it is about that one only, but where the server itself is not well."""
     outcome, _ = judged(answer, ref)
-    if outcome is Outcome.UNREACHABLE and not answer.good:
-        return Unreachable(words)
-    return Undecided(words, Outcome.UNREACHABLE if answer.good else outcome)
+    return Unreachable(words) if outcome is Outcome.UNREACHABLE else Undecided(words, outcome)
 
 
 def judged_creation(answer: Answer, ref: Ref) -> tuple[Outcome, str]:

@@ -123,3 +123,29 @@ def test_op106_of_whom_was_heard_while_the_server_answers_nobody_asks() -> None:
 
     assert outcomes(acted(server, shelves, acts)) == [Outcome.DONE, Outcome.CONFLICT]
     assert server.looked_at == ["llm-0-a-other"]
+
+
+class Taken(Server):
+    """Whoever is there has its name."""
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.method == "POST" and (await request.json())["metadata"]["name"] in self.pods:
+            return web.json_response({"kind": "Status", "reason": "AlreadyExists", "message": "taken"}, status=409)
+        return await super().answer(request)
+
+
+@pytest.mark.req("OP-018")
+def test_op106_after_one_was_met_in_vain_all_are_asked_for_again() -> None:
+    """Where its name was taken: the next one may have another name."""
+    server = Taken()
+    server.forbids.add("llm-0-a-former")
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        first = await begin()("llm-0-b-0", "b")
+        server.pods["llm-0-a-former"] = a_pod("llm-0-a-former", "a", {})
+        refused = await begin()("llm-0-a-former", "a")
+        server.forbids.clear()
+        return [first, refused, await begin()("llm-0-a-0", "a")]
+
+    assert outcomes(acted(server, known(), acts)) == [Outcome.DONE, Outcome.REFUSED, Outcome.CONFLICT]
+    assert server.lists == ["ml", "ml"]
