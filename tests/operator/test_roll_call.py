@@ -73,7 +73,9 @@ def test_op106_who_went_at_our_own_word_is_not_missed(how: str) -> None:
             if how == "asked for":
                 await acting.refresh(("ml", "llm"))
             else:
-                await acting.trial()(Step(Stage.WORKLOAD, ref, Delete(Guard("llm-0-a-0", "7")), ()))
+                step = Step(Stage.WORKLOAD, ref, Delete(Guard("llm-0-a-0", "7")), ())
+                outcome = Outcome.DONE if how == "deleted" else Outcome.CONFLICT
+                assert (await acting.trial()(step)).outcome is outcome
             assert shelves.find(ref) is None
             await make("llm-0-b-1", "b")
 
