@@ -1,13 +1,12 @@
 """What PodCliques share, as far as the webhooks know: a copy of sets, domains and claims, and how more are made."""
 
-import asyncio
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from grove_core.admit_podclique import set_named_in
 from grove_core.areas.mnnvl_scopes.entry import Surroundings
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome
 from grove_core.kernel.wants import Ensured
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
@@ -21,6 +20,7 @@ from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.client.reflector import Shelf
 from grove_shell.world.ensuring import ensure
 from grove_shell.world.homes import Home
+from grove_shell.world.joined import Joined
 
 WRITER: Final = "grove-webhooks"
 
@@ -89,7 +89,7 @@ class Ensuring:
         """Nothing is under way."""
         self._api = api
         self._known = known
-        self._under_way: dict[Ref, asyncio.Task[tuple[Outcome, str]]] = {}
+        self._under_way = Joined[tuple[Outcome, str]]()
 
     async def all_of(self, ensures: Iterable[Ensured]) -> tuple[Outcome, str]:
         """Make these, one after the other, up to the first that cannot be had; how that went, and why.
@@ -98,23 +98,10 @@ class Ensuring:
             Unreachable: there was no answer.
         """
         for wanted in ensures:
-            outcome, words = await asyncio.shield(self._once(wanted))
+            outcome, words = await self._under_way.once(wanted.target, partial(self._made, wanted))
             if outcome is not Outcome.DONE:
                 return outcome, f"{wanted.target.short}: {words}"
         return Outcome.DONE, ""
-
-    def _once(self, wanted: Ensured) -> "asyncio.Task[tuple[Outcome, str]]":
-        ref = wanted.target
-        if ref not in self._under_way:
-            task = asyncio.ensure_future(self._made(wanted))
-            self._under_way[ref] = task
-            task.add_done_callback(lambda done: self._over(ref, done))
-        return self._under_way[ref]
-
-    def _over(self, ref: Ref, done: "asyncio.Task[tuple[Outcome, str]]") -> None:
-        self._under_way.pop(ref, None)
-        if not done.cancelled():
-            done.exception()  # whoever waited has heard of it
 
     async def _made(self, wanted: Ensured) -> tuple[Outcome, str]:
         ref = wanted.target

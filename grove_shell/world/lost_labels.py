@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.keys import GROVE
-from grove_core.resources.ownership import controller_in
+from grove_core.resources.ownership import Controller, controller_in
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.genuine import is_shown_by, says_gone
 from grove_shell.client.kinds import KINDS
@@ -46,7 +46,7 @@ class LostLabels:
         label = label_missing(ref.kind, raw)
         if not label:
             return raw
-        if not is_of_grove(raw):
+        if not is_of_grove(controller_in(raw)):
             return None
         try:
             return await self._given_back(ref, raw, label)
@@ -84,6 +84,6 @@ def label_missing(kind: str, raw: Mapping[str, Any]) -> dict[str, str]:
     return {label: text}
 
 
-def is_of_grove(raw: Mapping[str, Any]) -> bool:
-    """Whether its controller is an object of Grove's API."""
-    return controller_in(raw).api_version == GROVE
+def is_of_grove(owner: Controller) -> bool:
+    """Whether a controller is an object of Grove's API."""
+    return owner.api_version == GROVE

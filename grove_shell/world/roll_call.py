@@ -56,7 +56,7 @@ class RollCall:
         """Call nobody yet; who is met gets its label back by ``writes`` and stands on ``shelves`` then (OP-018)."""
         self._api, self._shelves, self._writes = api, shelves, writes
         self._rolls: dict[str, Roll] = {}
-        self._calls, self._meetings = Joined[Roll](), Joined[Unreachable | None]()
+        self._calls, self._meetings = Joined[Roll](), Joined[None]()
         self._doubts = Counter[str]()
 
     def before(self, attempt: Trial) -> Trial:
@@ -147,24 +147,21 @@ class RollCall:
                 roll.strangers.clear()
             for raw in page.items:
                 owner = controller_in(raw)
-                if owner.kind == "PodClique" and is_of_grove(raw) and not self._shelves.knows(_POD, raw):
+                if owner.kind == "PodClique" and is_of_grove(owner) and not self._shelves.knows(_POD, raw):
                     roll.strangers[owner.uid].append(raw)
 
     async def _meet(self, raw: Mapping[str, Any], strangers: list[Mapping[str, Any]]) -> Unreachable | None:
         """Take a pod in, unless it was heard of meanwhile, and it is a stranger no more; or what came between."""
         ref = Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"])
         if not self._shelves.knows(_POD, raw) or self._shelves.find(ref) is None:
-            fault = await self._meetings.once(raw["metadata"]["uid"], partial(self._taken_in, ref))
-            if fault is not None:
+            try:
+                await self._meetings.once(raw["metadata"]["uid"], partial(self._take_in, ref))
+            except Unreachable as fault:
                 return fault
         if raw in strangers:  # somebody else may have met it too
             strangers.remove(raw)
         return None
 
-    async def _taken_in(self, ref: Ref) -> Unreachable | None:
-        try:
-            if await self._writes.look_at(ref) and self._shelves.find(ref) is None:
-                return Undecided(f"{ref.short} is there, and cannot be read or counts as gone")
-        except Unreachable as fault:
-            return fault
-        return None
+    async def _take_in(self, ref: Ref) -> None:
+        if await self._writes.look_at(ref) and self._shelves.find(ref) is None:
+            raise Undecided(f"{ref.short} is there, and cannot be read or counts as gone")

@@ -153,16 +153,15 @@ class Writes:
         What was made and is not followed is not there for any watch, so it has to be tried again; all else is done, and
         the watch tells that it went out of sight.
         """
-        if says_done(answer, step.target):
-            try:
-                is_there = await self._take_in(step.target, answer)
-            except Unreachable as fault:
-                if isinstance(step.action, Make):
-                    return Attempt(step, Outcome.UNREACHABLE, str(fault))
-            else:
-                if isinstance(step.action, Make) and not is_there:
-                    return Attempt(step, Outcome.CONFLICT, _WENT)
-        return Attempt(step, *judged(answer, step.target))
+        outcome = judged(answer, step.target)
+        if not says_done(answer, step.target):
+            return Attempt(step, *outcome)
+        try:
+            is_there = await self._take_in(step.target, answer)
+            unmade = (Outcome.CONFLICT, _WENT)
+        except Unreachable as fault:
+            is_there, unmade = False, (Outcome.UNREACHABLE, str(fault))
+        return Attempt(step, *(outcome if is_there or not isinstance(step.action, Make) else unmade))
 
     async def _make(self, step: Step, action: Make, unless: Unless) -> Attempt:
         if isinstance(action, Create):
@@ -197,8 +196,7 @@ class Writes:
         if not is_shown_by(answer, step.target):
             return Attempt(step, *judged(answer, step.target))
         raw = answer.json()
-        if not label_missing(step.target.kind, raw):  # who has it not is looked at before it is labelled
-            await self._take_in(step.target, answer)
+        is_there = not label_missing(step.target.kind, raw) and await self._take_in(step.target, answer)
         found, wanted = (
             read_identity(Fields(one, "", []), step.target.api_version, step.target.kind, None)
             for one in (raw, manifest)
@@ -208,8 +206,9 @@ class Writes:
             return Attempt(step, Outcome.REFUSED, f"{refusal.words}; it belongs to {holder}")
         if found["deleting"]:
             return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
-        is_there = await self._take_in(step.target, answer)
-        return Attempt(step, Outcome.DONE) if is_there else Attempt(step, Outcome.CONFLICT, _WENT)
+        if is_there or await self._take_in(step.target, answer):  # whose it is was asked before it is labelled
+            return Attempt(step, Outcome.DONE)
+        return Attempt(step, Outcome.CONFLICT, _WENT)
 
     async def _apply(self, target: Ref, action: Apply) -> Answer:
         """Fields of a pod are its gates: opening one twice is no harm, and pods change all the time."""

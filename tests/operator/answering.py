@@ -24,19 +24,25 @@ def not_found(request: web.Request) -> web.Response:
 
 
 @asynccontextmanager
+async def listening(answer: Answer, *, patience: float = 60.0) -> AsyncIterator[str]:
+    """Where a server is with this answer to everything; at its end it waits so many seconds for whom it answers."""
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(application, shutdown_timeout=patience)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+@asynccontextmanager
 async def asked(
     answer: Answer, *, in_flight: int = 32, token: Token = no_token, observer: Observer | None = None
 ) -> AsyncIterator[Api]:
-    """A client of a server with this answer to everything."""
-    application = web.Application()
-    application.router.add_route("*", "/{path:.*}", answer)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    server = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    try:
+    """A client of such a server."""
+    async with listening(answer) as server:
         way = Connection(server=server, tls=None, token=token)
         async with Api(way, in_flight=in_flight, observer=observer) as api:
             yield api
-    finally:
-        await runner.cleanup()

@@ -13,7 +13,7 @@ from grove_shell.client.kinds import KINDS
 from grove_shell.operator.process import Process
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.world.sights import TEMPLATE_KIND
-from tests.operator.answering import no_token, not_found
+from tests.operator.answering import listening, no_token, not_found
 from tests.operator.test_depth import listed, template, written
 
 PLURALS = {kind.plural: kind.kind for kind in KINDS.values()}
@@ -35,26 +35,21 @@ def test_op100_an_operator_begins_beside_it_and_tells_who_asks() -> None:
     out, stop = io.StringIO(), asyncio.Event()
 
     async def ready() -> str:
-        application = web.Application()
-        application.router.add_route("*", "/{path:.*}", answer)
-        runner = web.AppRunner(application, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        way = Connection(server=f"http://127.0.0.1:{runner.addresses[0][1]}", tls=None, token=no_token)
         told = OperatorSettings()
         serving = told.serving.model_copy(update={"host": "127.0.0.1", "port": 0})
         settings = told.model_copy(update={"serving": serving})
-        running = asyncio.create_task(
-            Process(connection=way, settings=settings, watching=True, out=out, stop=stop).run()
-        )
-        async with asyncio.timeout(20), aiohttp.ClientSession() as session:
-            while "caches are filled" not in out.getvalue():  # noqa: ASYNC110 - a log tells nobody
-                await asyncio.sleep(0.02)
-            port = json.loads(out.getvalue().splitlines()[0])["port"]
-            words = await (await session.get(f"http://127.0.0.1:{port}/readyz")).text()
-        stop.set()
-        await running
-        await runner.cleanup()
+        async with listening(answer, patience=0.1) as server:
+            way = Connection(server=server, tls=None, token=no_token)
+            running = asyncio.create_task(
+                Process(connection=way, settings=settings, watching=True, out=out, stop=stop).run()
+            )
+            async with asyncio.timeout(20), aiohttp.ClientSession() as session:
+                while "caches are filled" not in out.getvalue():  # noqa: ASYNC110 - a log tells nobody
+                    await asyncio.sleep(0.02)
+                port = json.loads(out.getvalue().splitlines()[0])["port"]
+                words = await (await session.get(f"http://127.0.0.1:{port}/readyz")).text()
+            stop.set()
+            await running
         return words
 
     first, told = asyncio.run(ready()).splitlines()

@@ -14,7 +14,7 @@ from grove_shell.client.kinds import KINDS
 from grove_shell.operator.process import Process
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.world import roll_call
-from tests.operator.answering import no_token, not_found
+from tests.operator.answering import listening, no_token, not_found
 from tests.operator.missing_labels import a_clique
 
 PLURALS: Final = {kind.plural: kind for kind in KINDS.values()}
@@ -59,19 +59,14 @@ def called(*, elects: bool, waits: str = "") -> int:
     told = {"leaderElection": {"enabled": elects}, "serving": {"host": "127.0.0.1", "port": 0}}
 
     async def scenario() -> None:
-        application = web.Application()
-        application.router.add_route("*", "/{path:.*}", cluster.answer)
-        runner = web.AppRunner(application, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        way = Connection(server=f"http://127.0.0.1:{runner.addresses[0][1]}", tls=None, token=no_token)
-        settings = OperatorSettings.model_validate(told)
-        running = asyncio.create_task(Process(connection=way, settings=settings, out=io.StringIO(), stop=stop).run())
-        await asyncio.sleep(0.5)
-        assert not running.done()
-        stop.set()
-        await running
-        await runner.cleanup()
+        async with listening(cluster.answer, patience=0.1) as server:
+            way, settings = Connection(server, None, no_token), OperatorSettings.model_validate(told)
+            process = Process(connection=way, settings=settings, out=io.StringIO(), stop=stop)
+            running = asyncio.create_task(process.run())
+            await asyncio.sleep(0.5)
+            assert not running.done()
+            stop.set()
+            await running
 
     with mock.patch.object(roll_call, "_PAUSE", 0.01):
         asyncio.run(scenario())

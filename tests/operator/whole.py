@@ -11,7 +11,7 @@ from typing import IO, Any
 from aiohttp import web
 
 from tests.command_line.process import GROVE, ROOT
-from tests.operator.answering import not_found
+from tests.operator.answering import listening, not_found
 
 Json = dict[str, Any]
 
@@ -66,18 +66,13 @@ class EmptyCluster:
     @asynccontextmanager
     async def served(self, folder: Path) -> AsyncIterator[Path]:
         """Where the kubeconfig is."""
-        application = web.Application()
-        application.router.add_route("*", "/{path:.*}", self.answer)
-        runner = web.AppRunner(application, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        path = folder / "kubeconfig"
-        path.write_text(json.dumps(kubeconfig(f"http://127.0.0.1:{runner.addresses[0][1]}")), encoding="utf-8")
-        try:
-            yield path
-        finally:
-            self.end.set()
-            await runner.cleanup()
+        async with listening(self.answer, patience=0.1) as server:
+            path = folder / "kubeconfig"
+            path.write_text(json.dumps(kubeconfig(server)), encoding="utf-8")
+            try:
+                yield path
+            finally:
+                self.end.set()
 
 
 def kubeconfig(server: str) -> Json:
