@@ -12,6 +12,7 @@ import aiohttp
 from grove_shell.client.answer import OK, SERVER_FAULT, TOO_MANY, Answer, pause_in
 from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import Connection
+from grove_shell.client.connector import Connector
 
 JSON: Final = "application/json"
 MERGE: Final = "application/merge-patch+json"
@@ -78,15 +79,13 @@ class Api:
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
-        # Watches hold a connection each, so there is no limit. To look at the environment costs two hops a request.
-        connector = aiohttp.TCPConnector(limit=0, ssl=self.connection.tls or True)
         last_moment = aiohttp.TraceConfig()
         last_moment.on_request_headers_sent.append(self._about_to_send)
         last_moment.on_request_chunk_sent.append(self._about_to_send)  # others may have had their turn since
         self._session = aiohttp.ClientSession(
             f"{self.connection.server}/",  # it may be behind a path, which what is asked for is joined to
-            connector=connector,
-            trust_env=False,
+            connector=Connector(self.connection.tls),
+            trust_env=False,  # to look at the environment costs two hops a request
             headers={"User-Agent": self._agent},
             trace_configs=[last_moment],
         )

@@ -1,0 +1,107 @@
+"""Somebody who reads nothing any more, not even that he is left."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import Final
+
+import pytest
+import trustme
+
+from grove_shell.client.api import Api
+from grove_shell.client.connection import Connection
+from tests.operator.answering import no_token
+
+NOTHING: Final = b""
+HEADERS: Final = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+WHOLE: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+PATIENCE: Final = 10.0
+
+
+class Deaf:
+    """Takes one request, says what it was told to say, and then neither reads nor closes."""
+
+    def __init__(self, authority: trustme.CA, said: bytes) -> None:
+        """Listen where the system says."""
+        self._tls, self._said = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), said
+        authority.issue_cert("127.0.0.1").configure_cert(self._tls)
+        self._door = socket.create_server(("127.0.0.1", 0))
+        self.port = int(self._door.getsockname()[1])
+        self._connection: socket.socket | None = None
+
+    def serve(self) -> None:
+        """Until the request is there, and answered."""
+        taken, _ = self._door.accept()
+        self._connection = self._tls.wrap_socket(taken, server_side=True)
+        self._connection.recv(65536)
+        self._connection.sendall(self._said)
+
+    def is_left(self) -> bool:
+        """Whether the other side closed, whatever TLS says to that; waits for it."""
+        assert self._connection is not None
+        with socket.fromfd(self._connection.fileno(), socket.AF_INET, socket.SOCK_STREAM) as bare:
+            bare.settimeout(PATIENCE)
+            try:
+                while bare.recv(65536):
+                    pass
+            except ConnectionError:
+                return True
+            except TimeoutError:
+                return False
+            return True
+
+    def close(self) -> None:
+        """The test is over."""
+        for one in (self._connection, self._door):
+            if one is not None:
+                one.close()
+
+
+@asynccontextmanager
+async def deaf(said: bytes) -> AsyncIterator[tuple[Deaf, Connection, asyncio.Future[None]]]:
+    """Somebody, the way to him, and when he is done."""
+    authority, ours = trustme.CA(), ssl.create_default_context()
+    authority.configure_trust(ours)
+    somebody = Deaf(authority, said)
+    served = asyncio.ensure_future(asyncio.to_thread(somebody.serve))
+    try:
+        yield somebody, Connection(server=f"https://127.0.0.1:{somebody.port}", tls=ours, token=no_token), served
+        await served
+    finally:
+        somebody.close()
+
+
+async def watched(api: Api) -> None:
+    async for _ in api.lines("/api/v1/pods", {}):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        (watched, HEADERS),
+        (watched, NOTHING),
+        (partial(Api.request, method="GET", path="/api"), HEADERS),
+        (partial(Api.request, method="GET", path="/api"), NOTHING),
+        (partial(Api.request, method="GET", path="/api"), WHOLE),
+    ],
+    ids=["a watch", "a watch in vain", "half an answer", "no answer", "an answer"],
+)
+def test_op108_who_leaves_hangs_up(what: Callable[[Api], Awaitable[object]], said: bytes) -> None:
+    """Whoever breaks off what he asked for and leaves lets no connection go on, though nobody says farewell to him."""
+
+    async def left() -> bool:
+        async with deaf(said) as (somebody, way, served):
+            async with Api(way) as api:
+                asking = asyncio.ensure_future(what(api))
+                await served
+                await asyncio.sleep(0.1)
+                asking.cancel()
+                with suppress(asyncio.CancelledError):
+                    await asking
+            return await asyncio.to_thread(somebody.is_left)
+
+    assert asyncio.run(left())
