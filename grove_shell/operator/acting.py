@@ -89,7 +89,7 @@ class ClusterActing:
         doubts: list[str] = []
         for ref, raw in lost:
             try:
-                found = await self._writes.labels.followed(ref, raw)
+                found = await self._writes.followed(ref, raw)
             except Unreachable as fault:
                 return [*doubts, str(fault)]
             if found is not None:

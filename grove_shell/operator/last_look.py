@@ -11,7 +11,6 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
 from grove_core.plan.plan import Plan
 from grove_core.resources.ownership import clique_of_new
-from grove_core.resources.pod import Pod
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell import own_faults
 from grove_shell.world.sights import Sight
@@ -45,7 +44,7 @@ class LastLook:
         *,
         look: Callable[[], Sight | None],
         plan: Callable[[Sight], Plan],
-        pods: Callable[[str], Mapping[str, Pod]],
+        pods: Callable[[str], Mapping[str, str]],
     ) -> None:
         """Nothing was asked yet.
 
@@ -54,7 +53,7 @@ class LastLook:
             steps: of the round.
             look: what is known by then; None where the set is gone.
             plan: of that.
-            pods: by name, those that a PodClique of this uid has by then.
+            pods: uids by name of those that a PodClique of this uid has by then, be they read or not.
         """
         self._before = before
         self._look = look
@@ -89,7 +88,7 @@ class LastLook:
             before = self._before.pods_of.get(clique, ()) if isinstance(self._before, Snapshot) else ()
             self._known[clique] = {pod.uid for pod in before}
         known = self._known[clique]
-        strangers = [name for name, pod in self._pods(clique).items() if not (pod.uid in known or name in self._made)]
+        strangers = [name for name, uid in self._pods(clique).items() if not (uid in known or name in self._made)]
         return f"Pod/{min(strangers)} is there, and was not known" if strangers else None
 
     def _judge(self) -> None:

@@ -1,14 +1,14 @@
 """Who lost the label by which it is followed gets it back before it is taken in: nobody would tell its end (OP-018)."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Outcome
 from grove_core.resources.keys import GROVE
 from grove_core.resources.ownership import Controller, controller_in
-from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.api import Api
 from grove_shell.client.genuine import is_shown_by, says_gone
 from grove_shell.client.kinds import KINDS
 from grove_shell.world.answers import Undecided, doubt_of, judged
@@ -19,18 +19,24 @@ _LABELLED: Final = frozenset({"Pod", "Service", "HorizontalPodAutoscaler", "Reso
 _AGAIN: Final = 10.0
 
 
-class LostLabels:
-    """Gives them back; it remembers for a moment whom, for somebody may take one again as soon as it is there.
+class _Tried(NamedTuple):
+    """When a label was given back or refused, and what is said to whoever would give it back again."""
 
-    Attributes:
-        in_vain: how often in a namespace somebody did not get it.
+    at: float
+    words: str
+    outcome: Outcome
+
+
+class LostLabels:
+    """Gives them back; it remembers for a moment what came of it, for the next try would come to the same.
+
+    Somebody may take a label as soon as it is there, or let nobody give it.
     """
 
     def __init__(self, api: Api) -> None:
         """Nobody got one yet."""
-        self.in_vain = Counter[str]()
         self._api = api
-        self._given_at: dict[str, float] = {}  # by uid, the oldest first
+        self._tried: dict[str, _Tried] = {}  # by uid, the oldest first
 
     async def followed(self, ref: Ref, raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """An object as it is once it has its label; None where it is gone by then, or is none of Grove's.
@@ -41,39 +47,43 @@ class LostLabels:
 
         Raises:
             Unreachable: there was no answer.
-            Undecided: it could not be given back, or was a moment ago.
+            Undecided: it could not be given back, or that was tried a moment ago.
         """
         label = label_missing(ref.kind, raw)
         if not label:
             return raw
         if not is_of_grove(controller_in(raw)):
             return None
-        try:
-            return await self._given_back(ref, raw, label)
-        except Unreachable:
-            self.in_vain[ref.namespace] += 1
-            raise
+        self._forget()
+        if (tried := self._tried.get(raw["metadata"]["uid"])) is not None:
+            raise Undecided(tried.words, tried.outcome)
+        return await self._given_back(ref, raw, label)
 
     async def _given_back(self, ref: Ref, raw: Mapping[str, Any], label: Mapping[str, str]) -> Mapping[str, Any] | None:
         lost = f"{ref.short} lost its label {next(iter(label))}"
         guard = Guard(raw["metadata"]["uid"], raw["metadata"]["resourceVersion"])
-        if self._has_given(guard.uid):
-            raise Undecided(f"{lost} again, a moment after it got it back")
         answer = await patched(self._api, ref, {"metadata": {"labels": label}}, guard)
         if says_gone(answer, ref):
             return None
         if not is_shown_by(answer, ref):
-            raise doubt_of(answer, ref, f"{lost}: {judged(answer, ref)[1]}")
+            outcome, why = judged(answer, ref)
+            if outcome is Outcome.REFUSED:
+                self._remember(guard.uid, f"{lost}: {why}", outcome)
+            raise doubt_of(answer, ref, f"{lost}: {why}")
         if label_missing(ref.kind, answer.json()):
-            raise Undecided(f"{lost}: it was taken again at once")
-        self._given_at[guard.uid] = asyncio.get_running_loop().time()
+            self._remember(guard.uid, words := f"{lost}: it was taken again at once")
+            raise Undecided(words)
+        self._remember(guard.uid, f"{lost} again, a moment after it got it back")
         return answer.json()
 
-    def _has_given(self, uid: str) -> bool:
+    def _remember(self, uid: str, words: str, outcome: Outcome = Outcome.UNREACHABLE) -> None:
+        """What whoever asks in the next moments is told."""
+        self._tried[uid] = _Tried(asyncio.get_running_loop().time(), words, outcome)
+
+    def _forget(self) -> None:
         since = asyncio.get_running_loop().time() - _AGAIN
-        while self._given_at and next(iter(self._given_at.values())) <= since:
-            del self._given_at[next(iter(self._given_at))]
-        return uid in self._given_at
+        while self._tried and next(iter(self._tried.values())).at <= since:
+            del self._tried[next(iter(self._tried))]
 
 
 def label_missing(kind: str, raw: Mapping[str, Any]) -> dict[str, str]:

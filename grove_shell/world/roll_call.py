@@ -29,6 +29,7 @@ Trial: TypeAlias = Callable[[Step], Awaitable[Attempt]]
 
 _POD: Final = "Pod"
 _PAUSE: Final = 30.0
+_SIDE_BY_SIDE: Final = 8
 _PODS: Final = replace(KINDS[_POD], metadata_only=True)
 
 
@@ -40,13 +41,11 @@ class Roll:
         as_of: how many reasons there had been for it when it began.
         silence: why it came to nothing; else empty.
         strangers: uid of a PodClique -> its pods of which nobody had told, as they were.
-        unlucky: uids of those who were met in vain when everybody was looked for last; they are looked for last.
     """
 
     as_of: int
     silence: str = ""
     strangers: defaultdict[str, list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))
-    unlucky: set[str] = field(default_factory=set)
 
 
 class RollCall:
@@ -57,17 +56,19 @@ class RollCall:
         self._api, self._shelves, self._writes = api, shelves, writes
         self._rolls: dict[str, Roll] = {}
         self._calls, self._meetings = Joined[Roll](), Joined[None]()
-        self._doubts = Counter[str]()
+        self._unanswered = Counter[str]()
+        self._in_vain: dict[str, dict[str, None]] = {}  # uids by namespace, who was met the longest ago first
 
     def before(self, attempt: Trial) -> Trial:
         """The same trial, once all pods are known that a PodClique has for which one is to be made."""
 
         async def tried(step: Step) -> Attempt:
             clique, namespace = clique_of_new(step), step.target.namespace
-            words = await self._doubt(namespace, clique) if clique else ""
-            answer = Attempt(step, Outcome.UNREACHABLE, words) if words else await attempt(step)
-            if clique and answer.outcome is Outcome.UNREACHABLE:  # it may be there, or somebody is not followed yet
-                self._doubts[namespace] += 1
+            if clique and (words := await self._doubt(namespace, clique)):
+                return Attempt(step, Outcome.UNREACHABLE, words)
+            answer = await attempt(step)
+            if clique and answer.outcome is Outcome.UNREACHABLE:
+                self._unanswered[namespace] += 1
             return answer
 
         return tried
@@ -75,34 +76,54 @@ class RollCall:
     async def run(self, leads: Callable[[], bool], told: Callable[[str], None]) -> None:
         """Call whatever namespace has to be called, twice in a minute, until cancelled (OP-107).
 
-        A PodClique that has enough pods without one that went out of sight makes none, and so asks nobody.
+        A PodClique that has enough pods without one that went out of sight makes none, and so asks nobody. A few
+        namespaces at a time: in one of them each answer may take long.
 
         Args:
             leads: whether this process is to act.
             told: of a fault of ours, which keeps no other namespace waiting.
         """
-        while True:
-            await asyncio.sleep(_PAUSE)
-            namespaces = self._shelves.namespaces()
-            for gone in self._rolls.keys() - namespaces:
-                del self._rolls[gone]
-            for namespace in namespaces:
-                try:
-                    if leads():
-                        await self._call_all(namespace)
-                except Exception as fault:  # noqa: BLE001 - it is tried again, and the process goes on (OP-027)
-                    told(own_faults.told(fault))
+        turns = asyncio.Semaphore(_SIDE_BY_SIDE)
 
-    async def _call_all(self, namespace: str) -> None:
-        """One pod that stays out of sight hides no other; where the server is not well it is the last the next time."""
+        async def look(namespace: str) -> None:
+            try:
+                async with turns:
+                    await self._call_all(namespace, leads)
+            except Exception as fault:  # noqa: BLE001 - it is tried again, and the process goes on (OP-027)
+                told(own_faults.told(fault))
+
+        async with asyncio.TaskGroup() as looks:
+            under_way: dict[str, asyncio.Task[None]] = {}
+            while True:
+                await asyncio.sleep(_PAUSE)
+                namespaces = self._shelves.namespaces()
+                for gone in self._rolls.keys() - namespaces:
+                    del self._rolls[gone]
+                    self._in_vain.pop(gone, None)
+                under_way = {namespace: task for namespace, task in under_way.items() if not task.done()}
+                for namespace in namespaces:
+                    if namespace not in under_way:
+                        under_way[namespace] = looks.create_task(look(namespace))
+
+    async def _call_all(self, namespace: str, leads: Callable[[], bool]) -> None:
+        """One pod that stays out of sight hides no other.
+
+        Where the server is not well it stops at one; whoever was met in vain comes after the others the next time, the
+        longest ago first.
+        """
+        if not leads():
+            return
         roll = await self._roll_of(namespace)
-        everybody = [(raw, found) for found in roll.strangers.values() for raw in found]
-        everybody.sort(key=lambda one: one[0]["metadata"]["uid"] in roll.unlucky)
-        for raw, strangers in everybody:
-            fault = await self._meet(raw, strangers)
+        everybody = {raw["metadata"]["uid"]: (raw, found) for found in roll.strangers.values() for raw in found}
+        before = self._in_vain.get(namespace, {})
+        in_vain = self._in_vain[namespace] = dict.fromkeys(uid for uid in before if uid in everybody)
+        for uid in (*(uid for uid in everybody if uid not in in_vain), *in_vain):
+            if not leads():
+                return
+            fault = await self._meet(*everybody[uid])
+            in_vain.pop(uid, None)
             if fault is not None:
-                self._doubts[namespace] += 1
-                roll.unlucky.add(raw["metadata"]["uid"])
+                in_vain[uid] = None
             if not isinstance(fault, Undecided | None):
                 return
 
@@ -125,17 +146,14 @@ class RollCall:
 
     def _reasons(self, namespace: str) -> int:
         """How often there was reason to call it (again)."""
-        in_vain = self._writes.labels.in_vain[namespace]
-        return self._shelves.out_of_sight(namespace) + self._doubts[namespace] + in_vain
+        unfollowed = self._writes.unfollowed[namespace]
+        return self._shelves.out_of_sight(namespace) + self._unanswered[namespace] + unfollowed
 
     async def _call(self, namespace: str) -> Roll:
         """What came to nothing is called again."""
         roll = Roll(self._reasons(namespace))
         try:
             await self._list(namespace, roll)
-            if namespace in self._rolls:
-                strangers = {raw["metadata"]["uid"] for found in roll.strangers.values() for raw in found}
-                roll.unlucky |= strangers & self._rolls[namespace].unlucky
             self._rolls[namespace] = roll
         except (Unreachable, NotListed) as fault:
             roll.silence = f"who is there could not be asked: {fault}"
@@ -153,7 +171,7 @@ class RollCall:
     async def _meet(self, raw: Mapping[str, Any], strangers: list[Mapping[str, Any]]) -> Unreachable | None:
         """Take a pod in, unless it was heard of meanwhile, and it is a stranger no more; or what came between."""
         ref = Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"])
-        if not self._shelves.knows(_POD, raw) or self._shelves.find(ref) is None:
+        if not self._shelves.knows(_POD, raw):
             try:
                 await self._meetings.once(raw["metadata"]["uid"], partial(self._take_in, ref))
             except Unreachable as fault:

@@ -16,7 +16,6 @@ from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, Served
 from grove_core.resources.owned import Owned
 from grove_core.resources.ownership import Controller
-from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.topology_use import SET_KIND, User
@@ -68,10 +67,16 @@ class Sights:
         """Whether an object of this uid went, as far as was heard, and did not come back to sight."""
         return uid in self._news
 
-    def pods_of(self, home: Home, clique: str) -> Mapping[str, Pod]:
-        """By name, the pods of a set that a PodClique of this uid controls."""
+    def pods_of(self, home: Home, clique: str) -> Mapping[str, str]:
+        """The uids by name of the pods of a set that a PodClique of this uid controls, be they read or not."""
         house = self._houses.get(home)
-        return {} if house is None else house.pods.get(clique, {})
+        if house is None:
+            return {}
+        pods = {name: pod.uid for name, pod in house.pods.get(clique, {}).items()}
+        for address in house.broken:
+            if address[0] == "Pod" and (where := self._places["Pod"][address]).controller == clique:
+                pods[address[2]] = where.uid
+        return pods
 
     def knows(self, kind: str, raw: Mapping[str, Any]) -> bool:
         """Whether an object is among those that are there, in whatever version."""

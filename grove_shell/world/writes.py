@@ -4,6 +4,7 @@ A creation is a POST, a change a patch of exactly the fields that differ, a stat
 writer (specs/decisions/0010). All but creations are aimed at the version that was judged.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final, Protocol, assert_never
@@ -65,12 +66,13 @@ class Writes:
     """Tries steps on an API server.
 
     Attributes:
-        labels: by which it is followed what answers show.
+        unfollowed: how often in a namespace somebody was met who is not followed.
     """
 
     def __init__(self, api: Api, shelves: Shelving) -> None:
         """Write nothing yet; answers will be taken in on ``shelves``."""
-        self.labels = LostLabels(api)
+        self.unfollowed = Counter[str]()
+        self._labels = LostLabels(api)
         self._api = api
         self._shelves = shelves
 
@@ -98,17 +100,30 @@ class Writes:
             Unreachable: there was no answer.
             Undecided: the answer neither shows it nor says that it is gone (OP-066), or it is not followed (OP-018).
         """
+        before = self._shelves.find(ref)
         answer = await self._api.request("GET", path_of(ref))
         if is_shown_by(answer, ref):
-            raw = await self.labels.followed(ref, answer.json())
+            raw = await self._labels.followed(ref, answer.json())
             if raw is not None:
                 self._shelves.put(ref.kind, raw)
                 return True
         elif not says_gone(answer, ref):
             raise doubt_of(answer, ref, f"{ref.short}: {answer.words}")
-        if (found := self._shelves.find(ref)) is not None:
-            self._shelves.drop(ref.kind, _stub(ref, Guard(found.uid, "")), asked=True)
+        if before is not None:  # whoever has the name by now may have come after the answer
+            self._shelves.drop(ref.kind, _stub(ref, Guard(before.uid, "")), asked=True)
         return False
+
+    async def followed(self, ref: Ref, raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """An object that was met and has to be followed; None where it is gone or none of Grove's (OP-018).
+
+        Raises:
+            Unreachable: it is not followed, and the pods of its namespace have to be asked for (OP-106).
+        """
+        try:
+            return await self._labels.followed(ref, raw)
+        except Unreachable:
+            self.unfollowed[ref.namespace] += 1
+            raise
 
     async def stands(self, ref: Ref, guard: Guard) -> bool:
         """Whether the server still has an object as it was judged; what it has is taken in."""
@@ -249,7 +264,7 @@ class Writes:
         """The object as it is now, once it is followed (OP-018), or the word that it is gone; whether it is there."""
         raw = answer.json()
         if raw.get("kind") == target.kind:
-            found = await self.labels.followed(target, raw)
+            found = await self.followed(target, raw)
             if found is None:
                 return False
             self._shelves.put(target.kind, found)

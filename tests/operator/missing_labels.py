@@ -57,7 +57,9 @@ class Server:
     Attributes:
         silent: how many lists it still leaves without an answer.
         forbids: which pods it lets nobody label.
+        undoes: of which pods it takes the label as it is given.
         fails: of which pods it is not able to say.
+        hangs: in which namespaces it answers no list yet.
         cuts: whether it leaves who labels one without an answer.
         finds: whether it has what is to be deleted.
         loses: whether the answer that a pod was made gets lost.
@@ -69,11 +71,13 @@ class Server:
         self.lists: list[str] = []
         self.labelled: list[str] = []
         self.looked_at: list[str] = []
-        self.patched = 0
+        self.tried: list[str] = []
         self.made: list[str] = []
         self.silent = 0
         self.forbids: set[str] = set()
+        self.undoes: set[str] = set()
         self.fails: set[str] = set()
+        self.hangs: set[str] = set()
         self.cuts = False
         self.finds = True
         self.loses = False
@@ -83,7 +87,9 @@ class Server:
         _, name = request.path.rsplit("/", 1)
         if request.method == "GET" and name in PLURALS:
             a_call = "PartialObjectMetadata" in request.headers["Accept"]
-            return self._called(request) if a_call else web.json_response({**A_LIST, "items": []})
+            answer = self._called(request) if a_call else web.json_response({**A_LIST, "items": []})
+            await until(lambda: request.path.split("/")[-2] not in self.hangs)
+            return answer
         if request.method == "GET":
             self.looked_at.append(name)
         if request.method == "GET" and name in self.pods:
@@ -121,12 +127,14 @@ class Server:
         return web.json_response({**A_LIST, "kind": "PartialObjectMetadataList", "items": items})
 
     async def _labels(self, name: str, request: web.Request) -> web.Response:
-        self.patched += 1
+        self.tried.append(name)
         body = await request.json()
         if self.cuts:
             cut(request)
         if name in self.forbids:
             return web.json_response({"kind": "Status", "message": "no labels here"}, status=403)
+        if name in self.undoes:
+            return web.json_response(self.pods[name])
         if name in self.fails:
             return web.json_response({"kind": "Status", "message": "failed calling webhook"}, status=500)
         if name not in self.pods:
@@ -137,6 +145,12 @@ class Server:
         self.labelled.append(name)
         meta |= {"labels": FOLLOWED, "resourceVersion": str(int(meta["resourceVersion"]) + 1)}
         return web.json_response(self.pods[name])
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for what happens on the server."""
+    while not holds():  # noqa: ASYNC110 - it tells nobody
+        await asyncio.sleep(0.01)
 
 
 def cut(request: web.Request) -> None:

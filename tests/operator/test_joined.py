@@ -1,6 +1,7 @@
 """Work that several want at once is done once, whoever of them gives up (OP-106)."""
 
 import asyncio
+import gc
 
 import pytest
 
@@ -30,6 +31,26 @@ def test_op106_who_gives_up_stops_nobody() -> None:
         return [*results, await joined.once("a", work)], begins
 
     assert asyncio.run(scenario()) == (["done"] * 4, 3)
+
+
+def test_op106_of_what_nobody_waits_for_any_more_nobody_is_told() -> None:
+    async def scenario() -> list[str]:
+        joined, told = Joined[str](), list[str]()
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, about: told.append(about["message"]))
+
+        async def breaks() -> str:
+            await asyncio.sleep(0)
+            raise KeyError("uid")
+
+        waiting = asyncio.ensure_future(joined.once("a", breaks))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        await asyncio.sleep(0)
+        gc.collect()
+        return told
+
+    assert asyncio.run(scenario()) == []
 
 
 def test_op106_what_was_not_to_be_expected_is_raised_and_it_may_be_done_again() -> None:

@@ -1,8 +1,10 @@
 """What comes late: after a list, after the end, after the one that has the name now. One order at a time."""
 
+import asyncio
 from typing import Final
 
 import pytest
+from aiohttp import web
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, topology_ref
@@ -10,6 +12,8 @@ from grove_core.resources.keys import GROVE
 from grove_shell.world import buried
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.topology_shelf import TopologyShelf
+from grove_shell.world.writes import Writes
+from tests.operator.answering import asked, not_found
 from tests.operator.shelved import NAMESPACE, Json
 from tests.property.resources.manifests import clique, owner
 
@@ -44,6 +48,30 @@ def knowing(*told: Json) -> Shelves:
 def shown(shelves: Shelves) -> tuple[str, str] | None:
     found = shelves.find(REF)
     return None if found is None else (found.uid, found.resource_version)
+
+
+def test_op085_one_that_came_after_the_question_is_not_what_was_not_found() -> None:
+    """The answer is true of the moment of the question: the one before was gone, and the next one not there yet."""
+
+    async def asked_for() -> tuple[str, str] | None:
+        shelves, found_nothing, may_arrive = knowing(ours("one", 9)), asyncio.Event(), asyncio.Event()
+
+        async def answer(request: web.Request) -> web.Response:
+            said = not_found(request)
+            found_nothing.set()
+            await may_arrive.wait()
+            return said
+
+        async with asked(answer) as api:
+            asking = asyncio.ensure_future(Writes(api, shelves).look_at(REF))
+            await found_nothing.wait()
+            shelves.drop(KIND, ours("one", 20))
+            shelves.put(KIND, ours("two", 21))
+            may_arrive.set()
+            assert not await asking
+        return shown(shelves)
+
+    assert asyncio.run(asked_for()) == ("two", "21")
 
 
 def test_op085_a_label_that_was_given_back_before_its_loss_was_told() -> None:

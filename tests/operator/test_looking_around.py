@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Final
 from unittest import mock
 
 import pytest
@@ -9,15 +10,19 @@ import pytest
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import CORE, GROVE, MANAGED_BY, OPERATOR
 from grove_shell.operator.acting import ClusterActing
-from grove_shell.world import roll_call
+from grove_shell.world import lost_labels, roll_call
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
 from tests.operator.answering import asked
-from tests.operator.missing_labels import FOLLOWED, Server, a_clique, a_pod, known
+from tests.operator.missing_labels import FOLLOWED, Server, a_clique, a_pod, known, until
+
+SELDOM: Final = 1.0
 
 
-def looked_around(server: Server, shelves: Shelves, meanwhile: Callable[[set[str]], Awaitable[None]]) -> list[str]:
-    """What looks for pods all the time, a hundred times a second; it leads while there is anything in a set.
+def looked_around(
+    server: Server, shelves: Shelves, meanwhile: Callable[[set[str]], Awaitable[None]], pause: float = 0.01
+) -> list[str]:
+    """What looks for pods all the time, with a pause between; it leads while there is anything in a set.
 
     Returns: which faults of ours were told.
     """
@@ -33,7 +38,7 @@ def looked_around(server: Server, shelves: Shelves, meanwhile: Callable[[set[str
             looking.cancel()
             await asyncio.wait([looking])
 
-    with mock.patch.object(roll_call, "_PAUSE", 0.01):
+    with mock.patch.object(roll_call, "_PAUSE", pause):
         asyncio.run(scenario())
     return told
 
@@ -65,9 +70,9 @@ def test_op107_what_comes_to_nothing_is_tried_again(trouble: str) -> None:
         server.forbids.clear()
         await asyncio.sleep(0.2)
 
-    looked_around(server, shelves, meanwhile)
+    with mock.patch.object(lost_labels, "_AGAIN", 0.05):
+        looked_around(server, shelves, meanwhile)
     assert server.labelled == ["llm-0-a-lost"]
-    assert len(server.lists) > 2
 
 
 def test_op107_one_that_stays_out_of_sight_hides_no_other() -> None:
@@ -91,11 +96,11 @@ def test_op107_while_nobody_answers_one_is_asked_for_at_a_time() -> None:
 
     async def meanwhile(leads: set[str]) -> None:
         leads.add("leads")
-        await asyncio.sleep(0.3)
+        await until(lambda: bool(server.tried))
+        await asyncio.sleep(SELDOM / 3)
 
-    looked_around(server, known(), meanwhile)
-    assert server.patched > 1
-    assert server.patched <= len(server.lists)
+    looked_around(server, known(), meanwhile, pause=SELDOM)
+    assert server.tried == ["llm-0-a-0"]
 
 
 @pytest.mark.parametrize(("version", "kind"), [("other.example/v1", "PodClique"), (GROVE, "Workload")])
@@ -131,17 +136,16 @@ def test_op107_a_fault_of_ours_ends_no_process_and_holds_up_no_other_namespace()
     assert server.labelled == ["llm-0-b-lost"]
 
 
-def test_op107_who_leads_no_more_in_the_middle_asks_nobody_else() -> None:
-    server, shelves = Server(), known()
-    shelves.put("PodClique", a_clique("aside", "aa"))
+def test_op107_who_leads_no_more_in_the_middle_looks_for_nobody_else() -> None:
+    server = Server(a_pod("llm-0-a-lost", "a", {}))
 
     async def meanwhile(leads: set[str]) -> None:
         server.asked_for = leads.clear
         leads.add("leads")
         await asyncio.sleep(0.2)
 
-    looked_around(server, shelves, meanwhile)
-    assert server.lists == ["aa"]
+    looked_around(server, known(), meanwhile)
+    assert (server.lists, server.looked_at) == (["ml"], [])
 
 
 def test_op107_of_a_namespace_that_is_empty_again_nothing_is_remembered() -> None:
@@ -169,14 +173,31 @@ def test_op107_who_loses_it_again_and_again_is_asked_for_seldom() -> None:
 
     async def meanwhile(leads: set[str]) -> None:
         leads.add("leads")
-        while len(server.lists) < 20:
-            await asyncio.sleep(0.01)
-            if server.labelled and (pod := server.pods["llm-0-a-lost"])["metadata"]["labels"]:
-                pod["metadata"] |= {"labels": {}, "resourceVersion": "9"}
-                shelves.drop("Pod", {**pod, "metadata": {**pod["metadata"], "labels": FOLLOWED}})
+        await until(lambda: bool(server.labelled))
+        pod = server.pods["llm-0-a-lost"]
+        pod["metadata"] |= {"labels": {}, "resourceVersion": "9"}
+        shelves.drop("Pod", {**pod, "metadata": {**pod["metadata"], "labels": FOLLOWED}})
+        await asyncio.sleep(0.3)
 
     looked_around(server, shelves, meanwhile)
-    assert server.labelled == ["llm-0-a-lost"]
+    assert server.tried == ["llm-0-a-lost"]
+    assert server.lists == ["ml", "ml"]
+
+
+@pytest.mark.req("OP-018")
+@pytest.mark.parametrize("trouble", ["forbids", "undoes"])
+def test_op107_who_does_not_get_it_is_asked_for_seldom(trouble: str) -> None:
+    """Nobody lists a namespace for one of whom it is known already."""
+    server = Server(a_pod("llm-0-a-lost", "a", {}))
+    getattr(server, trouble).add("llm-0-a-lost")
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await asyncio.sleep(0.3)
+
+    looked_around(server, known(), meanwhile)
+    assert server.tried == ["llm-0-a-lost"]
+    assert server.lists == ["ml"]
 
 
 def test_op107_of_what_is_of_no_set_nobody_is_called() -> None:
@@ -214,8 +235,38 @@ def test_op107_where_the_server_is_not_well_it_is_asked_once_at_a_time_and_anoth
 
     async def meanwhile(leads: set[str]) -> None:
         leads.add("leads")
-        await asyncio.sleep(0.4)
+        await until(lambda: len(server.tried) >= 8)
 
     looked_around(server, known(), meanwhile)
+    assert "".join(name[-1] for name in server.tried[:8]) == "01230101"
     assert server.labelled == ["llm-0-a-2", "llm-0-a-3"]
-    assert server.patched <= len(server.lists) + len(server.labelled)
+
+
+def test_op107_who_failed_the_longest_ago_is_the_first_of_those_who_did() -> None:
+    """When all have failed once, one that goes on failing keeps no other waiting."""
+    server = Server(*(a_pod(f"llm-0-a-{index}", "a", {}) for index in range(3)))
+    server.fails = {*server.pods}
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await until(lambda: {*server.tried} == server.fails)
+        server.fails = {"llm-0-a-0"}
+        await asyncio.sleep(0.3)
+
+    looked_around(server, known(), meanwhile)
+    assert server.labelled == ["llm-0-a-1", "llm-0-a-2"]
+
+
+def test_op107_a_namespace_that_is_slow_keeps_no_other_waiting() -> None:
+    server, shelves = Server(a_pod("llm-0-b-lost", "b", {})), known()
+    shelves.put("PodClique", a_clique("aside", "aa"))
+    server.hangs = {"aa"}
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await asyncio.sleep(0.3)
+        server.hangs.clear()
+
+    looked_around(server, shelves, meanwhile)
+    assert server.labelled == ["llm-0-b-lost"]
+    assert server.lists == ["aa", "ml"]

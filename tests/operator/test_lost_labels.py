@@ -100,7 +100,7 @@ def test_op018_while_it_cannot_be_followed_it_goes_out_of_sight() -> None:
 
     async def write(writes: Writes) -> None:
         assert (await tried(writes, opening())).outcome is Outcome.DONE
-        assert writes.labels.in_vain["ml"] == 1
+        assert writes.unfollowed["ml"] == 1
 
     written(server, shelves, write)
     is_lost_in_9(shelves)
@@ -191,7 +191,7 @@ def test_op018_what_was_made_and_is_not_followed_is_looked_for(status: int) -> N
         attempt = await tried(writes, Create(manifest()))
         assert attempt.outcome is Outcome.UNREACHABLE
         assert attempt.detail.startswith(f"Pod/{NAME} lost its label {MANAGED_BY}: ")
-        assert writes.labels.in_vain["ml"] == 1
+        assert writes.unfollowed["ml"] == 1
 
     written(server, shelves, write)
     assert shelves.find(REF) is None

@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Callable
+from unittest import mock
 
 import pytest
 from aiohttp import web
 
 from grove_core.kernel.steps import Attempt, Outcome
+from grove_shell.world import lost_labels
 from tests.operator.missing_labels import FOLLOWED, Server, Tried, a_pod, acted, known, outcomes
 
 
@@ -64,6 +66,30 @@ def test_op106_none_is_made_beside_one_that_cannot_be_read() -> None:
     assert not server.made
 
 
+@pytest.mark.parametrize("heard", ["by a watch", "by a call"])
+def test_op106_none_is_made_beside_one_that_cannot_be_read_and_came_in_the_middle_of_a_round(heard: str) -> None:
+    """Whoever looks around may have met it."""
+    broken = a_pod("llm-0-a-lost", "a", {} if heard == "by a call" else FOLLOWED)
+    broken["status"] = {"conditions": [{"type": "Ready", "status": "Maybe"}]}
+    server, shelves = Server(), known()
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        make = begin()
+        await make("llm-0-b-0", "b")
+        server.pods["llm-0-a-lost"] = broken
+        if heard == "by a call":
+            shelves.drop("Pod", server.pods["llm-0-b-0"])
+            await begin()("llm-0-a-9", "a")
+        else:
+            shelves.put("Pod", broken)
+        return [await make("llm-0-a-0", "a"), await begin()("llm-0-a-0", "a")]
+
+    attempts = acted(server, shelves, acts)
+    assert outcomes(attempts) == [Outcome.CONFLICT, Outcome.CONFLICT]
+    assert attempts[0].detail == "Pod/llm-0-a-lost is there, and was not known"
+    assert server.made == ["llm-0-b-0"]
+
+
 def test_op106_side_by_side_one_asks_for_all() -> None:
     server = Server(a_pod("llm-0-a-lost", "a", {}))
 
@@ -72,7 +98,7 @@ def test_op106_side_by_side_one_asks_for_all() -> None:
         return list(await asyncio.gather(*(make(f"llm-0-a-{index}", "a") for index in range(4))))
 
     assert outcomes(acted(server, known(), acts)) == [Outcome.CONFLICT] * 4
-    assert server.patched == 1
+    assert len(server.tried) == 1
 
 
 class Expiring(Server):
@@ -147,5 +173,7 @@ def test_op106_after_one_was_met_in_vain_all_are_asked_for_again() -> None:
         server.forbids.clear()
         return [first, refused, await begin()("llm-0-a-0", "a")]
 
-    assert outcomes(acted(server, known(), acts)) == [Outcome.DONE, Outcome.REFUSED, Outcome.CONFLICT]
+    with mock.patch.object(lost_labels, "_AGAIN", 0.0):
+        attempts = acted(server, known(), acts)
+    assert outcomes(attempts) == [Outcome.DONE, Outcome.REFUSED, Outcome.CONFLICT]
     assert server.lists == ["ml", "ml"]
