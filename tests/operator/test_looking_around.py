@@ -257,6 +257,24 @@ def test_op107_who_failed_the_longest_ago_is_the_first_of_those_who_did() -> Non
     assert server.labelled == ["llm-0-a-1", "llm-0-a-2"]
 
 
+def test_op107_a_few_namespaces_are_asked_for_at_a_time() -> None:
+    """Rounds have requests of their own."""
+    server, shelves = Server(), known()
+    server.hangs = {f"n{index:02}" for index in range(20)}
+    for namespace in server.hangs:
+        shelves.put("PodClique", a_clique("aside", namespace))
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await asyncio.sleep(0.3)
+        asked_for.extend(server.lists)
+        server.hangs.clear()
+
+    asked_for: list[str] = []
+    looked_around(server, shelves, meanwhile)
+    assert asked_for == ["ml", *(f"n{index:02}" for index in range(8))]
+
+
 def test_op107_a_namespace_that_is_slow_keeps_no_other_waiting() -> None:
     server, shelves = Server(a_pod("llm-0-b-lost", "b", {})), known()
     shelves.put("PodClique", a_clique("aside", "aa"))

@@ -128,12 +128,14 @@ class Going(Server):
     strips = False
     takes = False
     refuses = 0
+    patches = 0
 
     async def answer(self, request: web.Request) -> web.Response:
         if request.method == "POST" and self.strips:
             return web.json_response(self.pods[NAME], status=201)
         if request.method == "POST" and self.takes:
             return web.json_response({"kind": "Status", "reason": "AlreadyExists", "message": "taken"}, status=409)
+        self.patches += request.method == "PATCH"
         if request.method == "PATCH" and self.refuses:
             return web.json_response({"kind": "Status", "message": "not now"}, status=self.refuses)
         if request.method == "PATCH" and self.page:
@@ -153,6 +155,21 @@ def test_op018_who_went_meanwhile_needs_none() -> None:
     written(server, shelves, write)
     assert shelves.find(REF) is None
     assert not shelves.out_of_sight("ml"), "the server itself was asked"
+
+
+@pytest.mark.parametrize(("status", "tries"), [(403, 1), (422, 1), (409, 2), (500, 2)])
+def test_op018_what_was_no_refusal_is_tried_again_at_once(status: int, tries: int) -> None:
+    """It changed in the same moment, or the server could not say."""
+    server = Going(a_pod(NAME, "a", {}))
+    server.refuses = status
+
+    async def write(writes: Writes) -> None:
+        for _ in range(2):
+            with pytest.raises(Unreachable, match=f"^Pod/{NAME} lost its label {MANAGED_BY}: not now$"):
+                await writes.look_at(REF)
+
+    written(server, known(), write)
+    assert server.patches == tries
 
 
 @pytest.mark.req("OP-068")
