@@ -1,19 +1,24 @@
 """Connections to an API server, of which none outlives its session."""
 
 import asyncio
+import socket
 import ssl
+from contextlib import suppress
+from typing import Final
 from weakref import WeakSet
 
 import aiohttp
-from aiohttp.connector import Connection
-from aiohttp.tracing import Trace
+from aiohttp.connector import AddrInfoType
+
+_MOMENT: Final = 0.001
+_MOMENTS: Final = 1000
 
 
 class Connector(aiohttp.TCPConnector):
-    """Knows every connection that it gave away, until it is closed.
+    """Knows every socket that it opened, until nobody has it any more.
 
-    A request that is broken off leaves its connection with TLS' farewell, which aiohttp does not wait for, and which
-    asyncio gives the other side half a minute to answer.
+    The connection of a request that was broken off ends by TLS' farewell, which aiohttp does not wait for, and which
+    asyncio gives the other side half a minute to answer; a proxy may never have let it begin.
     """
 
     def __init__(self, tls: ssl.SSLContext | None) -> None:
@@ -22,24 +27,22 @@ class Connector(aiohttp.TCPConnector):
         Args:
             tls: whom to trust; None for what the machine trusts.
         """
-        super().__init__(limit=0, ssl=tls or True)  # watches hold a connection each
-        self._given = WeakSet[asyncio.Transport]()
+        super().__init__(limit=0, ssl=tls or True, socket_factory=self._opened)  # watches hold a connection each
+        self._sockets = WeakSet[socket.socket]()
 
-    async def connect(
-        self,
-        req: aiohttp.ClientRequest,
-        traces: list[Trace],
-        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - aiohttp calls it by this name
-    ) -> Connection:
-        """A connection for one request."""
-        connection = await super().connect(req, traces, timeout)
-        if connection.transport is not None:
-            self._given.add(connection.transport)
-        return connection
+    def _opened(self, address: AddrInfoType) -> socket.socket:
+        family, kind, protocol, *_ = address
+        opened = socket.socket(family, kind, protocol)
+        self._sockets.add(opened)
+        return opened
 
     async def close(self, *, abort_ssl: bool = False) -> None:
-        """Hang up, whoever is still to answer a farewell (OP-108)."""
+        """Hang up, whoever is still to answer a farewell or to take what is written (OP-108)."""
+        for opened in tuple(self._sockets):
+            with suppress(OSError):  # closed already, or never connected
+                opened.shutdown(socket.SHUT_RDWR)
         await super().close(abort_ssl=abort_ssl)
-        for transport in tuple(self._given):
-            transport.abort()  # which is nothing for one that is closed
-        await asyncio.sleep(0)  # asyncio closes a socket in its next turn
+        for _ in range(_MOMENTS):
+            if all(opened.fileno() < 0 for opened in tuple(self._sockets)):
+                return
+            await asyncio.sleep(_MOMENT)  # asyncio hears of it in its next turns

@@ -78,6 +78,7 @@ class LostLabels:
 
     def _remember(self, uid: str, words: str, outcome: Outcome = Outcome.UNREACHABLE) -> None:
         """What whoever asks in the next moments is told."""
+        self._tried.pop(uid, None)  # two may have tried side by side
         self._tried[uid] = _Tried(asyncio.get_running_loop().time(), words, outcome)
 
     def _forget(self) -> None:

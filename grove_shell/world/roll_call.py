@@ -29,6 +29,7 @@ Trial: TypeAlias = Callable[[Step], Awaitable[Attempt]]
 
 _POD: Final = "Pod"
 _PAUSE: Final = 30.0
+_DOUBT: Final = 10.0
 _SIDE_BY_SIDE: Final = 8
 _PODS: Final = replace(KINDS[_POD], metadata_only=True)
 
@@ -39,13 +40,17 @@ class Roll:
 
     Attributes:
         as_of: how many reasons there had been for it when it began.
+        at: when that was, of the clock of the loop.
         silence: why it came to nothing; else empty.
         strangers: uid of a PodClique -> its pods of which nobody had told, as they were.
+        is_doubted: whether one of them was met in vain; somebody may have taken its place, or its owner.
     """
 
     as_of: int
+    at: float
     silence: str = ""
     strangers: defaultdict[str, list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))
+    is_doubted: bool = False
 
 
 class RollCall:
@@ -58,6 +63,7 @@ class RollCall:
         self._calls, self._meetings = Joined[Roll](), Joined[None]()
         self._unanswered = Counter[str]()
         self._in_vain: dict[str, dict[str, None]] = {}  # uids by namespace, who was met the longest ago first
+        self._turns = asyncio.Semaphore(_SIDE_BY_SIDE)
 
     def before(self, attempt: Trial) -> Trial:
         """The same trial, once all pods are known that a PodClique has for which one is to be made."""
@@ -76,19 +82,17 @@ class RollCall:
     async def run(self, leads: Callable[[], bool], told: Callable[[str], None]) -> None:
         """Call whatever namespace has to be called, twice in a minute, until cancelled (OP-107).
 
-        A PodClique that has enough pods without one that went out of sight makes none, and so asks nobody. A few
-        namespaces at a time: in one of them each answer may take long.
+        A PodClique that has enough pods without one that went out of sight makes none, and so asks nobody. Namespaces
+        take turns, a few at a time, for in one of them each answer may take long.
 
         Args:
             leads: whether this process is to act.
             told: of a fault of ours, which keeps no other namespace waiting.
         """
-        turns = asyncio.Semaphore(_SIDE_BY_SIDE)
 
         async def look(namespace: str) -> None:
             try:
-                async with turns:
-                    await self._call_all(namespace, leads)
+                await self._call_all(namespace, leads)
             except Exception as fault:  # noqa: BLE001 - it is tried again, and the process goes on (OP-027)
                 told(own_faults.told(fault))
 
@@ -97,8 +101,8 @@ class RollCall:
             while True:
                 await asyncio.sleep(_PAUSE)
                 namespaces = self._shelves.namespaces()
-                for gone in self._rolls.keys() - namespaces:
-                    del self._rolls[gone]
+                for gone in (self._rolls.keys() | self._in_vain.keys()).difference(namespaces):
+                    self._rolls.pop(gone, None)
                     self._in_vain.pop(gone, None)
                 under_way = {namespace: task for namespace, task in under_way.items() if not task.done()}
                 for namespace in namespaces:
@@ -113,14 +117,18 @@ class RollCall:
         """
         if not leads():
             return
-        roll = await self._roll_of(namespace)
+        async with self._turns:
+            roll = await self._roll_of(namespace)
+        if roll.silence:
+            return
         everybody = {raw["metadata"]["uid"]: (raw, found) for found in roll.strangers.values() for raw in found}
         before = self._in_vain.get(namespace, {})
         in_vain = self._in_vain[namespace] = dict.fromkeys(uid for uid in before if uid in everybody)
         for uid in (*(uid for uid in everybody if uid not in in_vain), *in_vain):
-            if not leads():
-                return
-            fault = await self._meet(*everybody[uid])
+            async with self._turns:
+                if not leads():
+                    return
+                fault = await self._meet(roll, *everybody[uid])
             in_vain.pop(uid, None)
             if fault is not None:
                 in_vain[uid] = None
@@ -132,7 +140,7 @@ class RollCall:
         roll = await self._roll_of(namespace)
         strangers = roll.strangers.get(clique, [])
         for raw in (*strangers,):
-            if (fault := await self._meet(raw, strangers)) is not None:
+            if (fault := await self._meet(roll, raw, strangers)) is not None:
                 return str(fault)
         return roll.silence
 
@@ -140,6 +148,8 @@ class RollCall:
         """A call that knows of every pod that went out of sight until now; one call at a time."""
         least = self._reasons(namespace)
         roll = self._rolls.get(namespace)
+        if roll is not None and roll.is_doubted and asyncio.get_running_loop().time() - roll.at > _DOUBT:
+            roll = None
         while roll is None or roll.as_of < least:
             roll = await self._calls.once(namespace, partial(self._call, namespace))
         return roll
@@ -151,7 +161,7 @@ class RollCall:
 
     async def _call(self, namespace: str) -> Roll:
         """What came to nothing is called again."""
-        roll = Roll(self._reasons(namespace))
+        roll = Roll(self._reasons(namespace), asyncio.get_running_loop().time())
         try:
             await self._list(namespace, roll)
             self._rolls[namespace] = roll
@@ -168,13 +178,14 @@ class RollCall:
                 if owner.kind == "PodClique" and is_of_grove(owner) and not self._shelves.knows(_POD, raw):
                     roll.strangers[owner.uid].append(raw)
 
-    async def _meet(self, raw: Mapping[str, Any], strangers: list[Mapping[str, Any]]) -> Unreachable | None:
+    async def _meet(self, roll: Roll, raw: Mapping[str, Any], strangers: list[Mapping[str, Any]]) -> Unreachable | None:
         """Take a pod in, unless it was heard of meanwhile, and it is a stranger no more; or what came between."""
         ref = Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"])
         if not self._shelves.knows(_POD, raw):
             try:
                 await self._meetings.once(raw["metadata"]["uid"], partial(self._take_in, ref))
             except Unreachable as fault:
+                roll.is_doubted = True
                 return fault
         if raw in strangers:  # somebody else may have met it too
             strangers.remove(raw)

@@ -66,7 +66,7 @@ class Writes:
     """Tries steps on an API server.
 
     Attributes:
-        unfollowed: how often in a namespace somebody was met who is not followed.
+        unfollowed: how often in a namespace a pod was met that is not followed.
     """
 
     def __init__(self, api: Api, shelves: Shelving) -> None:
@@ -122,7 +122,8 @@ class Writes:
         try:
             return await self._labels.followed(ref, raw)
         except Unreachable:
-            self.unfollowed[ref.namespace] += 1
+            if ref.kind == _POD:
+                self.unfollowed[ref.namespace] += 1
             raise
 
     async def stands(self, ref: Ref, guard: Guard) -> bool:

@@ -60,6 +60,7 @@ class Server:
         undoes: of which pods it takes the label as it is given.
         fails: of which pods it is not able to say.
         hangs: in which namespaces it answers no list yet.
+        hesitates: for how many seconds before it says whether a pod gets its label.
         cuts: whether it leaves who labels one without an answer.
         finds: whether it has what is to be deleted.
         loses: whether the answer that a pod was made gets lost.
@@ -78,6 +79,7 @@ class Server:
         self.undoes: set[str] = set()
         self.fails: set[str] = set()
         self.hangs: set[str] = set()
+        self.hesitates = 0.0
         self.cuts = False
         self.finds = True
         self.loses = False
@@ -128,6 +130,7 @@ class Server:
 
     async def _labels(self, name: str, request: web.Request) -> web.Response:
         self.tried.append(name)
+        await asyncio.sleep(self.hesitates)
         body = await request.json()
         if self.cuts:
             cut(request)

@@ -11,13 +11,14 @@ from typing import Final
 import pytest
 import trustme
 
-from grove_shell.client.api import Api
+from grove_shell.client.api import Api, RefusedWatch, Unreachable
 from grove_shell.client.connection import Connection
 from tests.operator.answering import no_token
 
-NOTHING: Final = b""
 HEADERS: Final = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 WHOLE: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+REFUSAL: Final = b"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n"
+SAID: Final = (b"", HEADERS, WHOLE, HEADERS + b"rubbish\r\n", REFUSAL)
 PATIENCE: Final = 10.0
 
 
@@ -61,14 +62,16 @@ class Deaf:
 
 
 @asynccontextmanager
-async def deaf(said: bytes) -> AsyncIterator[tuple[Deaf, Connection, asyncio.Future[None]]]:
-    """Somebody, the way to him, and when he is done."""
+async def deaf(said: bytes, *, is_proxy: bool) -> AsyncIterator[tuple[Deaf, Connection, asyncio.Future[None]]]:
+    """Somebody, the way to him or through him, and when he is done."""
     authority, ours = trustme.CA(), ssl.create_default_context()
     authority.configure_trust(ours)
     somebody = Deaf(authority, said)
+    there = f"https://127.0.0.1:{somebody.port}"
+    server, proxy = ("https://localhost:1", there) if is_proxy else (there, "")
     served = asyncio.ensure_future(asyncio.to_thread(somebody.serve))
     try:
-        yield somebody, Connection(server=f"https://127.0.0.1:{somebody.port}", tls=ours, token=no_token), served
+        yield somebody, Connection(server=server, tls=ours, token=no_token, proxy=proxy), served
         await served
     finally:
         somebody.close()
@@ -79,29 +82,37 @@ async def watched(api: Api) -> None:
         pass
 
 
-@pytest.mark.parametrize(
-    ("what", "said"),
-    [
-        (watched, HEADERS),
-        (watched, NOTHING),
-        (partial(Api.request, method="GET", path="/api"), HEADERS),
-        (partial(Api.request, method="GET", path="/api"), NOTHING),
-        (partial(Api.request, method="GET", path="/api"), WHOLE),
-    ],
-    ids=["a watch", "a watch in vain", "half an answer", "no answer", "an answer"],
-)
-def test_op108_who_leaves_hangs_up(what: Callable[[Api], Awaitable[object]], said: bytes) -> None:
+@pytest.mark.parametrize("what", [watched, partial(Api.request, method="GET", path="/api")], ids=["watch", "request"])
+@pytest.mark.parametrize("said", SAID, ids=["nothing", "half an answer", "an answer", "rubbish", "a refusal"])
+@pytest.mark.parametrize("is_proxy", [False, True], ids=["a server", "a proxy"])
+def test_op108_who_leaves_hangs_up(what: Callable[[Api], Awaitable[object]], said: bytes, *, is_proxy: bool) -> None:
     """Whoever breaks off what he asked for and leaves lets no connection go on, though nobody says farewell to him."""
 
     async def left() -> bool:
-        async with deaf(said) as (somebody, way, served):
+        async with deaf(said, is_proxy=is_proxy) as (somebody, way, served):
             async with Api(way) as api:
                 asking = asyncio.ensure_future(what(api))
                 await served
                 await asyncio.sleep(0.1)
                 asking.cancel()
-                with suppress(asyncio.CancelledError):
+                with suppress(asyncio.CancelledError, Unreachable, RefusedWatch):
                     await asking
             return await asyncio.to_thread(somebody.is_left)
 
     assert asyncio.run(left())
+
+
+@pytest.mark.filterwarnings("ignore:Sending a large body directly:ResourceWarning")
+def test_op108_who_leaves_waits_for_nobody_who_takes_nothing() -> None:
+    """A write of which the other side never reads the end."""
+
+    async def left() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as door:
+            way = Connection(server=f"http://127.0.0.1:{door.getsockname()[1]}", tls=None, token=no_token)
+            async with Api(way) as api:
+                asking = asyncio.ensure_future(api.request("POST", "/api", body=b"x" * (16 << 20)))
+                await asyncio.sleep(0.2)
+            with pytest.raises(Unreachable):
+                await asyncio.wait_for(asking, PATIENCE)
+
+    asyncio.run(asyncio.wait_for(left(), PATIENCE))

@@ -6,6 +6,7 @@ from typing import Final
 from unittest import mock
 
 import pytest
+from aiohttp import web
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import CORE, GROVE, MANAGED_BY, OPERATOR
@@ -255,6 +256,50 @@ def test_op107_who_failed_the_longest_ago_is_the_first_of_those_who_did() -> Non
 
     looked_around(server, known(), meanwhile)
     assert server.labelled == ["llm-0-a-1", "llm-0-a-2"]
+
+
+class Tired(Server):
+    """After each pod it leaves a list without an answer."""
+
+    async def answer(self, request: web.Request) -> web.Response:
+        self.silent += request.method == "PATCH"
+        return await super().answer(request)
+
+
+def test_op107_a_list_that_fails_does_not_change_whose_turn_it_is() -> None:
+    server = Tired(*(a_pod(f"llm-0-a-{index}", "a", {}) for index in range(3)))
+    server.fails = {*server.pods}
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await until(lambda: len(server.tried) >= 6)
+
+    with mock.patch.object(roll_call, "_DOUBT", 0.0):
+        looked_around(server, known(), meanwhile)
+    assert len(server.lists) > 6
+    assert "".join(name[-1] for name in server.tried[:6]) == "012012"
+
+
+def test_op107_namespaces_take_turns() -> None:
+    """Each of many pods of the others is refused its label slowly."""
+    many = [
+        a_pod(f"{namespace}-{index:02}", "aside", {}, namespace=namespace)
+        for namespace in (f"n{number:02}" for number in range(9))
+        for index in range(20)
+    ]
+    server, shelves = Server(*many, a_pod("z-lost", "aside", {}, namespace="zz")), known()
+    server.forbids = {pod["metadata"]["name"] for pod in many}
+    server.hesitates = 0.05
+    for namespace in sorted({pod["metadata"]["namespace"] for pod in server.pods.values()}):
+        shelves.put("PodClique", {**a_clique("aside", namespace)})
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await until(lambda: bool(server.labelled))
+
+    looked_around(server, shelves, meanwhile)
+    assert server.labelled == ["z-lost"]
+    assert len(server.tried) < len(many) / 2
 
 
 def test_op107_a_few_namespaces_are_asked_for_at_a_time() -> None:

@@ -13,10 +13,11 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Outcome, Stage, Step
 from grove_core.resources.keys import CORE, MANAGED_BY
 from grove_shell.client.api import Unreachable
+from grove_shell.world import lost_labels
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
 from tests.operator.answering import asked
-from tests.operator.missing_labels import FOLLOWED, Json, Server, a_pod, known
+from tests.operator.missing_labels import FOLLOWED, Json, Server, a_pod, known, until
 
 NAME = "llm-0-a-0"
 REF = Ref(CORE, "Pod", "ml", NAME)
@@ -225,6 +226,31 @@ def test_op018_who_went_while_an_answer_showed_it_is_not_taken_in() -> None:
     server.strips = True
     written(server, shelves, write)
     assert shelves.find(REF) is None
+
+
+def test_op018_who_is_refused_twice_at_once_holds_up_nobody() -> None:
+    first, second, server = *(f"llm-0-a-{index}" for index in range(2)), Server()
+    server.pods = {name: a_pod(name, "a", {}) for name in (first, second)}
+    server.forbids = {first, second}
+
+    async def write(writes: Writes) -> None:
+        async def is_met(name: str) -> None:
+            with pytest.raises(Unreachable, match=r"no labels here$"):
+                await writes.look_at(Ref(CORE, "Pod", "ml", name))
+
+        server.hesitates = 0.2
+        late = asyncio.ensure_future(is_met(first))
+        await until(lambda: server.tried == [first])
+        server.hesitates = 0.0
+        await is_met(first)
+        await is_met(second)
+        await late
+        await asyncio.sleep(0.15)
+        await is_met(second)
+
+    with mock.patch.object(lost_labels, "_AGAIN", 0.3):
+        written(server, known(), write)
+    assert server.tried == [first, first, second, second]
 
 
 def test_op018_it_is_given_back_once_in_ten_seconds() -> None:

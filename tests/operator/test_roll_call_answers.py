@@ -8,7 +8,8 @@ import pytest
 from aiohttp import web
 
 from grove_core.kernel.steps import Attempt, Outcome
-from grove_shell.world import lost_labels
+from grove_core.resources.keys import MANAGED_BY, OPERATOR
+from grove_shell.world import lost_labels, roll_call
 from tests.operator.missing_labels import FOLLOWED, Server, Tried, a_pod, acted, known, outcomes
 
 
@@ -64,6 +65,31 @@ def test_op106_none_is_made_beside_one_that_cannot_be_read() -> None:
         assert attempt.outcome is Outcome.UNREACHABLE
         assert attempt.detail == "Pod/llm-0-a-lost is there, and cannot be read or counts as gone"
     assert not server.made
+
+
+@pytest.mark.parametrize("becomes", ["nobody's", "another one"])
+def test_op106_who_was_met_in_vain_is_asked_for_again_after_ten_seconds(becomes: str) -> None:
+    """It may be no stranger any more, and its PodClique would get no pod for its sake."""
+    server = Server(a_pod("llm-0-a-lost", "a", {}))
+    changed: dict[str, object] = {"ownerReferences": [], "labels": {MANAGED_BY: OPERATOR}, "resourceVersion": "12"}
+    if becomes == "another one":
+        owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "x", "uid": "x", "controller": True}
+        changed |= {"ownerReferences": [owner], "uid": "another"}
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        server.fails.add("llm-0-a-lost")
+        first = await begin()("llm-0-a-0", "a")
+        server.fails.clear()
+        server.pods["llm-0-a-lost"]["metadata"] |= changed
+        second = await begin()("llm-0-a-0", "a")
+        assert server.lists == ["ml"]
+        await asyncio.sleep(0.4)
+        return [first, second, await begin()("llm-0-a-0", "a")]
+
+    with mock.patch.object(roll_call, "_DOUBT", 0.3):
+        attempts = acted(server, known(), acts)
+    assert outcomes(attempts) == [Outcome.UNREACHABLE, Outcome.UNREACHABLE, Outcome.DONE]
+    assert server.lists == ["ml", "ml"]
 
 
 @pytest.mark.parametrize("heard", ["by a watch", "by a call"])
