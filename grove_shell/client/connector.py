@@ -29,8 +29,11 @@ class Connector(aiohttp.TCPConnector):
         """
         super().__init__(limit=0, ssl=tls or True, socket_factory=self._opened)  # watches hold a connection each
         self._sockets = WeakSet[socket.socket]()
+        self._leaves = False
 
     def _opened(self, address: AddrInfoType) -> socket.socket:
+        if self._leaves:
+            raise OSError("the session is at its end")  # a name may have more addresses to try
         family, kind, protocol, *_ = address
         opened = socket.socket(family, kind, protocol)
         self._sockets.add(opened)
@@ -38,6 +41,7 @@ class Connector(aiohttp.TCPConnector):
 
     async def close(self, *, abort_ssl: bool = False) -> None:
         """Hang up, whoever is still to answer a farewell or to take what is written (OP-108)."""
+        self._leaves = True
         for opened in tuple(self._sockets):
             with suppress(OSError):  # closed already, or never connected
                 opened.shutdown(socket.SHUT_RDWR)

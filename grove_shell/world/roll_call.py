@@ -40,14 +40,14 @@ class Roll:
 
     Attributes:
         as_of: how many reasons there had been for it when it began.
-        at: when that was, of the clock of the loop.
+        at: when it was answered, of the clock of the loop.
         silence: why it came to nothing; else empty.
         strangers: uid of a PodClique -> its pods of which nobody had told, as they were.
         is_doubted: whether one of them was met in vain; somebody may have taken its place, or its owner.
     """
 
     as_of: int
-    at: float
+    at: float = 0.0
     silence: str = ""
     strangers: defaultdict[str, list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     is_doubted: bool = False
@@ -115,10 +115,10 @@ class RollCall:
         Where the server is not well it stops at one; whoever was met in vain comes after the others the next time, the
         longest ago first.
         """
-        if not leads():
-            return
         async with self._turns:
-            roll = await self._roll_of(namespace)
+            if not leads():
+                return
+            roll = await self._again(namespace, await self._roll_of(namespace))
         if roll.silence:
             return
         everybody = {raw["metadata"]["uid"]: (raw, found) for found in roll.strangers.values() for raw in found}
@@ -138,6 +138,8 @@ class RollCall:
     async def _doubt(self, namespace: str, clique: str) -> str:
         """Why nobody knows what pods a PodClique has; who is not followed gets its label back."""
         roll = await self._roll_of(namespace)
+        if clique in roll.strangers:
+            roll = await self._again(namespace, roll)
         strangers = roll.strangers.get(clique, [])
         for raw in (*strangers,):
             if (fault := await self._meet(roll, raw, strangers)) is not None:
@@ -148,10 +150,18 @@ class RollCall:
         """A call that knows of every pod that went out of sight until now; one call at a time."""
         least = self._reasons(namespace)
         roll = self._rolls.get(namespace)
-        if roll is not None and roll.is_doubted and asyncio.get_running_loop().time() - roll.at > _DOUBT:
-            roll = None
         while roll is None or roll.as_of < least:
             roll = await self._calls.once(namespace, partial(self._call, namespace))
+        return roll
+
+    async def _again(self, namespace: str, roll: Roll) -> Roll:
+        """The same, ten seconds after one of its strangers was met in vain a new one; without an answer it stands."""
+        if not roll.is_doubted or asyncio.get_running_loop().time() - roll.at <= _DOUBT:
+            return roll
+        anew = await self._calls.once(namespace, partial(self._call, namespace))
+        if not anew.silence:
+            return anew
+        roll.at = asyncio.get_running_loop().time()
         return roll
 
     def _reasons(self, namespace: str) -> int:
@@ -161,9 +171,10 @@ class RollCall:
 
     async def _call(self, namespace: str) -> Roll:
         """What came to nothing is called again."""
-        roll = Roll(self._reasons(namespace), asyncio.get_running_loop().time())
+        roll = Roll(self._reasons(namespace))
         try:
             await self._list(namespace, roll)
+            roll.at = asyncio.get_running_loop().time()
             self._rolls[namespace] = roll
         except (Unreachable, NotListed) as fault:
             roll.silence = f"who is there could not be asked: {fault}"

@@ -116,3 +116,28 @@ def test_op108_who_leaves_waits_for_nobody_who_takes_nothing() -> None:
                 await asyncio.wait_for(asking, PATIENCE)
 
     asyncio.run(asyncio.wait_for(left(), PATIENCE))
+
+
+def test_op108_who_leaves_tries_no_other_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request that nobody gave up is in its TLS handshake with the first one."""
+
+    async def left() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as first:
+            port = first.getsockname()[1]
+            with socket.create_server(("127.0.0.2", port)) as second:
+                found = [
+                    (socket.AF_INET, socket.SOCK_STREAM, 6, "", (where, port)) for where in ("127.0.0.1", "127.0.0.2")
+                ]
+                monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+                way = Connection(server=f"https://ha.test:{port}", tls=ssl.create_default_context(), token=no_token)
+                async with Api(way) as api:
+                    asking = asyncio.ensure_future(api.request("GET", "/api"))
+                    taken, _ = await asyncio.to_thread(first.accept)
+                with pytest.raises(Unreachable):
+                    await asking
+                taken.close()
+                second.setblocking(False)
+                with pytest.raises(BlockingIOError):
+                    second.accept()
+
+    asyncio.run(asyncio.wait_for(left(), PATIENCE))

@@ -15,7 +15,7 @@ from grove_shell.world import lost_labels, roll_call
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
 from tests.operator.answering import asked
-from tests.operator.missing_labels import FOLLOWED, Server, a_clique, a_pod, known, until
+from tests.operator.missing_labels import FOLLOWED, Json, Server, a_clique, a_pod, known, until
 
 SELDOM: Final = 1.0
 
@@ -259,25 +259,50 @@ def test_op107_who_failed_the_longest_ago_is_the_first_of_those_who_did() -> Non
 
 
 class Tired(Server):
-    """After each pod it leaves a list without an answer."""
+    """After each pod another one goes out of sight, and it leaves the list that is due then without an answer."""
+
+    def __init__(self, shelves: Shelves, *pods: Json) -> None:
+        super().__init__(*pods)
+        self.shelves = shelves
 
     async def answer(self, request: web.Request) -> web.Response:
-        self.silent += request.method == "PATCH"
+        if request.method == "PATCH":
+            self.silent += 1
+            other = a_pod(f"llm-0-b-{len(self.tried)}", "b", FOLLOWED)
+            self.shelves.put("Pod", other)
+            self.shelves.drop("Pod", other)
         return await super().answer(request)
 
 
 def test_op107_a_list_that_fails_does_not_change_whose_turn_it_is() -> None:
-    server = Tired(*(a_pod(f"llm-0-a-{index}", "a", {}) for index in range(3)))
+    shelves = known()
+    server = Tired(shelves, *(a_pod(f"llm-0-a-{index}", "a", {}) for index in range(3)))
     server.fails = {*server.pods}
 
     async def meanwhile(leads: set[str]) -> None:
         leads.add("leads")
         await until(lambda: len(server.tried) >= 6)
 
-    with mock.patch.object(roll_call, "_DOUBT", 0.0):
-        looked_around(server, known(), meanwhile)
+    looked_around(server, shelves, meanwhile)
     assert len(server.lists) > 6
     assert "".join(name[-1] for name in server.tried[:6]) == "012012"
+
+
+def test_op107_who_leads_no_more_when_its_turn_comes_asks_nobody() -> None:
+    server, shelves = Server(), known()
+    server.hangs = {f"n{index:02}" for index in range(20)}
+    for namespace in server.hangs:
+        shelves.put("PodClique", a_clique("aside", namespace))
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await until(lambda: len(server.lists) == 9)
+        leads.clear()
+        server.hangs.clear()
+        await asyncio.sleep(0.1)
+
+    looked_around(server, shelves, meanwhile)
+    assert len(server.lists) == 9
 
 
 def test_op107_namespaces_take_turns() -> None:

@@ -92,6 +92,27 @@ def test_op106_who_was_met_in_vain_is_asked_for_again_after_ten_seconds(becomes:
     assert server.lists == ["ml", "ml"]
 
 
+def test_op106_for_whom_nobody_was_met_in_vain_nobody_is_asked_again() -> None:
+    """Nor is anybody held up where the server does not answer that."""
+    server = Server(a_pod("llm-0-a-lost", "a", {}))
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        server.fails.add("llm-0-a-lost")
+        attempts = [await begin()("llm-0-a-0", "a"), await begin()("llm-0-b-0", "b")]
+        assert server.lists == ["ml"]
+        server.silent = 9
+        await asyncio.sleep(0.4)
+        attempts += [await begin()("llm-0-a-0", "a"), await begin()("llm-0-b-1", "b"), await begin()("llm-0-a-0", "a")]
+        assert server.lists == ["ml", "ml"]
+        return attempts
+
+    with mock.patch.object(roll_call, "_DOUBT", 0.3):
+        attempts = acted(server, known(), acts)
+    silent = Outcome.UNREACHABLE
+    assert outcomes(attempts) == [silent, Outcome.DONE, silent, Outcome.DONE, silent]
+    assert all("failed calling webhook" in attempt.detail for attempt in attempts if attempt.outcome is silent)
+
+
 @pytest.mark.parametrize("heard", ["by a watch", "by a call"])
 def test_op106_none_is_made_beside_one_that_cannot_be_read_and_came_in_the_middle_of_a_round(heard: str) -> None:
     """Whoever looks around may have met it."""
