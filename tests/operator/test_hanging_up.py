@@ -1,6 +1,7 @@
 """Somebody who reads nothing any more, not even that he is left."""
 
 import asyncio
+import gc
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -61,6 +62,12 @@ class Deaf:
                 one.close()
 
 
+def connections() -> set[int]:
+    """What this process has open."""
+    sockets = [one for one in gc.get_objects() if isinstance(one, socket.socket)]
+    return {one.fileno() for one in sockets if one.family == socket.AF_INET and one.fileno() >= 0}
+
+
 @asynccontextmanager
 async def deaf(said: bytes, *, is_proxy: bool) -> AsyncIterator[tuple[Deaf, Connection, asyncio.Future[None]]]:
     """Somebody, the way to him or through him, and when he is done."""
@@ -91,12 +98,14 @@ def test_op108_who_leaves_hangs_up(what: Callable[[Api], Awaitable[object]], sai
     async def left() -> bool:
         async with deaf(said, is_proxy=is_proxy) as (somebody, way, served):
             async with Api(way) as api:
+                before = connections()
                 asking = asyncio.ensure_future(what(api))
                 await served
                 await asyncio.sleep(0.1)
                 asking.cancel()
                 with suppress(asyncio.CancelledError, Unreachable, RefusedWatch):
                     await asking
+            assert len(connections() - before) == 1, "that of somebody"
             return await asyncio.to_thread(somebody.is_left)
 
     assert asyncio.run(left())

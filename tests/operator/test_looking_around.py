@@ -185,6 +185,21 @@ def test_op107_who_loses_it_again_and_again_is_asked_for_seldom() -> None:
     assert server.lists == ["ml", "ml"]
 
 
+@pytest.mark.req("OP-106")
+@pytest.mark.parametrize("is_well", [True, False])
+def test_op107_who_was_met_in_vain_is_asked_for_again_after_ten_seconds(*, is_well: bool) -> None:
+    server = Server(a_pod("llm-0-a-lost", "a", {}))
+    server.forbids = set() if is_well else {"llm-0-a-lost"}
+
+    async def meanwhile(leads: set[str]) -> None:
+        leads.add("leads")
+        await asyncio.sleep(0.3)
+
+    with mock.patch.object(roll_call, "_DOUBT", 0.02):
+        looked_around(server, known(), meanwhile)
+    assert (len(server.lists) == 1) is is_well
+
+
 @pytest.mark.req("OP-018")
 @pytest.mark.parametrize("trouble", ["forbids", "undoes"])
 def test_op107_who_does_not_get_it_is_asked_for_seldom(trouble: str) -> None:
@@ -353,6 +368,7 @@ def test_op107_a_namespace_that_is_slow_keeps_no_other_waiting() -> None:
     async def meanwhile(leads: set[str]) -> None:
         leads.add("leads")
         await asyncio.sleep(0.3)
+        assert len(asyncio.all_tasks()) < 20, "one look at each"
         server.hangs.clear()
 
     looked_around(server, shelves, meanwhile)

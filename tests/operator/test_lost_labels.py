@@ -14,6 +14,7 @@ from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Outc
 from grove_core.resources.keys import CORE, MANAGED_BY
 from grove_shell.client.api import Unreachable
 from grove_shell.world import lost_labels
+from grove_shell.world.answers import Undecided
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
 from tests.operator.answering import asked
@@ -171,6 +172,24 @@ def test_op018_what_was_no_refusal_is_tried_again_at_once(status: int, tries: in
 
     written(server, known(), write)
     assert server.patches == tries
+
+
+@pytest.mark.req("OP-106")
+@pytest.mark.parametrize(("kind", "counts"), [("Pod", 1), ("Service", 0)])
+def test_op018_who_is_refused_is_told_so_for_ten_seconds(kind: str, counts: int) -> None:
+    """And pods are asked for on account of pods."""
+    server, one = Going(), a_pod(NAME, "a", {})
+    server.refuses = 403
+
+    async def write(writes: Writes) -> None:
+        for counted in (1, 2):
+            with pytest.raises(Undecided, match=r"not now$") as told:
+                await writes.followed(Ref(CORE, kind, "ml", NAME), {**one, "kind": kind})
+            assert told.value.outcome is Outcome.REFUSED
+            assert writes.unfollowed["ml"] == counts * counted
+
+    written(server, known(), write)
+    assert server.patches == 1
 
 
 @pytest.mark.req("OP-068")
