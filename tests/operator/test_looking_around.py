@@ -1,7 +1,6 @@
 """Whoever leads looks for pods that nobody follows, be there one to make or not (OP-107)."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Final
 from unittest import mock
 
@@ -10,38 +9,12 @@ from aiohttp import web
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import CORE, GROVE, MANAGED_BY, OPERATOR
-from grove_shell.operator.acting import ClusterActing
 from grove_shell.world import lost_labels, roll_call
 from grove_shell.world.shelves import Shelves
-from grove_shell.world.writes import Writes
-from tests.operator.answering import asked
-from tests.operator.missing_labels import FOLLOWED, Json, Server, a_clique, a_pod, known, until
+from tests.operator.looking import looked_around
+from tests.operator.missing_labels import FOLLOWED, Json, Server, a_pod, known, until
 
 SELDOM: Final = 1.0
-
-
-def looked_around(
-    server: Server, shelves: Shelves, meanwhile: Callable[[set[str]], Awaitable[None]], pause: float = 0.01
-) -> list[str]:
-    """What looks for pods all the time, with a pause between; it leads while there is anything in a set.
-
-    Returns: which faults of ours were told.
-    """
-    told: list[str] = []
-
-    async def scenario() -> None:
-        leads: set[str] = set()
-        async with asked(server.answer) as api:
-            acting = ClusterActing(api, shelves, Writes(api, shelves))
-            looking = asyncio.ensure_future(acting.look_around(lambda: bool(leads), told.append))
-            await meanwhile(leads)
-            assert not looking.done()
-            looking.cancel()
-            await asyncio.wait([looking])
-
-    with mock.patch.object(roll_call, "_PAUSE", pause):
-        asyncio.run(scenario())
-    return told
 
 
 @pytest.mark.req("OP-030")
@@ -118,25 +91,6 @@ def test_op107_pods_of_another_kind_are_left_alone(version: str, kind: str) -> N
     assert server.labelled == server.looked_at == ["llm-0-a-lost"]
 
 
-@pytest.mark.req("OP-027")
-def test_op107_a_fault_of_ours_ends_no_process_and_holds_up_no_other_namespace() -> None:
-    """A list that only looks like one."""
-    nameless = a_pod("llm-0-a-lost", "a", {}, namespace="aa")
-    del nameless["metadata"]["uid"]
-    server, shelves = Server(nameless, a_pod("llm-0-b-lost", "b", {})), known()
-    aside = a_clique("aside", "aa")
-    shelves.put("PodClique", aside)
-
-    async def meanwhile(leads: set[str]) -> None:
-        leads.add("leads")
-        await asyncio.sleep(0.2)
-
-    told = looked_around(server, shelves, meanwhile)
-    assert told
-    assert all(words.startswith("KeyError: 'uid' (at grove_shell/") for words in told)
-    assert server.labelled == ["llm-0-b-lost"]
-
-
 def test_op107_who_leads_no_more_in_the_middle_looks_for_nobody_else() -> None:
     server = Server(a_pod("llm-0-a-lost", "a", {}))
 
@@ -147,25 +101,6 @@ def test_op107_who_leads_no_more_in_the_middle_looks_for_nobody_else() -> None:
 
     looked_around(server, known(), meanwhile)
     assert (server.lists, server.looked_at) == (["ml"], [])
-
-
-def test_op107_of_a_namespace_that_is_empty_again_nothing_is_remembered() -> None:
-    """Somebody may make one of that name again."""
-    server, shelves = Server(), known()
-    aside = a_clique("aside", "aa")
-    shelves.put("PodClique", aside)
-
-    async def meanwhile(leads: set[str]) -> None:
-        leads.add("leads")
-        await asyncio.sleep(0.1)
-        assert server.lists == ["aa", "ml"]
-        shelves.drop("PodClique", aside)
-        await asyncio.sleep(0.1)
-        shelves.put("PodClique", {**aside, "metadata": {**aside["metadata"], "uid": "again"}})
-        await asyncio.sleep(0.1)
-
-    looked_around(server, shelves, meanwhile)
-    assert server.lists == ["aa", "ml", "aa"]
 
 
 @pytest.mark.req("OP-018")
@@ -301,76 +236,3 @@ def test_op107_a_list_that_fails_does_not_change_whose_turn_it_is() -> None:
     looked_around(server, shelves, meanwhile)
     assert len(server.lists) > 6
     assert "".join(name[-1] for name in server.tried[:6]) == "012012"
-
-
-def test_op107_who_leads_no_more_when_its_turn_comes_asks_nobody() -> None:
-    server, shelves = Server(), known()
-    server.hangs = {f"n{index:02}" for index in range(20)}
-    for namespace in server.hangs:
-        shelves.put("PodClique", a_clique("aside", namespace))
-
-    async def meanwhile(leads: set[str]) -> None:
-        leads.add("leads")
-        await until(lambda: len(server.lists) == 9)
-        leads.clear()
-        server.hangs.clear()
-        await asyncio.sleep(0.1)
-
-    looked_around(server, shelves, meanwhile)
-    assert len(server.lists) == 9
-
-
-def test_op107_namespaces_take_turns() -> None:
-    """Each of many pods of the others is refused its label slowly."""
-    many = [
-        a_pod(f"{namespace}-{index:02}", "aside", {}, namespace=namespace)
-        for namespace in (f"n{number:02}" for number in range(9))
-        for index in range(20)
-    ]
-    server, shelves = Server(*many, a_pod("z-lost", "aside", {}, namespace="zz")), known()
-    server.forbids = {pod["metadata"]["name"] for pod in many}
-    server.hesitates = 0.05
-    for namespace in sorted({pod["metadata"]["namespace"] for pod in server.pods.values()}):
-        shelves.put("PodClique", {**a_clique("aside", namespace)})
-
-    async def meanwhile(leads: set[str]) -> None:
-        leads.add("leads")
-        await until(lambda: bool(server.labelled))
-
-    looked_around(server, shelves, meanwhile)
-    assert server.labelled == ["z-lost"]
-    assert len(server.tried) < len(many) / 2
-
-
-def test_op107_a_few_namespaces_are_asked_for_at_a_time() -> None:
-    """Rounds have requests of their own."""
-    server, shelves = Server(), known()
-    server.hangs = {f"n{index:02}" for index in range(20)}
-    for namespace in server.hangs:
-        shelves.put("PodClique", a_clique("aside", namespace))
-
-    async def meanwhile(leads: set[str]) -> None:
-        leads.add("leads")
-        await asyncio.sleep(0.3)
-        asked_for.extend(server.lists)
-        server.hangs.clear()
-
-    asked_for: list[str] = []
-    looked_around(server, shelves, meanwhile)
-    assert asked_for == ["ml", *(f"n{index:02}" for index in range(8))]
-
-
-def test_op107_a_namespace_that_is_slow_keeps_no_other_waiting() -> None:
-    server, shelves = Server(a_pod("llm-0-b-lost", "b", {})), known()
-    shelves.put("PodClique", a_clique("aside", "aa"))
-    server.hangs = {"aa"}
-
-    async def meanwhile(leads: set[str]) -> None:
-        leads.add("leads")
-        await asyncio.sleep(0.3)
-        assert len(asyncio.all_tasks()) < 20, "one look at each"
-        server.hangs.clear()
-
-    looked_around(server, shelves, meanwhile)
-    assert server.labelled == ["llm-0-b-lost"]
-    assert server.lists == ["aa", "ml"]

@@ -1,0 +1,36 @@
+"""A process that looks around for pods that nobody follows (OP-107)."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from unittest import mock
+
+from grove_shell.operator.acting import ClusterActing
+from grove_shell.world import roll_call
+from grove_shell.world.shelves import Shelves
+from grove_shell.world.writes import Writes
+from tests.operator.answering import asked
+from tests.operator.missing_labels import Server
+
+
+def looked_around(
+    server: Server, shelves: Shelves, meanwhile: Callable[[set[str]], Awaitable[None]], pause: float = 0.01
+) -> list[str]:
+    """What looks for pods all the time, with a pause between; it leads while there is anything in a set.
+
+    Returns: which faults of ours were told.
+    """
+    told: list[str] = []
+
+    async def scenario() -> None:
+        leads: set[str] = set()
+        async with asked(server.answer) as api:
+            acting = ClusterActing(api, shelves, Writes(api, shelves))
+            looking = asyncio.ensure_future(acting.look_around(lambda: bool(leads), told.append))
+            await meanwhile(leads)
+            assert not looking.done()
+            looking.cancel()
+            await asyncio.wait([looking])
+
+    with mock.patch.object(roll_call, "_PAUSE", pause):
+        asyncio.run(scenario())
+    return told
