@@ -162,7 +162,8 @@ class Shadow(Follower):
                 *_moments_of(before.snapshot, seen, clique),
                 *(then for then in lately if seen.now - then.now <= _LATELY),
             )
-            steps = [step for then in moments for step in self._deletions(then, clique)]
+            plans = (before.look.plan, *map(self._decide, moments))
+            steps = [step for plan in plans for step in _deletions(plan, clique)]
             if not steps:
                 self._count(Score.NOT_PREDICTED)
                 because = _kept_because(before, clique)
@@ -183,12 +184,6 @@ class Shadow(Follower):
         }
         self._say("info", "it ended as predicted", **fields)
         return True
-
-    def _deletions(self, then: Snapshot, clique: PodClique) -> Iterator[Step]:
-        """The steps of a plan of some moment that delete a clique."""
-        for step in self._decide(then).steps:
-            if step.target == clique.ref and isinstance(step.action, Delete):
-                yield step
 
     def _count(self, score: Score) -> None:
         self.scores[score] += 1
@@ -213,6 +208,13 @@ def _ended_between(before: _Shown, now: _Shown) -> Iterator[PodClique]:
     for clique in then.cliques:
         if not clique.deleting and clique.uid not in there:
             yield clique
+
+
+def _deletions(plan: Plan, clique: PodClique) -> Iterator[Step]:
+    """The steps that delete a clique."""
+    for step in plan.steps:
+        if step.target == clique.ref and isinstance(step.action, Delete):
+            yield step
 
 
 def _moments_of(then: Snapshot, now: Snapshot, clique: PodClique) -> Iterator[Snapshot]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.steps import Delete, SetStatus
+from grove_core.kernel.steps import Delete, SetStatus, Step
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.statuses import with_status
@@ -247,3 +247,25 @@ def test_op037_an_update_that_ended_before_the_next_one_began_is_no_end() -> Non
     life.new_image("a third")
     sees()
     assert shadow.scores == {}
+
+
+def test_op037_what_the_last_plan_deleted_was_not_kept() -> None:
+    """A long time without a look, at the end of which the update is over that replaced it."""
+    pool = {"name": "pool", "cliqueNames": ["a"], "replicas": 2, "minAvailable": 1}
+    life = Life(set_raw(clique_raw("a", 1), groups=(pool,), terminationDelay="1m"))
+    life.settle()
+    last = life.clique("llm-0-pool-1-a")
+    life.new_image("another")
+    while (seen := life.look()) and not any(step.target == last.ref for step in _deletions(seen)):
+        life.round()
+        life.kubelet()
+    assert seen is not None
+    replaced = replace(seen, attempts=())
+    life.settle()
+    seen = life.look()
+    assert seen is not None
+    assert scored(replaced, replace(seen, attempts=(), now=replaced.now + timedelta(seconds=5))) == {}
+
+
+def _deletions(seen: Snapshot) -> list[Step]:
+    return [step for step in reconcile(seen).steps if isinstance(step.action, Delete)]
