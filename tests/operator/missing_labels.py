@@ -17,6 +17,7 @@ from grove_shell.operator.acting import ClusterActing
 from grove_shell.operator.last_look import LastLook
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
+from tests.fabric_daemon.one_domain import until
 from tests.operator.answering import asked, not_found
 
 FOLLOWED: Final = {SET[0]: "llm", MANAGED_BY: OPERATOR}
@@ -148,12 +149,6 @@ class Server:
         self.labelled.append(name)
         meta |= {"labels": FOLLOWED, "resourceVersion": str(int(meta["resourceVersion"]) + 1)}
         return web.json_response(self.pods[name])
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    """Wait for what happens on the server."""
-    while not holds():  # noqa: ASYNC110 - it tells nobody
-        await asyncio.sleep(0.01)
 
 
 def cut(request: web.Request) -> None:

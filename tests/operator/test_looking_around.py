@@ -11,8 +11,9 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import CORE, GROVE, MANAGED_BY, OPERATOR
 from grove_shell.world import lost_labels, roll_call
 from grove_shell.world.shelves import Shelves
+from tests.fabric_daemon.one_domain import until
 from tests.operator.looking import looked_around
-from tests.operator.missing_labels import FOLLOWED, Json, Server, a_pod, known, until
+from tests.operator.missing_labels import FOLLOWED, Json, Server, a_pod, known
 
 SELDOM: Final = 1.0
 

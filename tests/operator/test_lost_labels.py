@@ -17,8 +17,9 @@ from grove_shell.world import lost_labels
 from grove_shell.world.answers import Undecided
 from grove_shell.world.shelves import Shelves
 from grove_shell.world.writes import Writes
+from tests.fabric_daemon.one_domain import until
 from tests.operator.answering import asked
-from tests.operator.missing_labels import FOLLOWED, Json, Server, a_pod, known, until
+from tests.operator.missing_labels import FOLLOWED, Json, Server, a_pod, known
 
 NAME = "llm-0-a-0"
 REF = Ref(CORE, "Pod", "ml", NAME)

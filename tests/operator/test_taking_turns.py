@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from grove_shell.world.shelves import Shelves
+from tests.fabric_daemon.one_domain import until
 from tests.operator.looking import looked_around
-from tests.operator.missing_labels import Server, a_clique, a_pod, known, until
+from tests.operator.missing_labels import Server, a_clique, a_pod, known
 
 
 def hanging() -> tuple[Server, Shelves]:
