@@ -12,7 +12,7 @@ from enum import Enum, unique
 from typing import TypeAlias
 
 from grove_core.areas.gang_termination.endings import ended_by
-from grove_core.areas.gang_termination.questions import BREACH, HEALTHY, TERMINATION
+from grove_core.areas.gang_termination.questions import BREACH, HEALTHY, PREDICTION, TERMINATION
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -80,6 +80,7 @@ class Comparison:
         breaches: whose condition would be another one: (subject, by the first rules, by the second).
         unknown: why nothing can be said by one of them, or by both; empty where everything can.
         alike: how many PodCliques end by both, and at the same time.
+        unpredicted: what one of the rule sets does not predict of the set, so that later ends may differ (GF-130).
     """
 
     root: Ref
@@ -87,11 +88,12 @@ class Comparison:
     breaches: tuple[tuple[Ref, str, str], ...]
     unknown: tuple[Reason, ...] = ()
     alike: int = 0
+    unpredicted: tuple[Reason, ...] = ()
 
     @property
     def is_same(self) -> bool:
         """Whether it is known that the same ends at the same time."""
-        return not self.differences and not self.unknown
+        return not self.differences and not self.unknown and not self.unpredicted
 
 
 def compare(before: Forecast, after: Forecast) -> Comparison:
@@ -117,7 +119,9 @@ def compare(before: Forecast, after: Forecast) -> Comparison:
     order = list(Change)
     found.sort(key=lambda one: (order.index(one.change), one.cliques[0].sort_key))
     unknown = dict.fromkeys(reason for told in (before, after) for reason in _unknown_in(told))
-    return Comparison(before.root, tuple(found), tuple(_breaches(before, after)), tuple(unknown), same)
+    unpredicted = dict.fromkeys(reason for told in (before, after) for reason in _unpredicted_in(told))
+    breaches = tuple(_breaches(before, after))
+    return Comparison(before.root, tuple(found), breaches, tuple(unknown), same, tuple(unpredicted))
 
 
 def _told(end: Termination | None) -> _Told:
@@ -183,6 +187,12 @@ def _kept_because(forecast: Forecast, subject: Ref, cliques: Sequence[Ref]) -> t
 def _unknown_in(forecast: Forecast) -> Iterable[Reason]:
     for one in forecast.findings:
         if one.question == TERMINATION and one.verdict == Truth.UNKNOWN.value:
+            yield from one.because
+
+
+def _unpredicted_in(forecast: Forecast) -> Iterable[Reason]:
+    for one in forecast.findings:
+        if one.question == PREDICTION:
             yield from one.because
 
 

@@ -11,9 +11,10 @@ from typing import Final
 
 from grove_core.areas.gang_termination.endings import ended_by, ends_named_in
 from grove_core.areas.gang_termination.field import rules as field
-from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, TERMINATION
+from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, PREDICTION, TERMINATION
 from grove_core.areas.gang_termination.rules import LACKING, NOTHING_KNOWN, UNWELL, Why
 from grove_core.areas.gang_termination.verdicts import DELEGATES, ENDS, KEEPS, SUSPENDS, WAITS
+from grove_core.areas.topology.misplaced import MISPLACEMENT
 from grove_core.areas.workload import rules as workload
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
@@ -116,6 +117,8 @@ class Story:
     Attributes:
         unrecorded: how many cliques are spared only because nothing says that they ever were available (GT-015).
         available, replicas: of the set (GT-045); 0 of 0 where nothing can be said.
+        unpredicted: what the rule set does not predict of the set, a sentence each (GF-130 to GF-132).
+        misplaced: pods outside the domain of a required topology constraint, by PodGang or PodClique (TP-131).
     """
 
     root: Ref
@@ -123,11 +126,13 @@ class Story:
     unrecorded: int
     available: int = 0
     replicas: int = 0
+    unpredicted: tuple[str, ...] = ()
+    misplaced: tuple[Reason, ...] = ()
 
     @property
     def is_calm(self) -> bool:
-        """Whether everything is kept, is there, and has the pods it needs."""
-        if self.available < self.replicas:
+        """Whether everything is predicted, is kept, is there and well placed, and has the pods it needs."""
+        if self.unpredicted or self.misplaced or self.available < self.replicas:
             return False
         return not any(entry.tone is not Tone.KEEPS or entry.degraded or entry.unwell for entry in self.entries)
 
@@ -141,7 +146,9 @@ def story_of(forecast: Forecast) -> Story:
 
     What the first look waits to end, and its steps avert, is told as it is found after them (PL-025).
     """
-    findings = {(one.subject, one.question): one for one in (*forecast.findings, *forecast.averted)}.values()
+    unpredicted = unpredicted_in(forecast.findings)
+    averted_ends = () if unpredicted else forecast.averted  # steps that are not predicted avert nothing (GF-133)
+    findings = {(one.subject, one.question): one for one in (*forecast.findings, *averted_ends)}.values()
     breaches = {finding.subject: finding for finding in findings if finding.question == BREACH}
     fates = {finding.subject: finding for finding in findings if finding.question == TERMINATION}
     ended = ended_by(forecast.root, forecast.rounds[0].steps)
@@ -149,7 +156,7 @@ def story_of(forecast: Forecast) -> Story:
         subject for held in forecast.rounds[0].withheld for subject in ends_named_in(forecast.root, held.because)
     }
     pending = {one.subject: one for one in forecast.findings if one.question == TERMINATION}
-    averted = {one.subject: _first_end(pending[one.subject]) for one in forecast.averted if one.question == TERMINATION}
+    averted = {one.subject: _first_end(pending[one.subject]) for one in averted_ends if one.question == TERMINATION}
     entries = [
         replace(
             _entry(fate, breaches, ended.get(fate.subject, ()), refused),
@@ -159,7 +166,7 @@ def story_of(forecast: Forecast) -> Story:
         if _is_told(fate)
     ]
     told = {cause.subject for entry in entries for cause in entry.causes if entry.tone is not Tone.KEEPS}
-    spared = {one.subject for one in forecast.averted if one.question == BREACH}
+    spared = {one.subject for one in averted_ends if one.question == BREACH}
     lacking = (one for one in breaches.values() if one.subject not in told and _lacks(one, spared))
     degraded = _degraded(forecast.root, lacking, fates)
     entries = [
@@ -182,7 +189,14 @@ def story_of(forecast: Forecast) -> Story:
         tuple(sorted((*entries, *held), key=lambda entry: (order.index(entry.tone), entry.subject.sort_key))),
         unrecorded,
         *_availability(forecast.findings),
+        unpredicted=tuple(why.sentence for why in unpredicted),
+        misplaced=tuple(why for one in forecast.findings if one.question == MISPLACEMENT for why in one.because),
     )
+
+
+def unpredicted_in(findings: Iterable[Finding]) -> tuple[Reason, ...]:
+    """What the rule set does not predict, by the findings of a plan."""
+    return tuple(why for finding in findings if finding.question == PREDICTION for why in finding.because)
 
 
 def is_gated(withheld: Withheld) -> bool:

@@ -10,6 +10,7 @@ from grove_core.areas.gang_termination.verdicts import DELEGATES, ENDS
 from grove_core.areas.mnnvl.judge import address_of
 from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain
+from grove_core.areas.topology.misplaced import MISPLACEMENT
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import thaw
@@ -104,9 +105,12 @@ class Inquiry:
             return
         above = set(self._above())
         cliques = {clique.ref for clique in self.cliques}
+        names = {ref.name for ref in cliques}
+        gangs = {gang.ref for gang in self.snapshot.gangs if any(group.name in names for group in gang.groups)}
         for finding in self.plan.findings:
             subject = finding.subject
-            if subject in above or subject in cliques or subject == self.ref or self._is_replica_of_self(subject):
+            concerns = subject in above or subject in cliques or subject == self.ref
+            if concerns or self._is_replica_of_self(subject) or (finding.question == MISPLACEMENT and subject in gangs):
                 yield finding
 
     def _shares(self, subject: Ref) -> bool:

@@ -91,6 +91,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         wake_at=min(filter(None, (ruling.wake_at, wake_of_fabric(fabric))), default=None),
         findings=(
             *ruling.findings,
+            *(rules.unpredicted(seen, bool(completion.findings)) if rules.unpredicted is not None else ()),
             *findings_of_fabric(seen, fabric),
             *findings_of_scopes(seen, scopes, desired),
             *findings_of_topology(seen, topology),

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from docs.generator.markdown import code, prose, table
 
-SCHEMA_NAME: Final = "plan-1.3.schema.json"
+SCHEMA_NAME: Final = "plan-1.4.schema.json"
 SCHEMA: Final = Path(__file__).parents[1] / "reference" / SCHEMA_NAME
 Schema = Mapping[str, Any]
 

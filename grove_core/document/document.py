@@ -10,12 +10,25 @@ from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.configuration import UNTOLD, Configuration
 
-FORMAT_VERSION: Final = "1.3"
+FORMAT_VERSION: Final = "1.4"
 FOREGROUND: Final = "Foreground"
 AUTO: Final = "auto"  # the shape of ComputeDomains where the cluster has the word
 # Nobody holds a finalizer but by an apply; a document that did not count it would be of another major format.
 ACTIONS: Final = ("create", "ensure", "apply", "setStatus", "delete", "holdFinalizer", "dropFinalizer")
 Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RulesSource:
+    """What chose the rule set of a document (CL-055).
+
+    Attributes:
+        kind: ``option``, ``configuration``, ``cluster`` or ``default``.
+        because: what in the cluster shows it; empty for the first two.
+    """
+
+    kind: str
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +41,7 @@ class Document:
         not_collected: kinds (``Pod``, or ``Pod in ml``) that the input left out.
         forecasts: one for each root, sorted by namespace and name.
         configuration: of the operator that is planned for.
+        rules_from: what chose the rule set; None in plans of formats before 1.4.
     """
 
     rules: str
@@ -35,6 +49,7 @@ class Document:
     not_collected: tuple[str, ...]
     forecasts: tuple[Forecast, ...]
     configuration: Configuration = UNTOLD
+    rules_from: RulesSource | None = None
 
 
 def summary_of(forecasts: Iterable[Forecast]) -> Json:

@@ -13,7 +13,7 @@ from grove_core.areas.mnnvl import rules as mnnvl
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
-from grove_core.document.document import AUTO, FOREGROUND, FORMAT_VERSION, Document, Json
+from grove_core.document.document import AUTO, FOREGROUND, FORMAT_VERSION, Document, Json, RulesSource
 from grove_core.document.values import Strange, fact, flag, integer, items, moment, text, whole_object
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.durations import parse_duration
@@ -79,9 +79,14 @@ def document_from_json(raw: Any) -> Document:  # noqa: ANN401 - any JSON
             not_collected=tuple(map(text, items(raw["notCollected"]))),
             forecasts=tuple(_forecast_from_json(plan) for plan in items(raw["plans"])),
             configuration=_configuration(raw["configuration"]) if "configuration" in raw else UNTOLD,
+            rules_from=_rules_source(raw["rulesFrom"]) if "rulesFrom" in raw else None,
         )
     except _NOT_OURS as fault:
         raise MalformedObject((Problem(path="", expected="a whole plan", got=_got(raw, fault)),)) from fault
+
+
+def _rules_source(raw: Json) -> RulesSource:
+    return RulesSource(text(raw["kind"]), text(raw.get("because", "")))
 
 
 def _configuration(raw: Json) -> Configuration:

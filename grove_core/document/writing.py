@@ -1,9 +1,21 @@
 """Documents as JSON. ``sentence`` and ``summary`` are there for readers only; the rest can be read back (PL-009)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from grove_core.document.document import AUTO, FOREGROUND, FORMAT_VERSION, Document, Json, action_name, summary_of
+from grove_core.areas.gang_termination.assumptions import Assumption, assumptions_of
+from grove_core.areas.gang_termination.questions import PREDICTION
+from grove_core.areas.topology.misplaced import MISPLACEMENT
+from grove_core.document.document import (
+    AUTO,
+    FOREGROUND,
+    FORMAT_VERSION,
+    Document,
+    Json,
+    RulesSource,
+    action_name,
+    summary_of,
+)
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.durations import format_duration
 from grove_core.kernel.frozen import thaw
@@ -23,6 +35,7 @@ def document_as_json(document: Document, *, decisions: bool) -> Json:
         "formatVersion": FORMAT_VERSION,
         "coreVersion": VERSION,
         "rules": document.rules,
+        **({} if document.rules_from is None else {"rulesFrom": rules_source_as_json(document.rules_from)}),
         **({"configuration": _told(document.configuration)} if document.configuration != UNTOLD else {}),
         "asOf": format_time(document.as_of),
         "notCollected": list(document.not_collected),
@@ -41,6 +54,11 @@ def _told(configuration: Configuration) -> Json:
         levels = [level._asdict() for level in topology.levels]
         said["topologyAwareScheduling"] = {"enabled": topology.enabled, "levels": levels}
     return {**said, "startup": {"image": image}} if image != IMAGE else said
+
+
+def rules_source_as_json(source: RulesSource) -> Json:
+    """What chose a rule set; ``because`` only where a cluster was looked at for it."""
+    return {"kind": source.kind, **({"because": source.because} if source.because else {})}
 
 
 def reason_as_json(reason: Reason) -> Json:
@@ -71,31 +89,52 @@ def ref_as_json(ref: Ref) -> Json:
 
 
 def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
+    rounds = [(round_.at, round_.steps) for round_ in forecast.rounds]
+    assumed = assumptions_of(forecast.root, forecast.findings, rounds)
     shown: Json = {
         "root": {**ref_as_json(forecast.root), "uid": forecast.root_uid},
-        "rounds": [_round_as_json(round_) for round_ in forecast.rounds],
+        "rounds": list(_rounds_as_json(forecast.rounds, assumed)),
         "complete": forecast.complete,
         "wakeAt": _time_as_json(forecast.rounds[0].wake_at),
     }
+    if unpredicted := [why for one in forecast.findings if one.question == PREDICTION for why in one.because]:
+        shown["notPredicted"] = _reasons_as_json(unpredicted)
+    if misplaced := [why for one in forecast.findings if one.question == MISPLACEMENT for why in one.because]:
+        shown["misplaced"] = _reasons_as_json(misplaced)
     if forecast.averted:
         shown["averted"] = [finding_as_json(finding) for finding in forecast.averted]
     if forecast.again is not None:
         again = forecast.again
         every = format_duration(again.every)
         shown["again"] = {"sinceRound": again.since, "every": every, "until": format_time(again.until)}
+        shown["again"]["assumes"] = _codes(one for found in assumed[again.since - 1 :] for one in found.values())
     if decisions:
         shown["decisions"] = [finding_as_json(finding) for finding in forecast.findings]
     return shown
 
 
-def _round_as_json(round_: Round) -> Json:
-    return {
-        "round": round_.number,
-        "at": format_time(round_.at),
-        "steps": [step_as_json(step) for step in round_.steps],
-        "withheld": [withheld_as_json(held) for held in round_.withheld],
-        "wakeAt": _time_as_json(round_.wake_at),
-    }
+def _rounds_as_json(rounds: Iterable[Round], assumed: Iterable[Mapping[Ref, Assumption]]) -> Iterator[Json]:
+    """Rounds, each with what its terminations and those before it rest on (PL-032)."""
+    so_far = set[Assumption]()
+    for round_, by_target in zip(rounds, assumed, strict=True):
+        so_far.update(by_target.values())
+        yield {
+            "round": round_.number,
+            "at": format_time(round_.at),
+            **({"assumes": _codes(so_far)} if so_far else {}),
+            "steps": [_step_in_round(step, by_target) for step in round_.steps],
+            "withheld": [withheld_as_json(held) for held in round_.withheld],
+            "wakeAt": _time_as_json(round_.wake_at),
+        }
+
+
+def _step_in_round(step: Step, assumed: Mapping[Ref, Assumption]) -> Json:
+    found = assumed.get(step.target)
+    return {**step_as_json(step), **({} if found is None else {"assumes": found.code})}
+
+
+def _codes(assumed: Iterable[Assumption]) -> list[str]:
+    return sorted({one.code for one in assumed})
 
 
 def _time_as_json(moment: datetime | None) -> str | None:

@@ -92,6 +92,8 @@ class PodCliqueSet(Resource):
     Attributes:
         labels, annotations: as the user wrote them.
         generation: moves with every change of the spec; None where the source does not say.
+        edited: whether the spec is that of a manifest which is planned as applied, and which changes more of the stored
+            one than ``replicas`` and ``terminationDelay`` (GF-130).
         created_at: None where the source does not say.
         shape: follows from the spec; taken from it once, because every look at the set needs it.
     """
@@ -100,6 +102,7 @@ class PodCliqueSet(Resource):
     annotations: FrozenMap = EMPTY
     generation: int | None = None
     created_at: datetime | None = None
+    edited: bool = False
     spec: SetSpec
     status: SetStatus
     shape: Shape = field(init=False, repr=False, compare=False)

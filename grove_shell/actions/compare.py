@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.compare import Comparison, Termination, compare
-from grove_core.document.writing import reason_as_json, ref_as_json
+from grove_core.document.writing import reason_as_json, ref_as_json, rules_source_as_json
 from grove_core.kernel.times import format_time
 from grove_shell.actions.choosing import missing
+from grove_shell.actions.nothing_judged import nothing_judged
 from grove_shell.actions.plan import gap_names, moment_after
+from grove_shell.actions.rule_choice import AUTO, chosen_rules
 from grove_shell.actions.situation import Situation, asked
 from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import forecasts
@@ -42,12 +43,20 @@ def compared(source: Source, options: CompareOptions) -> int:
     snapshots = tuple(situation.snapshots(source.namespace, options.sets))
     if lacking := missing(situation.loaded.cluster, options.sets, source.namespace):
         complain(f"not in the input: {lacking}")
-        return USAGE
+        return FAIL_ON if options.fail_on and not options.sets else USAGE
     until = moment_after(situation.now, options.until)
-    told = [forecasts(snapshots, rule_set(name), limit=None, until=until) for name in options.rules]
+    chosen = [chosen_rules(name, None, situation.loaded.cluster) for name in options.rules]
+    names = chosen[0][0].name, chosen[1][0].name
+    if AUTO in options.rules and names[0] == names[1] and snapshots:
+        complain(f"both sides are '{names[0]}': {chosen[0][1].because}; say --rules twice")
+        return USAGE
+    told = [tuple(forecasts(snapshots, rules, limit=None, until=until)) for rules, _, _ in chosen]
     found = tuple(compare(before, after) for before, after in zip(*told, strict=True))
+    nothing = nothing_judged(situation.loaded, told[0])
     about = Compared(
-        rules=options.rules,
+        rules=names,
+        rules_from=(chosen[0][1], chosen[1][1]),
+        nothing=nothing,
         as_of=situation.now,
         until=until,
         not_collected=gap_names(situation.loaded.cluster.gaps),
@@ -58,6 +67,10 @@ def compared(source: Source, options: CompareOptions) -> int:
         show(compare_page(about, full=options.verbose))
     else:
         write(as_text(_as_json(about), options.output))
+    if nothing and not situation.faults:
+        if options.output != "human":
+            complain(nothing)
+        return FAIL_ON
     return _exit_code(situation, options, found)
 
 
@@ -66,7 +79,10 @@ def _exit_code(situation: Situation, options: CompareOptions, found: Sequence[Co
     if situation.faults:
         return ERROR
     unknown = {"unknown"} if any(one.unknown for one in found) else set()
-    if options.fail_on and (met := changes & set(options.fail_on) | unknown):
+    asked = set(options.fail_on)
+    if "unknown" in asked and any(one.unpredicted for one in found):
+        unknown = {"unknown"}
+    if options.fail_on and (met := changes & asked | unknown):
         complain(failed_on(met))
         return FAIL_ON
     changes |= unknown
@@ -76,6 +92,7 @@ def _exit_code(situation: Situation, options: CompareOptions, found: Sequence[Co
 def _as_json(about: Compared) -> dict[str, Any]:
     return {
         "rules": list(about.rules),
+        "rulesFrom": [rules_source_as_json(source) for source in about.rules_from],
         "asOf": format_time(about.as_of),
         "until": format_time(about.until) if about.until is not None else None,
         "notCollected": list(about.not_collected),
@@ -101,6 +118,7 @@ def comparison_as_json(one: Comparison) -> dict[str, Any]:
             for subject, before, after in one.breaches
         ],
         "unknown": [reason_as_json(reason) for reason in one.unknown],
+        "notPredicted": [reason_as_json(reason) for reason in one.unpredicted],
     }
 
 

@@ -1,19 +1,25 @@
 """``grove explain``: everything the core has to say about one object."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
-from grove_core.areas.gang_termination.rulesets import rule_set
+from grove_core.areas.topology.misplaced import NodeLabels, findings_of_misplacement
+from grove_core.document.writing import rules_source_as_json
 from grove_core.inquiry import Inquiry, has
+from grove_core.kernel.times import format_time
+from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import likest
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.actions.plan import hand_of
+from grove_shell.actions.rule_choice import chosen_rules
 from grove_shell.actions.situation import asked
 from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import as_applied
 from grove_shell.exits import DONE, ERROR, USAGE
 from grove_shell.page import complain, show, warn, write
-from grove_shell.views.explain_page import explain_page, inquiry_as_json
+from grove_shell.views.explain_page import Top, explain_page, inquiry_as_json
 from grove_shell.views.structured import as_text
 
 KINDS: Final[Mapping[str, str]] = {
@@ -37,11 +43,16 @@ def explain(source: Source, target: str, *, output: str, rules: str | None, why_
     situation = asked(source)
     if situation is None:
         return ERROR
-    kind, judges = KINDS[kind.lower()], rule_set(rules or situation.rules)
+    kind = KINDS[kind.lower()]
+    judges, source_of_rules, recognition = chosen_rules(rules, situation.rules, situation.loaded.cluster)
     found = situation.snapshots(source.namespace)
     snapshots = tuple(one if one.root.uid else as_applied(one, judges) for one in found)
     having = tuple(snapshot for snapshot in snapshots if has(snapshot, kind, name))
-    every = (Inquiry(snapshot, reconcile(snapshot, judges), kind, name) for snapshot in having or snapshots)
+    nodes = situation.loaded.nodes
+    every = (
+        Inquiry(snapshot, _with_misplacement(reconcile(snapshot, judges), snapshot, nodes), kind, name)
+        for snapshot in having or snapshots
+    )
     inquiries = [
         inquiry for inquiry in every if having or any(held.target == inquiry.ref for held in inquiry.withheld())
     ]
@@ -51,11 +62,23 @@ def explain(source: Source, target: str, *, output: str, rules: str | None, why_
         complain(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{hint}")
         return USAGE
     if output == "human":
-        show(explain_page(inquiries, only_guards=why_not is not None))
+        top = Top(situation.now, judges.name, source_of_rules, hand_of(recognition, judges.name))
+        show(explain_page(inquiries, top, only_guards=why_not is not None))
     else:
-        shown = [inquiry_as_json(inquiry, only_guards=why_not is not None) for inquiry in inquiries]
-        write(as_text({"answers": shown}, output))
+        document = {
+            "rules": judges.name,
+            "rulesFrom": rules_source_as_json(source_of_rules),
+            "asOf": format_time(situation.now),
+            "answers": [inquiry_as_json(inquiry, only_guards=why_not is not None) for inquiry in inquiries],
+        }
+        write(as_text(document, output))
     return ERROR if situation.faults else DONE
+
+
+def _with_misplacement(plan: Plan, snapshot: Snapshot, nodes: NodeLabels) -> Plan:
+    """The plan with findings on pods outside the domain of a required topology constraint (TP-131)."""
+    found = tuple(findings_of_misplacement(snapshot, nodes)) if nodes else ()
+    return replace(plan, findings=(*plan.findings, *found)) if found else plan
 
 
 def _hint(name: str, known: Sequence[str]) -> str:

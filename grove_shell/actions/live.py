@@ -1,10 +1,12 @@
 """Asking a cluster for everything that concerns Grove, for one plan or one capture."""
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from grove_core.resources.keys import CORE
 from grove_core.resources.ownership import controller_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
@@ -19,6 +21,8 @@ from grove_shell.reading.collected import Collected
 from grove_shell.views.progress import counting
 
 Json = dict[str, Any]
+NODES: Final = ApiKind("Node", CORE, "nodes", clustered=True)
+"""Asked for where a set has topology constraints: their labels show which of these are kept (TP-131)."""
 _CLIQUE: Final = "PodClique"
 _POD: Final = "Pod"
 _JUDGED: Final = (POD_CLIQUE_SET, GROUP_KIND, _CLIQUE, _POD)
@@ -63,6 +67,11 @@ async def _collect(live: Live, count: Callable[[Any], None]) -> Collected:
             elif not isinstance(found, NotListed):
                 raise found
         items = await _looked_at_again(api, items, complete, count)
+        if any("topologyConstraint" in json.dumps(item.get("spec")) for item in sets):
+            try:
+                items += map(_labels_of, await _listed(api, NODES, EVERYWHERE, count))
+            except NotListed as fault:
+                unseen[NODES.kind, EVERYWHERE] = str(fault)
     return Collected(
         origin=connection.server, items=tuple(items), complete=frozenset(complete), served=served, unseen=unseen
     )
@@ -101,6 +110,12 @@ def _short_of_pods(items: Iterable[Json]) -> set[str]:
         for one, replicas in wanted
         if not isinstance(replicas, int) or ready[one["metadata"].get("uid")] < replicas
     }
+
+
+def _labels_of(node: Json) -> Json:
+    """A node with nothing but its name and labels: a capture holds no more of it."""
+    metadata = {key: node["metadata"][key] for key in ("name", "labels") if key in node["metadata"]}
+    return {"apiVersion": CORE, "kind": NODES.kind, "metadata": metadata}
 
 
 def _is_ready(pod: Json) -> bool:

@@ -1,21 +1,25 @@
 """``grove plan``: read, play the rounds, print, and leave with the right code."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
 
 from grove_core.areas.gang_termination.questions import TERMINATION
-from grove_core.areas.gang_termination.rulesets import rule_set
+from grove_core.areas.topology.misplaced import NodeLabels, findings_of_misplacement, has_required_constraint
 from grove_core.document.document import Document
 from grove_core.document.writing import document_as_json
 from grove_core.explain import Tone, is_undecided, story_of
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.steps import Delete
 from grove_core.plan.forecast import Forecast
+from grove_core.recognition import Recognition
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
+from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.choosing import missing
+from grove_shell.actions.nothing_judged import nothing_judged
+from grove_shell.actions.rule_choice import chosen_rules
 from grove_shell.actions.situation import Situation, asked
 from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import forecasts, topology_forecasts
@@ -50,10 +54,15 @@ def plan(source: Source, options: PlanOptions) -> int:
     snapshots = tuple(situation.snapshots(source.namespace, options.sets))
     if lacking := missing(situation.loaded.cluster, options.sets, source.namespace):
         complain(f"not in the input: {lacking}")
-        return USAGE
+        return FAIL_ON if options.fail_on and not options.sets else USAGE
     until = moment_after(situation.now, options.until)
-    rules = rule_set(options.rules or situation.rules)
-    told = tuple(forecasts(snapshots, rules, limit=options.rounds, until=until))
+    rules, rules_from, shown = chosen_rules(options.rules, situation.rules, situation.loaded.cluster)
+    told = tuple(
+        with_misplacement(forecast, snapshot, situation.loaded.nodes)
+        for forecast, snapshot in zip(
+            forecasts(snapshots, rules, limit=options.rounds, until=until), snapshots, strict=True
+        )
+    )
     if source.namespace is None and not options.sets:
         told += topology_forecasts(situation.loaded.cluster, situation.now, situation.attempts)
     document = Document(
@@ -62,11 +71,13 @@ def plan(source: Source, options: PlanOptions) -> int:
         not_collected=gap_names(situation.loaded.cluster.gaps),
         forecasts=told,
         configuration=situation.loaded.cluster.configuration,
+        rules_from=rules_from,
     )
     if options.out is not None:
         saved = as_text(document_as_json(document, decisions=options.decisions), "json")
         Path(options.out).write_text(saved, encoding="utf-8")
-    hand = hand_of(situation.loaded.cluster, rules.name)
+    hand = hand_of(shown, rules.name)
+    nothing = nothing_judged(situation.loaded, told)
     if options.output == "human":
         surroundings = Surroundings(
             ignored=situation.loaded.ignored,
@@ -77,6 +88,9 @@ def plan(source: Source, options: PlanOptions) -> int:
             cliqueless=situation.loaded.cliqueless,
             left_out=situation.loaded.left_out,
             unseen=tuple(situation.loaded.unseen.values()),
+            nothing=nothing,
+            unplaceable=unknown_placement(snapshots, situation.loaded.nodes),
+            refusals=situation.loaded.refusals,
             hand=hand,
             newest=newest_time(situation.loaded.cluster),
             is_now_given=source.now is not None,
@@ -87,10 +101,25 @@ def plan(source: Source, options: PlanOptions) -> int:
     else:
         warn(situation.loaded.passed_by)
         write(as_text(document_as_json(document, decisions=options.decisions), options.output))
-    is_chosen = options.rules is not None or source.config is not None
-    if hand and not is_chosen and (options.output != "human" or options.fail_on):
-        warn([hand])  # a program reads no page, and a check by rules that nobody chose is green for nothing (CL-050)
+    if nothing and not situation.faults:
+        if options.output != "human":
+            complain(nothing)
+        return FAIL_ON
     return _exit_code(situation, options, told)
+
+
+def with_misplacement(forecast: Forecast, snapshot: Snapshot, nodes: NodeLabels) -> Forecast:
+    """The forecast with findings on pods outside the domain of a required topology constraint (TP-131)."""
+    found = tuple(findings_of_misplacement(snapshot, nodes)) if nodes else ()
+    return replace(forecast, findings=(*forecast.findings, *found)) if found else forecast
+
+
+def unknown_placement(snapshots: Iterable[Snapshot], nodes: NodeLabels) -> tuple[str, ...]:
+    """``namespace/name`` of the sets with required topology constraints, where no node is known (TP-132)."""
+    if nodes:
+        return ()
+    roots = (snapshot.root.ref for snapshot in snapshots if has_required_constraint(snapshot))
+    return tuple(f"{root.namespace}/{root.name}" for root in roots)
 
 
 def gap_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
@@ -103,28 +132,11 @@ def gap_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
     )
 
 
-def hand_of(cluster: Cluster, rules: str) -> str:
-    """Whose cluster it looks like and which rule set predicts it, where that is not the one asked for (GF-111)."""
-    from grove_core.areas.gang_termination.field.hand import hand_in  # noqa: PLC0415 - of a page alone
-
-    cliques, groups = chain(*cluster.cliques_of.values()), chain(*cluster.groups_of.values())
-    hand = hand_in(cliques, groups)
-    if hand is None:
+def hand_of(shown: Recognition | None, rules: str) -> str:
+    """Which operator runs the cluster and which rule set predicts it, where another one was named (GF-111)."""
+    if shown is None or not shown.go_operator or rules.partition("@")[2] in shown.fitting:
         return ""
-    from grove_core.areas.gang_termination.field.generations import RELEASES  # noqa: PLC0415 - of such clusters alone
-    from grove_core.areas.gang_termination.field.rulesets import FIELD  # noqa: PLC0415 - as above
-
-    fitting = [release for release, found in RELEASES.items() if hand.generation in {None, found}]
-    asked = rules.partition("@")[2]
-    if asked in fitting:
-        return ""
-    oldest, newest = fitting[0], fitting[-1]
-    is_open = newest == list(RELEASES)[-1]
-    name = FIELD if is_open else f"{FIELD}@{newest}"
-    known = ""
-    if hand.generation is not None:
-        known = f", of a release from {oldest} " + ("on" if is_open else f"to {newest}")
-    return f"the existing operator runs this cluster{known}: --rules {name} tells what it will do"
+    return f"{shown.because}; --rules {shown.rules} predicts it"
 
 
 def newest_time(cluster: Cluster) -> datetime | None:
@@ -164,7 +176,8 @@ def classes_in(told: Sequence[Forecast]) -> set[str]:
     """Which ``--fail-on`` classes some forecasts hold, in any round (CL-002)."""
     classes: set[str] = set()
     for forecast in told:
-        tones = {entry.tone for entry in story_of(forecast).entries}
+        story = story_of(forecast)
+        tones = {entry.tone for entry in story.entries}
         steps = [step for round_ in forecast.rounds for step in round_.steps]
         withheld = [held for round_ in forecast.rounds for held in round_.withheld]
         deletes = any(isinstance(step.action, Delete) for step in steps)
@@ -172,7 +185,7 @@ def classes_in(told: Sequence[Forecast]) -> set[str]:
         found = {
             "terminate": Tone.ENDS in tones or ends,
             "wait": Tone.WAITS in tones,
-            "unknown": Tone.UNKNOWN in tones or any(map(is_undecided, withheld)),
+            "unknown": Tone.UNKNOWN in tones or bool(story.unpredicted) or any(map(is_undecided, withheld)),
             "withheld": bool(withheld),
             "delete": deletes,
             "change": bool(steps),

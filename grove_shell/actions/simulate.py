@@ -2,14 +2,15 @@
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from time import monotonic
 
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.rulesets import rule_set
-from grove_shell.exits import DONE, ERROR, FAIL_ON
+from grove_shell.actions.rule_choice import chosen_rules
+from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import Page, complain, show, write
 from grove_shell.simulator.draws import with_drawn_events
 from grove_shell.simulator.reading import Read, read_scenario
@@ -50,6 +51,11 @@ def simulate(options: SimulateOptions) -> int:
         return ERROR
     if options.picture is not None and not _can_draw(options.picture):
         return ERROR
+    rules, _, _ = chosen_rules(options.rules, None, read.cluster)
+    if rules.name != DESIGN.name and (options.check or options.seeds is not None):
+        complain(f"--check and --seeds watch the promises of the design, not those of {rules.name}: add --rules design")
+        return USAGE
+    options = replace(options, rules=rules.name)
     return _many(read, read.scenario, options) if options.seeds is not None else _one(read, read.scenario, options)
 
 

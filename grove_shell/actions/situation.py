@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.configuration import Configuration
@@ -23,17 +22,17 @@ from grove_shell.views.progress import counting
 
 
 class Configured(NamedTuple):
-    """What an operator is told.
+    """What an operator's configuration file says.
 
     Attributes:
         configuration: what decisions depend on.
-        rules: by which it judges.
+        rules: name of the rule set that it names; None where it names none.
         said: its file as it was written.
         faults: everything wrong with that.
     """
 
     configuration: Configuration
-    rules: str
+    rules: str | None
     said: Mapping[str, Any]
     faults: tuple[Fault, ...]
 
@@ -45,7 +44,7 @@ class Situation:
     Attributes:
         faults: everything wrong with the input; decisions are offered only without any, or with ``--keep-going``.
         usable: whether to go on.
-        rules: by which the operator of that configuration judges.
+        rules: name of the rule set that the configuration names; None where it names none.
     """
 
     loaded: Loaded
@@ -53,7 +52,7 @@ class Situation:
     now: datetime
     attempts: tuple[Attempt, ...]
     usable: bool
-    rules: str
+    rules: str | None
 
     def snapshots(self, namespace: str | None, names: tuple[str, ...] = ()) -> Iterator[Snapshot]:
         """What each chosen root can see; sorted by namespace and name.
@@ -114,7 +113,7 @@ def asked(source: Source) -> Situation | None:
 def configured_by(path: str | None) -> Configured:
     """What decisions need of an operator's configuration file; the defaults where there is no file (CL-030)."""
     if path is None:
-        return Configured(Configuration(), DESIGN.name, {}, ())
+        return Configured(Configuration(), None, {}, ())
     from grove_shell.actions.configuration import configuration  # noqa: PLC0415 - few commands come with one (P11)
     from grove_shell.settings.operator import OperatorSettings, settings_of  # noqa: PLC0415 - brings pydantic
 
@@ -123,7 +122,8 @@ def configured_by(path: str | None) -> Configured:
         return (settings, raw), problems
 
     (settings, said), faults = configuration(path, read)
-    return Configured(settings.decisive, settings.rules, said, faults)
+    named = settings.rules if "rules" in settings.model_fields_set else None
+    return Configured(settings.decisive, named, said, faults)
 
 
 def _unfit(source: Source, loaded: Loaded) -> Iterator[Fault]:

@@ -10,7 +10,6 @@ from typing import Any
 from grove_core.admit import admit, neighbours_in
 from grove_core.admit_topology import admit_topology, around_in
 from grove_core.areas.gang_termination.field.advice import cautions_to
-from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.topology.admit import Around
 from grove_core.areas.workload.defaults import with_defaults
@@ -23,6 +22,7 @@ from grove_core.resources.keys import GROVE
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.template import read_spec
 from grove_core.resources.topology_use import SET_KIND
+from grove_shell.actions.rule_choice import chosen_rules, cluster_to_recognise
 from grove_shell.actions.situation import configured_by
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.likeness import slip_in
@@ -93,7 +93,8 @@ def validate(
     present = (item.value for item in given.sets), (raw for raw in held if _name(raw) not in replaced)
     neighbours = neighbours_in(chain(*present, given.headings, before.headings))
     classes = given.classes | before.classes or None
-    judges = rule_set(rules or told.rules)
+    stored = cluster_to_recognise((*held, *(item.value for item in given.sets)), (*before.cliques, *given.cliques))
+    judges, _, _ = chosen_rules(rules, told.rules, stored)
     around = _around(before, given, [raw for raw in held if _name(raw) not in replaced])
     judged = []
     for item in given.sets:
@@ -102,9 +103,9 @@ def validate(
             complain(f"no earlier version of {_name(item.value)} in --old: judged as new")
         decision = admit(item.value, earlier, neighbours, told.configuration, classes, around)
         judged.append((item, _advised(item.value, strictly(item.value, decision), judges)))
-    stored = {_field(item.value, "name"): item.value for item in before.topologies}
+    stored_topologies = {_field(item.value, "name"): item.value for item in before.topologies}
     for item in given.topologies:
-        earlier = stored.get(_field(item.value, "name"))
+        earlier = stored_topologies.get(_field(item.value, "name"))
         judged.append((item, admit_topology(item.value, earlier, around, told.configuration)))
     if faults:
         complain(faults_page(sorted(faults, key=lambda fault: fault.sort_key), REST_JUDGED))

@@ -7,7 +7,7 @@ import click
 from grove_shell.cli.options import OneOf, RuleSetName, Span, format_option, source_of, source_options
 
 CHANGES = ("ends", "oftener", "sooner", "later", "rarer", "spared", "unknown")
-DEFAULT = ("field", "design")
+DEFAULT = ("auto", "design")
 
 
 @click.command("compare")
@@ -16,11 +16,11 @@ DEFAULT = ("field", "design")
 @format_option("human", "json", "yaml")
 @click.option(
     "--rules",
-    type=RuleSetName(),
+    type=RuleSetName(auto=True),
     multiple=True,
     default=DEFAULT,
-    show_default="field, then design",
-    help="Twice: by whose rules it is judged today, and by whose tomorrow.",
+    show_default="auto, then design",
+    help="Twice: the rule set of today (auto: that of the operator which the input shows), and that of tomorrow.",
 )
 @click.option("--until", type=Span(), help="Let time pass as well, e.g. 6h: what comes later by time alone.")
 @click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if anything ends otherwise.")
@@ -39,7 +39,7 @@ def command(**options: Any) -> int:
 
     \b
     Examples:
-      grove compare -f cluster.json                                   # from field to design, now
+      grove compare -f cluster.json                         # from the operator that runs there to design, now
       grove compare -f cluster.json --until 6h --rules field@alpha.8 --rules field
       grove upgrade-check --live -A --until 4h --fail-on ends         # in CI
 

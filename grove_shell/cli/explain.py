@@ -11,7 +11,7 @@ from grove_shell.cli.options import format_option, rules_option, source_of, sour
 @click.argument("target", metavar="KIND/NAME")
 @source_options
 @format_option("human", "json", "yaml")
-@rules_option
+@rules_option()
 @click.option("--why-not", type=click.Choice(["terminate"]), help="Name the first guard that held.")
 def command(target: str, **options: Any) -> int:
     """Why is this object as it is, and what will become of it.

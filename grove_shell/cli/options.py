@@ -127,14 +127,21 @@ def format_option(*formats: str) -> Callable[[F], F]:
 
 
 class RuleSetName(click.ParamType[str]):
-    """A rule set; a name that is none is a usage error that says which there are."""
+    """A rule set; a name that is none is a usage error that says which there are.
+
+    Args:
+        auto: whether ``auto`` is a value too: the rule set of the operator that the input shows (CL-055).
+    """
 
     name = "NAME"
 
+    def __init__(self, *, auto: bool = False) -> None:
+        self.auto = auto
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The canonical name, or fail and say which there are."""
-        if value == "design":
-            return str(value)  # what nearly everybody wants needs no look at the others (P10)
+        if value == "design" or (value == "auto" and self.auto):
+            return str(value)  # these need no look at the others (P10)
         from grove_shell.settings.rules import canonical
 
         try:
@@ -146,16 +153,17 @@ class RuleSetName(click.ParamType[str]):
         """Every name that begins like this."""
         from grove_core.areas.gang_termination.rulesets import rule_sets
 
-        return [CompletionItem(name) for name in rule_sets() if name.startswith(incomplete)]
+        names = (*(("auto",) if self.auto else ()), *rule_sets())
+        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-def _rules_option(default: str) -> Callable[[F], F]:
-    told = "By whose rules to judge: design, field (the operator that runs today), or field@RELEASE; see grove rules."
-    return click.option("--rules", type=RuleSetName(), show_default=default, help=told)
-
-
-rules_option = _rules_option("what --config says, else design")
-rules_option_alone = _rules_option("design")
+def rules_option(default: str = "what --config names, else auto") -> Callable[[F], F]:
+    """``--rules``: the rule set to judge by (CL-055)."""
+    meaning = (
+        "Rule set to judge by: auto (that of the operator which the input shows), design, field (the Go operator),"
+        " or field@RELEASE; see grove rules."
+    )
+    return click.option("--rules", type=RuleSetName(auto=True), show_default=default, help=meaning)
 
 
 def source_of(options: dict[str, Any]) -> "Source":

@@ -13,7 +13,7 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "unknown", "change")
 @click.argument("sets", nargs=-1, metavar="[[NS/]SET]...")
 @source_options
 @format_option("human", "json", "yaml")
-@rules_option
+@rules_option()
 @click.option("--rounds", type=click.IntRange(min=1), metavar="N", help="At most N rounds.  [default: until rest]")
 @click.option("--until", type=Span(), help="Let time pass as well, e.g. 6h: what comes later by time alone.")
 @click.option("--decisions", is_flag=True, help="List every verdict, those to do nothing included.")

@@ -4,13 +4,13 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import Span, format_option, rules_option_alone
+from grove_shell.cli.options import Span, format_option, rules_option
 
 
 @click.command("simulate")
 @click.argument("scenario", metavar="SCENARIO.yaml", type=click.Path())
 @format_option("human", "json", "yaml")
-@rules_option_alone
+@rules_option("auto")
 @click.option("--until", type=Span(), help="Stop so long after the start.  [default: when nothing more will happen]")
 @click.option(
     "--seeds",
@@ -84,8 +84,6 @@ def command(**options: Any) -> int:
 
     Exit codes: 0 as expected, 1 bad input, 3 an expectation not met or a promise broken, 64 usage.
     """
-    if options["rules"] not in {None, "design"} and (options["check"] or options["seeds"]):
-        raise click.UsageError("--check and --seeds watch the promises of the design: leave --rules out")
     from grove_shell.actions.simulate import SimulateOptions, simulate
 
     return simulate(SimulateOptions(**options))

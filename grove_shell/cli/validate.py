@@ -15,7 +15,7 @@ from grove_shell.cli.options import cluster_options, config_option, filename_opt
 @click.option("--live", is_flag=True, help="With --preflight: on the cluster itself.")
 @cluster_options
 @format_option("human", "json", "yaml")
-@rules_option
+@rules_option()
 def command(**options: Any) -> int:
     """Would these PodCliqueSets be admitted: the webhook's verdict offline, all problems at once.
 

@@ -65,6 +65,13 @@ def meta_text(raw: Mapping[str, Any], key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
+def labels_in(raw: Mapping[str, Any]) -> dict[str, str]:
+    """The labels of an object that are texts."""
+    meta = raw.get("metadata")
+    labels = meta.get("labels") if isinstance(meta, Mapping) else None
+    return {key: text for key, text in labels.items() if isinstance(text, str)} if isinstance(labels, Mapping) else {}
+
+
 def kindless(raw: Mapping[str, Any]) -> Iterator[Problem]:
     """What is wrong with an object that does not say what it is (IN-031); a saved plan is known (IN-049)."""
     if raw.keys() >= _OF_SAVED_PLANS:
@@ -73,6 +80,14 @@ def kindless(raw: Mapping[str, Any]) -> Iterator[Problem]:
     for field in ("kind", "apiVersion"):
         if not isinstance(raw.get(field), str):
             yield field, "a string", shown(raw.get(field))
+
+
+def refusal_in(raw: Mapping[str, Any]) -> str:
+    """What an API server answered in place of objects, with its reason and code; empty where it is none (IN-051)."""
+    if (raw.get("kind"), raw.get("apiVersion"), raw.get("status")) != ("Status", "v1", "Failure"):
+        return ""
+    known = [str(raw[key]) for key in ("reason", "code") if raw.get(key)]
+    return f"{raw.get('message') or 'no message'}" + (f" ({', '.join(known)})" if known else "")
 
 
 def is_list(root: dict[str, Any]) -> bool:

@@ -24,6 +24,8 @@ class Loaded:
         unseen: kinds that a cluster does not show to us, and its words why.
         passed_by: what is said of the objects of our kinds in a cluster that are of no set (IN-048).
         taken_at: when the newest capture in the input was taken.
+        nodes: name of each Node in the input -> its labels.
+        refusals: errors of an API server that stand in the input in place of objects (IN-051).
     """
 
     cluster: Cluster
@@ -38,3 +40,5 @@ class Loaded:
     unseen: Mapping[Gap, str] = field(default_factory=dict)
     passed_by: tuple[str, ...] = ()
     taken_at: datetime | None = None
+    refusals: tuple[str, ...] = ()
+    nodes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.resources.template import SetSpec
 from grove_shell.reading.fabric import TEMPLATE_KIND
 from grove_shell.reading.items import Item, meta_text
 from grove_shell.reading.sources import label_of
@@ -156,11 +157,18 @@ def edited(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueSet:
     return replace(
         running,
         spec=new.spec,
+        edited=_besides_numbers(new.spec) != _besides_numbers(running.spec),
         labels=FrozenMap({**running.labels, **new.labels}),
         annotations=FrozenMap({**running.annotations, **new.annotations}),
         generation=None if running.generation is None else running.generation + 1,
         resource_version=f"{running.resource_version}+1",
     )
+
+
+def _besides_numbers(spec: SetSpec) -> SetSpec:
+    """The spec without what every rule set predicts the change of: the number of replicas and the delay."""
+    template = spec.template.model_copy(update={"termination_delay": None})
+    return spec.model_copy(update={"replicas": 0, "template": template})
 
 
 def expected_by(sentence: str) -> str:

@@ -26,7 +26,7 @@ from grove_shell.reading.collected import Collected
 from grove_shell.reading.completeness import cliqueless_sets, complete_kinds, inferred_gaps, podless_cliques
 from grove_shell.reading.fabric import DEFINITION, TEMPLATE_KIND, is_domain, shape_in_definition, template_in
 from grove_shell.reading.found import API_GROUPS, Found, is_same
-from grove_shell.reading.items import kindless, meta_text
+from grove_shell.reading.items import kindless, labels_in, meta_text, refusal_in
 from grove_shell.reading.loaded import Loaded
 from grove_shell.reading.manifests import (
     Beside,
@@ -93,6 +93,8 @@ class _Loading:
         self.shared: dict[str, str] = {}  # texts that many objects have
         self.ignored: Counter[str] = Counter()
         self.warnings: list[str] = []
+        self.refusals: list[str] = []
+        self.nodes: dict[str, dict[str, str]] = {}
         self.captures = capture.Captures()
 
     def take(self, item: Item) -> None:
@@ -151,6 +153,10 @@ class _Loading:
                 self.found.note(item, slip.path, slip.expected, slip.got)
                 self.found.miss(slip.kind, item.value)
                 return
+        if refusal := refusal_in(item.value):
+            self.refusals.append(refusal)
+        if (kind, item.value.get("apiVersion")) == ("Node", CORE):
+            self.nodes[meta_text(item.value, "name")] = labels_in(item.value)
         self.ignored[kind] += 1
 
     def _take_capture(self, item: Item) -> None:
@@ -270,6 +276,8 @@ class _Loading:
             unseen=self.live.unseen,
             passed_by=self.strangers.sentences(),
             taken_at=self.captures.taken_at,
+            refusals=tuple(sorted(set(self.refusals))),
+            nodes=self.nodes,
         )
 
     def _cluster(self, kept: Kept) -> Cluster:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from grove_core.compare import Change, Comparison, Difference, Termination
+from grove_core.document.document import RulesSource
 from grove_core.kernel.reasons import Reason
 from grove_shell.page import Page, Span
 from grove_shell.views.layout import INDENT, NAMES, label
@@ -37,10 +38,14 @@ class Compared:
 
     Attributes:
         rules: names of both rule sets: of today, and of tomorrow.
+        rules_from: what chose each of them (CL-055).
+        nothing: why nothing was judged; empty where something was (CL-056).
         until: to where time was let pass; None where it was not.
     """
 
     rules: tuple[str, str]
+    rules_from: tuple[RulesSource, RulesSource]
+    nothing: str
     as_of: datetime
     until: datetime | None
     not_collected: Sequence[str]
@@ -54,10 +59,11 @@ def compare_page(about: Compared, *, full: bool) -> Page:
     for found in about.comparisons:
         for one in found.differences:
             changes[one.change] += len(one.cliques)
-    page.add(*_verdict(changes, about.comparisons))
+    page.add(*_verdict(changes, about))
     until = f", until {clock(about.until, now)}" if about.until is not None else ""
     page.add((f"as of {now.date().isoformat()} {clock(now, now)}{until}", "dim"))
-    page.add((f"from the rules '{about.rules[0]}' to the rules '{about.rules[1]}'", "dim"))
+    because = next((f": {source.because}" for source in about.rules_from if source.because), "")
+    page.add((f"from the rules '{about.rules[0]}' to the rules '{about.rules[1]}'{because}", "dim"))
     for kind in about.not_collected:
         page.add((f"not collected: {kind}, so nothing can be said of what needs it", "bold magenta"))
     for found in about.comparisons:
@@ -75,13 +81,19 @@ def compare_page(about: Compared, *, full: bool) -> Page:
     return page
 
 
-def _verdict(changes: Mapping[Change, int], comparisons: Sequence[Comparison]) -> list[Span]:
-    if not comparisons:
-        return [("no PodCliqueSet in the input, so there is nothing to compare", "bold")]
+def _verdict(changes: Mapping[Change, int], about: Compared) -> list[Span]:
+    if about.nothing:
+        return [(about.nothing, "bold red")]
+    comparisons = about.comparisons
     spans: list[Span] = []
+    unpredicted = sum(bool(found.unpredicted) for found in comparisons)
+    if unpredicted:
+        words = f"NOT PREDICTED: edits, updates or deletions of {plural(unpredicted, 'PodCliqueSet')}"
+        spans.append((words, "bold magenta"))
     unknown = sum(bool(found.unknown) for found in comparisons)
     if unknown:
-        spans.append((f"nothing can be said of {plural(unknown, 'PodCliqueSet')}", "bold magenta"))
+        separator = "; " if spans else ""
+        spans.append((f"{separator}nothing can be said of {plural(unknown, 'PodCliqueSet')}", "bold magenta"))
     for change in Change:
         if count := changes.get(change):
             text = f"{plural(count, 'PodClique')} {_VERDICTS[change].format('is' if count == 1 else 'are')}"
@@ -103,7 +115,7 @@ def _all_alike(comparisons: Sequence[Comparison]) -> str:
 def _set(page: Page, found: Comparison, about: Compared, *, full: bool) -> None:
     page.add("")
     page.add((f"{found.root.namespace}/{found.root.name}", "bold"))
-    for words in dict.fromkeys(reason.sentence for reason in found.unknown):
+    for words in dict.fromkeys(reason.sentence for reason in (*found.unknown, *found.unpredicted)):
         page.add((label("UNKNOWN"), "bold magenta"), words)
     add_differences(page, found, about.rules, about.as_of, full=full)
 

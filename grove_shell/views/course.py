@@ -15,12 +15,6 @@ from grove_shell.views.words import listed, named, plural, taken
 
 _LINES: Final = 20
 _UPDATING: Final = frozenset({"UpdateWaits", "GroupUpdateWaits", "RolloutWaits"})
-_ROLLS: Final = frozenset(
-    {
-        *("TemplateChanged", "OutdatedNotReady", "OutdatedPod", "SurgePod"),
-        *("OutdatedNotAvailable", "OutdatedReplica", "SurgeReplica"),
-    }
-)
 _MIRRORED: Final = "GangFollowsSet"
 _BESIDES: Final = frozenset({"Pod", "PodGang"})  # what is applied to them is told otherwise, or follows from the rest
 
@@ -102,11 +96,6 @@ def changed_by(steps: Iterable[Step]) -> list[Step]:
         if isinstance(step.action, Apply)
         and (step.target.kind not in _BESIDES or any(why.rule.code == _MIRRORED for why in step.because))
     ]
-
-
-def is_updated(steps: Iterable[Step]) -> bool:
-    """Whether some of these steps are of an update."""
-    return any(why.rule.code in _ROLLS for step in steps for why in step.because)
 
 
 def add_gated(page: Page, gated: Iterable[tuple[Ref, tuple[tuple[Ref, str], ...]]]) -> None:

@@ -1,20 +1,22 @@
 """``grove explain`` for people and programs: the object, its verdicts, the chain below it, the pods in trouble."""
 
 from collections.abc import Iterable
-from typing import Any, Final
+from datetime import datetime
+from typing import Any, Final, NamedTuple
 
-from grove_core.areas.gang_termination.questions import HEALTHY
+from grove_core.areas.gang_termination.questions import HEALTHY, PREDICTION
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import ENDS
-from grove_core.document.document import action_name
+from grove_core.document.document import RulesSource, action_name
 from grove_core.document.writing import finding_as_json, ref_as_json, step_as_json, withheld_as_json
-from grove_core.explain import Tone, is_gated
+from grove_core.explain import Tone, is_gated, unpredicted_in
 from grove_core.inquiry import Inquiry
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.steps import Step, toll_of
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_shell.page import Page
+from grove_shell.views.headline import moment_line
 from grove_shell.views.layout import NAMES, STYLES
 from grove_shell.views.words import cited, clock, distance, listed, named, plural, taken
 
@@ -23,12 +25,32 @@ _CLIQUES: Final = 40
 _FINE: Final = frozenset({HEALTHY, Why.SUFFICIENT_SCHEDULED_PODS.code})
 
 
-def explain_page(inquiries: Iterable[Inquiry], *, only_guards: bool) -> Page:
+class Top(NamedTuple):
+    """The first lines of the page.
+
+    Attributes:
+        rules: name of the rule set.
+        source: what chose it (CL-055).
+        other: which operator runs the cluster, where the rules are those of another one (GF-111); else empty.
+    """
+
+    now: datetime
+    rules: str
+    source: RulesSource
+    other: str
+
+
+def explain_page(inquiries: Iterable[Inquiry], top: Top, *, only_guards: bool) -> Page:
     """The page; ``only_guards`` answers ``--why-not terminate`` and nothing else (CL-007)."""
     page = Page()
-    for inquiry in inquiries:
-        if page.lines:
+    page.add((moment_line(top.now, top.rules, top.source), "dim"))
+    if top.other:
+        page.add(("note: ", "bold"), top.other)
+    for index, inquiry in enumerate(inquiries):
+        if index:
             page.add()
+        for why in unpredicted_in(inquiry.plan.findings):
+            page.add(("NOT PREDICTED: ", STYLES[Tone.UNKNOWN]), why.sentence, cited(why))
         page.add((f"{inquiry.kind} {inquiry.ref.namespace}/{inquiry.name}", "bold"))
         if only_guards:
             _guards(page, inquiry)
@@ -66,7 +88,7 @@ def inquiry_as_json(inquiry: Inquiry, *, only_guards: bool) -> dict[str, Any]:
 def _whole(page: Page, inquiry: Inquiry) -> None:
     now = inquiry.snapshot.now
     for finding in inquiry.findings():
-        if _is_worth_saying(finding, inquiry):
+        if finding.question != PREDICTION and _is_worth_saying(finding, inquiry):
             page.add(f"  {finding.question}: ", (finding.verdict, "bold"), f"  {finding.subject.short}")
             _because(page, finding)
     for clique in inquiry.cliques[:_CLIQUES]:

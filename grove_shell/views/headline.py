@@ -1,12 +1,14 @@
 """The first line of a plan's page: what ends, what waits, what is made, changed and taken away, what is held back."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 
-from grove_core.document.document import Document
+from grove_core.areas.gang_termination.assumptions import Assumption
+from grove_core.document.document import Document, RulesSource
 from grove_core.explain import Story, Tone
 from grove_core.kernel.refs import is_invented
-from grove_core.kernel.steps import toll_of
+from grove_core.kernel.steps import Step, toll_of
 from grove_shell.page import Page, Span
 from grove_shell.views.course import changed_by, created_by, removed_by
 from grove_shell.views.later import later_terminations, terminations_in, told_rounds
@@ -14,16 +16,33 @@ from grove_shell.views.layout import STYLES
 from grove_shell.views.words import clock, plural, taken
 
 
-def add_headline(page: Page, document: Document, stories: Sequence[Story]) -> None:
-    """The verdict on everything, terminations first, and under it the moment and the rules."""
+def add_headline(page: Page, document: Document, stories: Sequence[Story], nothing: str = "") -> None:
+    """The verdict on everything, terminations first, and under it the moment and the rules.
+
+    Args:
+        nothing: why nothing was judged; empty where something was (CL-056).
+    """
     now = document.as_of
-    verdicts = [*_on_terminations(document, stories), *_on_the_rest(document, stories)]
+    verdicts = [*_on_predictions(stories), *_on_terminations(document, stories), *_on_the_rest(document, stories)]
     if not verdicts:
         verdicts = [("nothing to do", "bold green")]
-    if not stories:
-        verdicts = [("no PodCliqueSet in the input, so there is nothing to decide", "bold")]
+    if nothing:
+        verdicts = [(nothing, "bold red")]
     page.add(*((text if index == 0 else f"; {text}", style) for index, (text, style) in enumerate(verdicts)))
-    page.add((f"as of {now.date().isoformat()} {clock(now, now)}, by the rules '{document.rules}'", "dim"))
+    page.add((moment_line(now, document.rules, document.rules_from), "dim"))
+
+
+def moment_line(now: datetime, rules: str, source: RulesSource | None) -> str:
+    """The moment, the rule set, and what shows in the cluster that it is the right one (CL-055)."""
+    shown = f": {source.because}" if source is not None and source.because else ""
+    return f"as of {now.date().isoformat()} {clock(now, now)}, by the rules '{rules}'{shown}"
+
+
+def _on_predictions(stories: Sequence[Story]) -> list[Span]:
+    """Of how many sets the rule set does not predict all that the operator does (GF-130 to GF-132)."""
+    count = sum(bool(story.unpredicted) for story in stories)
+    words = f"NOT PREDICTED: edits, updates or deletions of {plural(count, 'PodCliqueSet')}"
+    return [(words, STYLES[Tone.UNKNOWN])] if count else []
 
 
 def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]:
@@ -51,21 +70,36 @@ def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]
     running = [forecast for forecast in sets if not is_invented(forecast.root_uid)]
     if running and not found:
         found.append((f"nothing to terminate in {plural(len(running), 'PodCliqueSet')}", "bold green"))
+    later = [one for told in document.forecasts for one in later_terminations(told)]
+    if unplaced := sum(len(one.steps) for one in later if one.assumption is Assumption.NOT_PLACED):
+        found.append((f"{plural(unplaced, 'PodClique')} to terminate later if not placed", STYLES[Tone.WAITS]))
     return found
 
 
 def _on_the_rest(document: Document, stories: Sequence[Story]) -> list[Span]:
     """What is made, changed and taken away, what is held back and what is gated."""
     counts = Counter(entry.tone for story in stories for entry in story.entries)
-    steps = [step for forecast in document.forecasts for round_ in told_rounds(forecast) for step in round_.steps]
-    done = (
-        ("create", created_by(steps).total()),
-        ("update", len(changed_by(steps))),
-        ("delete", len(removed_by(steps))),
-    )
-    found: list[Span] = [(f"{plural(count, 'object')} to {word}", "bold") for word, count in done if count]
+    rounds = [round_ for forecast in document.forecasts for round_ in told_rounds(forecast)]
+    now = [step for round_ in rounds if round_.at == document.as_of for step in round_.steps]
+    later = [step for round_ in rounds if round_.at > document.as_of for step in round_.steps]
+    found: list[Span] = []
+    if misplaced := len({why.subject for story in stories for why in story.misplaced}):
+        found.append((f"pods of {plural(misplaced, 'gang')} outside their required topology domain", "bold red"))
+    found += [(text, "bold") for text in _done(now)]
+    found += [(f"{text} later", "") for text in _done(later)]
     if counts[Tone.HELD]:
         found.append((f"{counts[Tone.HELD]:,} held back", STYLES[Tone.HELD]))
     if counts[Tone.GATED]:
         found.append((f"{plural(counts[Tone.GATED], 'PodClique')} gated", STYLES[Tone.GATED]))
     return found
+
+
+def _done(steps: Sequence[Step]) -> Iterator[str]:
+    """How many objects some steps create, update and delete; what comes later rests on conditions (PL-032)."""
+    for word, count in (
+        ("create", created_by(steps).total()),
+        ("update", len(changed_by(steps))),
+        ("delete", len(removed_by(steps))),
+    ):
+        if count:
+            yield f"{plural(count, 'object')} to {word}"

@@ -5,6 +5,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
+from grove_core.areas.gang_termination.assumptions import Assumption, assumptions_of
 from grove_core.areas.gang_termination.endings import ended_by
 from grove_core.kernel.durations import short_duration
 from grove_core.kernel.refs import Ref
@@ -17,10 +18,15 @@ from grove_shell.views.words import clock, distance, listed, plural, taken
 
 
 class Later(NamedTuple):
-    """One termination after the first round, and the rounds in which the same objects end again right after it."""
+    """One termination after the first round, and the rounds in which the same objects end again right after it.
+
+    Attributes:
+        assumption: what it rests on; None at the moment of the first round (PL-032).
+    """
 
     round: Round
     steps: Sequence[Step]
+    assumption: Assumption | None = None
     again: tuple[Round, ...] = ()
 
 
@@ -32,11 +38,16 @@ def terminations_in(round_: Round) -> list[Step]:
 def later_terminations(forecast: Forecast) -> list[Later]:
     """Rounds after the first that end something for a breach, each with the deletions; the same ones together."""
     found: dict[frozenset[Ref], Later] = {}
-    for round_ in forecast.rounds[1:]:
+    rounds = [(round_.at, round_.steps) for round_ in forecast.rounds]
+    assumed = assumptions_of(forecast.root, forecast.findings, rounds)
+    for round_, by_target in zip(forecast.rounds[1:], assumed[1:], strict=True):
         for steps in _by_replica(forecast.root, terminations_in(round_)):
             targets = frozenset(step.target for step in steps)
             one = found.get(targets)
-            found[targets] = Later(round_, steps) if one is None else one._replace(again=(*one.again, round_))
+            if one is None:
+                found[targets] = Later(round_, steps, by_target.get(steps[0].target))
+            else:
+                found[targets] = one._replace(again=(*one.again, round_))
     return list(found.values())
 
 
@@ -62,7 +73,8 @@ def add_later(page: Page, forecast: Forecast, now: datetime) -> None:
         names = listed([step.target.name for step in later.steps], NAMES)
         at = later.round.at
         when = f"{clock(at, now)} ({distance(at, now)})" if at > now else f"round {later.round.number}"
-        page.add((label("THEN"), "yellow"), f"{when}: ends {names}")
+        condition = f", {later.assumption.words}" if later.assumption is not None else ""
+        page.add((label("THEN"), "yellow"), f"{when}{condition}: ends {names}")
         if toll := taken(toll_of(later.steps)):
             page.add(INDENT, f"  with {toll}")
         if later.again:

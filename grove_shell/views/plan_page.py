@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias, TypeVar
 
-from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.document.document import Document, action_name
 from grove_core.explain import Cause, Entry, Story, Tone, story_of
 from grove_core.kernel.durations import short_duration
@@ -15,7 +14,7 @@ from grove_core.kernel.steps import Delete, Step
 from grove_core.kernel.times import format_time
 from grove_core.plan.forecast import Forecast
 from grove_shell.page import Page
-from grove_shell.views.course import add_course, add_gated, changed_by, created_by, is_updated
+from grove_shell.views.course import add_course, add_gated, changed_by, created_by
 from grove_shell.views.headline import add_headline
 from grove_shell.views.later import add_later
 from grove_shell.views.layout import INDENT, NAMES, STYLES, label
@@ -48,7 +47,10 @@ class Surroundings:
         cliqueless: sets whose status counts available replicas and of which it has no PodClique.
         left_out: whether the input lacks a whole kind that other objects speak of.
         unseen: what a cluster said of the kinds it did not show.
-        hand: whose cluster it looks like, where that is another operator's than the rules are (GF-111).
+        nothing: why nothing was judged; empty where something was (CL-056).
+        unplaceable: sets with required topology constraints of which no node is known (TP-132).
+        refusals: errors of an API server that stand in the input in place of objects (IN-051).
+        hand: which operator runs the cluster, where the rules are those of another one (GF-111).
         newest: the newest time in the input; None where it has none.
         is_now_given: whether the user said when the input was taken.
         verbose: list every entry, and every write of every round.
@@ -63,6 +65,9 @@ class Surroundings:
     cliqueless: tuple[str, ...] = ()
     left_out: bool = False
     unseen: tuple[str, ...] = ()
+    nothing: str = ""
+    unplaceable: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()
     hand: str = ""
     newest: datetime | None = None
     is_now_given: bool = False
@@ -74,7 +79,7 @@ def plan_page(document: Document, surroundings: Surroundings) -> Page:
     """The whole page."""
     page, now = Page(), document.as_of
     told = [(forecast, story_of(forecast)) for forecast in document.forecasts]
-    add_headline(page, document, [story for _, story in told])
+    add_headline(page, document, [story for _, story in told], surroundings.nothing)
     _notes(page, document, [story for _, story in told], surroundings)
     calm = []
     for forecast, story in told:
@@ -108,6 +113,7 @@ def _notes(page: Page, document: Document, stories: Sequence[Story], surrounding
     if surroundings.edited:
         names = listed(list(surroundings.edited), NAMES)
         page.add(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")
+    _gaps(page, surroundings)
     for warning in surroundings.warnings:
         page.add(("warning: ", "bold yellow"), warning)
     for lost, what in (
@@ -122,13 +128,24 @@ def _notes(page: Page, document: Document, stories: Sequence[Story], surrounding
         those = plural(unrecorded, "PodClique")
         page.add(("note: ", "bold"), f"{those} with too few ready pods and no record of ever having been available.")
         page.add("  Without that record these rules end nothing.")
-    _whose_rules(page, document, surroundings.hand)
+    if surroundings.hand:
+        page.add(("note: ", "bold"), surroundings.hand)
     _clock(page, document, stories, surroundings)
     if surroundings.strays and not stories:
         page.add((f"read past: {plural(surroundings.strays, 'Pod')} of PodCliques that are not in the input", "dim"))
     if surroundings.ignored and not stories:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in surroundings.ignored.items())
         page.add((f"read past: {kinds}", "dim"))
+
+
+def _gaps(page: Page, surroundings: Surroundings) -> None:
+    """What the input does not show, or shows an error in place of."""
+    if surroundings.unplaceable:
+        names = listed(list(surroundings.unplaceable), NAMES)
+        page.add(("note: ", "bold"), f"whether the required topology constraints of {names} are kept is not known:")
+        page.add("  no Node in the input (kubectl get nodes -o json)")
+    for refusal in surroundings.refusals:
+        page.add(("warning: ", "bold yellow"), f"the input holds an error of an API server: {refusal}")
 
 
 def _clock(page: Page, document: Document, stories: Sequence[Story], surroundings: Surroundings) -> None:
@@ -149,21 +166,15 @@ def _clock(page: Page, document: Document, stories: Sequence[Story], surrounding
         page.add("  taken (--now), else delays that still ran then look as if they were over.")
 
 
-def _whose_rules(page: Page, document: Document, hand: str) -> None:
-    """Who runs the cluster, where it is another; and what is ours in a plan by the rules of another (GF-901)."""
-    if hand:
-        page.add(("note: ", "bold"), hand)
-    rounds = [round_ for forecast in document.forecasts for round_ in forecast.rounds]
-    if document.rules != DESIGN.name and any(is_updated(round_.steps) for round_ in rounds):
-        page.add(("note: ", "bold"), "these rules are of terminations alone; the update is told as the design has it")
-        page.add("  (GF-901). The existing operator may replace pods in another order.")
-
-
 def _root(page: Page, forecast: Forecast, story: Story, now: datetime, *, full: bool) -> None:
     """What there is to say of one set; in full, or as much as a page bears (CL-012)."""
     counts = f"  {story.available:,} of {plural(story.replicas, 'replica')} available" if story.replicas else ""
     place = f"{story.root.namespace}/{story.root.name}" if story.root.namespace else story.root.short
     page.add((place, "bold"), counts)
+    for sentence in story.unpredicted:
+        page.add((label(Tone.UNKNOWN.value), STYLES[Tone.UNKNOWN]), sentence)
+    for why in story.misplaced:
+        page.add((label("MISPLACED"), "bold red"), (named(why.subject), "bold"), f": {why.sentence}")
     for tone in Tone:
         alike = story.having(tone)
         if tone is Tone.GATED:
@@ -257,7 +268,7 @@ def _calm(page: Page, calm: Sequence[Told]) -> None:
     """The sets with nothing to fear share one line."""
     names = [f"{story.root.namespace}/{story.root.name}" for _, story in calm]
     writes = _counted(step for forecast, _ in calm for step in forecast.rounds[0].steps)
-    page.add(("all well: ", "green"), listed(names, NAMES), (f"  ({writes})" if writes else "", "dim"))
+    page.add(("no termination pending: ", "green"), listed(names, NAMES), (f"  ({writes})" if writes else "", "dim"))
 
 
 def _rounds(page: Page, forecast: Forecast, now: datetime) -> None:

@@ -238,7 +238,16 @@ def test_cl051_a_clock_before_the_input_is_told(capsys: pytest.CaptureFixture[st
 def test_cl011_the_document_reads_back(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     run([*words, "-o", "json", "--decisions"], "grove")
     raw = json.loads(capsys.readouterr().out)
-    assert list(raw) == ["formatVersion", "coreVersion", "rules", "asOf", "notCollected", "summary", "plans"]
+    assert list(raw) == [
+        "formatVersion",
+        "coreVersion",
+        "rules",
+        "rulesFrom",
+        "asOf",
+        "notCollected",
+        "summary",
+        "plans",
+    ]
     assert document_as_json(document_from_json(raw), decisions=True) == raw
 
 
@@ -270,9 +279,20 @@ def test_cl007_the_guard_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
-@pytest.mark.parametrize("words", [["qwen", "nobody"], ["-n", "nowhere", "--fail-on", "terminate"]])
-def test_cl009_part_of_what_was_asked_for_is_not_enough(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([*PLAN, *words], "grove") == 64
+@pytest.mark.req("CL-056")
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["qwen", "nobody"], 64),
+        (["-n", "nowhere"], 64),
+        (["-n", "nowhere", "--fail-on", "terminate"], 3),
+        (["-n", "nowhere", "--fail-on", "change"], 3),
+    ],
+)
+def test_cl009_part_of_what_was_asked_for_is_not_enough(
+    words: list[str], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*PLAN, *words], "grove") == code
     said = capsys.readouterr()
     assert said.out == ""
     assert "not in the input" in said.err

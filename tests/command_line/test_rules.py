@@ -92,31 +92,71 @@ class TestPlans:
 
     def test_gf111_whose_cluster_it_is(self, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("plan", "-f", BREACHED[0], "--now", BREACHED[1])
-        told = "the existing operator runs this cluster, of a release from v0.1.0-alpha.12-rc1 on: --rules field tells"
-        assert told in spoken(capsys, *words)
-        assert told in spoken(capsys, *words, "--rules", "field@alpha.8")
-        assert "the existing operator runs" not in spoken(capsys, *words, "--rules", "field")
-        assert "the existing operator runs" not in spoken(
-            capsys, "plan", "-f", str(ROOT / "examples" / "degraded.yaml")
+        told = (
+            "note: the Go operator runs there, release v0.1.0-alpha.12-rc1 or newer (no wasAvailable in the status of"
         )
+        assert told in spoken(capsys, *words, "--rules", "design")
+        shown = spoken(capsys, *words, "--rules", "field@alpha.8")
+        assert told in shown
+        assert "--rules field@v0.1.0-alpha.12-rc1 predicts it" in shown
+        assert "note: the Go operator" not in spoken(capsys, *words, "--rules", "field")
+        assert "note: the Go operator" not in spoken(capsys, *words)
+        assert "Go operator" not in spoken(capsys, "plan", "-f", str(ROOT / "examples" / "degraded.yaml"))
 
-    @pytest.mark.parametrize("asked", [["-o", "json"], ["-o", "yaml"], ["--fail-on", "terminate"]])
-    def test_cl050_rules_that_nobody_chose(
-        self, asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    @pytest.mark.parametrize("command", ["plan", "explain"])
+    def test_cl055_the_operator_that_runs_there_is_predicted(
+        self, command: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        words = ["plan", "-f", BREACHED[0], "--now", BREACHED[1]]
-        told = "warning: the existing operator runs this cluster"
-        assert run([*words, *asked], "grove") == 0
-        assert told in capsys.readouterr().err
+        words = (command, *(("pcs/deepseek",) if command == "explain" else ()), "-f", BREACHED[0], "--now", BREACHED[1])
+        shown = spoken(capsys, *words)
+        line = next(line for line in shown.splitlines() if line.startswith("as of "))
+        assert "by the rules 'field@v0.1.0-alpha.12-rc1': the Go operator runs there" in line
+        assert "the delay of 1m ends at 2026-11-21T09:47:22Z" in shown
+        assert spoken(capsys, *words, "--rules", "auto") == shown
+        told: Json = json.loads(spoken(capsys, *words, "-o", "json"))
+        assert told["rules"] == "field@v0.1.0-alpha.12-rc1"
+        assert told["rulesFrom"]["kind"] == "cluster"
+        assert "wasAvailable" in told["rulesFrom"]["because"]
+        told = json.loads(spoken(capsys, *words, "-o", "json", "--rules", "design"))
+        assert (told["rules"], told["rulesFrom"]) == ("design", {"kind": "option"})
+
+    def test_cl055_a_check_without_rules_is_met(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The dump in which the operator that runs there terminates a replica in 14 seconds."""
+        words = ("plan", "-f", QWEN[0], "--now", QWEN[1], "--until", "1m", "--fail-on", "terminate")
+        spoken(capsys, *words, code=3)
+        spoken(capsys, *words, "--rules", "design")
+
+    def test_cl055_a_configuration_that_names_no_rules_leaves_it_open(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         config = tmp_path / "operator.yaml"
-        config.write_text(
-            "apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\n", encoding="utf-8"
+        config.write_text(yaml.safe_dump(CONFIGURATION), encoding="utf-8")
+        words = ("plan", "-f", QWEN[0], "--now", QWEN[1], "-o", "json", "--config", str(config))
+        assert json.loads(spoken(capsys, *words))["rulesFrom"]["kind"] == "cluster"
+        config.write_text(yaml.safe_dump({**CONFIGURATION, "rules": "design"}), encoding="utf-8")
+        assert json.loads(spoken(capsys, *words))["rulesFrom"] == {"kind": "configuration"}
+        assert json.loads(spoken(capsys, *words, "--rules", "auto"))["rules"].startswith("field@")
+
+    def test_cl055_a_manifest_shows_no_operator(self, capsys: pytest.CaptureFixture[str]) -> None:
+        manifest = str(ROOT / "examples" / "manifests" / "disaggregated.yaml")
+        told: Json = json.loads(spoken(capsys, "plan", "-f", manifest, "--now", QWEN[1], "-o", "json"))
+        because = "no object shows which operator runs there"
+        assert (told["rules"], told["rulesFrom"]) == ("design", {"kind": "default", "because": because})
+
+    def test_cl055_validate_judges_an_update_by_the_operator_that_runs_there(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        stored = next(
+            one
+            for one in yaml.safe_load(Path(QWEN[0]).read_text("utf-8"))["items"]
+            if one["metadata"]["name"] == "qwen"
         )
-        for chosen in (["--rules", "design"], ["--config", str(config)]):
-            assert run([*words, *asked, *chosen], "grove") == 0
-            assert told not in capsys.readouterr().err
-        assert run(words, "grove") == 0
-        assert capsys.readouterr().err == ""
+        new = {key: stored[key] for key in ("apiVersion", "kind", "spec")}
+        new["metadata"] = {"name": "qwen", "namespace": "llm-serving"}
+        (tmp_path / "new.yaml").write_text(yaml.safe_dump(new), encoding="utf-8")
+        words = ("validate", "-f", str(tmp_path / "new.yaml"))
+        assert "a reboot may end a whole replica" in spoken(capsys, *words, "--old", QWEN[0])
+        assert "a reboot may end a whole replica" not in spoken(capsys, *words)
 
     def test_gf001_a_new_set_gets_the_delay_of_its_operator(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -151,7 +191,7 @@ class TestPlans:
 
     def test_explain_goes_by_them(self, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("explain", "pcs/deepseek", "-f", BREACHED[0], "--now", BREACHED[1], "--why-not", "terminate")
-        assert "no record says that it ever had that many" in spoken(capsys, *words)
+        assert "no record says that it ever had that many" in spoken(capsys, *words, "--rules", "design")
         assert "the delay of 1m ends at 2026-11-21T09:47:22Z" in spoken(capsys, *words, "--rules", "field")
 
     def test_simulate_goes_by_them(self, capsys: pytest.CaptureFixture[str]) -> None:
@@ -174,7 +214,8 @@ class TestCompare:
     def test_cl043_who_is_spared_and_why(self, capsys: pytest.CaptureFixture[str]) -> None:
         shown = spoken(capsys, "compare", "-f", BREACHED[0], "--now", BREACHED[1], "--until", "4m")
         first, *_ = shown.splitlines()
-        assert first == "13 PodCliques would be spared that are terminated today"
+        assert first.startswith("NOT PREDICTED: "), "an update of embed is in progress (GF-131)"
+        assert first.endswith("; 13 PodCliques would be spared that are terminated today")
         assert (
             "ends 09:47:22Z (in 40s), 4 times in all: replica 0, 13 PodCliques, 22 pods (18 ready) and 128 GPUs"
             in shown
@@ -271,7 +312,18 @@ class TestCompare:
         assert "twice" in spoken(capsys, "compare", "-f", QWEN[0], "--rules", "field", code=64)
         assert "not in the input" in spoken(capsys, "compare", "nobody", "-f", QWEN[0], "--now", QWEN[1], code=64)
         (tmp_path / "empty.yaml").write_text("apiVersion: v1\nkind: List\nitems: []\n", encoding="utf-8")
-        assert "nothing to compare" in spoken(capsys, "compare", "-f", str(tmp_path / "empty.yaml"))
+        shown = spoken(capsys, "compare", "-f", str(tmp_path / "empty.yaml"), code=3)
+        assert shown.startswith("nothing was judged: the input holds no PodCliqueSet")
+
+    def test_cl057_two_sides_that_are_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
+        words = ("compare", "-f", str(ROOT / "examples" / "degraded.yaml"), "--now", "2026-11-20T09:00:00Z")
+        assert "both sides are 'design': PodClique statuses record wasAvailable; say --rules twice" in spoken(
+            capsys, *words, code=64
+        )
+        spoken(capsys, *words, "--rules", "design", "--rules", "design")
+        told: Json = json.loads(spoken(capsys, "compare", "-f", QWEN[0], "--now", QWEN[1], "-o", "json"))
+        assert told["rules"] == ["field@v0.1.0-alpha.12-rc1", "design"]
+        assert [one["kind"] for one in told["rulesFrom"]] == ["cluster", "option"]
 
     def test_cl030_so_does_an_operator_that_is_configured_with_them(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -282,18 +334,84 @@ class TestCompare:
         for words in (("plan", *there), ("explain", "pcs/qwen", *there)):
             by_name = spoken(capsys, *words, "--rules", "field")
             assert spoken(capsys, *words, *told) == by_name
-            assert spoken(capsys, *words, *told, "--rules", "design") == spoken(capsys, *words) != by_name
+            assert spoken(capsys, *words, *told, "--rules", "design") != by_name
         raw = next(yaml.safe_load_all((ROOT / "examples" / "manifests" / "disaggregated.yaml").read_text("utf-8")))
         raw["spec"]["template"]["terminationDelay"] = "30s"
         (tmp_path / "set.yaml").write_text(yaml.safe_dump(raw), encoding="utf-8")
         assert "a reboot may end" in spoken(capsys, "validate", "-f", str(tmp_path / "set.yaml"), *told)
 
 
-def test_gf901_an_update_by_other_rules_is_told_as_ours(capsys: pytest.CaptureFixture[str]) -> None:
+def test_gf901_steps_of_an_update_are_those_of_the_design(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same pods go, whatever the rules; under ``field`` the page says that it does not predict them."""
     given = ("plan", "-f", QWEN[0], "--now", QWEN[1], "llm-serving/qwen")
     edit = ("-f", str(ROOT / "examples/edits/qwen-new-image.yaml"))
-    assert "GF-901" in spoken(capsys, *given, *edit, "--rules", "field")
-    assert "GF-901" not in spoken(capsys, *given, *edit)
-    assert "GF-901" not in spoken(capsys, *given, "--rules", "field")
-    rolls = ("plan", "-f", str(ROOT / "tests/golden/workload/wl219_a_group_rolls/given.yaml"), "--now", EARLY)
-    assert "GF-901" in spoken(capsys, *rolls, "--rules", "field"), "it has begun"
+    updates = [
+        [line for line in spoken(capsys, *given, *edit, "--rules", rules).splitlines() if "UPDATE" in line]
+        for rules in ("design", "field")
+    ]
+    assert updates[0]
+    assert updates[0] == updates[1]
+
+
+class TestWhatIsNotPredicted:
+    """Edits, updates and deletions under the rules of the Go operator."""
+
+    EDITED = ("plan", "-f", QWEN[0], "-f", str(ROOT / "examples/edits/qwen-new-image.yaml"), "--now", QWEN[1])
+
+    @pytest.mark.req("GF-133")
+    def test_gf130_an_edit(self, capsys: pytest.CaptureFixture[str]) -> None:
+        first, *_ = spoken(capsys, *self.EDITED).splitlines()
+        assert first.startswith("NOT PREDICTED: edits, updates or deletions of 1 PodCliqueSet; 1 replica waiting")
+        spoken(capsys, *self.EDITED, "--fail-on", "unknown", code=3)
+        spoken(capsys, *self.EDITED, "--fail-on", "terminate")
+        assert "NOT PREDICTED" not in spoken(capsys, *self.EDITED, "--rules", "design", "--fail-on", "unknown")
+        told: Json = json.loads(spoken(capsys, *self.EDITED, "-o", "json"))
+        unpredicted = {plan["root"]["name"]: plan.get("notPredicted") for plan in told["plans"]}
+        assert [why["requirement"] for why in unpredicted["qwen"]] == ["GF-130"]
+        assert unpredicted["embed"] is None
+
+    @pytest.mark.parametrize("change", [{"replicas": 3}, {"terminationDelay": "5m"}])
+    def test_gf130_scaling_and_another_delay_are_predicted(
+        self, change: Json, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        stored = next(
+            one
+            for one in yaml.safe_load(Path(QWEN[0]).read_text("utf-8"))["items"]
+            if one["metadata"]["name"] == "qwen"
+        )
+        new = {key: stored[key] for key in ("apiVersion", "kind", "spec")}
+        new["metadata"] = {"name": "qwen", "namespace": "llm-serving"}
+        part = new["spec"] if "replicas" in change else new["spec"]["template"]
+        part.update(change)
+        (tmp_path / "new.yaml").write_text(yaml.safe_dump(new), encoding="utf-8")
+        words = ("plan", "-f", QWEN[0], "-f", str(tmp_path / "new.yaml"), "--now", QWEN[1], "--fail-on", "unknown")
+        assert "planned as if the manifest" in spoken(capsys, *words)
+
+    @pytest.mark.parametrize("command", ["plan", "explain", "compare"])
+    def test_gf131_an_update_in_progress(self, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+        dump = str(SNAPSHOTS / "s5a-rolling-update-early.yaml")
+        target = {"explain": ("pcs/qwen",), "plan": ("qwen",), "compare": ()}[command]
+        words = (command, *target, "-f", dump, "--now", "2026-11-21T09:43:53.756Z")
+        shown = spoken(capsys, *words)
+        assert "NOT PREDICTED" in "\n".join(shown.splitlines()[:2])
+        assert "the update is not predicted: the Go operator carries it out in another way" in shown
+        if command != "explain":
+            spoken(capsys, *words, "--fail-on", "unknown", code=3)
+
+    def test_gf131_is_no_matter_of_a_set_at_rest(self, capsys: pytest.CaptureFixture[str]) -> None:
+        dump = str(SNAPSHOTS / "s2-healthy.json")
+        shown = spoken(capsys, "plan", "-f", dump, "--now", "2026-11-21T09:38:48.202Z", "--fail-on", "unknown")
+        assert "PREDICTED" not in shown
+        assert "\nno termination pending: llm-serving/deepseek, llm-serving/embed, llm-serving/qwen" in shown
+
+    def test_gf132_a_deletion(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        dump = yaml.safe_load(Path(QWEN[0]).read_text("utf-8"))
+        for one in dump["items"]:
+            if (one["kind"], one["metadata"]["name"]) == ("PodCliqueSet", "qwen"):
+                one["metadata"]["deletionTimestamp"] = "2026-11-21T09:39:00Z"
+        (tmp_path / "deleted.yaml").write_text(yaml.safe_dump(dump), encoding="utf-8")
+        words = ("plan", "-f", str(tmp_path / "deleted.yaml"), "--now", QWEN[1])
+        shown = spoken(capsys, *words)
+        assert shown.startswith("NOT PREDICTED: ")
+        assert "the deletion of the set is not predicted" in shown
+        spoken(capsys, *words, "--fail-on", "unknown", code=3)

@@ -57,7 +57,9 @@ def given(folder: Path) -> list[Json]:
 
 
 def arguments(case: Json) -> list[str]:
-    return ["plan", "-f", "given.yaml", "--now", case["now"], *case.get("args", ())]
+    args = case.get("args", ())
+    rules = () if "--rules" in args else ("--rules", "design")
+    return ["plan", "-f", "given.yaml", "--now", case["now"], *rules, *args]
 
 
 def spoken(capsys: pytest.CaptureFixture[str], words: list[str]) -> str:

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from grove_core.areas.topology.moment import moments_of
-from grove_core.document.document import Document, action_name
+from grove_core.document.document import Document, RulesSource, action_name
 from grove_core.document.writing import document_as_json
 from grove_core.forecast_topology import forecast_topology
 from grove_core.kernel.times import parse_time
@@ -49,6 +49,7 @@ def test_tp040_topologies_are_kept_as_expected(folder: Path, *, bless: bool) -> 
         not_collected=(),
         forecasts=tuple(map(forecast_topology, moments)),
         configuration=told.configuration,
+        rules_from=RulesSource("option"),
     )
     said = as_text(document_as_json(document, decisions=True), "yaml")
     if bless:

@@ -13,6 +13,7 @@ BREACH: Final = "breach"
 TERMINATION: Final = "termination"
 SCHEDULED: Final = "scheduled"
 AVAILABILITY: Final = "availability"
+PREDICTION: Final = "prediction"
 
 HEALTHY: Final = Why.SUFFICIENT_READY_PODS.code
 """The code of the reason that a clique has what it needs, by whatever rules: it means the same in all of them."""

@@ -50,8 +50,11 @@ class RuleSet:
         name: as a plan tells it, with the release where there are several (GF-100).
         rule: judges a snapshot whose own writes count as seen.
         default_delay: what a new set without ``terminationDelay`` is stored with; None where it stays without.
+        unpredicted: what of a snapshot the rule set does not predict, given whether the set lags behind its template;
+            None where the operator that it is of acts by the whole plan.
     """
 
     name: str
     rule: Callable[[Snapshot], Ruling]
     default_delay: timedelta | None = None
+    unpredicted: Callable[[Snapshot, bool], tuple[Finding, ...]] | None = None

@@ -118,6 +118,18 @@ class Why(Rule):
         "GF-122", "its pods have no place; ended, it is ended again every {delay} for as long as that stays so"
     )
 
+    EDIT_NOT_PREDICTED = Clause(
+        "GF-130", "the edit is not predicted: the Go operator acts on it in another way than the steps shown here"
+    )
+    UPDATE_NOT_PREDICTED = Clause(
+        "GF-131",
+        "the update is not predicted: the Go operator carries it out in another way than the steps shown here",
+    )
+    DELETION_NOT_PREDICTED = Clause(
+        "GF-132",
+        "the deletion of the set is not predicted: the Go operator deletes in another way than the steps shown here",
+    )
+
 
 LACKING: Final = frozenset(
     {

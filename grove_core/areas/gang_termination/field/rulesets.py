@@ -9,7 +9,9 @@ from grove_core.areas.gang_termination.field.desire import wake_of_field, wants_
 from grove_core.areas.gang_termination.field.findings import findings_of_field
 from grove_core.areas.gang_termination.field.generations import RELEASES, Generation
 from grove_core.areas.gang_termination.field.judge import ending_of, judge_field
+from grove_core.areas.gang_termination.field.unpredicted import unpredicted_in
 from grove_core.areas.gang_termination.ruling import RuleSet, Ruling
+from grove_core.kernel.decisions import Finding
 from grove_core.snapshot.snapshot import Snapshot
 
 FIELD: Final = "field"
@@ -34,9 +36,13 @@ def _ruling_of(generation: Generation) -> Callable[[Snapshot], Ruling]:
     return rule
 
 
+def _unpredicted(snapshot: Snapshot, lags: bool) -> tuple[Finding, ...]:  # noqa: FBT001 - as a rule set has it
+    return unpredicted_in(snapshot, lags=lags)
+
+
 BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
     {
-        release: RuleSet(f"{FIELD}@{release}", _ruling_of(generation), generation.default_delay)
+        release: RuleSet(f"{FIELD}@{release}", _ruling_of(generation), generation.default_delay, _unpredicted)
         for release, generation in RELEASES.items()
     }
 )

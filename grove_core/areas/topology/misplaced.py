@@ -1,0 +1,79 @@
+"""Pods that stand where the required topology constraint of their PodGang does not allow it (TP-131)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from grove_core.areas.topology.rules import Why
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.resources.keys import GROVE
+from grove_core.resources.names import listed
+from grove_core.resources.pod import ENDED, Pod
+from grove_core.resources.podgang import PodGang
+from grove_core.snapshot.snapshot import Snapshot
+
+MISPLACEMENT: Final = "misplacement"
+NodeLabels = Mapping[str, Mapping[str, str]]
+"""Name of a node -> its labels."""
+
+
+def findings_of_misplacement(snapshot: Snapshot, nodes: NodeLabels) -> Iterator[Finding]:
+    """One finding for each PodGang with pods in more than one domain of a required constraint. Linear in pods.
+
+    Args:
+        snapshot: of the set; its PodGangs say which node label their pods have to share.
+        nodes: those that are known; a pod on another node breaks nothing that can be known.
+    """
+    placed = {
+        clique.ref.name: [pod for pod in snapshot.pods_of.get(clique.uid, ()) if pod.node in nodes and _runs(pod)]
+        for clique in snapshot.cliques
+    }
+    for gang in snapshot.gangs:
+        because = tuple(_broken_in(gang, placed, nodes))
+        if because:
+            yield Finding(gang.ref, MISPLACEMENT, "Broken", because)
+
+
+def has_required_constraint(snapshot: Snapshot) -> bool:
+    """Whether a PodGang of the set requires that pods share the value of a node label."""
+    return any(key for gang in snapshot.gangs for key, _ in _scopes_of(gang))
+
+
+def _runs(pod: Pod) -> bool:
+    return not pod.deleting and pod.phase not in ENDED
+
+
+def _broken_in(gang: PodGang, placed: Mapping[str, list[Pod]], nodes: NodeLabels) -> Iterator[Reason]:
+    for key, cliques in _scopes_of(gang):
+        domains: defaultdict[str, list[str]] = defaultdict(list)
+        for pod in (pod for name in cliques for pod in placed.get(name, ())):
+            domains[nodes[pod.node].get(key, "")].append(pod.name)
+        if len(domains) > 1:
+            clique = Ref(GROVE, "PodClique", gang.ref.namespace, cliques[0])
+            subject = gang.ref if len(cliques) > 1 else clique
+            yield Why.PODS_APART.because(subject, key=key, domains=len(domains), where=_where(domains))
+
+
+def _scopes_of(gang: PodGang) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each required node label of a gang, with the names of the PodCliques whose pods have to share its value."""
+    placement = gang.placement
+    scopes: Iterable[tuple[str, tuple[str, ...]]] = (
+        (placement.gang.required, tuple(group.name for group in gang.groups)),
+        *((one.pack.required, one.cliques) for one in placement.together),
+        *((pack.required, (name,)) for name, pack in placement.cliques),
+    )
+    return (scope for scope in scopes if scope[0] and scope[1])
+
+
+def _where(domains: Mapping[str, list[str]]) -> str:
+    """The number of pods in the largest domain, and the pods in every other one by name."""
+    (first, most), *others = sorted(domains.items(), key=lambda one: (-len(one[1]), one[0]))
+    words = [f"{len(most)} pod{'' if len(most) == 1 else 's'} in {_domain(first)}"]
+    words += [f"{listed(names)} in {_domain(value)}" for value, names in others]
+    return "; ".join(words)
+
+
+def _domain(value: str) -> str:
+    return value or "none (the node has no such label)"

@@ -1,0 +1,46 @@
+"""By which rules a command judges: those that were named, else those of the operator that runs the cluster (CL-055)."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from grove_core.areas.gang_termination.rulesets import rule_set
+from grove_core.areas.gang_termination.ruling import RuleSet
+from grove_core.document.document import RulesSource
+from grove_core.kernel.errors import MalformedObject
+from grove_core.recognition import Recognition, recognised
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.indexing import cluster_of
+
+AUTO: Final = "auto"
+
+
+def chosen_rules(
+    asked: str | None, configured: str | None, cluster: Cluster | None
+) -> tuple[RuleSet, RulesSource, Recognition | None]:
+    """The rule set, what chose it, and what the cluster shows.
+
+    Args:
+        asked: the value of ``--rules``; None or ``auto`` where none is named.
+        configured: the rule set that the file of ``--config`` names; None where it names none.
+        cluster: None where there is none to recognise an operator in.
+    """
+    shown = recognised(cluster) if cluster is not None else None
+    if asked not in {None, AUTO}:
+        return rule_set(str(asked)), RulesSource("option"), shown
+    if asked is None and configured is not None:
+        return rule_set(configured), RulesSource("configuration"), shown
+    if shown is None:
+        return rule_set("design"), RulesSource("default"), shown
+    return rule_set(shown.rules), RulesSource("cluster" if shown.is_shown else "default", shown.because), shown
+
+
+def cluster_to_recognise(sets: Iterable[Mapping[str, Any]], cliques: Iterable[PodClique]) -> Cluster:
+    """The objects that show which operator runs there; a PodCliqueSet that cannot be read shows nothing."""
+    found = []
+    for raw in sets:
+        with suppress(MalformedObject):
+            found.append(podcliqueset_of(raw))
+    return cluster_of(sets=found, cliques=cliques)

@@ -1,0 +1,79 @@
+"""What a later termination of a forecast rests on is said of each of them, and of nothing that happens now (PL-032)."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.assumptions import Assumption, assumptions_of
+from grove_core.areas.gang_termination.endings import ended_by
+from grove_core.areas.gang_termination.rulesets import rule_set
+from grove_core.document.document import Document
+from grove_core.document.writing import document_as_json
+from grove_core.kernel.refs import Ref
+from grove_core.plan.forecast import Forecast
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.controller.rounds import forecasts
+from tests.property.gang_termination_field.worlds import field_storms, field_worlds
+from tests.property.rarely import RARELY
+from tests.property.strategies.worlds import World
+
+Json = dict[str, Any]
+CODES = {one.code for one in Assumption}
+
+
+SNAPSHOTS = st.one_of(field_worlds(), field_storms())
+
+
+def forecast(snapshot: Snapshot, rules: str) -> Forecast:
+    until = snapshot.now + timedelta(hours=9)
+    (found,) = forecasts((snapshot,), rule_set(rules), limit=None, until=until)
+    return found
+
+
+@RARELY
+@given(SNAPSHOTS, st.sampled_from(["field", "design", "field@v0.1.0-alpha.11"]))
+def test_pl032_every_later_end_says_what_it_rests_on(world: World, rules: str) -> None:
+    snapshot = world.snapshot
+    found = forecast(snapshot, rules)
+    waits = {one.subject for one in found.findings if (one.question, one.verdict) == ("termination", "Wait")}
+    rounds = [(round_.at, round_.steps) for round_ in found.rounds]
+    assumed = assumptions_of(found.root, found.findings, rounds)
+    gone: set[Ref] = set()
+    for (at, steps), by_target in zip(rounds, assumed, strict=True):
+        ends = ended_by(found.root, steps)
+        targets = {step.target for deletions in ends.values() for step in deletions}
+        assert by_target.keys() == (targets if at > rounds[0][0] else set())
+        for subject, deletions in ends.items():
+            for step in deletions if at > rounds[0][0] else ():
+                if subject in waits and step.target not in gone:
+                    assert by_target[step.target] is Assumption.NOT_RECOVERED
+                if step.target in gone:
+                    assert by_target[step.target] is Assumption.NOT_PLACED
+        gone |= targets
+
+
+@RARELY
+@given(SNAPSHOTS, st.sampled_from(["field", "design"]))
+def test_pl032_the_document_says_the_same(world: World, rules: str) -> None:
+    snapshot = world.snapshot
+    found = forecast(snapshot, rules)
+    document = Document(rules=rules, as_of=snapshot.now, not_collected=(), forecasts=(found,))
+    (plan,) = document_as_json(document, decisions=False)["plans"]
+    so_far: set[str] = set()
+    for round_ in plan["rounds"]:
+        later = round_["at"] > plan["rounds"][0]["at"]
+        ends = [step for step in round_["steps"] if step.get("restsOn")]
+        so_far |= {step["assumes"] for step in round_["steps"] if "assumes" in step}
+        assert set(round_.get("assumes", ())) == so_far <= CODES
+        assert all(("assumes" in step) is later for step in ends)
+    if "again" in plan:
+        assert plan["again"]["assumes"] == ["NotPlaced"]
+
+
+@pytest.mark.parametrize(("code", "words"), [("NotRecovered", "unless"), ("NotPlaced", "if none of its pods")])
+def test_pl032_words(code: str, words: str) -> None:
+    (one,) = (one for one in Assumption if one.code == code)
+    assert one.words.startswith(words)
