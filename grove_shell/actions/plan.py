@@ -105,7 +105,7 @@ def plan(source: Source, options: PlanOptions) -> int:
         if options.output != "human":
             complain(nothing)
         return FAIL_ON
-    return _exit_code(situation, options, told)
+    return _exit_code(situation, options, told, until)
 
 
 def with_misplacement(forecast: Forecast, snapshot: Snapshot, nodes: NodeLabels) -> Forecast:
@@ -154,10 +154,10 @@ def moment_after(now: datetime, span: timedelta | None) -> datetime | None:
     return now + min(span, datetime.max.replace(tzinfo=now.tzinfo) - now)
 
 
-def _exit_code(situation: Situation, options: PlanOptions, told: Sequence[Forecast]) -> int:
+def _exit_code(situation: Situation, options: PlanOptions, told: Sequence[Forecast], until: datetime | None) -> int:
     if situation.faults:
         return ERROR
-    if options.fail_on and (met := set(options.fail_on) & classes_in(told) | undecided_in(told)):
+    if options.fail_on and (met := set(options.fail_on) & classes_in(told, until) | undecided_in(told)):
         complain(failed_on(met))
         return FAIL_ON
     if options.detailed_exitcode and any(forecast.rounds[0].steps for forecast in told):
@@ -172,8 +172,13 @@ def undecided_in(told: Sequence[Forecast]) -> set[str]:
     return {"unknown"} if is_open else set()
 
 
-def classes_in(told: Sequence[Forecast]) -> set[str]:
-    """Which ``--fail-on`` classes some forecasts hold, in any round (CL-002)."""
+def classes_in(told: Sequence[Forecast], until: datetime | None = None) -> set[str]:
+    """Which ``--fail-on`` classes some forecasts hold, in any round (CL-002).
+
+    Args:
+        until: to where time was let pass; a termination that is waited for until then counts where the steps that would
+            avert it are not predicted (GF-133).
+    """
     classes: set[str] = set()
     for forecast in told:
         story = story_of(forecast)
@@ -182,8 +187,10 @@ def classes_in(told: Sequence[Forecast]) -> set[str]:
         withheld = [held for round_ in forecast.rounds for held in round_.withheld]
         deletes = any(isinstance(step.action, Delete) for step in steps)
         ends = any(isinstance(step.action, Delete) and step.action.rests_on for step in steps)
+        waits = (entry.until for entry in story.having(Tone.WAITS))
+        due = until is not None and any(one is not None and one <= until for one in waits)
         found = {
-            "terminate": Tone.ENDS in tones or ends,
+            "terminate": Tone.ENDS in tones or ends or (due and bool(story.unpredicted)),
             "wait": Tone.WAITS in tones,
             "unknown": Tone.UNKNOWN in tones or bool(story.unpredicted) or any(map(is_undecided, withheld)),
             "withheld": bool(withheld),

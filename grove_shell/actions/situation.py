@@ -84,7 +84,13 @@ def situation_of(source: Source) -> Situation:
         collected = collect(source.live)
     with counting("reading", "objects") as count:
         loaded = load(
-            source.filenames, standard_input(), count, collected, told.configuration, namespace=source.namespace
+            source.filenames,
+            standard_input(),
+            count,
+            collected,
+            told.configuration,
+            namespace=source.namespace,
+            raising=False,
         )
     attempts, faults = _attempts(source.attempts) if source.attempts else ((), ())
     every = (*told.faults, *_unfit(source, loaded), *loaded.faults, *faults)

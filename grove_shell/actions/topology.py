@@ -84,7 +84,9 @@ def read(source: Source, unused: str | None = None) -> Read | None:
             return None
     with counting("reading", "objects") as count:
         grounds = Grounds(count)
-        loaded = load(source.filenames, standard_input(), grounds.take, collected, told, by_topologies=False)
+        loaded = load(
+            source.filenames, standard_input(), grounds.take, collected, told, by_topologies=False, raising=False
+        )
     faults = (*configured.faults, *sorted((*loaded.faults, *grounds.faults), key=lambda fault: fault.sort_key))
     usable = not faults or source.keep_going
     if faults:

@@ -1,6 +1,6 @@
 """What is wrong with the input: a value for each fault, and the one exception that ends a text early."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -63,6 +63,19 @@ def faults_in(file: str, problems: Iterable[Problem]) -> Iterator[Fault]:
     """Problems of a file as a whole, or of what stands for one, as faults."""
     for problem in problems:
         yield Fault(file=file, path=problem.path, expected=problem.expected, got=problem.got)
+
+
+class BadInput(Exception):
+    """Something in an input is wrong; the message lists all of it, a line each (IN-052).
+
+    Attributes:
+        faults: in order of place; never empty.
+    """
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        lines = "".join(f"\n  {fault}" for fault in faults)
+        super().__init__(f"{len(faults)} problem{'' if len(faults) == 1 else 's'} in the input{lines}")
+        self.faults = tuple(faults)
 
 
 class Unreadable(Exception):

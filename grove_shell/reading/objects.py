@@ -8,6 +8,7 @@ collected in its namespace, a broken file makes every kind count so everywhere, 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from os import PathLike, fspath
 from typing import Any, BinaryIO, Final
 
 from grove_core.kernel.errors import MalformedObject
@@ -25,6 +26,7 @@ from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.completeness import cliqueless_sets, complete_kinds, inferred_gaps, podless_cliques
 from grove_shell.reading.fabric import DEFINITION, TEMPLATE_KIND, is_domain, shape_in_definition, template_in
+from grove_shell.reading.faults import BadInput
 from grove_shell.reading.found import API_GROUPS, Found, is_same
 from grove_shell.reading.items import kindless, labels_in, meta_text, refusal_in
 from grove_shell.reading.loaded import Loaded
@@ -38,7 +40,7 @@ from grove_shell.reading.manifests import (
     placed,
 )
 from grove_shell.reading.owners import Kept, Owners, Unread
-from grove_shell.reading.sources import Item, heading_of, items_of, label_of
+from grove_shell.reading.sources import Item, heading_of, items_of, label_of, standard_input
 from grove_shell.reading.strangers import Strangers
 from grove_shell.reading.topologies import Topologies, around, is_topology
 
@@ -46,36 +48,54 @@ JUDGED: Final = ("Pod", "PodClique", "PodCliqueScalingGroup")
 
 
 def load(
-    paths: Iterable[str],
-    stdin: BinaryIO,
+    paths: Iterable[str | PathLike[str]],
+    stdin: BinaryIO | None = None,
     progress: Callable[[Item], None] | None = None,
     live: Collected | None = None,
     configuration: Configuration = UNTOLD,
     *,
     by_topologies: bool = True,
     namespace: str | None = None,
+    raising: bool = True,
 ) -> Loaded:
-    """Read files, directories or standard input (``-``) into a cluster. Raises nothing for bad content.
+    """Read files, directories or standard input (``-``) into a cluster.
 
     Args:
         paths: in the order given; order does not change the result.
-        stdin: where ``-`` reads from.
+        stdin: where ``-`` reads from; standard input by default.
         progress: called for every item, for a progress bar.
         live: what a cluster itself was asked for (IN-046).
         configuration: of the operator that is planned for; manifests are admitted by it.
         by_topologies: whether they are judged by the topologies of the input too.
         namespace: of manifests that name none; None for what they are in without (IN-041).
+        raising: whether faults of the input raise; else they are in ``faults`` of what is returned, and what they leave
+            unknown counts as not collected (IN-034).
+
+    Raises:
+        BadInput: something in the input is wrong, and ``raising`` is set; with every fault (IN-052).
+        TypeError: ``paths`` is one path and no list of them.
+
+    Example:
+        >>> load("cluster.yaml")
+        Traceback (most recent call last):
+        TypeError: paths is one path, not a list of paths; say ["cluster.yaml"]
     """
+    if isinstance(paths, str | bytes | PathLike):
+        raise TypeError(f"paths is one path, not a list of paths; say [{fspath(paths)!r}]".replace("'", '"'))
+    names = [fspath(path) for path in paths]
     loading = _Loading(live, configuration, Topologies(judging=by_topologies))
     with collector_off():
         for index, raw in enumerate(loading.live.items):
             loading.take(Item(loading.live.origin, 1, index, raw))
-        for path in sorted(paths):  # what is told of two that differ does not depend on which file was named first
-            for item in items_of(path, loading.found.faults, stdin):
+        for path in sorted(names):  # what is told of two that differ does not depend on which file was named first
+            for item in items_of(path, loading.found.faults, stdin or standard_input()):
                 loading.take(placed(item, namespace))
                 if progress is not None:
                     progress(item)
-        return loading.finish()
+        loaded = loading.finish()
+    if raising and loaded.faults:
+        raise BadInput(loaded.faults)
+    return loaded
 
 
 class _Loading:

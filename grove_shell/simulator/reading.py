@@ -131,7 +131,7 @@ class _Reading:
         from grove_shell.reading.objects import load  # noqa: PLC0415 - few scenarios begin with a dump
 
         path = str(self._beside(name))
-        loaded = load([path], standard_input())
+        loaded = load([path], standard_input(), raising=False)
         self.faults.extend(loaded.faults)
         for item in items_of(path, [], standard_input()):
             meta = _part(item.value, "metadata")

@@ -364,6 +364,8 @@ class TestWhatIsNotPredicted:
         assert first.startswith("NOT PREDICTED: edits, updates or deletions of 1 PodCliqueSet; 1 replica waiting")
         spoken(capsys, *self.EDITED, "--fail-on", "unknown", code=3)
         spoken(capsys, *self.EDITED, "--fail-on", "terminate")
+        spoken(capsys, *self.EDITED, "--fail-on", "wait", code=3)
+        spoken(capsys, *self.EDITED, "--fail-on", "terminate", "--until", "1m", code=3)
         assert "NOT PREDICTED" not in spoken(capsys, *self.EDITED, "--rules", "design", "--fail-on", "unknown")
         told: Json = json.loads(spoken(capsys, *self.EDITED, "-o", "json"))
         unpredicted = {plan["root"]["name"]: plan.get("notPredicted") for plan in told["plans"]}

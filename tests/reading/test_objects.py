@@ -71,7 +71,7 @@ class TestIN032:
 
     def test_the_same_one_twice_counts_once(self, tmp_path: Path, items: list[Json]) -> None:
         once = loaded(tmp_path / "once.json", items)
-        twice = load([write(tmp_path / "once.json", items), str(EXAMPLE)], io.BytesIO())
+        twice = load([write(tmp_path / "once.json", items), str(EXAMPLE)], io.BytesIO(), raising=False)
         assert twice.faults == ()
         assert twice.cluster == once.cluster
 

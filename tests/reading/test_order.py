@@ -28,7 +28,7 @@ OBJECTS: Final = tuple(
 
 
 def read(items: Sequence[Json]) -> Loaded:
-    return load((), BytesIO(), live=Collected(origin="", items=tuple(items)))
+    return load((), live=Collected(origin="", items=tuple(items)), raising=False)
 
 
 def content_of(found: Loaded) -> Cluster:

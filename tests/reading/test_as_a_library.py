@@ -1,0 +1,42 @@
+"""Reading an input from a program of one's own: what is wrong raises, unless it is asked for (IN-052)."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grove_shell.reading.faults import BadInput
+from grove_shell.reading.objects import load
+from tests.golden.tracing import ROOT
+
+DEGRADED = ROOT / "examples" / "degraded.yaml"
+
+
+def test_in052_every_problem_is_in_one_exception(tmp_path: Path) -> None:
+    (tmp_path / "garbage.yaml").write_text("kind: [", encoding="utf-8")
+    paths = [str(tmp_path / "missing.yaml"), str(tmp_path / "garbage.yaml"), str(DEGRADED)]
+    with pytest.raises(BadInput) as caught:
+        load(paths)
+    message = str(caught.value)
+    assert message.startswith("2 problems in the input\n")
+    assert "missing.yaml: no such file" in message
+    assert "garbage.yaml" in message
+    found = load(paths, raising=False)
+    assert found.faults == caught.value.faults
+    assert found.cluster.sets, "what could be read was read"
+    assert found.cluster.gaps, "and what was lost counts as not collected"
+
+
+@pytest.mark.parametrize("path", ["/x", b"/x", Path("/x")])
+def test_in052_one_path_is_no_list_of_paths(path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("the disk was read")
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(TypeError, match=r"paths is one path, not a list of paths; say \["):
+        load(path)
+
+
+def test_in052_paths_may_be_path_objects() -> None:
+    assert load([DEGRADED]).cluster == load([str(DEGRADED)]).cluster
