@@ -221,7 +221,7 @@ class TestCompare:
             in shown
         )
         assert "PodClique deepseek-0-prefill-0-pw: 1 ready, at least 2 needed; no record says" in shown
-        assert "nothing ends by either: llm-serving/embed, llm-serving/qwen" in shown
+        assert "nothing ends by either: llm-serving/qwen" in shown
         assert "ends: deepseek-0-decode-0-dl" in spoken(
             capsys, "compare", "-f", BREACHED[0], "--now", BREACHED[1], "--until", "4m", "-v"
         )
