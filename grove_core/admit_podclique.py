@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from grove_core.areas.mnnvl_scopes.desire import stamped
-from grove_core.areas.mnnvl_scopes.entry import Joins, Passes, Surroundings, Waits, judge_entry
+from grove_core.areas.mnnvl_scopes.entry import Clashes, Joins, Passes, Surroundings, Waits, judge_entry
 from grove_core.areas.mnnvl_scopes.rules import Refuse, Warn, Why
 from grove_core.areas.workload.defaults import patch_between
 from grove_core.kernel.admission import Amend, AmendmentVerdict, Caution, Deny, Objection
@@ -17,7 +17,7 @@ from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.fields import Fields, shown
-from grove_core.resources.keys import GROVE, MNNVL_ADOPTED, MNNVL_ENABLED, SCHEDULER, SET
+from grove_core.resources.keys import GROVE, MNNVL_ADOPTED, MNNVL_ENABLED, SCHEDULER, SET, SHARED_CLAIM
 from grove_core.resources.meta import read_label, read_labels, ref_in
 from grove_core.resources.podclique import podclique_of
 
@@ -44,6 +44,10 @@ def admit_podclique(raw: Mapping[str, Any], around: Surroundings) -> Decision[Am
         because = Refuse.NOT_NOW.because(clique.ref, why=entry.because.sentence)
         objection = Objection(_ANNOTATION.format(MNNVL_ENABLED), shown("true"), because)
         return Decision(Deny((objection,)), (entry.because, because))
+    if isinstance(entry, Clashes):
+        taken = Refuse.SHARED_CLAIM_RESERVED.because(clique.ref, name=SHARED_CLAIM)
+        path = f"spec.podSpec.resourceClaims[{entry.place}].name"
+        return Decision(Deny((Objection(path, shown(SHARED_CLAIM), taken),)), (entry.because, taken))
     if isinstance(entry, Joins):
         after = {**raw, "spec": {**(raw.get("spec") or {}), "podSpec": thaw(entry.pod_spec)}}
         return Decision(Amend(tuple(patch_between(raw, after)), entry.ensures), (entry.because,))

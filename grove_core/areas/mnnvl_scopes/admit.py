@@ -18,7 +18,7 @@ from grove_core.resources.manifest import Manifest
 from grove_core.resources.membership import CHOICES, CLAIM_SUFFIX, DOMAIN_SUFFIX, KEYS, SCOPES, Scope
 from grove_core.resources.names import index_from
 from grove_core.resources.places import CLIQUES, GROUPS, METADATA, TEMPLATE, Place, places_of
-from grove_core.resources.syntax import LONGEST_LABEL
+from grove_core.resources.syntax import LONGEST_LABEL, is_dns_subdomain
 
 _ALLOWED: Final[Mapping[str, tuple[Scope, ...]]] = MappingProxyType(
     {
@@ -65,8 +65,11 @@ def _values(place: Place) -> Iterator[Found]:
     elif scope is not None and scope not in allowed:
         facts = {"allowed": ", ".join(allowed), "place": _PLACES[place.level]}
         yield Found(place.at(MNNVL_SCOPE), scope, Refuse.MNNVL_SCOPE_MISPLACED, facts)
-    if told.get(MNNVL_DEVICE_CLASS) == "":
+    device_class = told.get(MNNVL_DEVICE_CLASS)
+    if device_class == "":
         yield Found(place.at(MNNVL_DEVICE_CLASS), "", Refuse.DEVICE_CLASS_EMPTY, {})
+    elif device_class is not None and not is_dns_subdomain(str(device_class)):
+        yield Found(place.at(MNNVL_DEVICE_CLASS), device_class, Refuse.DEVICE_CLASS_INVALID, {})
 
 
 def _claim_names(manifest: Manifest) -> Iterator[Found]:

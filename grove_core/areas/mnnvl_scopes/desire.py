@@ -4,7 +4,16 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from grove_core.areas.mnnvl.verdicts import QUESTION
-from grove_core.areas.mnnvl_scopes.entry import Joins, Passes, Surroundings, Waits, judge_entry, member_in, opted_in
+from grove_core.areas.mnnvl_scopes.entry import (
+    Clashes,
+    Joins,
+    Passes,
+    Surroundings,
+    Waits,
+    judge_entry,
+    member_in,
+    opted_in,
+)
 from grove_core.areas.mnnvl_scopes.manifests import Maker, is_waited_for_by
 from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.areas.mnnvl_scopes.verdicts import Lot, ScopeJudgement
@@ -65,7 +74,7 @@ def as_admitted(snapshot: Snapshot, desired: Desired) -> Desired:
             wants.append(Present(want.target, stamped(want.manifest), want.because, want.is_foundation))
         elif want.target.kind == "PodClique":
             entry = judge_entry(_newcomer(want), around, taken)
-            if isinstance(entry, Waits):
+            if isinstance(entry, Waits | Clashes):
                 held.append(Withheld(want.target, (entry.because, *want.because)))
             elif isinstance(entry, Joins):
                 ensures += entry.ensures

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from grove_core.areas.mnnvl_scopes.manifests import Maker
 from grove_core.areas.mnnvl_scopes.rules import Why
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Ensured
@@ -32,6 +32,7 @@ from grove_core.resources.membership import (
 )
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import CLAIM_KIND, Owned
+from grove_core.resources.syntax import is_dns_subdomain
 
 Shared: TypeAlias = ComputeDomain | Owned
 SHARED_KINDS = (DOMAIN_KIND, CLAIM_KIND)
@@ -85,7 +86,18 @@ class Waits(NamedTuple):
     because: Reason
 
 
-Entry: TypeAlias = Joins | Passes | Waits
+class Clashes(NamedTuple):
+    """Its pod spec has a claim of its own under the name of the claim that it would get (MS-008).
+
+    Attributes:
+        place: of that claim among ``resourceClaims``.
+    """
+
+    because: Reason
+    place: int
+
+
+Entry: TypeAlias = Joins | Passes | Waits | Clashes
 
 
 def judge_entry(clique: Labelled, around: Surroundings, ensured: AbstractSet[Ref] = frozenset()) -> Entry:
@@ -101,6 +113,10 @@ def judge_entry(clique: Labelled, around: Surroundings, ensured: AbstractSet[Ref
     member = member_in(clique)
     if not isinstance(member, Membership):
         return member
+    entry = FrozenMap({"name": SHARED_CLAIM, "resourceClaimName": member.claim})
+    for place, claim in enumerate(list_of(clique.pod_spec, "resourceClaims")):
+        if isinstance(claim, FrozenMap) and claim.get("name") == SHARED_CLAIM and claim != entry:
+            return Clashes(Why.CLAIM_NAME_TAKEN.because(clique.ref, name=SHARED_CLAIM), place)
     if around.owner is None:
         return Waits(Why.SET_UNKNOWN.because(clique.ref, name=member.user.set_name))
     maker = Maker(around.configuration, around.served, clique.ref.namespace)
@@ -114,7 +130,6 @@ def judge_entry(clique: Labelled, around: Surroundings, ensured: AbstractSet[Ref
             return Waits(obstacle)
         if found is None and ref not in ensured:
             ensures.append(maker.ensured(kind, member, around.owner))
-    entry = FrozenMap({"name": SHARED_CLAIM, "resourceClaimName": member.claim})
     return Joins(with_gpu_claim(clique.pod_spec, entry), tuple(ensures), opted_in(clique, member))
 
 
@@ -141,8 +156,11 @@ def member_in(clique: Labelled, seat: Seat | None = None) -> Membership | Passes
         return _odd(clique, MNNVL_ENABLED, 'is neither "true" nor "false"')
     if scope_of(clique.annotations) is None:
         return _odd(clique, MNNVL_SCOPE, f"is none of {', '.join(SCOPES)}")
-    if clique.annotations.get(MNNVL_DEVICE_CLASS) == "":
+    device_class = clique.annotations.get(MNNVL_DEVICE_CLASS)
+    if device_class == "":
         return _odd(clique, MNNVL_DEVICE_CLASS, "names no device class")
+    if device_class is not None and not is_dns_subdomain(str(device_class)):
+        return _odd(clique, MNNVL_DEVICE_CLASS, "is no name that a DeviceClass can have")
     seat = seat or seat_of(clique)
     if seat is None:
         return _odd(clique, MNNVL_ENABLED, "says so of a PodClique whose labels name no replica of a set")

@@ -16,6 +16,10 @@ class Why(Rule):
     NOT_READ = Clause("MS-005", "it is left to those who validate it, for it does not read: {problem}")
     CLIQUES_OPT_IN = Clause("MS-006", "of its cliques these share ComputeDomains by annotation: {cliques}")
 
+    CLAIM_NAME_TAKEN = Clause(
+        "MS-008", "its pod spec has a claim {name} of its own, which the claim to its ComputeDomain would replace"
+    )
+
     DOMAIN_SHARED = Clause("MS-030", "what {user} consists of shares it")
     CLAIM_SHARED = Clause("MS-031", "pods of {user} reach ComputeDomain {domain} by it")
     DOMAIN_LEAVES = Clause("MS-035", "{kind} {name} of before is on its way out")
@@ -53,6 +57,9 @@ class Refuse(Rule):
     MNNVL_SCOPE_UNKNOWN = Clause("MS-071", "must be one of {known}")
     MNNVL_SCOPE_MISPLACED = Clause("MS-072", "must be one of {allowed} {place}")
     DEVICE_CLASS_EMPTY = Clause("MS-073", "must name a device class, or not be there")
+    DEVICE_CLASS_INVALID = Clause(
+        "MS-086", "must be a name that a DeviceClass can have, a DNS subdomain such as compute-domain.nvidia.com"
+    )
     SHARED_CLAIM_RESERVED = Clause("MS-074", "must not be {name}: the claim of its ComputeDomain is called so")
     SCOPES_IMMUTABLE = Clause("MS-075", "must stay as it was: {before}")
     SHARED_NAME_TOO_LONG = Clause("MS-076", "must be shorter by {excess}: {made} may have {most} characters")

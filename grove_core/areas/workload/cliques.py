@@ -144,6 +144,11 @@ def _of_group(part: GroupPart) -> FrozenMap:
     return FrozenMap({key: text for key, text in part.template.annotations.items() if key != DOMAIN_TEMPLATE})
 
 
+def handed_on_by(owner: PodCliqueSet | ScalingGroup) -> str:
+    """The ResourceClaimTemplate that a scaling group names, which its cliques name too, letter by letter (MN-025)."""
+    return str(owner.annotations.get(DOMAIN_TEMPLATE, "")) if isinstance(owner, ScalingGroup) else ""
+
+
 def _joining(annotations: FrozenMap, joined: str) -> FrozenMap:
     """The annotations of what joins a ComputeDomain, if it does (MN-020)."""
     return FrozenMap({**annotations, DOMAIN_TEMPLATE: joined}) if joined else annotations

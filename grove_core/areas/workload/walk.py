@@ -20,6 +20,7 @@ from grove_core.areas.workload.cliques import (
     Joined,
     change_of_scaling_group,
     changes_of_podclique,
+    handed_on_by,
     podclique_for,
     scaling_group_for,
 )
@@ -116,7 +117,7 @@ class Walk:
                 yield Withheld(self._root.ref, (because,))
 
     def _clique(self, owner: PodCliqueSet | ScalingGroup, part: CliquePart) -> Iterator[Sketch | Applied]:
-        joined = self._templates.get(part.replica, "")
+        joined = handed_on_by(owner) or self._templates.get(part.replica, "")
         told = Joined(joined, self._annotations.get(part.template.name, EMPTY))
         make = partial(podclique_for, self._root, owner, part, self._ordering, self._scene.revision, told)
         yield Sketch("PodClique", part.name, make)

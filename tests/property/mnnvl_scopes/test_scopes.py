@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from grove_core.admit_podclique import admit_podclique, admit_podgang
 from grove_core.areas.mnnvl_scopes.entry import Surroundings
 from grove_core.inquiry import Inquiry, has
-from grove_core.kernel.admission import Amend, Deny
+from grove_core.kernel.admission import Amend, AmendmentVerdict, Deny
+from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Ensure, Outcome, Stage, Step
 from grove_core.reconcile import reconcile
@@ -21,6 +22,7 @@ from grove_core.resources.configuration import UNTOLD, Configuration, Mnnvl, Ser
 from grove_core.resources.dialects import names_of
 from grove_core.resources.membership import joined_claim, seat_for, seat_of, user_of
 from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.world.memory import MemoryWorld
@@ -193,6 +195,59 @@ def test_ms038_a_set_that_nobody_knows_is_waited_for() -> None:
     verdict = admit_podclique(raw, around_nothing).verdict
     assert isinstance(verdict, Deny)
     assert [(one.path, one.got) for one in verdict.objections] == [(f"metadata.annotations[{ENABLED}]", '"true"')]
+
+
+OWNER: Final = podcliqueset_of(
+    {"metadata": {"name": "llm", "namespace": "ml", "uid": "u"}, "spec": {"template": {"cliques": []}}}
+)
+OURS: Final = {"name": "mnnvl", "resourceClaimName": "llm-0-mnnvl-claim"}
+
+
+def made_by_somebody(claims: list[Json]) -> Decision[AmendmentVerdict]:
+    """The admission of a PodClique that shares the domain of replica 0, and has these claims of its own."""
+    around = Surroundings(configuration=SCOPED, served=Served(), owner=OWNER, domains={}, claims={})
+    said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"}}
+    spec = {"podSpec": {**GPUS, "resourceClaims": claims}}
+    return admit_podclique({"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": spec}, around)
+
+
+@given(
+    st.lists(st.sampled_from(["nic", "other"]), unique=True),
+    st.sampled_from(["resourceClaimName", "resourceClaimTemplateName"]),
+)
+def test_ms008_a_claim_of_the_user_is_never_replaced(others: list[str], how: str) -> None:
+    before = [{"name": name, "resourceClaimTemplateName": "x"} for name in others]
+    decision = made_by_somebody([*before, {"name": "mnnvl", how: "my-own"}])
+    assert isinstance(decision.verdict, Deny)
+    (objection,) = decision.verdict.objections
+    assert (objection.path, objection.got) == (f"spec.podSpec.resourceClaims[{len(before)}].name", '"mnnvl"')
+    assert [why.rule.requirement for why in decision.because] == ["MS-008", "MS-074"]
+    admitted = made_by_somebody(before).verdict
+    assert isinstance(admitted, Amend)
+    assert admitted.patch
+
+
+@pytest.mark.req("MS-033")
+def test_ms008_the_claim_that_grove_has_put_there_is_no_claim_of_the_user() -> None:
+    verdict = made_by_somebody([OURS]).verdict
+    assert isinstance(verdict, Amend)
+    assert all("resourceClaims" not in str(one.get("path", "")) for one in verdict.patch)
+
+
+@pytest.mark.req("MS-086")
+@pytest.mark.parametrize("name", ["Not A Class!", "-x", "a..b", "x" * 254])
+def test_ms003_a_device_class_that_cannot_be_joins_nothing(name: str) -> None:
+    around = Surroundings(configuration=SCOPED, served=Served(), owner=OWNER, domains={}, claims={})
+    said = {
+        "annotations": {ENABLED: "true", "grove.io/mnnvl-device-class": name},
+        "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"},
+    }
+    raw = {"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
+    verdict = admit_podclique(raw, around).verdict
+    assert isinstance(verdict, Amend)
+    assert not verdict.patch
+    (warning,) = verdict.warnings
+    assert "is no name that a DeviceClass can have" in warning.reason.sentence
 
 
 def labels_by_scope() -> Iterator[tuple[str, Json, Json]]:
