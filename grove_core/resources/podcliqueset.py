@@ -3,6 +3,7 @@
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from enum import Enum, unique
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -58,6 +59,18 @@ class SetStatus:
     conditions: tuple[Condition, ...] = ()
 
 
+@unique
+class Edit(Enum):
+    """What a manifest that is planned as applied changes of a stored set."""
+
+    NONE = "None"
+    """There is no manifest."""
+    OF_NUMBERS = "OfNumbers"
+    """``replicas``, ``terminationDelay``, labels, annotations, or nothing."""
+    OF_MORE = "OfMore"
+    """Anything else too (GF-130)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """What the replicas of a set are made of, and which delays count for them.
@@ -92,8 +105,7 @@ class PodCliqueSet(Resource):
     Attributes:
         labels, annotations: as the user wrote them.
         generation: moves with every change of the spec; None where the source does not say.
-        edited: whether the spec is that of a manifest which is planned as applied, and which changes more of the stored
-            one than ``replicas`` and ``terminationDelay`` (GF-130).
+        edit: what a manifest that is planned as applied makes of it.
         created_at: None where the source does not say.
         shape: follows from the spec; taken from it once, because every look at the set needs it.
     """
@@ -102,7 +114,7 @@ class PodCliqueSet(Resource):
     annotations: FrozenMap = EMPTY
     generation: int | None = None
     created_at: datetime | None = None
-    edited: bool = False
+    edit: Edit = Edit.NONE
     spec: SetSpec
     status: SetStatus
     shape: Shape = field(init=False, repr=False, compare=False)

@@ -16,7 +16,7 @@ from grove_shell.actions.plan import hand_of
 from grove_shell.actions.rule_choice import chosen_rules
 from grove_shell.actions.situation import asked
 from grove_shell.actions.source import Source
-from grove_shell.controller.rounds import as_applied
+from grove_shell.controller.rounds import as_stored
 from grove_shell.exits import DONE, ERROR, USAGE
 from grove_shell.page import complain, show, warn, write
 from grove_shell.views.explain_page import Top, explain_page, inquiry_as_json
@@ -46,7 +46,7 @@ def explain(source: Source, target: str, *, output: str, rules: str | None, why_
     kind = KINDS[kind.lower()]
     judges, source_of_rules, recognition = chosen_rules(rules, situation.rules, situation.loaded.cluster)
     found = situation.snapshots(source.namespace)
-    snapshots = tuple(one if one.root.uid else as_applied(one, judges) for one in found)
+    snapshots = tuple(as_stored(one, judges) for one in found)
     having = tuple(snapshot for snapshot in snapshots if has(snapshot, kind, name))
     nodes = situation.loaded.nodes
     every = (

@@ -83,6 +83,7 @@ def plan(source: Source, options: PlanOptions) -> int:
             ignored=situation.loaded.ignored,
             strays=situation.loaded.strays,
             edited=situation.loaded.edited,
+            kept=situation.loaded.kept,
             warnings=(*situation.loaded.warnings, *situation.loaded.passed_by),
             podless=situation.loaded.podless,
             cliqueless=situation.loaded.cliqueless,

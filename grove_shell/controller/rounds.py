@@ -14,6 +14,8 @@ from grove_core.plan.forecast import Forecast, forecast_of, round_of
 from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.keys import SET_FINALIZER
+from grove_core.resources.podcliqueset import Edit
+from grove_core.resources.template import SetSpec
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
@@ -28,7 +30,7 @@ def forecasts(
 ) -> Iterator[Forecast]:
     """What will happen to each root if every write succeeds and nobody else acts; in the order given."""
     for given in snapshots:
-        snapshot = given if given.root.uid else as_applied(given, rules)
+        snapshot = as_stored(given, rules)
         plan = reconcile(snapshot, rules)
         if plan.settled and (until is None or plan.wake_at is None or plan.wake_at > until):
             yield forecast_of(plan, snapshot.now)
@@ -47,16 +49,31 @@ def topology_forecasts(cluster: Cluster, now: datetime, attempts: tuple[Attempt,
     return tuple(one for one in found if one.rounds[0].steps or one.rounds[0].withheld)
 
 
+def as_stored(snapshot: Snapshot, rules: RuleSet) -> Snapshot:
+    """The set as the operator of these rules has it stored: new, edited, or as it is (WL-199, GF-001)."""
+    root = snapshot.root
+    if not root.uid:
+        return as_applied(snapshot, rules)
+    if root.edit is Edit.NONE:
+        return snapshot
+    return replace(snapshot, root=replace(root, spec=_with_delay(root.spec, rules)))
+
+
+def _with_delay(spec: SetSpec, rules: RuleSet) -> SetSpec:
+    """With the delay that the admission of the operator of these rules fills in where a set says none (GF-001)."""
+    if rules.default_delay is None or spec.template.termination_delay is not None:
+        return spec
+    template = spec.template.model_copy(update={"termination_delay": rules.default_delay})
+    return spec.model_copy(update={"template": template})
+
+
 def as_applied(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Snapshot:
     """A set that is in no cluster yet, a moment after somebody applied it: it has an identity, and owns nothing.
 
     Of what nobody owns no more is known than before. By rules that know a delay for who says none it has that (GF-001).
     """
     uid = f"(uid of {snapshot.root.ref.short})"
-    spec = snapshot.root.spec
-    if rules.default_delay is not None and spec.template.termination_delay is None:
-        template = spec.template.model_copy(update={"termination_delay": rules.default_delay})
-        spec = spec.model_copy(update={"template": template})
+    spec = _with_delay(snapshot.root.spec, rules)
     root = replace(snapshot.root, uid=uid, resource_version="1", generation=1, finalizers=(SET_FINALIZER,), spec=spec)
     nothing: dict[str, Any] = {"groups": (), "cliques": (), "gangs": (), "others": (), "domains": (), "pods_of": {}}
     complete = EVERY_KIND | (snapshot.complete & {TOPOLOGY_KIND})

@@ -17,6 +17,7 @@ class Loaded:
         ignored: kind -> how many objects of a kind that no decision reads, sorted by kind.
         strays: how many pods belong to no PodClique of the input.
         edited: ``namespace/name`` of the sets that a manifest in the input changes, sorted.
+        kept: ``namespace/name path`` of the fields that such a manifest leaves out and that stay as stored (WL-198).
         warnings: what admission would warn of in the manifests.
         podless: ``namespace/name`` of the PodCliques whose status counts pods and of which the input has none (IN-045).
         cliqueless: the same of the sets whose status counts available replicas and of which it has no PodClique.
@@ -33,6 +34,7 @@ class Loaded:
     ignored: Mapping[str, int]
     strays: int
     edited: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     podless: tuple[str, ...] = ()
     cliqueless: tuple[str, ...] = ()

@@ -7,9 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.resources.podcliqueset import Edit, PodCliqueSet, podcliqueset_of
 from grove_core.resources.template import SetSpec
 from grove_shell.reading.fabric import TEMPLATE_KIND
 from grove_shell.reading.items import Item, meta_text
@@ -17,6 +16,7 @@ from grove_shell.reading.sources import label_of
 
 if TYPE_CHECKING:
     from grove_core.areas.topology.admit import Around
+    from grove_core.areas.workload.edit import Applied
     from grove_core.areas.workload.neighbours import Neighbours
     from grove_shell.reading.found import Found
 
@@ -86,8 +86,8 @@ def admitted(
     beside: Beside,
     note: Note,
     warn: Callable[[str], None],
-) -> Mapping[str, Any] | None:
-    """A manifest with its defaults; None where a server would refuse it, every objection noted (IN-039, IN-043).
+) -> "Applied | None":
+    """A manifest as it is stored; None where a server would refuse it, every objection noted (IN-039, IN-043).
 
     Args:
         item: holds the manifest.
@@ -98,15 +98,18 @@ def admitted(
     """
     from grove_core.admit import admit  # noqa: PLC0415 - see above
     from grove_core.areas.workload.defaults import with_defaults  # noqa: PLC0415 - see above
+    from grove_core.areas.workload.edit import Applied, applied_over  # noqa: PLC0415 - see above
     from grove_core.kernel.admission import Deny  # noqa: PLC0415 - see above
     from grove_shell.manifests.strictness import strictly  # noqa: PLC0415 - see above
 
-    decision = admit(item.value, running, beside.neighbours, beside.configuration, around=beside.around)
+    applied = Applied(with_defaults(item.value), ()) if running is None else applied_over(item.value, running)
+    given = item.value if running is None else applied.manifest
+    decision = admit(given, running, beside.neighbours, beside.configuration, around=beside.around)
     verdict = strictly(item.value, decision).verdict
     for warning in verdict.warnings:
         warn(f"{label_of(item)}: {warning}")
     if not isinstance(verdict, Deny):
-        return with_defaults(item.value)
+        return applied
     for objection in verdict.objections:
         note(item, objection.path, expected_by(objection.reason.sentence), objection.got)
     return None
@@ -154,12 +157,14 @@ def edited(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueSet:
         MalformedObject: where the manifest does not read.
     """
     new = podcliqueset_of(manifest)
+    if (new.spec, new.labels, new.annotations) == (running.spec, running.labels, running.annotations):
+        return replace(running, edit=Edit.OF_NUMBERS)
     return replace(
         running,
         spec=new.spec,
-        edited=_besides_numbers(new.spec) != _besides_numbers(running.spec),
-        labels=FrozenMap({**running.labels, **new.labels}),
-        annotations=FrozenMap({**running.annotations, **new.annotations}),
+        edit=Edit.OF_NUMBERS if _besides_numbers(new.spec) == _besides_numbers(running.spec) else Edit.OF_MORE,
+        labels=new.labels,
+        annotations=new.annotations,
         generation=None if running.generation is None else running.generation + 1,
         resource_version=f"{running.resource_version}+1",
     )

@@ -110,6 +110,7 @@ class _Loading:
         self.unread: list[Unread] = []
         self.manifests: list[Item] = []  # sets without a uid
         self.edited: list[tuple[str, str]] = []
+        self.kept: list[str] = []
         self.shared: dict[str, str] = {}  # texts that many objects have
         self.ignored: Counter[str] = Counter()
         self.warnings: list[str] = []
@@ -241,7 +242,8 @@ class _Loading:
         for key, item in sorted(chosen.items()):
             is_edit = key in self.found.running
             before = self.found.running[key] if is_edit else None
-            raw = admitted(item, before, beside, self.found.note, self.warnings.append)
+            applied = admitted(item, before, beside, self.found.note, self.warnings.append)
+            raw = applied.manifest if applied is not None else None
             if raw is not None and lacks_templates(item, raw, templates, self.found.note):
                 raw = None
             if raw is None:
@@ -249,6 +251,7 @@ class _Loading:
             elif is_edit:
                 self.found.sets[key] = edited(self.found.sets[key], raw)
                 self.edited.append(key)
+                self.kept += [f"{key[0]}/{key[1]} {path}" for path in (applied.kept if applied is not None else ())]
             else:
                 self._take_ours(item._replace(value=dict(raw)), "PodCliqueSet")
 
@@ -289,6 +292,7 @@ class _Loading:
             ignored=dict(sorted(self.ignored.items())),
             strays=strays,
             edited=names,
+            kept=tuple(sorted(self.kept)),
             warnings=tuple(self.warnings),
             podless=tuple(podless_cliques(cluster)),
             cliqueless=tuple(cliqueless_sets(cluster)),

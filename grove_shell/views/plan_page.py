@@ -42,6 +42,7 @@ class Surroundings:
         ignored: kind -> how many objects no decision reads.
         strays: pods of PodCliques that are not in the input.
         edited: sets that are planned with the edits of a manifest in the input.
+        kept: fields of those that the manifest leaves out and that stay as stored (WL-198).
         warnings: what admission would warn of in the manifests.
         podless: PodCliques whose status counts pods and of which the input has none.
         cliqueless: sets whose status counts available replicas and of which it has no PodClique.
@@ -60,6 +61,7 @@ class Surroundings:
     ignored: Mapping[str, int]
     strays: int = 0
     edited: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     podless: tuple[str, ...] = ()
     cliqueless: tuple[str, ...] = ()
@@ -113,6 +115,11 @@ def _notes(page: Page, document: Document, stories: Sequence[Story], surrounding
     if surroundings.edited:
         names = listed(list(surroundings.edited), NAMES)
         page.add(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")
+    if surroundings.kept:
+        page.add(
+            ("note: ", "bold"),
+            f"the manifest leaves out what stays as stored: {listed(list(surroundings.kept), NAMES)}",
+        )
     _gaps(page, surroundings)
     for warning in surroundings.warnings:
         page.add(("warning: ", "bold yellow"), warning)
