@@ -1,16 +1,25 @@
 """Which operator runs a cluster, as its objects show, and the rule set that predicts it (GF-111, GF-112, CL-055)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import chain
 from typing import Final
 
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
+from grove_core.areas.gang_termination.questions import PREDICTION
 from grove_core.areas.workload.template_hash import is_ours
+from grove_core.kernel.conditions import Truth
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import MANAGED_BY, OPERATOR, SET
+from grove_core.resources.names import listed
+from grove_core.resources.newer_release import CONDITIONS, NEWEST_KNOWN
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.foreign_gangs import foreign_gangs_in
 
+_ANY_MOMENT: Final = datetime(2000, 1, 1, tzinfo=UTC)  # names do not depend on it
 _OUR_LABEL: Final = SET[1]  # on every object that this operator makes, and on none of the Go operator's
 
 
@@ -24,6 +33,7 @@ class Recognition:
         is_shown: whether anything does; else the rule set is the default one.
         go_operator: whether the Go operator runs the cluster.
         fitting: the releases of the Go operator that can have written what is there, oldest first.
+        newer: what shows that its release is newer than the newest one known here; empty where nothing does (GF-134).
     """
 
     rules: str
@@ -31,14 +41,61 @@ class Recognition:
     is_shown: bool = True
     go_operator: bool = False
     fitting: tuple[str, ...] = ()
+    newer: tuple[str, ...] = ()
 
 
-def recognised(cluster: Cluster) -> Recognition:
-    """The first mark in a cluster that only one of the operators leaves. Linear in PodCliques.
+def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> Recognition:
+    """The first mark in a cluster that only one of the operators leaves. Linear in what it holds.
 
     A status of a PodClique is the strongest mark, for its operator looked at it last; then labels of PodCliques, for
     they are as old as these; then the generation hash of a set, which is there before its PodCliques are.
+
+    Args:
+        newer: marks of a newer release in objects and fields that a cluster does not hold, as words.
     """
+    marks = (*newer, *_newer_conditions(cluster), *_foreign_gangs(cluster))
+    found = _recognised(cluster)
+    if not marks:
+        return found
+    from grove_core.areas.gang_termination.field.rulesets import BY_RELEASE  # noqa: PLC0415 - of such clusters alone
+
+    release = f"of a release newer than {NEWEST_KNOWN}, the newest known here"
+    return Recognition(
+        BY_RELEASE[NEWEST_KNOWN].name,
+        f"the Go operator runs there, {release} ({listed(marks)})",
+        go_operator=True,
+        fitting=(NEWEST_KNOWN,),
+        newer=tuple(sorted(marks)),
+    )
+
+
+def unpredicted_of(recognition: Recognition, root: Ref) -> Finding | None:
+    """That what becomes of a set is not predicted, where a newer release runs there (GF-134); None elsewhere."""
+    if not recognition.newer:
+        return None
+    from grove_core.areas.gang_termination.field.rules import Why  # noqa: PLC0415 - of such clusters alone
+
+    because = Why.NEWER_RELEASE.because(root, newest=NEWEST_KNOWN, marks=listed(recognition.newer))
+    return Finding(root, PREDICTION, Truth.UNKNOWN.value, (because,))
+
+
+def _newer_conditions(cluster: Cluster) -> Iterator[str]:
+    found = [
+        *(root.status.conditions for root in cluster.sets),
+        *(group.status.conditions for group in chain(*cluster.groups_of.values())),
+        *(clique.status.conditions for clique in _cliques(cluster)),
+    ]
+    types = {one.type for conditions in found for one in conditions}
+    yield from (f"condition {name}" for name in sorted(types & CONDITIONS))
+
+
+def _foreign_gangs(cluster: Cluster) -> Iterator[str]:
+    """PodGangs whose names are of another scheme."""
+    for root in cluster.sets if cluster.gangs_of else ():
+        yield from (f"PodGang {name}" for name in sorted(foreign_gangs_in(cluster.snapshot_of(root, _ANY_MOMENT))))
+
+
+def _recognised(cluster: Cluster) -> Recognition:
     recorded = sum(clique.status.recorded for clique in _cliques(cluster))
     if any(clique.status.was_available is not None for clique in _cliques(cluster)):
         return Recognition(DESIGN.name, "PodClique statuses record wasAvailable")

@@ -1,7 +1,7 @@
 """``grove compare``: the same cluster by two rule sets, and where they part."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +9,7 @@ from grove_core.compare import Comparison, Termination, compare
 from grove_core.document.writing import reason_as_json, ref_as_json, rules_source_as_json
 from grove_core.kernel.times import format_time
 from grove_shell.actions.choosing import missing
+from grove_shell.actions.further import with_further_findings
 from grove_shell.actions.nothing_judged import nothing_judged
 from grove_shell.actions.plan import gap_names, moment_after
 from grove_shell.actions.rule_choice import AUTO, chosen_rules
@@ -45,12 +46,19 @@ def compared(source: Source, options: CompareOptions) -> int:
         complain(f"not in the input: {lacking}")
         return FAIL_ON if options.fail_on and not options.sets else USAGE
     until = moment_after(situation.now, options.until)
-    chosen = [chosen_rules(name, None, situation.loaded.cluster) for name in options.rules]
+    loaded = situation.loaded
+    chosen = [chosen_rules(name, None, loaded.cluster, loaded.newer) for name in options.rules]
     names = chosen[0][0].name, chosen[1][0].name
     if AUTO in options.rules and names[0] == names[1] and snapshots:
         complain(f"both sides are '{names[0]}': {chosen[0][1].because}; say --rules twice")
         return USAGE
-    told = [tuple(forecasts(snapshots, rules, limit=None, until=until)) for rules, _, _ in chosen]
+    told = [
+        [
+            replace(forecast, findings=with_further_findings(forecast.findings, snapshot, {}, shown))
+            for forecast, snapshot in zip(forecasts(snapshots, rules, limit=None, until=until), snapshots, strict=True)
+        ]
+        for rules, _, shown in chosen
+    ]
     found = tuple(compare(before, after) for before, after in zip(*told, strict=True))
     nothing = nothing_judged(situation.loaded, told[0])
     about = Compared(

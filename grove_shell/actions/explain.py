@@ -4,14 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from grove_core.areas.topology.misplaced import NodeLabels, findings_of_misplacement
+from grove_core.areas.gang_termination.ruling import RuleSet
+from grove_core.areas.topology.misplaced import NodeLabels
 from grove_core.document.writing import rules_source_as_json
 from grove_core.inquiry import Inquiry, has
 from grove_core.kernel.times import format_time
 from grove_core.plan.plan import Plan
+from grove_core.recognition import Recognition
 from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import likest
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.actions.further import with_further_findings
 from grove_shell.actions.plan import hand_of
 from grove_shell.actions.rule_choice import chosen_rules
 from grove_shell.actions.situation import asked
@@ -44,13 +47,15 @@ def explain(source: Source, target: str, *, output: str, rules: str | None, why_
     if situation is None:
         return ERROR
     kind = KINDS[kind.lower()]
-    judges, source_of_rules, recognition = chosen_rules(rules, situation.rules, situation.loaded.cluster)
+    judges, source_of_rules, recognition = chosen_rules(
+        rules, situation.rules, situation.loaded.cluster, situation.loaded.newer
+    )
     found = situation.snapshots(source.namespace)
     snapshots = tuple(as_stored(one, judges) for one in found)
     having = tuple(snapshot for snapshot in snapshots if has(snapshot, kind, name))
     nodes = situation.loaded.nodes
     every = (
-        Inquiry(snapshot, _with_misplacement(reconcile(snapshot, judges), snapshot, nodes), kind, name)
+        Inquiry(snapshot, _planned(snapshot, judges, nodes, recognition), kind, name)
         for snapshot in having or snapshots
     )
     inquiries = [
@@ -75,10 +80,9 @@ def explain(source: Source, target: str, *, output: str, rules: str | None, why_
     return ERROR if situation.faults else DONE
 
 
-def _with_misplacement(plan: Plan, snapshot: Snapshot, nodes: NodeLabels) -> Plan:
-    """The plan with findings on pods outside the domain of a required topology constraint (TP-131)."""
-    found = tuple(findings_of_misplacement(snapshot, nodes)) if nodes else ()
-    return replace(plan, findings=(*plan.findings, *found)) if found else plan
+def _planned(snapshot: Snapshot, judges: RuleSet, nodes: NodeLabels, shown: Recognition | None) -> Plan:
+    plan = reconcile(snapshot, judges)
+    return replace(plan, findings=with_further_findings(plan.findings, snapshot, nodes, shown))
 
 
 def _hint(name: str, known: Sequence[str]) -> str:

@@ -1,13 +1,12 @@
 """``grove plan``: read, play the rounds, print, and leave with the right code."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
 
 from grove_core.areas.gang_termination.questions import TERMINATION
-from grove_core.areas.topology.misplaced import NodeLabels, findings_of_misplacement, has_required_constraint
 from grove_core.document.document import Document
 from grove_core.document.writing import document_as_json
 from grove_core.explain import Tone, is_undecided, story_of
@@ -16,8 +15,8 @@ from grove_core.kernel.steps import Delete
 from grove_core.plan.forecast import Forecast
 from grove_core.recognition import Recognition
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
-from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.choosing import missing
+from grove_shell.actions.further import unknown_placement, with_further_findings
 from grove_shell.actions.nothing_judged import nothing_judged
 from grove_shell.actions.rule_choice import chosen_rules
 from grove_shell.actions.situation import Situation, asked
@@ -56,9 +55,12 @@ def plan(source: Source, options: PlanOptions) -> int:
         complain(f"not in the input: {lacking}")
         return FAIL_ON if options.fail_on and not options.sets else USAGE
     until = moment_after(situation.now, options.until)
-    rules, rules_from, shown = chosen_rules(options.rules, situation.rules, situation.loaded.cluster)
+    rules, rules_from, shown = chosen_rules(
+        options.rules, situation.rules, situation.loaded.cluster, situation.loaded.newer
+    )
+    nodes = situation.loaded.nodes
     told = tuple(
-        with_misplacement(forecast, snapshot, situation.loaded.nodes)
+        replace(forecast, findings=with_further_findings(forecast.findings, snapshot, nodes, shown))
         for forecast, snapshot in zip(
             forecasts(snapshots, rules, limit=options.rounds, until=until), snapshots, strict=True
         )
@@ -90,7 +92,7 @@ def plan(source: Source, options: PlanOptions) -> int:
             left_out=situation.loaded.left_out,
             unseen=tuple(situation.loaded.unseen.values()),
             nothing=nothing,
-            unplaceable=unknown_placement(snapshots, situation.loaded.nodes),
+            unplaceable=unknown_placement(snapshots, nodes),
             refusals=situation.loaded.refusals,
             hand=hand,
             newest=newest_time(situation.loaded.cluster),
@@ -109,20 +111,6 @@ def plan(source: Source, options: PlanOptions) -> int:
     return _exit_code(situation, options, told, until)
 
 
-def with_misplacement(forecast: Forecast, snapshot: Snapshot, nodes: NodeLabels) -> Forecast:
-    """The forecast with findings on pods outside the domain of a required topology constraint (TP-131)."""
-    found = tuple(findings_of_misplacement(snapshot, nodes)) if nodes else ()
-    return replace(forecast, findings=(*forecast.findings, *found)) if found else forecast
-
-
-def unknown_placement(snapshots: Iterable[Snapshot], nodes: NodeLabels) -> tuple[str, ...]:
-    """``namespace/name`` of the sets with required topology constraints, where no node is known (TP-132)."""
-    if nodes:
-        return ()
-    roots = (snapshot.root.ref for snapshot in snapshots if has_required_constraint(snapshot))
-    return tuple(f"{root.namespace}/{root.name}" for root in roots)
-
-
 def gap_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
     """``Pod``, or ``Pod in ml`` where only one namespace is concerned; sorted, none that a wider one covers."""
     everywhere = {kind for kind, namespace in gaps if namespace == EVERYWHERE}
@@ -137,7 +125,8 @@ def hand_of(shown: Recognition | None, rules: str) -> str:
     """Which operator runs the cluster and which rule set predicts it, where another one was named (GF-111)."""
     if shown is None or not shown.go_operator or rules.partition("@")[2] in shown.fitting:
         return ""
-    return f"{shown.because}; --rules {shown.rules} predicts it"
+    nearest = "is the nearest" if shown.newer else "predicts it"
+    return f"{shown.because}; --rules {shown.rules} {nearest}"
 
 
 def newest_time(cluster: Cluster) -> datetime | None:

@@ -18,16 +18,17 @@ AUTO: Final = "auto"
 
 
 def chosen_rules(
-    asked: str | None, configured: str | None, cluster: Cluster | None
+    asked: str | None, configured: str | None, cluster: Cluster | None, newer: Iterable[str] = ()
 ) -> tuple[RuleSet, RulesSource, Recognition | None]:
     """The rule set, what chose it, and what the cluster shows.
 
     Args:
         asked: the value of ``--rules``; None or ``auto`` where none is named.
         configured: the rule set that the file of ``--config`` names; None where it names none.
+        newer: marks of a newer release that the cluster does not hold.
         cluster: None where there is none to recognise an operator in.
     """
-    shown = recognised(cluster) if cluster is not None else None
+    shown = recognised(cluster, newer) if cluster is not None else None
     if asked not in {None, AUTO}:
         return rule_set(str(asked)), RulesSource("option"), shown
     if asked is None and configured is not None:

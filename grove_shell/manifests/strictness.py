@@ -17,6 +17,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import parse_time
 from grove_core.resources.fields import shown
 from grove_core.resources.keys import GROVE
+from grove_core.resources.newer_release import NEWEST_KNOWN, is_newer_field
 from grove_shell.manifests.definitions import schema_for
 from grove_shell.manifests.structural import Json
 
@@ -159,6 +160,8 @@ def _hint(name: str, known: Mapping[str, Any]) -> str:
 
 def _objection(subject: Ref, flaw: Flaw) -> Objection:
     got = shown(flaw.got)
+    if flaw.kind == "field" and is_newer_field(flaw.path):
+        return Objection(flaw.path, got, Refuse.OF_A_NEWER_RELEASE.because(subject, newest=NEWEST_KNOWN))
     if flaw.kind == "field":
         return Objection(flaw.path, got, Refuse.FIELD_UNKNOWN.because(subject, hint=flaw.expected))
     rule = Malformed.MALFORMED if flaw.kind == "type" else Refuse.VALUE_NOT_ALLOWED

@@ -26,6 +26,7 @@ class Loaded:
         passed_by: what is said of the objects of our kinds in a cluster that are of no set (IN-048).
         taken_at: when the newest capture in the input was taken.
         nodes: name of each Node in the input -> its labels.
+        newer: marks of a release of the Go operator newer than the newest known one (GF-134).
         refusals: errors of an API server that stand in the input in place of objects (IN-051).
     """
 
@@ -42,5 +43,6 @@ class Loaded:
     unseen: Mapping[Gap, str] = field(default_factory=dict)
     passed_by: tuple[str, ...] = ()
     taken_at: datetime | None = None
+    newer: tuple[str, ...] = ()
     refusals: tuple[str, ...] = ()
     nodes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

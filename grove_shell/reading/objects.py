@@ -12,11 +12,12 @@ from os import PathLike, fspath
 from typing import Any, BinaryIO, Final
 
 from grove_core.kernel.errors import MalformedObject
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of
 from grove_core.resources.configuration import UNTOLD, Configuration
 from grove_core.resources.fields import shown
 from grove_core.resources.keys import CORE
+from grove_core.resources.newer_release import is_newer_kind, newer_fields_in
 from grove_core.resources.owned import CLAIM_KIND, OWNED_KINDS, owned_of
 from grove_core.resources.pod import pod_of
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
@@ -44,6 +45,7 @@ from grove_shell.reading.sources import Item, heading_of, items_of, label_of, st
 from grove_shell.reading.strangers import Strangers
 from grove_shell.reading.topologies import Topologies, around, is_topology
 
+_KINDS_OF_GROVE: Final = frozenset({*API_GROUPS, *TOPOLOGY_KINDS, capture.KIND, "Scenario"})
 JUDGED: Final = ("Pod", "PodClique", "PodCliqueScalingGroup")
 
 
@@ -113,6 +115,7 @@ class _Loading:
         self.kept: list[str] = []
         self.shared: dict[str, str] = {}  # texts that many objects have
         self.ignored: Counter[str] = Counter()
+        self.newer: Counter[str] = Counter()  # marks of a newer release of the Go operator
         self.warnings: list[str] = []
         self.refusals: list[str] = []
         self.nodes: dict[str, dict[str, str]] = {}
@@ -176,6 +179,9 @@ class _Loading:
                 return
         if refusal := refusal_in(item.value):
             self.refusals.append(refusal)
+        group = str(item.value.get("apiVersion")).rpartition("/")[0]
+        if is_newer_kind(kind, group, _KINDS_OF_GROVE):
+            self.newer[f"kind {kind}"] += 1
         if (kind, item.value.get("apiVersion")) == ("Node", CORE):
             self.nodes[meta_text(item.value, "name")] = labels_in(item.value)
         self.ignored[kind] += 1
@@ -228,6 +234,8 @@ class _Loading:
             return
         if kind == "PodCliqueSet" and resource.uid:
             self.found.running.setdefault(key, item.value)
+        if kind != "PodGang":
+            self.newer.update(f"field {path} of {kind}" for path in newer_fields_in(item.value))
         self.found.put(item, kind, shelf, key, resource)
 
     def _take_manifests(self) -> None:
@@ -302,6 +310,7 @@ class _Loading:
             taken_at=self.captures.taken_at,
             refusals=tuple(sorted(set(self.refusals))),
             nodes=self.nodes,
+            newer=tuple(sorted(self.newer)),
         )
 
     def _cluster(self, kept: Kept) -> Cluster:

@@ -88,7 +88,7 @@ def _verdict(changes: Mapping[Change, int], about: Compared) -> list[Span]:
     spans: list[Span] = []
     unpredicted = sum(bool(found.unpredicted) for found in comparisons)
     if unpredicted:
-        words = f"NOT PREDICTED: edits, updates or deletions of {plural(unpredicted, 'PodCliqueSet')}"
+        words = f"NOT PREDICTED in full: {plural(unpredicted, 'PodCliqueSet')}"
         spans.append((words, "bold magenta"))
     unknown = sum(bool(found.unknown) for found in comparisons)
     if unknown:

@@ -41,7 +41,7 @@ def moment_line(now: datetime, rules: str, source: RulesSource | None) -> str:
 def _on_predictions(stories: Sequence[Story]) -> list[Span]:
     """Of how many sets the rule set does not predict all that the operator does (GF-130 to GF-132)."""
     count = sum(bool(story.unpredicted) for story in stories)
-    words = f"NOT PREDICTED: edits, updates or deletions of {plural(count, 'PodCliqueSet')}"
+    words = f"NOT PREDICTED in full: {plural(count, 'PodCliqueSet')}"
     return [(words, STYLES[Tone.UNKNOWN])] if count else []
 
 

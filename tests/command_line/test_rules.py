@@ -214,7 +214,7 @@ class TestCompare:
     def test_cl043_who_is_spared_and_why(self, capsys: pytest.CaptureFixture[str]) -> None:
         shown = spoken(capsys, "compare", "-f", BREACHED[0], "--now", BREACHED[1], "--until", "4m")
         first, *_ = shown.splitlines()
-        assert first.startswith("NOT PREDICTED: "), "an update of embed is in progress (GF-131)"
+        assert first.startswith("NOT PREDICTED in full: "), "an update of embed is in progress (GF-131)"
         assert first.endswith("; 13 PodCliques would be spared that are terminated today")
         assert (
             "ends 09:47:22Z (in 40s), 4 times in all: replica 0, 13 PodCliques, 22 pods (18 ready) and 128 GPUs"
@@ -361,7 +361,7 @@ class TestWhatIsNotPredicted:
     @pytest.mark.req("GF-133")
     def test_gf130_an_edit(self, capsys: pytest.CaptureFixture[str]) -> None:
         first, *_ = spoken(capsys, *self.EDITED).splitlines()
-        assert first.startswith("NOT PREDICTED: edits, updates or deletions of 1 PodCliqueSet; 1 replica waiting")
+        assert first.startswith("NOT PREDICTED in full: 1 PodCliqueSet; 1 replica waiting")
         spoken(capsys, *self.EDITED, "--fail-on", "unknown", code=3)
         spoken(capsys, *self.EDITED, "--fail-on", "terminate")
         spoken(capsys, *self.EDITED, "--fail-on", "wait", code=3)
@@ -414,6 +414,6 @@ class TestWhatIsNotPredicted:
         (tmp_path / "deleted.yaml").write_text(yaml.safe_dump(dump), encoding="utf-8")
         words = ("plan", "-f", str(tmp_path / "deleted.yaml"), "--now", QWEN[1])
         shown = spoken(capsys, *words)
-        assert shown.startswith("NOT PREDICTED: ")
+        assert shown.startswith("NOT PREDICTED in full: ")
         assert "the deletion of the set is not predicted" in shown
         spoken(capsys, *words, "--fail-on", "unknown", code=3)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from grove_core.areas.workload.rules import Refuse
 from grove_core.resources.found import Found
 from grove_core.resources.manifest import Manifest
+from grove_core.resources.newer_release import NEWEST_KNOWN, STRATEGIES
 from grove_core.resources.places import CLIQUES, GROUPS, TEMPLATE
 from grove_core.resources.template import STARTUP_TYPES, UPDATE_STRATEGIES, AutoScaling, CliqueTemplate, GroupTemplate
 
@@ -15,7 +16,10 @@ def template_faults(manifest: Manifest) -> Iterator[Found]:
     if template.clique_startup_type not in STARTUP_TYPES:
         facts = {"allowed": ", ".join(STARTUP_TYPES)}
         yield Found(f"{TEMPLATE}.cliqueStartupType", template.clique_startup_type, Refuse.STARTUP_TYPE_UNKNOWN, facts)
-    if spec.update_strategy.type not in UPDATE_STRATEGIES:
+    if spec.update_strategy.type in STRATEGIES:
+        facts = {"newest": NEWEST_KNOWN}
+        yield Found("spec.updateStrategy.type", spec.update_strategy.type, Refuse.OF_A_NEWER_RELEASE, facts)
+    elif spec.update_strategy.type not in UPDATE_STRATEGIES:
         facts = {"allowed": ", ".join(UPDATE_STRATEGIES)}
         yield Found("spec.updateStrategy.type", spec.update_strategy.type, Refuse.UPDATE_STRATEGY_UNKNOWN, facts)
     homes = template.homes

@@ -85,8 +85,7 @@ def wants_of_expansion(scene: Scene, replicas: Sequence[ReplicaPart], midst: Mid
             elif item.kind in _FOLLOWING and isinstance(found, Owned) and not _says(found, item):
                 wants.extend(_following(found, item.make()))
     expected = {*taken, *((item.target.kind, item.target.name) for item in held)}
-    wants.extend(no_longer_part(scene, expected))
-    return Expansion(Desired(tuple(wants), tuple(held)), tuple(walk.misplaced))
+    return Expansion(Desired.of([*wants, *held, *no_longer_part(scene, expected)]), tuple(walk.misplaced))
 
 
 def _says(found: Owned, item: Sketch) -> bool:

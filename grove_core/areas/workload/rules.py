@@ -43,6 +43,10 @@ class Why(Rule):
         "WL-206", "another pod has index {index} too; ready pods: {ready}, of which {needed} have to stay ready"
     )
 
+    GANG_OF_ANOTHER_SCHEME = Clause(
+        "WL-207", "pods are in PodGang {gang}, whose name is none that this release gives: it is left alone"
+    )
+
     HASH_MISSING = Clause("WL-211", "its template hash was missing")
     TEMPLATE_CHANGED = Clause("WL-213", "its replica of the set is updated to the present template")
     OUTDATED_NOT_READY = Clause("WL-214", "it is of an old template and not ready: nobody loses it")
@@ -190,6 +194,10 @@ class Refuse(Rule):
     STARTUP_TYPE_IMMUTABLE = Clause("WL-155", "must not change; was {before}")
     CLIQUE_ORDER_IMMUTABLE = Clause("WL-156", "must keep their order, in which they start; was {before}")
 
+    OF_A_NEWER_RELEASE = Clause(
+        "WL-161",
+        "must not be there: it is known to releases after {newest} alone, and what they do is not predicted",
+    )
     FIELD_UNKNOWN = Clause("WL-158", "must be a known field; {hint}")
     VALUE_NOT_ALLOWED = Clause("WL-159", "must be {expected}")
 

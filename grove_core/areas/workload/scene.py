@@ -2,7 +2,9 @@
 
 from grove_core.areas.workload.blueprint import CliquePart
 from grove_core.areas.workload.revision import Revision
+from grove_core.resources.keys import POD_GANG
 from grove_core.resources.podclique import PodClique
+from grove_core.snapshot.foreign_gangs import foreign_gangs_in
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -12,6 +14,7 @@ class Scene:
     Attributes:
         cliques, groups: by name; those that are not being deleted.
         ready: uid of a clique -> its ready pods that stay.
+        foreign_gangs: names of the PodGangs that pods or PodCliques name, and that no release known here names so.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -24,6 +27,14 @@ class Scene:
             clique.uid: sum(pod.ready and not pod.deleting for pod in snapshot.pods_of.get(clique.uid, ()))
             for clique in self.cliques.values()
         }
+
+        self.foreign_gangs = foreign_gangs_in(snapshot)
+
+    def foreign_gang_of(self, part: CliquePart) -> str:
+        """The one of them that the clique of a part of the blueprint is in; empty for none (WL-207)."""
+        clique = self.clique_of(part) if self.foreign_gangs else None
+        named = str(clique.labels.get(POD_GANG, "")) if clique is not None else ""
+        return named if named in self.foreign_gangs else ""
 
     def knows(self, *kinds: str) -> bool:
         """Whether the snapshot has all there is of some kinds: what is not in it is nowhere (WL-010, WL-028)."""

@@ -45,7 +45,7 @@ def wants_of_surplus(scene: Scene, surge: AbstractSet[str]) -> Iterator[Absent]:
             yield Absent(clique.ref, clique.guard, (because,))
 
 
-def no_longer_part(scene: Scene, expected: AbstractSet[tuple[str, str]]) -> Iterator[Absent]:
+def no_longer_part(scene: Scene, expected: AbstractSet[tuple[str, str]]) -> Iterator[Absent | Withheld]:
     """Gangs, services, autoscalers and claims that the set does not consist of any more (WL-202). Linear.
 
     Args:
@@ -55,7 +55,9 @@ def no_longer_part(scene: Scene, expected: AbstractSet[tuple[str, str]]) -> Iter
     for gang in scene.snapshot.gangs:
         named = gang.labels.get(MANAGED_BY) is not None or not gang.labels
         counts = named and not gang.deleting and scene.knows("Pod")  # an update, judged by pods, may need one more
-        if counts and ("PodGang", gang.ref.name) not in expected:
+        if counts and gang.ref.name in scene.foreign_gangs:
+            yield Withheld(gang.ref, (Why.GANG_OF_ANOTHER_SCHEME.because(gang.ref, gang=gang.ref.name),))
+        elif counts and ("PodGang", gang.ref.name) not in expected:
             yield Absent(gang.ref, gang.guard, (Why.NO_LONGER_PART.because(gang.ref),))
     for other in scene.snapshot.others:
         counts = other.ref.kind in _COUNTED and other.managed and not is_shared(other) and not other.deleting

@@ -166,7 +166,10 @@ class Walk:
     def _new_gang(self, part: GangPart) -> Iterator[Sketch | Withheld]:
         missing = next(filter(None, map(self._unmakeable, part.cliques)), "") if self._births.unwritable else ""
         ref = Ref(SCHEDULER, "PodGang", self._root.ref.namespace, part.name)
-        if missing:
+        named = next(filter(None, map(self._scene.foreign_gang_of, part.cliques)), "")
+        if named:
+            yield Withheld(ref, (Why.GANG_OF_ANOTHER_SCHEME.because(ref, gang=named),))
+        elif missing:
             self._lacking[part.name] = missing
             yield Withheld(ref, (Why.GANG_LACKS_CLIQUE.because(ref, gang=part.name, missing=missing),))
         elif self._placing.waiting:

@@ -14,7 +14,7 @@ from tests.property.resources.manifests import almost, any_json
 from tests.property.workload.sets import raw_sets
 
 Json = dict[str, Any]
-SPEC: Final = {"replicas": 1, "template": {"cliques": [{"name": "a", "spec": {"replicas": 2, "podSpec": {}}}]}}
+SPEC: Final[Json] = {"replicas": 1, "template": {"cliques": [{"name": "a", "spec": {"replicas": 2, "podSpec": {}}}]}}
 
 
 def stored(raw: Json, *, defaulted: bool, last: Json | None = None) -> Json:
@@ -61,7 +61,7 @@ def test_wl198_a_delay_that_was_taken_out_goes(raw: Json) -> None:
 
 @pytest.mark.parametrize("defaulted", [True, False])
 def test_wl199_a_default_is_filled_in_where_the_stored_set_has_it(defaulted: bool) -> None:
-    raw = {"metadata": {"name": "llm"}, "spec": copy.deepcopy(SPEC)}
+    raw: Json = {"metadata": {"name": "llm"}, "spec": copy.deepcopy(SPEC)}
     new = copy.deepcopy(raw)
     new["spec"]["template"]["cliques"].append({"name": "b", "spec": {"podSpec": {}}})
     first, second = applied_over(new, stored(raw, defaulted=defaulted)).manifest["spec"]["template"]["cliques"]

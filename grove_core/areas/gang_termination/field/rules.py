@@ -125,6 +125,10 @@ class Why(Rule):
         "GF-131",
         "the update is not predicted: the Go operator carries it out in another way than the steps shown here",
     )
+    NEWER_RELEASE = Clause(
+        "GF-134",
+        "a release newer than {newest}, the newest known here, runs there ({marks}): what it does is not predicted",
+    )
     DELETION_NOT_PREDICTED = Clause(
         "GF-132",
         "the deletion of the set is not predicted: the Go operator deletes in another way than the steps shown here",

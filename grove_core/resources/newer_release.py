@@ -1,0 +1,49 @@
+"""What releases of the Go operator after the newest known one write and understand (WL-161, GF-134).
+
+Rule for this file: data alone. A release that becomes known takes its part away.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final
+
+NEWEST_KNOWN: Final = "v0.1.0-alpha.12-rc1"
+STRATEGIES: Final = frozenset({"Coherent"})
+"""Of ``spec.updateStrategy.type``."""
+CONDITIONS: Final = frozenset({"UpdateInProgress"})
+"""Types of conditions."""
+_FIELDS: Final = (
+    re.compile(r"spec\.template\.cliques\[\d+\]\.rollingUpdate"),
+    re.compile(r"spec\.template\.podCliqueScalingGroups\[\d+\]\.rollingUpdate"),
+)
+_STATUS_FIELDS: Final = ("podGangMapping",)
+_GROUPS: Final = frozenset({"grove.io", "scheduler.grove.io"})
+
+
+def is_newer_field(path: str) -> bool:
+    """Whether a field of a PodCliqueSet is one that only newer releases have."""
+    return any(pattern.fullmatch(path) for pattern in _FIELDS)
+
+
+def newer_fields_in(raw: Mapping[str, Any]) -> Iterator[str]:
+    """The paths of such fields in an object, and ``spec.updateStrategy.type`` where its value is such. Total."""
+    spec = _part(raw, "spec")
+    if _part(spec, "updateStrategy").get("type") in STRATEGIES:
+        yield "spec.updateStrategy.type"
+    for key in ("cliques", "podCliqueScalingGroups"):
+        items = _part(spec, "template").get(key)
+        for index, item in enumerate(items if isinstance(items, list) else ()):
+            path = f"spec.template.{key}[{index}].rollingUpdate"
+            if isinstance(item, Mapping) and "rollingUpdate" in item:
+                yield path
+    yield from (f"status.{name}" for name in _STATUS_FIELDS if name in _part(raw, "status"))
+
+
+def is_newer_kind(kind: str, group: str, known: Collection[str]) -> bool:
+    """Whether an object is of a kind of Grove that is not known here."""
+    return group in _GROUPS and kind not in known
+
+
+def _part(fields: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = fields.get(key)
+    return found if isinstance(found, Mapping) else {}

@@ -1,0 +1,35 @@
+"""What an input shows of a set besides what its operator would do: misplaced pods, and a release that is too new."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from grove_core.areas.topology.misplaced import NodeLabels, findings_of_misplacement, has_required_constraint
+from grove_core.kernel.decisions import Finding
+from grove_core.recognition import Recognition, unpredicted_of
+from grove_core.snapshot.snapshot import Snapshot
+
+
+def with_further_findings(
+    findings: Sequence[Finding], snapshot: Snapshot, nodes: NodeLabels, shown: Recognition | None
+) -> tuple[Finding, ...]:
+    """The findings of a plan, with those on misplaced pods (TP-131) and on a newer release (GF-134).
+
+    Args:
+        nodes: as far as they are in the input.
+        shown: which operator the input shows; None where there is no input to show one.
+    """
+    more = [*findings_of_misplacement(snapshot, nodes)] if nodes else []
+    newer = unpredicted_of(shown, snapshot.root.ref) if shown is not None else None
+    if newer is None:
+        return (*findings, *more)
+    alike = [one for one in findings if (one.subject, one.question) == (newer.subject, newer.question)]
+    because = (*newer.because, *(why for one in alike for why in one.because))
+    return (*(one for one in findings if one not in alike), replace(newer, because=because), *more)
+
+
+def unknown_placement(snapshots: Iterable[Snapshot], nodes: NodeLabels) -> tuple[str, ...]:
+    """``namespace/name`` of the sets with required topology constraints, where no node is known (TP-132)."""
+    if nodes:
+        return ()
+    roots = (snapshot.root.ref for snapshot in snapshots if has_required_constraint(snapshot))
+    return tuple(f"{root.namespace}/{root.name}" for root in roots)
