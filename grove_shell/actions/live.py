@@ -3,8 +3,8 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Any, Final
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, Final, TypeVar
 
 from grove_core.resources.keys import CORE
 from grove_core.resources.ownership import controller_in
@@ -21,6 +21,7 @@ from grove_shell.reading.collected import Collected
 from grove_shell.views.progress import counting
 
 Json = dict[str, Any]
+T = TypeVar("T")
 NODES: Final = ApiKind("Node", CORE, "nodes", clustered=True)
 """Asked for where a set has topology constraints: their labels show which of these are kept (TP-131)."""
 _CLIQUE: Final = "PodClique"
@@ -34,9 +35,18 @@ def collect(live: Live) -> Collected:
     Raises:
         NoCluster: there is no way to it, it does not answer, or it does not know what a PodCliqueSet is.
     """
+    with counting("asking", "objects") as count:
+        return completed(_collect(live, count or (lambda _item: None)))
+
+
+def completed(requests: Coroutine[Any, Any, T]) -> T:
+    """Run requests to a cluster to their end.
+
+    Raises:
+        NoCluster: there is no way to it, or it does not answer.
+    """
     try:
-        with counting("asking", "objects") as count:
-            return asyncio.run(_collect(live, count or (lambda _item: None)))
+        return asyncio.run(requests)
     except NoAccess as fault:
         raise NoCluster(str(fault)) from fault
     except Unreachable as fault:

@@ -8,12 +8,13 @@ from grove_core.areas.mnnvl.preflight import objection_to_start
 from grove_core.version import IMAGE
 from grove_shell.actions.configuration import configuration
 from grove_shell.actions.lasting import lasting
-from grove_shell.client.api import Api
+from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import NoAccess, connect
 from grove_shell.client.greeting import greet
 from grove_shell.client.offers import offered
 from grove_shell.exits import ERROR
 from grove_shell.operator.process import Process
+from grove_shell.operator.taken_names import taken_names
 from grove_shell.page import complain
 from grove_shell.replay.format import DecisionLog, NoLog, log_at
 from grove_shell.settings.operator import OperatorSettings, settings_of
@@ -54,7 +55,11 @@ def operate(options: OperatorOptions) -> int:
 async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: DecisionLog | None) -> int:
     connection = await connect(options.kubeconfig, options.context)
     async with Api(connection, timeout=settings.client.timeout) as api:
-        await greet(api, options.namespace)
+        try:
+            await greet(api, options.namespace)
+        except NoAccess as fault:
+            taken = () if isinstance(fault.__cause__, Unreachable) else await taken_names(api)
+            raise NoAccess("; ".join((str(fault), *(clash.sentence for clash in taken)))) from fault
         served = await offered(api)
     objection = objection_to_start(settings.decisive, served)
     if objection is not None:

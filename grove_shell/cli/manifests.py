@@ -80,6 +80,8 @@ def command(
     too, which then may make ComputeDomains and ResourceClaims. With topologyAwareScheduling.enabled so are
     ClusterTopologies, unless -n names a namespace.
 
+    Whether a cluster has given a name of these definitions to another one: grove validate --preflight --live.
+
     Without --server-side kubectl keeps a copy in an annotation, for which the definitions are too large.
 
     Exit codes: 0 done, 1 bad configuration, 64 usage.

@@ -30,6 +30,8 @@ def command(**options: Any) -> int:
     A manifest is judged as strictly as for kubectl apply: unknown fields and pod templates too.  What a cluster has
     stored (it has a uid) is not judged for these.  Two sets that would share the name of an object are both refused.
 
+    --preflight also reports names of Grove's definitions that another definition of their group has or asks for.
+
     Warnings are printed and do not fail. Exit codes: 0 admitted, 1 refused, bad input or nothing judged, 64 usage.
     """
     preflight, live = options.pop("preflight"), options.pop("live")

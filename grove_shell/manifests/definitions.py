@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from grove_core.resources.definition_names import Names, names_in
 from grove_core.resources.keys import GROVE, MIN_AVAILABLE_BREACHED, SCHEDULER
 from grove_shell.manifests.custom import definition, object_schema
 from grove_shell.manifests.specs import clique_spec, gang_spec, group_spec, set_spec
@@ -145,6 +146,13 @@ def definitions() -> Iterator[Json]:
     for kind in KINDS:
         yield json.loads(json.dumps(_definition(kind)))
     yield json.loads(json.dumps(topology_definition()))
+
+
+@cache
+def own_names() -> tuple[Names, ...]:
+    """Return the names that these definitions ask for; no schema of a PodSpec is made for it."""
+    heads = (definition(kind.api_version, kind.kind, {}, short=kind.short) for kind in KINDS)
+    return tuple(names for head in (*heads, topology_definition()) if (names := names_in(head)) is not None)
 
 
 @cache

@@ -55,4 +55,4 @@ def topology_definition() -> Json:
     age = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
     domains = {"name": "Domains", "type": "string", "jsonPath": ".spec.levels[*].domain"}
     parts = {"additionalPrinterColumns": [domains, age], "schema": {"openAPIV3Schema": topology_schema()}}
-    return definition(GROVE, TOPOLOGY_KIND, parts, plural="clustertopologies", scope="Cluster", short="ct")
+    return definition(GROVE, TOPOLOGY_KIND, parts, plural="clustertopologies", scope="Cluster", short="ctopo")

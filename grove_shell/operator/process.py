@@ -31,6 +31,7 @@ from grove_shell.operator.rounds import Rounds
 from grove_shell.operator.serving import Serving, listening_at
 from grove_shell.operator.shadow import Shadow
 from grove_shell.operator.standing import Standing
+from grove_shell.operator.taken_names import log_taken_names
 from grove_shell.operator.telemetry import Telemetry
 from grove_shell.replay.format import DecisionLog
 from grove_shell.replay.recorder import Recorder
@@ -89,6 +90,7 @@ class _Running:
     def __init__(self, told: Process, api: Api, lease_api: Api, telemetry: Telemetry) -> None:
         identity = f"{socket.gethostname()}_{os.getpid()}_{uuid4().hex[:8]}"
         self._told = told
+        self._api = api
         self._journal = Journal(told.out)
         self._telemetry = telemetry
         self._leader = self._candidate(lease_api, identity)
@@ -183,6 +185,7 @@ class _Running:
         for reflector in self._reflectors:
             yield reflector.run()
         yield self._events.run()
+        yield log_taken_names(self._api, self._journal.say)
         yield self._start()
         if not self._told.watching:
             yield self._acting.look_around(self._looks_around, self._fault_of_ours)

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.definition_names import Names
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned import CLAIM_KIND, Owned
 from grove_core.resources.pod import Pod, pod_of
@@ -61,6 +62,7 @@ class Found:
         others: objects of the kinds that Grove makes besides its own, by kind, namespace and name.
         claims: ResourceClaims of everybody, for a name may be taken.
         running: PodCliqueSets of a cluster, as they stand in the input.
+        definitions: names of the custom resource definitions of the input.
     """
 
     def __init__(self) -> None:
@@ -79,6 +81,7 @@ class Found:
         self.others: dict[Address, Owned] = {}
         self.claims: dict[Key, Owned] = {}
         self.running: dict[Key, Mapping[str, Any]] = {}
+        self.definitions: list[Names] = []
         self.kinds: Final[Mapping[str, Shelf]] = {
             "PodCliqueSet": Shelf(podcliqueset_of, self.sets),
             GROUP_KIND: Shelf(scaling_group_of, self.groups),

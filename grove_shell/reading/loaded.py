@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from grove_core.resources.definition_names import Names
 from grove_core.snapshot.cluster import Cluster, Gap
 from grove_shell.reading.faults import Fault
 
@@ -28,6 +29,7 @@ class Loaded:
         nodes: name of each Node in the input -> its labels.
         newer: marks of a release of the Go operator newer than the newest known one (GF-134).
         refusals: errors of an API server that stand in the input in place of objects (IN-051).
+        definitions: names of the custom resource definitions in it.
     """
 
     cluster: Cluster
@@ -46,3 +48,4 @@ class Loaded:
     newer: tuple[str, ...] = ()
     refusals: tuple[str, ...] = ()
     nodes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    definitions: tuple[Names, ...] = ()

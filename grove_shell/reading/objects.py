@@ -15,6 +15,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of
 from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_core.resources.definition_names import names_in
 from grove_core.resources.fields import shown
 from grove_core.resources.keys import CORE
 from grove_core.resources.newer_release import is_newer_kind, newer_fields_in
@@ -26,7 +27,14 @@ from grove_shell.collector import collector_off
 from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.completeness import cliqueless_sets, complete_kinds, inferred_gaps, podless_cliques
-from grove_shell.reading.fabric import DEFINITION, TEMPLATE_KIND, is_domain, shape_in_definition, template_in
+from grove_shell.reading.fabric import (
+    DEFINITION,
+    DEFINITION_KIND,
+    TEMPLATE_KIND,
+    is_domain,
+    shape_in_definition,
+    template_in,
+)
 from grove_shell.reading.faults import BadInput
 from grove_shell.reading.found import API_GROUPS, Found, is_same
 from grove_shell.reading.items import kindless, labels_in, meta_text, refusal_in
@@ -169,6 +177,8 @@ class _Loading:
         shape = shape_in_definition(kind, item.value)
         if shape is not None:
             self.found.put(item, kind, self.found.fabric.shapes, ("", DEFINITION), shape)
+        if kind == DEFINITION_KIND and (names := names_in(item.value)) is not None:
+            self.found.definitions.append(names)
         if not meta_text(item.value, "uid"):
             from grove_shell.manifests.likeness import slip_in  # noqa: PLC0415 - dumps of clusters have none of these
 
@@ -311,6 +321,7 @@ class _Loading:
             refusals=tuple(sorted(set(self.refusals))),
             nodes=self.nodes,
             newer=tuple(sorted(self.newer)),
+            definitions=tuple(found.definitions),
         )
 
     def _cluster(self, kept: Kept) -> Cluster:

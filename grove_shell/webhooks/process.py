@@ -14,6 +14,7 @@ from grove_shell.client.reflector import Reflector
 from grove_shell.exits import DONE
 from grove_shell.operator.journal import Journal
 from grove_shell.operator.serving import CannotListen, Serving, listening_at
+from grove_shell.operator.taken_names import log_taken_names
 from grove_shell.settings.webhooks import WebhookSettings
 from grove_shell.until_stopped import until_stopped
 from grove_shell.webhooks.copies import copies_for
@@ -63,6 +64,7 @@ class _Running:
 
     def __init__(self, told: Process, api: Api, shown: Shown, telemetry: Telemetry) -> None:
         self._told = told
+        self._api = api
         self._shown = shown
         self._telemetry = telemetry
         self._journal = Journal(told.out)
@@ -113,6 +115,7 @@ class _Running:
         for reflector in self._reflectors:
             yield reflector.run()
         yield self._keeping.run()
+        yield log_taken_names(self._api, self._journal.say)
         yield self._serve()
 
     async def _farewell(self) -> None:

@@ -240,7 +240,7 @@ def test_mf007_subresources_and_names() -> None:
         "PodClique": ("grove.io", "podcliques", ["pclq"], ".status.hpaPodSelector", True),
         "PodCliqueScalingGroup": ("grove.io", "podcliquescalinggroups", ["pcsg"], ".status.selector", True),
         "PodGang": ("scheduler.grove.io", "podgangs", ["pg"], None, True),
-        "ClusterTopology": ("grove.io", "clustertopologies", ["ct"], None, False),
+        "ClusterTopology": ("grove.io", "clustertopologies", ["ctopo"], None, False),
     }
 
 

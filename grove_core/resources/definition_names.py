@@ -1,0 +1,150 @@
+"""Names that custom resource definitions ask for: an API server accepts each name once in an API group (MF-010)."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from grove_core.resources.fields import Fields
+
+
+class Role(StrEnum):
+    """What a name is used for."""
+
+    PLURAL = "plural"
+    SINGULAR = "singular"
+    SHORT = "short name"
+    KIND = "kind"
+    LIST_KIND = "list kind"
+
+
+class Name(NamedTuple):
+    """One name of a definition."""
+
+    text: str
+    role: Role
+
+    @property
+    def key(self) -> tuple[bool, str]:
+        """What has to be unique in a group: kinds with list kinds, and resources with their short names."""
+        return self.role in {Role.KIND, Role.LIST_KIND}, self.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """The names of one definition.
+
+    Attributes:
+        definition: its own name, such as ``podgangs.scheduler.grove.io``.
+        group: the API group.
+        asked: what its ``spec`` asks for.
+        accepted: what the API server gave it, by its ``status``.
+    """
+
+    definition: str
+    group: str
+    asked: frozenset[Name]
+    accepted: frozenset[Name] = frozenset()
+
+    def holds(self, key: tuple[bool, str]) -> bool:
+        """Whether the API server gave it that name."""
+        return any(name.key == key for name in self.accepted)
+
+
+class Clash(NamedTuple):
+    """A name that two definitions of one group ask for.
+
+    Attributes:
+        definition: the one that does not have the name.
+        holder: the other one.
+        is_held: whether an API server gave the name to the holder; otherwise both only ask for it.
+    """
+
+    definition: str
+    name: Name
+    holder: str
+    is_held: bool
+
+    @property
+    def sentence(self) -> str:
+        """The definition, the name and the holder, as a report shows them."""
+        what = f'{self.definition}: the {self.name.role} "{self.name.text}"'
+        if self.is_held:
+            return f"{what} is taken by {self.holder}"
+        return f"{what} is also asked for by {self.holder}, and an API server accepts one of the two"
+
+
+def names_in(definition: Mapping[str, Any]) -> Names | None:
+    """Return the names of a definition, with the defaults of an API server; None where it has no group or no names."""
+    whole = Fields(definition, "", [])
+    spec = whole.part("spec")
+    wanted = spec.part("names")
+    group, plural, kind = spec.text("group"), wanted.text("plural"), wanted.text("kind")
+    if not (group and plural and kind):
+        return None
+    filled = {
+        **wanted.raw,
+        "singular": wanted.text("singular") or kind.lower(),
+        "listKind": wanted.text("listKind") or f"{kind}List",
+    }
+    return Names(
+        definition=whole.part("metadata").text("name") or f"{plural}.{group}",
+        group=group,
+        asked=frozenset(_listed(Fields(filled, "", []))),
+        accepted=frozenset(_listed(whole.part("status").part("acceptedNames"))),
+    )
+
+
+def served_names(group: str, resource: Mapping[str, Any]) -> Names | None:
+    """Return the names of a resource as discovery lists it: a server lists accepted names only, and no list kind."""
+    listed = Fields(resource, "", [])
+    plural, kind = listed.text("name"), listed.text("kind")
+    if not (plural and kind) or "/" in plural:
+        return None
+    found = frozenset(
+        _listed(Fields({**listed.raw, "plural": plural, "singular": listed.text("singularName")}, "", []))
+    )
+    return Names(definition=f"{plural}.{group}", group=group, asked=found, accepted=found)
+
+
+def clashes(found: Iterable[Names], own: Iterable[Names]) -> tuple[Clash, ...]:
+    """Return every name that two definitions of one group ask for, where one of the two is ours; sorted.
+
+    Args:
+        found: the definitions of an input or of a server.
+        own: ours as they are printed; they count whether they are installed or not.
+    """
+    ours = {names.definition for names in own}
+    known: dict[str, Names] = {}
+    for names in (*own, *found):
+        before = known.get(names.definition, names)
+        asked, accepted = before.asked | names.asked, before.accepted | names.accepted
+        known[names.definition] = Names(definition=names.definition, group=names.group, asked=asked, accepted=accepted)
+    users: dict[tuple[str, tuple[bool, str]], dict[str, Names]] = {}
+    for names in known.values():
+        for name in names.asked | names.accepted:
+            users.setdefault((names.group, name.key), {})[names.definition] = names
+    return tuple(
+        sorted(
+            clash
+            for (_, key), several in users.items()
+            for clash in _among(key, several)
+            if not ours.isdisjoint((clash.definition, clash.holder))
+        )
+    )
+
+
+def _among(key: tuple[bool, str], several: Mapping[str, Names]) -> Iterator[Clash]:
+    """The clashes about one name: with the definition that holds it, else with the first one by name."""
+    holder, *_ = sorted(several.values(), key=lambda names: (not names.holds(key), names.definition))
+    for names in several.values():
+        name = min((name for name in names.asked if name.key == key), default=None)
+        if name is not None and names is not holder and not names.holds(key):
+            yield Clash(names.definition, name, holder.definition, holder.holds(key))
+
+
+def _listed(names: Fields) -> Iterator[Name]:
+    """The names in ``spec.names``, or in an object of the same form."""
+    single = {"plural": Role.PLURAL, "singular": Role.SINGULAR, "kind": Role.KIND, "listKind": Role.LIST_KIND}
+    yield from (Name(text, role) for field, role in single.items() if (text := names.text(field)))
+    yield from (Name(text, Role.SHORT) for text in names.texts("shortNames") if text)

@@ -1,0 +1,35 @@
+"""Asking a cluster for the names of its custom resource definitions."""
+
+from typing import Final
+
+from grove_core.resources.definition_names import Names, names_in
+from grove_shell.actions.live import completed
+from grove_shell.actions.source import Live
+from grove_shell.client.api import Api
+from grove_shell.client.connection import connect
+from grove_shell.client.kinds import ApiKind
+from grove_shell.client.lists import NotListed, whole_list
+from grove_shell.operator.taken_names import served_definitions
+from grove_shell.reading.fabric import DEFINITION_KIND
+
+_DEFINITIONS: Final = ApiKind(DEFINITION_KIND, "apiextensions.k8s.io/v1", "customresourcedefinitions", clustered=True)
+
+
+def installed_names(live: Live) -> list[Names]:
+    """Return the names of all definitions of a server.
+
+    Where the server does not list definitions to this user, only the resources that it serves are looked at.
+
+    Raises:
+        NoCluster: there is no way to it, or it does not answer.
+    """
+    return completed(_installed_names(live))
+
+
+async def _installed_names(live: Live) -> list[Names]:
+    async with Api(await connect(live.kubeconfig, live.context)) as api:
+        try:
+            items, _version = await whole_list(api, _DEFINITIONS)
+        except NotListed:
+            return await served_definitions(api)
+    return [names for item in items if (names := names_in(item)) is not None]

@@ -1,0 +1,66 @@
+"""Looks for names of our definitions that other definitions of a server have, by discovery (OP-039, WH-034).
+
+Discovery is open to every user whose credentials are accepted, so no role has to allow it. It lists
+what is served, and nothing else.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from grove_core.resources.definition_names import Clash, Names, clashes, served_names
+from grove_core.resources.fields import Fields
+from grove_shell.client.api import Api, Unreachable
+from grove_shell.manifests.definitions import own_names
+
+_PAUSE: Final = 30.0
+
+
+async def log_taken_names(api: Api, say: Callable[..., None]) -> None:
+    """Log each taken name once; while the server does not answer, try again."""
+    while True:
+        try:
+            taken = await taken_names(api)
+        except Unreachable:
+            await asyncio.sleep(_PAUSE)
+            continue
+        for clash in taken:
+            say(
+                "warning",
+                "name taken",
+                definition=clash.definition,
+                role=clash.name.role,
+                name=clash.name.text,
+                holder=clash.holder,
+            )
+        return
+
+
+async def taken_names(api: Api) -> tuple[Clash, ...]:
+    """Return the names of our definitions that other definitions of the server have.
+
+    Raises:
+        Unreachable: The server does not answer.
+    """
+    return clashes(await served_definitions(api), own_names())
+
+
+async def served_definitions(api: Api) -> list[Names]:
+    """Return the names of all resources that the server serves in the groups of our definitions.
+
+    Raises:
+        Unreachable: The server does not answer.
+    """
+    found = []
+    for group in sorted({names.group for names in own_names()}):
+        versions = (await _discovered(api, group)).parts("versions")
+        for version in [one.text("groupVersion") for one in versions]:
+            resources = (await _discovered(api, version)).parts("resources")
+            found += [names for one in resources if (names := served_names(group, one.raw)) is not None]
+    return found
+
+
+async def _discovered(api: Api, path: str) -> Fields:
+    """A document of discovery; empty where there is none."""
+    answer = await api.request("GET", f"/apis/{path}")
+    return Fields(answer.json() if answer.good else None, "", [])
