@@ -16,13 +16,13 @@ from grove_shell.manifests.definitions import own_names
 _PAUSE: Final = 30.0
 
 
-async def log_taken_names(api: Api, say: Callable[..., None]) -> None:
-    """Log each taken name once; while the server does not answer, try again."""
+async def log_taken_names(api: Api, say: Callable[..., None], *, pause: float = _PAUSE) -> None:
+    """Log each taken name once; while the server does not answer, ask again after a pause of so many seconds."""
     while True:
         try:
             taken = await taken_names(api)
         except Unreachable:
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(pause)
             continue
         for clash in taken:
             say(

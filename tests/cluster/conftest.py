@@ -27,7 +27,13 @@ from tests.cluster.webhooks import Installed
 
 DAEMONS: Final = "viewer"
 QUIET: Final = (ETCD, APISERVER, CONTROLLERS)
-NEEDS: Final = {"api_server": STORE, "control_plane": EVERYTHING, "gang_plane": EVERYTHING, "quiet_plane": QUIET}
+NEEDS: Final = {
+    "api_server": STORE,
+    "bare_plane": STORE,
+    "control_plane": EVERYTHING,
+    "gang_plane": EVERYTHING,
+    "quiet_plane": QUIET,
+}
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -75,6 +81,15 @@ def quiet_plane(programs: dict[str, Path]) -> Iterator[ControlPlane]:
     with ControlPlane(programs, parts=QUIET) as plane:
         install_definitions(plane.api())
         plane.restart(CONTROLLERS)  # the garbage collector looks for new kinds when it begins, then every 30 s
+        yield plane
+
+
+@pytest.fixture(scope="module")
+def bare_plane(programs: dict[str, Path]) -> Iterator[ControlPlane]:
+    """Another one without any definition, and without controllers, scheduler and kubelet."""
+    with ControlPlane(programs, parts=STORE) as plane:
+        let(plane.api(), "operator")
+        let(plane.api(), REVIEWER)
         yield plane
 
 

@@ -1,0 +1,111 @@
+"""The operator and the webhooks log names of our definitions that others have, by what discovery lists."""
+
+import asyncio
+import io
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import pytest
+from aiohttp import web
+
+from grove_shell.client.connection import Connection
+from grove_shell.operator.process import Process as OperatorProcess
+from grove_shell.operator.taken_names import log_taken_names, taken_names
+from grove_shell.settings.operator import OperatorSettings
+from grove_shell.settings.webhooks import WebhookSettings
+from grove_shell.webhooks.process import Process as WebhookProcess
+from tests.operator.answering import asked, listening, no_token, not_found
+
+Json = dict[str, Any]
+OWN: Final = {"name": "podcliquesets", "singularName": "podcliqueset", "kind": "PodCliqueSet", "shortNames": ["pcs"]}
+OTHER: Final = {"name": "others", "singularName": "other", "kind": "Other", "shortNames": ["o", "ctopo"]}
+PART: Final = {"name": "others/status", "singularName": "", "kind": "PodGang"}
+TAKEN: Final = {
+    "definition": "clustertopologies.grove.io",
+    "role": "short name",
+    "name": "ctopo",
+    "holder": "others.grove.io",
+}
+QUIET: Final = {"serving": {"host": "127.0.0.1", "port": 0}}
+
+
+async def answer(request: web.Request) -> web.StreamResponse:
+    versions = [{"groupVersion": f"grove.io/{version}"} for version in ("v1alpha1", "v1")]
+    documents: dict[str, Json] = {
+        "/apis/grove.io": {"versions": versions},
+        "/apis/grove.io/v1alpha1": {"resources": [OWN, PART]},
+        "/apis/grove.io/v1": {"resources": [OTHER]},
+    }
+    found = documents.get(request.path)
+    return not_found(request) if found is None else web.json_response(found)
+
+
+def logged(out: io.StringIO) -> list[Json]:
+    """The lines about taken names, without their time."""
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    return [
+        {key: line[key] for key in TAKEN} | {"level": line["level"]} for line in lines if line["msg"] == "name taken"
+    ]
+
+
+def operator(connection: Connection, out: io.StringIO, stop: asyncio.Event) -> Awaitable[int]:
+    settings = OperatorSettings.model_validate(QUIET)
+    return OperatorProcess(connection=connection, settings=settings, watching=True, out=out, stop=stop).run()
+
+
+def webhooks(connection: Connection, out: io.StringIO, stop: asyncio.Event) -> Awaitable[int]:
+    settings = WebhookSettings.model_validate({**QUIET, "listening": QUIET["serving"], "farewell": "1ms"})
+    return WebhookProcess(connection=connection, settings=settings, namespace="home", out=out, stop=stop).run()
+
+
+@pytest.mark.parametrize("program", [operator, webhooks])
+@pytest.mark.req("WH-034")
+def test_op039_it_is_logged_at_the_start(
+    program: Callable[[Connection, io.StringIO, asyncio.Event], Awaitable[int]],
+) -> None:
+    out, stop = io.StringIO(), asyncio.Event()
+
+    async def play() -> None:
+        async with listening(answer, patience=0.1) as server:
+            running = asyncio.ensure_future(program(Connection(server, None, no_token), out, stop))
+            async with asyncio.timeout(20):
+                while not logged(out):  # noqa: ASYNC110 - a log tells nobody
+                    await asyncio.sleep(0.02)
+            stop.set()
+            assert await running == 0
+
+    asyncio.run(play())
+    assert logged(out) == [{**TAKEN, "level": "warning"}]
+
+
+def test_op039_a_server_that_does_not_answer_yet_is_asked_again() -> None:
+    said, requests = list[Json](), list[str]()
+
+    async def late(request: web.Request) -> web.StreamResponse:
+        requests.append(request.path)
+        if len(requests) < 3:
+            assert request.transport is not None
+            request.transport.abort()
+        return await answer(request)
+
+    async def play() -> None:
+        async with asked(late) as api, asyncio.timeout(20):
+            await log_taken_names(api, lambda _level, _message, **fields: said.append(fields), pause=0.01)
+
+    asyncio.run(play())
+    assert said == [TAKEN]
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"null", b"[]", b'{"versions": 3}', b'{"versions": [null, {"groupVersion": 1}]}']
+)
+def test_op039_what_says_nothing_of_names_takes_none(body: bytes) -> None:
+    async def other(_request: web.Request) -> web.StreamResponse:
+        return web.Response(body=body, content_type="application/json")
+
+    async def play() -> None:
+        async with asked(other) as api:
+            assert await taken_names(api) == ()
+
+    asyncio.run(play())
