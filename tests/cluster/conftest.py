@@ -84,9 +84,9 @@ def quiet_plane(programs: dict[str, Path]) -> Iterator[ControlPlane]:
         yield plane
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def bare_plane(programs: dict[str, Path]) -> Iterator[ControlPlane]:
-    """Another one without any definition, and without controllers, scheduler and kubelet."""
+    """One for this test alone, without any definition, and without controllers, scheduler and kubelet."""
     with ControlPlane(programs, parts=STORE) as plane:
         let(plane.api(), "operator")
         let(plane.api(), REVIEWER)

@@ -1,7 +1,7 @@
 """What a real API server does about names that two definitions ask for, and what is said about it."""
 
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,18 +63,8 @@ def is_established(found: Json) -> bool:
 
 
 @pytest.fixture
-def api(bare_plane: ControlPlane) -> Iterator[Api]:
-    """A server that knows no definition, before and after."""
-    api = bare_plane.api()
-    yield api
-    for one in api.all_of(CRDS):
-        api.delete(CRDS, one["metadata"]["name"])
-    wait_until(lambda: api.all_of(CRDS), lambda left: not left, "no definition is left")
-    wait_until(lambda: api.request("GET", "/apis")["groups"], has_no_group, "none is served")
-
-
-def has_no_group(groups: list[Json]) -> bool:
-    return not any(group["name"].endswith("grove.io") for group in groups)
+def api(bare_plane: ControlPlane) -> Api:
+    return bare_plane.api()
 
 
 @pytest.fixture
