@@ -239,10 +239,11 @@ class Guarded:
         return said.rules
 
     def asked(self, since: datetime) -> list[tuple[str, str, int]]:
-        """What the webhooks have asked for: verb, resource and how that was answered."""
+        """What the webhooks have asked for, discovery apart: verb, resource and how that was answered."""
         return [
             (event["verb"], event["objectRef"]["resource"], event["responseStatus"]["code"])
             for event in self.plane.audit(REVIEWER)
+            if "objectRef" in event
             if datetime.fromisoformat(event["requestReceivedTimestamp"]) >= since
         ]
 
