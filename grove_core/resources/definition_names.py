@@ -1,6 +1,6 @@
 """Names that custom resource definitions ask for: an API server accepts each name once in an API group (MF-010)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -107,7 +107,7 @@ def served_names(group: str, resource: Mapping[str, Any]) -> Names | None:
     return Names(definition=f"{plural}.{group}", group=group, asked=found, accepted=found)
 
 
-def clashes(found: Iterable[Names], own: Iterable[Names]) -> tuple[Clash, ...]:
+def clashes(found: Iterable[Names], own: Collection[Names]) -> tuple[Clash, ...]:
     """Return every name that two definitions of one group ask for, where one of the two is ours; sorted.
 
     Args:
