@@ -16,7 +16,7 @@ CLEANUP: Final = timedelta(seconds=2)
 
 
 def reconcile_domain(moment: DomainMoment, *, cleanup: timedelta = CLEANUP) -> Plan:
-    """Everything the controller would do about one ComputeDomain at this moment, and why (DC-070 to DC-088).
+    """Everything the controller would do about one ComputeDomain at this moment, and why (DC-070 to DC-089).
 
     Args:
         moment: what it can see.

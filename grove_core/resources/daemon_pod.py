@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from grove_core.kernel.conditions import condition_of, is_true
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import CORE, DOMAIN, DOMAIN_CLIQUE
-from grove_core.resources.meta import read_conditions, read_identity, read_label, read_labels
+from grove_core.resources.meta import read_identity, read_label, read_labels
 from grove_core.resources.pod import ENDED
 
 
@@ -56,9 +55,15 @@ def daemon_pod_of(raw: Mapping[str, Any]) -> DaemonPod:
         domain_uid=read_label(labels, DOMAIN),
         clique=labels.text(DOMAIN_CLIQUE) if DOMAIN_CLIQUE in labels else None,
         created=top.part("metadata").time("creationTimestamp"),
-        ready=is_true(condition_of(read_conditions(status), "Ready")),
+        ready=_is_ready(status),
         living=not identity["deleting"] and status.text("phase") not in ENDED,
     )
     if problems:
         raise MalformedObject(tuple(problems))
     return pod
+
+
+def _is_ready(status: Fields) -> bool:
+    """Whether the condition ``Ready`` is ``True``; times and other conditions are not asked for (IN-053)."""
+    found = [one.text("status", required=True) for one in status.parts("conditions") if one.raw.get("type") == "Ready"]
+    return "True" in found

@@ -12,6 +12,7 @@ from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.times import parse_time
 from grove_core.resources.fields import Fields
+from grove_core.resources.keys import CONDITIONS
 from grove_core.resources.names import index_from
 
 _TYPE: Final = attrgetter("type")
@@ -179,7 +180,10 @@ def read_index(labels: Fields, keys: tuple[str, ...], named: int | None, *, is_k
 
 
 def read_conditions(status: Fields) -> tuple[Condition, ...]:
-    """Read ``conditions``, sorted by type; those with a problem are noted and left out. Two of one type are one."""
+    """Read ``conditions``, sorted by type; two of one type are one.
+
+    One with a problem is left out; the problem is noted if the type is one that Grove writes (IN-053).
+    """
     found = _conditions_at_once(status.raw.get("conditions", []))
     return tuple(sorted(_conditions_one_by_one(status) if found is None else found, key=_TYPE))
 
@@ -205,7 +209,8 @@ def _conditions_at_once(raw: Any) -> list[Condition] | None:  # noqa: ANN401 - J
 def _conditions_one_by_one(status: Fields) -> Iterable[Condition]:
     """The slow road, which finds every problem."""
     found: dict[str, Condition] = {}
-    for part in status.parts("conditions"):
+    for stored in status.parts("conditions"):
+        part = Fields(stored.raw, "", []) if _is_of_others(stored.raw.get("type")) else stored
         before = len(part.problems)
         type_ = part.text("type", required=True)
         truth = part.text("status", required=True)
@@ -218,6 +223,10 @@ def _conditions_one_by_one(status: Fields) -> Iterable[Condition]:
         if len(part.problems) == before and moment is not None:
             found[type_] = Condition(type_, _TRUTHS[truth], reason, message, moment)
     return found.values()
+
+
+def _is_of_others(type_: object) -> bool:
+    return isinstance(type_, str) and type_ != "" and type_ not in CONDITIONS
 
 
 def is_old_spelling(status: Fields) -> bool:

@@ -6,11 +6,14 @@ from typing import Any, Final
 
 from grove_core.areas.domain_cliques.moment import DomainMoment, moment_of
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.compute_domain_clique import ComputeDomainClique
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
+from grove_core.resources.fields import Fields
+from grove_core.resources.keys import DOMAIN
 from grove_shell.client.versions import number_of
-from grove_shell.fabric_daemon.kinds import CLIQUES, DOMAINS, PODS, register_of
+from grove_shell.fabric_daemon.kinds import CLIQUES, DOMAINS, KINDS, PODS, register_of
 from grove_shell.world.buried import Buried
 
 Place = tuple[str, str]
@@ -24,6 +27,8 @@ _READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
 class DomainShelf:
     """Three copies, each as new as its own watch; what is older than what is known changes nothing (DC-130).
 
+    A version that cannot be read leaves the one before in its place, and the view partial (DC-076, DC-089).
+
     Attributes:
         changed: hears the uid of a domain of which something is new; empty for all of them.
         pods_version: how new the view of the pods is.
@@ -36,6 +41,7 @@ class DomainShelf:
         self._told = told
         self._found: dict[str, dict[Place, Any]] = {kind: {} for kind in _READERS}
         self._seen: dict[str, dict[Place, tuple[str, int]]] = {kind: {} for kind in _READERS}  # uid and version
+        self._unread: dict[str, dict[Place, str]] = {kind: {} for kind in _READERS}  # the domain's uid on the label
         self._gone = Buried()
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
@@ -44,7 +50,7 @@ class DomainShelf:
             if version and number_of(version) < self.pods_version:
                 return
             self.pods_version = number_of(version)
-        self._found[kind], self._seen[kind] = {}, {}
+        self._found[kind], self._seen[kind], self._unread[kind] = {}, {}, {}
         for raw in items:
             self._gone.raise_again(_identity(raw)[0])
             self._keep(kind, raw)
@@ -56,10 +62,8 @@ class DomainShelf:
         known_uid, known = self._seen[kind].get(_place(raw), ("", 0))
         if self._gone.is_past(uid, version) or version < known or (uid, version) == (known_uid, known):
             return
-        one = self._keep(kind, raw)
-        if one is not None:
-            self._pods_seen(kind, version)
-            self.changed(_domain_of(one))
+        self._pods_seen(kind, version)
+        self.changed(self._keep(kind, raw))
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
         """One object is gone; another of its name may be there already."""
@@ -68,7 +72,8 @@ class DomainShelf:
         self._pods_seen(kind, version)
         if self._seen[kind].get(place, ("", 0))[0] == uid:
             del self._seen[kind][place]
-            self.changed(_domain_of(self._found[kind].pop(place)))
+            known, label = self._found[kind].pop(place, None), self._unread[kind].pop(place, "")
+            self.changed(label if known is None else _domain_of(known))
 
     def lose(self, kind: str, why: str) -> None:
         """Nothing is known of a kind any more: the view of the pods is as old as can be (DC-072)."""
@@ -85,13 +90,23 @@ class DomainShelf:
         """What there is to see of one domain."""
         cliques: Iterable[ComputeDomainClique] = self._found[CLIQUES.kind].values()
         pods: Iterable[DaemonPod] = self._found[PODS.kind].values()
-        return moment_of(domain, cliques, pods, pods_version=self.pods_version, now=now)
+        unread = {
+            Ref(KINDS[kind].api_version, kind, *place): uid
+            for kind in (CLIQUES.kind, PODS.kind)
+            for place, uid in self._unread[kind].items()
+        }
+        return moment_of(domain, cliques, pods, pods_version=self.pods_version, unread=unread, now=now)
 
-    def _keep(self, kind: str, raw: Mapping[str, Any]) -> Any:  # noqa: ANN401 - one of three types, by the kind
+    def _keep(self, kind: str, raw: Mapping[str, Any]) -> str:
+        """Take one in; returns the uid of its domain, empty where it is not known."""
         one, place = self._read(kind, raw), _place(raw)
-        if one is not None:
-            self._found[kind][place], self._seen[kind][place] = one, _identity(raw)
-        return one
+        self._seen[kind][place] = _identity(raw)
+        self._unread[kind].pop(place, None)
+        if one is None:
+            self._unread[kind][place] = _domain_on(raw)
+            return self._unread[kind][place]
+        self._found[kind][place] = one
+        return _domain_of(one)
 
     def _pods_seen(self, kind: str, version: int) -> None:
         if kind == PODS.kind:
@@ -108,6 +123,11 @@ class DomainShelf:
 def _place(raw: Mapping[str, Any]) -> Place:
     metadata = raw.get("metadata") or {}
     return str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
+
+
+def _domain_on(raw: Mapping[str, Any]) -> str:
+    """The domain's uid on the label of an object that cannot be read; empty where there is none."""
+    return Fields(raw, "", []).part("metadata").part("labels").text(DOMAIN)
 
 
 def _identity(raw: Mapping[str, Any]) -> tuple[str, int]:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.steps import Apply
+from grove_core.kernel.steps import Apply, Step
 from grove_core.reconcile_domain import reconcile_domain
 from grove_shell.domain_controller.shelf import DomainShelf
-from tests.domain_controller.domains import Json, domain, raw
+from tests.domain_controller.domains import LABEL, Json, domain, raw
 
 NOW: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
@@ -81,6 +81,66 @@ def test_in030_what_does_not_read_is_told_and_changes_nothing() -> None:
     shelf.put("ComputeDomain", {**domain(105), "status": {"nodes": 7}})
     assert heard == ["ComputeDomain ml/d"]
     assert [one.resource_version for one in shelf.domains] == ["104"]
+
+
+def steps_of(shelf: DomainShelf) -> list[Step]:
+    (one,) = shelf.domains
+    return list(reconcile_domain(shelf.moment(one, NOW)).steps)
+
+
+ODD: Final = {"conditions": [{"type": "example.com/gate", "status": "True"}, {"type": "Ready", "status": "True"}]}
+BROKEN: Final = {"podIP": 7}
+
+
+@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize("status", [ODD, BROKEN])
+def test_dc076_a_pod_with_odd_fields_is_not_taken_for_gone(status: Json, *, listed: bool) -> None:
+    shelf = DomainShelf()
+    odd = raw("Pod", "p", 107, spec={"nodeName": "n1"}, status={"podIP": "10.0.0.1", **status})
+    for one in (pod(101), domain(104)):
+        shelf.put(one["kind"], one)
+    if listed:
+        shelf.replace("Pod", [odd], "107")
+    else:
+        shelf.put("Pod", odd)
+    assert not removed(shelf)
+    assert shelf.pods_version == 107
+    shelf.drop("Pod", raw("Pod", "p", 108))
+    assert removed(shelf) == ["d"]
+
+
+def test_dc076_an_unread_pod_of_another_domain_holds_nothing() -> None:
+    shelf = DomainShelf()
+    foreign = raw("Pod", "p", 107, spec={"nodeName": "n1"}, status=BROKEN)
+    foreign["metadata"]["labels"] = {LABEL: "u2"}
+    shelf.put("ComputeDomain", domain(104))
+    shelf.replace("Pod", [foreign], "107")
+    assert removed(shelf) == ["d"]
+    del foreign["metadata"]["labels"][LABEL]
+    shelf.replace("Pod", [foreign], "108")
+    assert not removed(shelf)
+    shelf.replace("Pod", [pod(109)], "109")
+    shelf.drop("Pod", pod(110))
+    assert removed(shelf) == ["d"]
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_dc089_a_clique_that_does_not_read_is_not_taken_for_gone(*, listed: bool) -> None:
+    shelf = DomainShelf()
+    seen = domain(104)
+    seen["status"] = {"status": "Ready", "cliques": [{"id": "c", "status": "Ready"}]}
+    daemon = {"nodeName": "n1", "ipAddress": "10.0.0.1", "cliqueID": "c", "index": 0, "status": "Ready"}
+    whole, odd = (raw("ComputeDomainClique", "u1.c", 100 + n, daemons=some) for n, some in enumerate(([daemon], 5)))
+    for one in (pod(105), seen, whole):
+        shelf.put(one["kind"], one)
+    assert not steps_of(shelf)
+    if listed:
+        shelf.replace(odd["kind"], [odd], "102")
+    else:
+        shelf.put(odd["kind"], odd)
+    assert not steps_of(shelf)
+    shelf.drop(odd["kind"], odd)
+    assert steps_of(shelf)
 
 
 @given(st.permutations(range(4)), st.booleans())

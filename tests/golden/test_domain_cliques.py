@@ -19,6 +19,7 @@ from grove_core.areas.domain_cliques.moment import moment_of
 from grove_core.areas.domain_cliques.protocols import Setup, protocol_named
 from grove_core.areas.domain_cliques.situation import Daemon, Fabric, Glimpse, Memory, Situation
 from grove_core.areas.domain_cliques.verdicts import Peers, Register
+from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -27,6 +28,8 @@ from grove_core.reconcile_domain import reconcile_domain
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
 from grove_core.resources.compute_domain_clique import ComputeDomainClique, compute_domain_clique_of
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
+from grove_core.resources.keys import DOMAIN
+from grove_core.resources.meta import ref_in
 
 Json = dict[str, Any]
 HERE: Final = Path(__file__).parent / "domain_cliques"
@@ -40,16 +43,23 @@ class Given:
     def __init__(self, folder: Path) -> None:
         self.registers: dict[Ref, Register] = {}
         self.pods: list[DaemonPod] = []
+        self.unread: dict[Ref, str] = {}
         for item in read(folder / "given.yaml")["items"]:
-            match item["kind"]:
-                case "ComputeDomain":
-                    domain = compute_domain_of(item)
-                    self.registers[domain.ref] = domain
-                case "ComputeDomainClique":
-                    clique = compute_domain_clique_of(item)
-                    self.registers[clique.ref] = clique
-                case _:
-                    self.pods.append(daemon_pod_of(item))
+            try:
+                self._take(item)
+            except MalformedObject:
+                self.unread[ref_in(item, item["apiVersion"], item["kind"])] = item["metadata"]["labels"][DOMAIN]
+
+    def _take(self, item: Json) -> None:
+        match item["kind"]:
+            case "ComputeDomain":
+                domain = compute_domain_of(item)
+                self.registers[domain.ref] = domain
+            case "ComputeDomainClique":
+                clique = compute_domain_clique_of(item)
+                self.registers[clique.ref] = clique
+            case _:
+                self.pods.append(daemon_pod_of(item))
 
 
 def read(path: Path) -> Json:
@@ -123,9 +133,15 @@ def decided(told: Json, given: Given) -> Json:
         return {"moment": told["moment"], **shown(decision.verdict), "because": reasons(decision.because)}
     domains = [one for one in given.registers.values() if isinstance(one, ComputeDomain)]
     cliques = [one for one in given.registers.values() if isinstance(one, ComputeDomainClique)]
-    plan = reconcile_domain(
-        moment_of(domains[0], cliques, given.pods, pods_version=told["podsVersion"], now=moment(told["now"]))
+    seen = moment_of(
+        domains[0],
+        cliques,
+        given.pods,
+        pods_version=told["podsVersion"],
+        unread=given.unread,
+        now=moment(told["now"]),
     )
+    plan = reconcile_domain(seen)
     return {
         "moment": told["moment"],
         "steps": [

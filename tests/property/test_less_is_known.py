@@ -49,6 +49,7 @@ GROUPED: Final = set_raw(clique_raw("a"), groups=({"name": "pool", "cliqueNames"
 HERE: Final = Path(__file__).parent.parent / "golden" / "workload"
 DUMPS: Final = sorted(path.parent for path in HERE.glob("wl2*/given.yaml"))
 READ: Final = INFERRED | {"PodGang"}  # kinds whose status is read
+FOLLOWED: Final = EVERY_KIND | {"PodCliqueSet", DOMAIN_KIND, TOPOLOGY_KIND}  # kinds that the operator's copy is of
 
 
 class Gap:
@@ -196,7 +197,7 @@ def test_wl028_whoever_sees_less_takes_nothing_away(data: st.DataObject, raw: Js
 @pytest.mark.parametrize("case", DUMPS, ids=lambda case: case.name)
 def test_wl028_one_object_that_does_not_read_takes_nothing_away(case: Path) -> None:
     """As the operator's copy sees it: each object of what kubectl printed in turn, with a status nobody can read."""
-    items = items_in(case / "given.yaml")
+    items = [item for item in items_in(case / "given.yaml") if item["kind"] in FOLLOWED]
     now = datetime.fromisoformat(yaml.safe_load((case / "case.yaml").read_text(encoding="utf-8"))["now"])
     (root,) = (item["metadata"] for item in items if item["kind"] == "PodCliqueSet")
     home = (root["namespace"], root["name"])
@@ -209,6 +210,28 @@ def test_wl028_one_object_that_does_not_read_takes_nothing_away(case: Path) -> N
             assert blind is not None
             assert shelves.broken()
             assert not harm_in(blind, full), item["metadata"]["name"]
+
+
+@pytest.mark.parametrize("case", DUMPS, ids=lambda case: case.name)
+@pytest.mark.req("WL-028")
+def test_in053_an_odd_condition_of_others_changes_nothing(case: Path) -> None:
+    """On every object at once: the plan is the one without it."""
+    items = [item for item in items_in(case / "given.yaml") if item["kind"] in FOLLOWED]
+    now = datetime.fromisoformat(yaml.safe_load((case / "case.yaml").read_text(encoding="utf-8"))["now"])
+    (root,) = (item["metadata"] for item in items if item["kind"] == "PodCliqueSet")
+    plans = []
+    for odd in ([], [{"type": "example.com/gate", "status": "True", "observedGeneration": "seven"}]):
+        status = [{**item.get("status", {})} for item in items]
+        told = [{**one, "conditions": [*odd, *one.get("conditions", [])]} for one in status]
+        read = READ | {"PodCliqueSet"}
+        seen = shelved(
+            {**item, "status": one} if item["kind"] in read else item for item, one in zip(items, told, strict=True)
+        )
+        assert not list(seen.broken())
+        moment = seen.observe((root["namespace"], root["name"]), now)
+        assert moment is not None
+        plans.append(reconcile(moment).steps)
+    assert plans[0] == plans[1]
 
 
 def shelved(items: Iterable[Json]) -> Shelves:

@@ -18,7 +18,7 @@ from grove_core.resources.names import listed
 
 
 def wants_of_domain(moment: DomainMoment) -> tuple[Desired, tuple[Finding, ...]]:
-    """What should change about a domain and its cliques, and every verdict behind it (DC-070 to DC-087).
+    """What should change about a domain and its cliques, and every verdict behind it (DC-070 to DC-089).
 
     Where entries leave the domain itself, its status is written in a later round: one write for each object (PL-005).
     """
@@ -29,15 +29,22 @@ def wants_of_domain(moment: DomainMoment) -> tuple[Desired, tuple[Finding, ...]]
     summary = summary_of(moment, judged)
     removals = tuple(_removals(judged))
     wants: list[Want] = [*removals]
-    if all(want.target != moment.domain.ref for want in removals):
+    if all(want.target != moment.domain.ref for want in removals) and not moment.unread_cliques:
         wants += _status(moment, judged, summary)
-    held = [
+    held = list(_unread(moment)) + [
         Withheld(found.register.ref, found.decision.because)
         for found in judged
         if found.decision is not None and found.fate is Fate.UNKNOWN
     ]
     once = {unsure.target: unsure for unsure in reversed(held)}
     return Desired(tuple(wants), tuple(once.values())), tuple(_findings(moment, judged, summary))
+
+
+def _unread(moment: DomainMoment) -> Iterator[Withheld]:
+    """A clique that cannot be read is one nonetheless: the status would say that it is gone (DC-089)."""
+    if moment.unread_cliques:
+        cliques = listed(f"{one.namespace}/{one.name}" for one in moment.unread_cliques)
+        yield Withheld(moment.domain.ref, (Why.CLIQUES_UNREAD.because(moment.domain.ref, cliques=cliques),))
 
 
 def _removals(judged: tuple[Judged, ...]) -> Iterator[Want]:

@@ -15,6 +15,7 @@ from grove_core.areas.domain_cliques.verdicts import Register
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.daemon_entry import DaemonEntry
 from grove_core.resources.daemon_pod import DaemonPod
+from grove_core.resources.names import listed
 
 
 @unique
@@ -41,7 +42,7 @@ class Judged:
 
 
 def judge_entries(moment: DomainMoment) -> tuple[Judged, ...]:
-    """Every entry of the domain and of its cliques (DC-070 to DC-074). Linear in entries and pods."""
+    """Every entry of the domain and of its cliques (DC-070 to DC-076). Linear in entries and pods."""
     pods_on = defaultdict[str, list[DaemonPod]](list)
     for pod in moment.pods:
         pods_on[pod.node].append(pod)
@@ -79,6 +80,9 @@ def _judged(
         return Decision(Fate.KEEP, (Why.POD_ON_NODE.because(ref, pod=present[0].ref.name, node=where),))
     if moment.pods_version < seen:
         return Decision(Fate.UNKNOWN, (Why.PODS_NOT_AS_NEW.because(ref, pods=moment.pods_version, entries=seen),))
+    if moment.unread_pods:
+        pods_unread = listed(f"{one.namespace}/{one.name}" for one in moment.unread_pods)
+        return Decision(Fate.UNKNOWN, (Why.PODS_UNREAD.because(ref, pods=pods_unread),))
     if moved is not None:
         return Decision(Fate.REMOVE, (Why.ENTRY_MOVED.because(ref, node=where, register=moved.ref.short),))
     return Decision(Fate.REMOVE, (Why.ENTRY_STALE.because(ref, clique=entry.clique or "none", node=where),))

@@ -1,14 +1,18 @@
 """What the controller of one ComputeDomain can see at one moment; its plan is a function of this value alone."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
+from typing import Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.compute_domain_clique import ComputeDomainClique
+from grove_core.resources.compute_domain_clique import CLIQUE_KIND, ComputeDomainClique
 from grove_core.resources.daemon_pod import DaemonPod
+
+_NONE: Final[Mapping[Ref, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +23,7 @@ class DomainMoment:
         cliques: those whose label carries the uid of the domain, sorted by name (DC-082).
         pods: those whose label carries it, ended and deleted ones as long as they are there.
         pods_version: of the list or the event that the pods are known from; the whole view is as new as that.
+        unread_pods, unread_cliques: those of the domain, or perhaps of it, that cannot be read (DC-076, DC-089).
         attempts: what was tried and is not seen yet; the controller judges each look anew.
         now: aware UTC.
     """
@@ -27,6 +32,8 @@ class DomainMoment:
     cliques: tuple[ComputeDomainClique, ...] = ()
     pods: tuple[DaemonPod, ...] = ()
     pods_version: int = 0
+    unread_pods: tuple[Ref, ...] = ()
+    unread_cliques: tuple[Ref, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     now: datetime
 
@@ -47,9 +54,16 @@ def moment_of(
     pods: Iterable[DaemonPod],
     *,
     pods_version: int,
+    unread: Mapping[Ref, str] = _NONE,
     now: datetime,
 ) -> DomainMoment:
-    """The moment of one domain, out of whatever cliques and pods there are; their order does not matter."""
+    """The moment of one domain, out of whatever cliques and pods there are; their order does not matter.
+
+    Args:
+        domain, cliques, pods, pods_version, now: as in :class:`DomainMoment`, of all domains.
+        unread: address of each pod and clique that cannot be read -> the uid on its label; empty where it has none.
+    """
+    obscured = sorted((ref for ref, uid in unread.items() if uid in {"", domain.uid}), key=lambda ref: ref.sort_key)
     return DomainMoment(
         domain=domain,
         cliques=tuple(
@@ -57,5 +71,7 @@ def moment_of(
         ),
         pods=tuple(sorted((pod for pod in pods if pod.domain_uid == domain.uid), key=lambda pod: pod.ref.sort_key)),
         pods_version=pods_version,
+        unread_pods=tuple(ref for ref in obscured if ref.kind == "Pod"),
+        unread_cliques=tuple(ref for ref in obscured if ref.kind == CLIQUE_KIND),
         now=now,
     )

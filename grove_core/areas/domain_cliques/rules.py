@@ -79,9 +79,11 @@ class Why(Rule):
         "DC-072", "the pods were looked at at version {pods}, before the entries of version {entries}"
     )
     ENTRY_MOVED = Clause("DC-074", "the pod on {node} is registered in {register} now")
+    PODS_UNREAD = Clause("DC-076", "pods that may be of the domain cannot be read: {pods}")
     CLIQUE_READY = Clause("DC-080", "all of its {daemons} daemons are ready")
     CLIQUE_NOT_READY = Clause("DC-081", "{ready} of its {daemons} daemons are ready")
     RECORD_STALE = Clause("DC-082", "there is a record, and no object of the domain, for {cliques}")
     DOMAIN_READY = Clause("DC-083", "{entries} daemons are registered, at least {needed} needed, and all are ready")
     DOMAIN_NOT_READY = Clause("DC-084", "{entries} daemons are registered, at least {needed} needed; {ready} are ready")
     DOMAIN_BEING_DELETED = Clause("DC-087", "the domain is being deleted; nothing of it is written any more")
+    CLIQUES_UNREAD = Clause("DC-089", "cliques that may be of the domain cannot be read: {cliques}")

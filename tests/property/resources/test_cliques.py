@@ -10,6 +10,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.keys import GROUP_REPLICA, SET_REPLICA
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED as OWN
 from grove_core.resources.podclique import CliqueStatus, PodClique, podclique_of
 from tests.property.resources.manifests import (
     SINCE,
@@ -272,7 +273,7 @@ class TestFaults:
         assert paths_of(raw) == paths
 
     def test_all_faults_are_reported_at_once(self) -> None:
-        raw = clique("router", spec={"replicas": "3", "minAvailable": -1}, wasAvailable=1, conditions=[{"type": "A"}])
+        raw = clique("router", spec={"replicas": "3", "minAvailable": -1}, wasAvailable=1, conditions=[{"type": OWN}])
         assert set(paths_of(raw)) == {
             "spec.replicas",
             "spec.minAvailable",

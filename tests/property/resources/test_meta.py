@@ -10,6 +10,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.times import parse_time
 from grove_core.resources.fields import Fields
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED as OWN
 from grove_core.resources.meta import Resource, read_conditions
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.podcliqueset import podcliqueset_of
@@ -107,15 +108,21 @@ class TestConditions:
 
     @pytest.mark.parametrize("status", ["true", "Maybe", True, None, "", 1])
     def test_a_status_is_one_of_three_strings(self, read: Reader, raw: Json, status: object) -> None:
-        stored = [condition("A") | {"status": status}]
+        stored = [condition(OWN) | {"status": status}]
         assert paths_of(read, {**raw, "status": {"conditions": stored}}) == ["status.conditions[0].status"]
 
+    @pytest.mark.parametrize("odd", [{"status": "Maybe"}, {"lastTransitionTime": None}, {"reason": 5}, {"message": []}])
+    def test_in053_an_odd_condition_of_others_refuses_nothing(self, read: Reader, raw: Json, odd: Json) -> None:
+        stored = [condition("example.com/gate") | odd, condition(OWN)]
+        found = read({**raw, "status": {"conditions": stored}}).status.conditions
+        assert [one.type for one in found] == [OWN]
+
     def test_two_of_one_type_are_refused(self, read: Reader, raw: Json) -> None:
-        stored = [condition("A"), condition("B"), condition("A", "False")]
+        stored = [condition(OWN), condition("B"), condition(OWN, "False")]
         assert paths_of(read, {**raw, "status": {"conditions": stored}}) == ["status.conditions[2].type"]
 
     def test_all_their_faults_are_reported_at_once(self, read: Reader, raw: Json) -> None:
-        stored = [{}, condition("A", reason=5, message=6), "B"]
+        stored = [{}, condition(OWN, reason=5, message=6), "B"]
         assert set(paths_of(read, {**raw, "status": {"conditions": stored}})) == {
             "status.conditions[0].type",
             "status.conditions[0].status",
@@ -130,6 +137,6 @@ class TestConditions:
 
 
 def test_a_sound_condition_beside_a_bad_one_is_still_read() -> None:
-    status = Fields({"conditions": [condition("A"), condition("B") | {"status": 5}]}, "status", [])
+    status = Fields({"conditions": [condition("A"), condition(OWN) | {"status": 5}]}, "status", [])
     assert [stored.type for stored in read_conditions(status)] == ["A"]
     assert [problem.path for problem in status.problems] == ["status.conditions[1].status"]
