@@ -88,8 +88,8 @@ def _verdict(changes: Mapping[Change, int], about: Compared) -> list[Span]:
     spans: list[Span] = []
     unpredicted = sum(bool(found.unpredicted) for found in comparisons)
     if unpredicted:
-        words = f"NOT PREDICTED in full: {plural(unpredicted, 'PodCliqueSet')}"
-        spans.append((words, "bold magenta"))
+        sets = plural(unpredicted, "PodCliqueSet")
+        spans.append((f"NOT PREDICTED: not all that the operator there does to {sets} is compared", "bold magenta"))
     unknown = sum(bool(found.unknown) for found in comparisons)
     if unknown:
         separator = "; " if spans else ""
@@ -98,17 +98,19 @@ def _verdict(changes: Mapping[Change, int], about: Compared) -> list[Span]:
         if count := changes.get(change):
             text = f"{plural(count, 'PodClique')} {_VERDICTS[change].format('is' if count == 1 else 'are')}"
             spans.append((f"; {text}" if spans else text, _STYLES[change]))
-    return spans or [(_all_alike(comparisons), "bold green")]
+    return spans or [(_all_alike(about), "bold green")]
 
 
-def _all_alike(comparisons: Sequence[Comparison]) -> str:
+def _all_alike(about: Compared) -> str:
     """Where nothing parts: in how many sets the same ends, and in how many nothing does (CL-052)."""
+    comparisons = about.comparisons
     ending = sum(bool(found.alike) for found in comparisons)
     texts = []
     if ending:
         texts.append(f"the same ends at the same time in {plural(ending, 'PodCliqueSet')}")
     if ending < len(comparisons):
-        texts.append(f"nothing ends by either in {plural(len(comparisons) - ending, 'PodCliqueSet')}")
+        now, later = (" now", " (--until compares what comes later)") if about.until is None else ("", "")
+        texts.append(f"nothing ends{now} by either in {plural(len(comparisons) - ending, 'PodCliqueSet')}{later}")
     return "; ".join(texts)
 
 

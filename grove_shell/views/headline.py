@@ -39,9 +39,9 @@ def moment_line(now: datetime, rules: str, source: RulesSource | None) -> str:
 
 
 def _on_predictions(stories: Sequence[Story]) -> list[Span]:
-    """Of how many sets the rule set does not predict all that the operator does (GF-130 to GF-132)."""
+    """Of how many sets the steps shown are not those of the operator that runs there (GF-130 to GF-134)."""
     count = sum(bool(story.unpredicted) for story in stories)
-    words = f"NOT PREDICTED in full: {plural(count, 'PodCliqueSet')}"
+    words = f"NOT PREDICTED: the steps shown for {plural(count, 'PodCliqueSet')} are not those of the operator there"
     return [(words, STYLES[Tone.UNKNOWN])] if count else []
 
 

@@ -42,7 +42,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
 def test_gf134_it_is_said_on_top_and_fails_a_check(rules: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     words = ("plan", "-f", str(CASE), *NOW, *rules)
     shown = said(capsys, *words, "--fail-on", "unknown", code=3)
-    assert shown.startswith("NOT PREDICTED in full: 1 PodCliqueSet")
+    assert shown.startswith("NOT PREDICTED: the steps shown for 1 PodCliqueSet are not those of the operator there")
     marks = "(PodGang embed-0-7f3a9c, kind PodGangMap)"
     assert f"a release newer than v0.1.0-alpha.12-rc1, the newest known here, runs there {marks}" in shown
     if "field" not in rules:

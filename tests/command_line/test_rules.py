@@ -214,7 +214,7 @@ class TestCompare:
     def test_cl043_who_is_spared_and_why(self, capsys: pytest.CaptureFixture[str]) -> None:
         shown = spoken(capsys, "compare", "-f", BREACHED[0], "--now", BREACHED[1], "--until", "4m")
         first, *_ = shown.splitlines()
-        assert first.startswith("NOT PREDICTED in full: "), "an update of embed is in progress (GF-131)"
+        assert first.startswith("NOT PREDICTED: "), "an update of embed is in progress (GF-131)"
         assert first.endswith("; 13 PodCliques would be spared that are terminated today")
         assert (
             "ends 09:47:22Z (in 40s), 4 times in all: replica 0, 13 PodCliques, 22 pods (18 ready) and 128 GPUs"
@@ -242,6 +242,10 @@ class TestCompare:
         words = ("upgrade-check", "-f", QWEN[0], "--now", QWEN[1], "--until", "1m")
         shown = spoken(capsys, *words, "--rules", "field@alpha.8", "--rules", "field", "--detailed-exitcode")
         assert shown.startswith("the same ends at the same time in 1 PodCliqueSet; nothing ends by either in 2 Pod")
+
+    def test_cl052_without_until_what_waits_is_not_compared(self, capsys: pytest.CaptureFixture[str]) -> None:
+        first, *_ = spoken(capsys, "compare", "-f", QWEN[0], "--now", QWEN[1]).splitlines()
+        assert first == "nothing ends now by either in 3 PodCliqueSets (--until compares what comes later)"
 
     def test_cl052_alike_is_not_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("compare", "-f", QWEN[0], "--now", QWEN[1], "--until", "1m", "--rules", "field", "--rules", "field")
@@ -361,7 +365,9 @@ class TestWhatIsNotPredicted:
     @pytest.mark.req("GF-133")
     def test_gf130_an_edit(self, capsys: pytest.CaptureFixture[str]) -> None:
         first, *_ = spoken(capsys, *self.EDITED).splitlines()
-        assert first.startswith("NOT PREDICTED in full: 1 PodCliqueSet; 1 replica waiting")
+        assert first.startswith(
+            "NOT PREDICTED: the steps shown for 1 PodCliqueSet are not those of the operator there; 1 replica wait"
+        )
         spoken(capsys, *self.EDITED, "--fail-on", "unknown", code=3)
         spoken(capsys, *self.EDITED, "--fail-on", "terminate")
         spoken(capsys, *self.EDITED, "--fail-on", "wait", code=3)
@@ -414,6 +420,6 @@ class TestWhatIsNotPredicted:
         (tmp_path / "deleted.yaml").write_text(yaml.safe_dump(dump), encoding="utf-8")
         words = ("plan", "-f", str(tmp_path / "deleted.yaml"), "--now", QWEN[1])
         shown = spoken(capsys, *words)
-        assert shown.startswith("NOT PREDICTED in full: ")
+        assert shown.startswith("NOT PREDICTED: ")
         assert "the deletion of the set is not predicted" in shown
         spoken(capsys, *words, "--fail-on", "unknown", code=3)

@@ -5,8 +5,8 @@ other files, by what they are about:
 
 - Admission and defaults: ``admit`` gathers ``admit_metadata`` (labels, one by one), ``admit_names`` (what names
   become), ``admit_pods`` and ``admit_template`` (pod specs, and the template as a whole), ``admit_sharing`` (claims),
-  ``admit_change`` (updates); ``edit`` is what an edit is stored as; ``startup`` is the order of starting as it may be written, ``neighbours`` what other
-  sets are called, ``defaults`` what a manifest means where it says nothing.
+  ``admit_change`` (updates); ``edit`` is what an edit is stored as; ``startup`` is the order of starting as it
+  may be written, ``neighbours`` what other sets are called, ``defaults`` what a manifest means where it says nothing.
 - What a set consists of: ``blueprint`` (a tree of names and places), ``walk`` (over all of it), ``expansion`` (from
   what was met to wishes), ``completion`` (the whole of it while the set is wanted), ``oversize`` (of a set that is too
   large for that), ``scene`` (a snapshot by name),
