@@ -8,6 +8,7 @@ import pytest
 from grove_core.admit import admit
 from grove_core.areas.gang_termination.rules import Refuse
 from grove_core.kernel.admission import Deny
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED as OWN
 from tests.property.gang_termination.objections import CLIQUES, DELAY, GROUPS, SOUND, changed, objections
 from tests.property.resources.manifests import (
     Json,
@@ -156,7 +157,11 @@ class TestGT103:
             ((*GROUP, "cliqueNames"), "leader", f"{GROUPS}[0].cliqueNames"),
             ((*GROUP, "cliqueNames", 0), 5, f"{GROUPS}[0].cliqueNames[0]"),
             (("spec", "template", "podCliqueScalingGroups"), 5, GROUPS),
-            (("status",), {"conditions": [condition("A") | {"status": True}]}, "status.conditions[0].status"),
+            (
+                ("status",),
+                {"conditions": [condition(OWN) | {"status": True}]},
+                "status.conditions[0].status",
+            ),
         ],
         ids=str,
     )
