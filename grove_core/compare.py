@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import Enum, unique
 from typing import TypeAlias
 
-from grove_core.areas.gang_termination.endings import ended_by
+from grove_core.areas.gang_termination.endings import deletions_by_replica
 from grove_core.areas.gang_termination.questions import BREACH, HEALTHY, PREDICTION, TERMINATION
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.reasons import Reason
@@ -161,7 +161,7 @@ def _ends_in(forecast: Forecast) -> Mapping[Ref, Termination]:
     first: dict[Ref, Termination] = {}
     times: defaultdict[Ref, dict[datetime, int]] = defaultdict(dict)
     for round_ in forecast.rounds:
-        for subject, steps in ended_by(forecast.root, round_.steps).items():
+        for subject, steps in deletions_by_replica(round_.steps).items():
             end = _end_of(subject, round_.at, steps)
             for step in steps:
                 first.setdefault(step.target, end)

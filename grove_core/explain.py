@@ -9,7 +9,7 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.endings import ended_by, ends_named_in
+from grove_core.areas.gang_termination.endings import deletions_by_replica
 from grove_core.areas.gang_termination.field import rules as field
 from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, PREDICTION, TERMINATION
 from grove_core.areas.gang_termination.rules import LACKING, NOTHING_KNOWN, UNWELL, Why
@@ -21,7 +21,6 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step, Toll, toll_of
-from grove_core.kernel.times import parse_time
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.names import index_after
@@ -72,13 +71,11 @@ class Cause:
     Attributes:
         subject: who.
         sentences: what there is to say about it, most telling first.
-        until: when its delay ends or ended; None where no clock runs.
         below: the causes behind this one (the breached cliques of a scaling group).
     """
 
     subject: Ref
     sentences: tuple[str, ...]
-    until: datetime | None = None
     below: tuple["Cause", ...] = ()
 
 
@@ -87,6 +84,7 @@ class Entry:
     """What becomes of one replica of the set, or of one of its scaling groups.
 
     Attributes:
+        until: when the first of its delays ends or ended; None where none runs.
         deletes: the cliques that go with it, for one that ends.
         toll: what these take along; None where nobody knows.
         degraded: for one that is kept, the cliques that have too few ready pods all the same, and why that is no end.
@@ -98,16 +96,12 @@ class Entry:
     tone: Tone
     subject: Ref
     causes: tuple[Cause, ...]
+    until: datetime | None = None
     deletes: tuple[Ref, ...] = ()
     toll: Toll | None = None
     degraded: tuple[Cause, ...] = ()
     unwell: bool = False
     averted: datetime | None = None
-
-    @property
-    def until(self) -> datetime | None:
-        """When the first of its delays ends or ended; None where none runs."""
-        return min((cause.until for cause in self.causes if cause.until is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +145,10 @@ def story_of(forecast: Forecast) -> Story:
     findings = {(one.subject, one.question): one for one in (*forecast.findings, *averted_ends)}.values()
     breaches = {finding.subject: finding for finding in findings if finding.question == BREACH}
     fates = {finding.subject: finding for finding in findings if finding.question == TERMINATION}
-    ended = ended_by(forecast.root, forecast.rounds[0].steps)
-    refused = {
-        subject for held in forecast.rounds[0].withheld for subject in ends_named_in(forecast.root, held.because)
-    }
+    ended = deletions_by_replica(forecast.rounds[0].steps)
+    refused = {one.replica for held in forecast.rounds[0].withheld for one in held.terminates}
     pending = {one.subject: one for one in forecast.findings if one.question == TERMINATION}
-    averted = {one.subject: _first_end(pending[one.subject]) for one in averted_ends if one.question == TERMINATION}
+    averted = {one.subject: pending[one.subject].deadline for one in averted_ends if one.question == TERMINATION}
     entries = [
         replace(
             _entry(fate, breaches, ended.get(fate.subject, ()), refused),
@@ -255,6 +247,7 @@ def _entry(fate: Finding, breaches: Mapping[Ref, Finding], deletes: Sequence[Ste
         tone,
         fate.subject,
         tuple(_causes(fate.because, breaches)),
+        fate.deadline,
         tuple(step.target for step in deletes),
         toll_of(deletes),
         unwell=_is_unwell(fate),
@@ -270,19 +263,13 @@ def _lacks(breach: Finding, spared: AbstractSet[Ref]) -> bool:
     return breach.subject.kind == "PodClique" and (breach.because[0].rule in _LACKING or breach.subject in spared)
 
 
-def _first_end(fate: Finding) -> datetime | None:
-    """When the first of the delays that it waits for ends."""
-    return min((cause.until for cause in _causes(fate.because, {}) if cause.until is not None), default=None)
-
-
 def _causes(because: Iterable[Reason], breaches: Mapping[Ref, Finding]) -> Iterable[Cause]:
+    """Return a cause for each reason; before a delay stands the breach that it is of, with the breaches below that."""
     for reason in because:
-        facts = dict(reason.facts)
-        until = parse_time(str(facts["until"])) if "until" in facts else None
         breach = breaches.get(reason.subject)
-        if until is None or breach is None:
-            yield Cause(reason.subject, (reason.sentence,), until)
+        if breach is None or "until" not in dict(reason.facts):
+            yield Cause(reason.subject, (reason.sentence,))
             continue
         first, *rest = breach.because
         below = tuple(Cause(part.subject, (part.sentence,)) for part in rest)
-        yield Cause(reason.subject, (first.sentence, reason.sentence), until, below)
+        yield Cause(reason.subject, (first.sentence, reason.sentence), below)

@@ -32,6 +32,7 @@ from grove_core.kernel.steps import (
     SetStatus,
     Stage,
     Step,
+    Termination,
     Toll,
 )
 from grove_core.kernel.wants import Withheld
@@ -150,7 +151,7 @@ def _forecast_from_json(raw: Json) -> Forecast:
                 integer(round_["round"]),
                 moment(round_["at"]),
                 tuple(_step(step, _reasons(step["because"])) for step in items(round_["steps"])),
-                tuple(Withheld(_ref(held["target"]), _reasons(held["because"])) for held in items(round_["withheld"])),
+                tuple(map(_withheld, items(round_["withheld"]))),
                 None if round_["wakeAt"] is None else moment(round_["wakeAt"]),
             )
             for round_ in rounds
@@ -164,8 +165,26 @@ def _forecast_from_json(raw: Json) -> Forecast:
 
 def _findings(raw: object) -> tuple[Finding, ...]:
     return tuple(
-        Finding(_ref(item["subject"]), text(item["question"]), text(item["verdict"]), _reasons(item["because"]))
+        Finding(
+            _ref(item["subject"]),
+            text(item["question"]),
+            text(item["verdict"]),
+            _reasons(item["because"]),
+            moment(item["deadline"]) if "deadline" in item else None,
+        )
         for item in items(raw)
+    )
+
+
+def _withheld(raw: Json) -> Withheld:
+    return Withheld(_ref(raw["target"]), _reasons(raw["because"]), _terminations(raw))
+
+
+def _terminations(raw: Json) -> tuple[Termination, ...]:
+    """The gangs that end with a deletion; plans of before 1.4 do not list them."""
+    return tuple(
+        Termination(_ref(item["replica"]), _ref(item["trigger"]), moment(item["deadline"]))
+        for item in items(raw.get("terminates", []))
     )
 
 
@@ -197,7 +216,8 @@ def _step(raw: Json, because: tuple[Reason, ...]) -> Step:
     elif name == "delete":
         rests_on = tuple((_ref(item["target"]), _guard(item["guard"])) for item in items(raw["restsOn"]))
         foreground = raw.get("propagationPolicy") == FOREGROUND
-        action = Delete(guard, rests_on, foreground=foreground, takes=_toll(raw.get("takes")))
+        takes, terminates = _toll(raw.get("takes")), _terminations(raw)
+        action = Delete(guard, rests_on, foreground=foreground, takes=takes, terminates=terminates)
         stage = Stage.CAUSE if flag(raw["isCause"]) else stage
     else:
         raise ValueError(f"{shown(name)}, which is no action")

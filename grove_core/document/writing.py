@@ -21,7 +21,17 @@ from grove_core.kernel.durations import format_duration
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, Make, SetStatus, Stage, Step
+from grove_core.kernel.steps import (
+    Apply,
+    Create,
+    Delete,
+    DropFinalizer,
+    Make,
+    SetStatus,
+    Stage,
+    Step,
+    Termination,
+)
 from grove_core.kernel.times import format_time
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.forecast import Forecast, Round
@@ -79,6 +89,7 @@ def finding_as_json(finding: Finding) -> Json:
         "question": finding.question,
         "verdict": finding.verdict,
         "because": _reasons_as_json(finding.because),
+        **({} if finding.deadline is None else {"deadline": format_time(finding.deadline)}),
     }
 
 
@@ -90,7 +101,7 @@ def ref_as_json(ref: Ref) -> Json:
 
 def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
     rounds = [(round_.at, round_.steps) for round_ in forecast.rounds]
-    assumed = assumptions_of(forecast.root, forecast.findings, rounds)
+    assumed = assumptions_of(forecast.findings, rounds)
     shown: Json = {
         "root": {**ref_as_json(forecast.root), "uid": forecast.root_uid},
         "rounds": list(_rounds_as_json(forecast.rounds, assumed)),
@@ -143,7 +154,8 @@ def _time_as_json(moment: datetime | None) -> str | None:
 
 def withheld_as_json(held: Withheld) -> Json:
     """What does not happen, and why."""
-    return {"target": ref_as_json(held.target), "because": _reasons_as_json(held.because)}
+    shown: Json = {"target": ref_as_json(held.target), "because": _reasons_as_json(held.because)}
+    return {**shown, "terminates": _terminations_as_json(held.terminates)} if held.terminates else shown
 
 
 def step_as_json(step: Step) -> Json:
@@ -172,11 +184,24 @@ def step_as_json(step: Step) -> Json:
             {"target": ref_as_json(ref), "guard": _guard_as_json(held)} for ref, held in step.action.rests_on
         ]
         shown["isCause"] = step.stage is Stage.CAUSE
+        if step.action.terminates:
+            shown["terminates"] = _terminations_as_json(step.action.terminates)
         toll = step.action.takes
         shown["takes"] = None if toll is None else {"pods": toll.pods, "ready": toll.ready, "gpus": toll.gpus}
         if step.action.foreground:
             shown["propagationPolicy"] = FOREGROUND
     return shown
+
+
+def _terminations_as_json(terminates: Iterable[Termination]) -> list[Json]:
+    return [
+        {
+            "replica": ref_as_json(one.replica),
+            "trigger": ref_as_json(one.trigger),
+            "deadline": format_time(one.deadline),
+        }
+        for one in terminates
+    ]
 
 
 def _guard_as_json(guard: Guard) -> Json:

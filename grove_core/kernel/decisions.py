@@ -1,6 +1,7 @@
 """A verdict together with its reasons; there is no verdict without them."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Generic, TypeVar
 
 from grove_core.kernel.errors import BrokenInvariant
@@ -31,12 +32,14 @@ class Finding:
         question: ``breach``, ``termination`` ...; with the subject it is unique in a plan.
         verdict: the answer as a word.
         because: never empty.
+        deadline: when the first delay behind the verdict ends or ended; None where no delay decides it.
     """
 
     subject: Ref
     question: str
     verdict: str
     because: tuple[Reason, ...]
+    deadline: datetime | None = None
 
     @property
     def sort_key(self) -> tuple[tuple[str, str, str, int], str]:

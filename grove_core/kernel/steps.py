@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import Enum, IntEnum, unique
 from typing import Final, TypeAlias
 
@@ -84,19 +85,36 @@ class Toll:
 
 
 @dataclass(frozen=True, slots=True)
+class Termination:
+    """The end of one gang, of which a deletion is a part (PL-033).
+
+    Attributes:
+        replica: the replica of the PodCliqueSet or of the scaling group that ends.
+        trigger: the PodClique or scaling group whose termination delay ended first.
+        deadline: when that delay ended; aware UTC.
+    """
+
+    replica: Ref
+    trigger: Ref
+    deadline: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Delete:
     """Delete the object, if it still is what was judged.
 
     ``rests_on`` names the cause. A companion (stage CLEANUP) goes only while all of it is as it was judged (PL-015);
     for the cause itself (stage CAUSE) it only says whose companions must be gone before (PL-014).
     With ``foreground`` the object stays until everything it controls is gone, pods included. ``takes`` says what goes
-    with it; None where it takes no pods along, or nobody knows which.
+    with it; None where it takes no pods along, or nobody knows which. ``terminates`` lists the gangs that end with it:
+    first the replica of the set, then that of a scaling group; empty for every other deletion.
     """
 
     guard: Guard
     rests_on: tuple[tuple[Ref, Guard], ...] = ()
     foreground: bool = False
     takes: Toll | None = None
+    terminates: tuple[Termination, ...] = ()
 
 
 def causes_of(action: "Action") -> frozenset[Ref]:
@@ -164,6 +182,11 @@ def toll_of(steps: Iterable[Step]) -> Toll | None:
 def is_told_first(step: Step) -> bool:
     """Whether it writes a status that what is made in the same round rests on (PL-021)."""
     return step.stage is Stage.FOUNDATION and isinstance(step.action, SetStatus)
+
+
+def terminated_by(step: Step) -> tuple[Termination, ...]:
+    """The gangs that end with a step; empty for whatever is no deletion for a breach (PL-033)."""
+    return step.action.terminates if isinstance(step.action, Delete) else ()
 
 
 def rests_on_the_told(step: Step) -> bool:

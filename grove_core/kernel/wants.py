@@ -9,6 +9,7 @@ from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Termination
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ class Absent:
         rests_on: the objects whose state is the cause, as they were judged (PL-015).
         is_cause: whether the cause would be gone with the object, so that it goes last (GT-063).
         foreground: whether it should stay until everything it controls is gone.
+        terminates: the gangs that end with it, as in :class:`grove_core.kernel.steps.Delete`.
         otherwise: the status that the object should have, where this is withheld (PL-013).
     """
 
@@ -87,6 +89,7 @@ class Absent:
     rests_on: tuple[tuple[Ref, Guard], ...] = ()
     is_cause: bool = False
     foreground: bool = False
+    terminates: tuple[Termination, ...] = ()
     otherwise: Status | None = None
 
 
@@ -102,10 +105,15 @@ class Released:
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """A reader may expect something here, and it does not happen; the reasons say why."""
+    """A reader may expect something here, and it does not happen; the reasons say why.
+
+    Attributes:
+        terminates: the gangs that would end, where it is their deletion that does not happen.
+    """
 
     target: Ref
     because: tuple[Reason, ...]
+    terminates: tuple[Termination, ...] = ()
 
 
 Want: TypeAlias = Present | Ensured | Applied | Status | Absent | Released

@@ -28,6 +28,7 @@ from grove_core.kernel.steps import (
     is_of_end,
     is_told_first,
     rests_on_the_told,
+    terminated_by,
 )
 from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, Present, Released, Status, Want, Withheld
 from grove_core.plan.plan import Plan
@@ -86,7 +87,7 @@ def difference(
         steps += islice(_rests(step, otherwise.get(step.target), refused), 1)
         for ref in causes_of(step.action):
             held_of.setdefault(ref, step)
-        withheld.append(Withheld(step.target, (why, *step.because)))
+        withheld.append(Withheld(step.target, (why, *step.because), terminated_by(step)))
     return Plan(
         root=view.root_ref,
         root_uid=view.root_uid,
@@ -159,7 +160,8 @@ def _action_for(want: Want) -> tuple[Stage, Action]:
             stage = Stage.FOUNDATION if want.is_foundation else Stage.STATUS
             return stage, SetStatus(want.fields, want.guard, want.end_of, is_urgent=want.is_urgent)
         case Absent():
-            return Stage.CAUSE if want.is_cause else Stage.CLEANUP, Delete(want.guard, want.rests_on, want.foreground)
+            deletion = Delete(want.guard, want.rests_on, want.foreground, terminates=want.terminates)
+            return Stage.CAUSE if want.is_cause else Stage.CLEANUP, deletion
         case Released():
             return Stage.CLEANUP, DropFinalizer(want.finalizer, want.guard)
         case _:
@@ -176,7 +178,8 @@ def _silences(unasked: Sequence[Step], wants: Iterable[Want], view: View) -> Ite
     goes = {want.target for want in wants if isinstance(want, Absent)}
     for step in unasked:
         if step.target not in goes:
-            yield Withheld(step.target, (Why.NOT_ASKED.because(step.target, detail=said), *step.because))
+            because = (Why.NOT_ASKED.because(step.target, detail=said), *step.because)
+            yield Withheld(step.target, because, terminated_by(step))
 
 
 def _obstacle(

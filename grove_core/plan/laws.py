@@ -28,7 +28,7 @@ from grove_core.snapshot.view import Seen
 
 
 def problems_in(plan: Plan, seen: Seen) -> tuple[Problem, ...]:
-    """Every breach of PL-003 to PL-006, PL-011, PL-016, PL-022, PL-026, GT-062 and WL-001; the core's plans have none.
+    """Every breach of PL-003 to PL-006, PL-011, PL-016, PL-022, PL-026, PL-033, GT-062 and WL-001; our plans have none.
 
     Linear in the plan and in what is seen. Property tests call it on every plan; whoever applies a plan to a real
     cluster should, too, before the first write.
@@ -88,6 +88,9 @@ def _problems_of_action(step: Step, *, deleting: bool, finalizers: tuple[str, ..
     match step.action:
         case SetStatus(fields) if not fields:
             yield Problem(path=step.target.short, expected="a field that differs (PL-011)", got="an empty status")
+        case Delete(rests_on=rests_on, terminates=terminates) if bool(rests_on) != bool(terminates):
+            got = f"{len(terminates)} and {len(rests_on)}"
+            yield Problem(path=step.target.short, expected="gangs that end and causes, or none (PL-033)", got=got)
         case Delete() if deleting:
             yield Problem(path=step.target.short, expected="an object that stays (GT-062)", got="one being deleted")
         case DropFinalizer(finalizer) if not deleting or finalizer not in finalizers:

@@ -117,8 +117,8 @@ class FabricDaemon:
             self._stopping.set()
             self.look()
 
-    async def run(self) -> Decision[Deed]:
-        """Work until told to stop; the last decision, which says whether its entry is gone."""
+    async def run(self) -> Done:
+        """Work until a stop is asked for; return the last verdict, which says whether the entry is gone."""
         while True:
             self._news.clear()
             if self._stop_by is not None:
@@ -126,7 +126,7 @@ class FabricDaemon:
             decision = decide(self.situation())
             self._witness.decided(decision)
             if isinstance(decision.verdict, Done):
-                return decision
+                return decision.verdict
             await self._do(decision.verdict)
 
     def situation(self) -> Situation:

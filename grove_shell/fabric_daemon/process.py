@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import Any
 
 from grove_core.areas.domain_cliques.protocols import Setup
-from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.situation import Daemon
 from grove_core.resources.daemon_pod import daemon_pod_of
 from grove_core.version import VERSION
@@ -74,7 +73,7 @@ class DaemonProcess:
                     watch.cancel()
         finally:
             await fabric.stop()
-        return ERROR if any(reason.rule is Why.OUT_OF_TIME for reason in last.because) else DONE
+        return ERROR if last.entry_remains else DONE
 
     def _watches(self, api: Api, daemon: FabricDaemon, bucket: Bucket) -> Iterator[Coroutine[Any, Any, None]]:
         """Of its register and, where it has one, of its pod: each of one object alone (DC-120)."""

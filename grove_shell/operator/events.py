@@ -14,13 +14,13 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.areas.gang_termination.questions import TERMINATION
-from grove_core.areas.gang_termination.rules import Why as Termination
 from grove_core.areas.gang_termination.verdicts import ENDS, WAITS
 from grove_core.areas.mnnvl.rules import Why as Fabric
 from grove_core.areas.workload.rules import Why as Workload
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.times import format_time
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
 from grove_core.plan.rules import Why as Planning
@@ -41,7 +41,6 @@ _DIGITS: Final = 16
 _BACKLOG: Final = 1000
 _LONGEST_WAIT: Final = 2.0
 _NOTHING_LOST: Final[Mapping[str, str]] = MappingProxyType({})
-_ENDS: Final = frozenset({Termination.GANG_TERMINATED.code, Termination.GROUP_REPLICA_TERMINATED.code})
 _UNSEEN: Final[Mapping[Rule, str]] = MappingProxyType(
     {Fabric.DOMAINS_NOT_COLLECTED: DOMAIN_KIND, Workload.PARTS_NOT_COLLECTED: "PodClique"}
 )
@@ -105,23 +104,15 @@ def told_of(plan: Plan, lost: Mapping[str, str] = _NOTHING_LOST) -> Iterator[Tol
 
 
 def _is_end_put_off(held: Withheld) -> bool:
-    ends = any(why.rule.code in _ENDS for why in held.because)
-    return ends and held.because[0].rule in {Planning.REFUSED_BEFORE, Planning.NOT_ASKED}
+    return bool(held.terminates) and held.because[0].rule in {Planning.REFUSED_BEFORE, Planning.NOT_ASKED}
 
 
 def _of_termination(plan: Plan, finding: Finding) -> Told:
     ends = finding.verdict == ENDS
     note = f"{_whom(finding.subject)}: " + "; ".join(map(_clause, finding.because))
     reason = "GangTerminated" if ends else "TerminationScheduled"
-    key = f"{_whom(finding.subject)} {_first_clock(finding)}"
+    key = f"{_whom(finding.subject)} {'' if finding.deadline is None else format_time(finding.deadline)}"
     return Told(plan.root, plan.root_uid, reason, "Terminate", note, key)
-
-
-def _first_clock(finding: Finding) -> str:
-    """Since when the breach holds whose delay ends first: it outlives all else that goes with the gang (GT-063)."""
-    clocks = (dict(reason.facts) for reason in finding.because)
-    first = min(((str(clock["until"]), str(clock["since"])) for clock in clocks if "until" in clock), default=("", ""))
-    return first[1]
 
 
 def _clause(reason: Reason) -> str:

@@ -1,18 +1,15 @@
 """What an operator tells machines: metrics under the names that dashboards know from controllers, and a few more."""
 
 from collections import Counter as Count
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
-from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import WAITS
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
-from grove_core.kernel.times import parse_time
 from grove_core.plan.plan import Plan
-from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.controller.look import Follower, Look
 from grove_shell.operator.metrics import REQUESTS, Metrics
 from grove_shell.operator.shadow import Score
@@ -21,9 +18,6 @@ from grove_shell.world.homes import Home, is_topology_home
 _SETS: Final = "podcliqueset"
 _TOPOLOGIES: Final = "clustertopology"
 _BREACHED: Final = ("PodClique", "PodCliqueScalingGroup")
-_ENDS: Final[Mapping[str, str]] = MappingProxyType(  # by code, which the rule sets share
-    {Why.GANG_TERMINATED.code: "PodCliqueSet", Why.GROUP_REPLICA_TERMINATED.code: GROUP_KIND}
-)
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
@@ -43,7 +37,7 @@ class Telemetry(Metrics, Follower):
         self.elected(False)  # noqa: FBT003 - nobody has been yet
         self._writes = self._count("grove_writes_total", "Steps by what became of them.", "kind", "action", "outcome")
         self._ended = self._count("grove_gang_terminations_total", "Gangs ended, by level and cause.", "level", "rule")
-        self._causes: dict[tuple[Home, str, str], frozenset[str]] = {}  # of the end of a gang that was counted last
+        self._causes: dict[tuple[Home, Ref], frozenset[str]] = {}  # of the end of a gang that was counted last
         self._scores = self._count(
             "grove_predictions_total", "PodCliques whose end was predicted, and what came of it (--observe).", "outcome"
         )
@@ -99,15 +93,13 @@ class Telemetry(Metrics, Follower):
         """A gang ends once, in however many rounds its causes go: those that are left were among them before."""
         if not isinstance(step.action, Delete):
             return
-        causes = {guard.uid for _, guard in step.action.rests_on}
-        for place, why in enumerate(step.because):
-            if why.rule.code in _ENDS:
-                facts = dict(why.facts)
-                gang = (home, str(facts.get("group", "")), str(facts["replica"]))
-                if not causes & self._causes.get(gang, frozenset()):
-                    cause = step.because[place + 1 : place + 2] or (why,)
-                    self._ended.labels(_ENDS[why.rule.code], cause[0].rule.code).inc()
-                    self._causes[gang] = frozenset(causes)
+        causes = frozenset(guard.uid for _, guard in step.action.rests_on)
+        delays = step.because[1::2]  # behind the reason that a clique goes with its gang stands the delay that ended
+        for one, delay in zip(step.action.terminates, delays, strict=True):
+            gang = (home, one.replica)
+            if not causes & self._causes.get(gang, frozenset()):
+                self._ended.labels(one.replica.kind, delay.rule.code).inc()
+                self._causes[gang] = causes
 
     def _count_writes(self, attempts: Iterable[Attempt]) -> None:
         for attempt in attempts:
@@ -134,11 +126,8 @@ class Telemetry(Metrics, Follower):
 def _deadlines(plan: Plan) -> Iterator[float]:
     """When gangs are due; a plan may have other reasons to look again."""
     for finding in plan.findings:
-        if finding.question == TERMINATION and finding.verdict == WAITS:
-            for why in finding.because:
-                moment = parse_time(str(dict(why.facts).get("until", "")))
-                if moment is not None:
-                    yield moment.timestamp()
+        if finding.question == TERMINATION and finding.verdict == WAITS and finding.deadline is not None:
+            yield finding.deadline.timestamp()
 
 
 def _controller(home: Home) -> str:

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from grove_core.areas.gang_termination.assumptions import Assumption, assumptions_of
-from grove_core.areas.gang_termination.endings import ended_by
+from grove_core.areas.gang_termination.endings import deletions_by_replica
 from grove_core.kernel.durations import short_duration
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Step, toll_of
@@ -39,9 +39,9 @@ def later_terminations(forecast: Forecast) -> list[Later]:
     """Rounds after the first that end something for a breach, each with the deletions; the same ones together."""
     found: dict[frozenset[Ref], Later] = {}
     rounds = [(round_.at, round_.steps) for round_ in forecast.rounds]
-    assumed = assumptions_of(forecast.root, forecast.findings, rounds)
+    assumed = assumptions_of(forecast.findings, rounds)
     for round_, by_target in zip(forecast.rounds[1:], assumed[1:], strict=True):
-        for steps in _by_replica(forecast.root, terminations_in(round_)):
+        for steps in _by_replica(terminations_in(round_)):
             targets = frozenset(step.target for step in steps)
             one = found.get(targets)
             if one is None:
@@ -51,10 +51,10 @@ def later_terminations(forecast: Forecast) -> list[Later]:
     return list(found.values())
 
 
-def _by_replica(root: Ref, steps: Sequence[Step]) -> Iterator[list[Step]]:
+def _by_replica(steps: Sequence[Step]) -> Iterator[list[Step]]:
     """Deletions of one round by the replica that ends, each once: what ends at once today may end apart tomorrow."""
     told: set[Ref] = set()
-    for alike in ended_by(root, steps).values():
+    for alike in deletions_by_replica(steps).values():
         fresh = [step for step in alike if step.target not in told]
         told.update(step.target for step in fresh)
         if fresh:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.assumptions import Assumption, assumptions_of
-from grove_core.areas.gang_termination.endings import ended_by
+from grove_core.areas.gang_termination.endings import deletions_by_replica
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.document.document import Document
 from grove_core.document.writing import document_as_json
@@ -40,10 +40,10 @@ def test_pl032_every_later_end_says_what_it_rests_on(world: World, rules: str) -
     found = forecast(snapshot, rules)
     waits = {one.subject for one in found.findings if (one.question, one.verdict) == ("termination", "Wait")}
     rounds = [(round_.at, round_.steps) for round_ in found.rounds]
-    assumed = assumptions_of(found.root, found.findings, rounds)
+    assumed = assumptions_of(found.findings, rounds)
     gone: set[Ref] = set()
     for (at, steps), by_target in zip(rounds, assumed, strict=True):
-        ends = ended_by(found.root, steps)
+        ends = deletions_by_replica(steps)
         targets = {step.target for deletions in ends.values() for step in deletions}
         assert by_target.keys() == (targets if at > rounds[0][0] else set())
         for subject, deletions in ends.items():

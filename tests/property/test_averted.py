@@ -8,7 +8,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.endings import ended_by
+from grove_core.areas.gang_termination.endings import deletions_by_replica
 from grove_core.areas.gang_termination.questions import BREACH, PREDICTION, TERMINATION, averted_between
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.areas.gang_termination.verdicts import ENDS, WAITS
@@ -65,7 +65,7 @@ def test_pl025_what_is_averted_does_not_come(lost: set[str], changed: set[str], 
     later = {until: forecast_for(seen, until, name) for until in set(deadlines.values())}
     for subject, until in deadlines.items():
         event("what is waited for comes" if subject in waiting else "what is averted does not")
-        comes = any(subject in ended_by(seen.root.ref, round_.steps) for round_ in later[until].rounds)
+        comes = any(subject in deletions_by_replica(round_.steps) for round_ in later[until].rounds)
         assert comes == (subject in waiting) or not is_predicted
 
 

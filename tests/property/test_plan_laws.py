@@ -154,7 +154,13 @@ class TestLegality:
         deletes = [step for step in reconcile(snapshot).steps if is_termination(step)]
         owner = snapshot.root
         wants = [
-            Absent(step.target, step.action.guard, step.because, ((owner.ref, owner.guard),))
+            Absent(
+                step.target,
+                step.action.guard,
+                step.because,
+                ((owner.ref, owner.guard),),
+                terminates=step.action.terminates,
+            )
             for step in deletes
             if isinstance(step.action, Delete)
         ]

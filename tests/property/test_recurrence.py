@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.endings import ended_by
+from grove_core.areas.gang_termination.endings import deletions_by_replica
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.document.document import Document
@@ -57,7 +57,7 @@ def ends_in(forecast: Forecast, until: datetime) -> Iterator[tuple[datetime, Ref
         for number in range(forecast.times(round_)):
             at = round_.at + number * forecast.again.every if forecast.again is not None else round_.at
             assert at <= until
-            for steps in ended_by(forecast.root, round_.steps).values():
+            for steps in deletions_by_replica(round_.steps).values():
                 yield from ((at, step.target) for step in steps)
 
 

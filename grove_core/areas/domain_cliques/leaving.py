@@ -15,6 +15,6 @@ def leave(situation: Situation) -> Decision[Deed]:
     if register is None or not own or situation.is_foreign:
         return Decision(Done(), (Why.NOTHING_LEFT.because(ref, ip=me.ip),))
     if situation.stop_by is not None and situation.now >= situation.stop_by:
-        return Decision(Done(), (Why.OUT_OF_TIME.because(ref, until=format_time(situation.stop_by)),))
+        return Decision(Done(entry_remains=True), (Why.OUT_OF_TIME.because(ref, until=format_time(situation.stop_by)),))
     why = Why.ENTRY_REMAINS if situation.memory.by_put else Why.LEAVING
     return Decision(entry_removed(situation, register), (why.because(ref),))

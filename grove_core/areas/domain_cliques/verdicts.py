@@ -139,7 +139,13 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """It has stopped: nothing more will be written."""
+    """It has stopped: nothing more will be written.
+
+    Attributes:
+        entry_remains: whether its entry is still registered, for want of time to remove it (DC-057).
+    """
+
+    entry_remains: bool = False
 
 
 Request: TypeAlias = Apply | Put | Post | Remove | Clear | Label | ListPods | Read

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from enum import Enum, unique
 
-from grove_core.areas.gang_termination.endings import ended_by
+from grove_core.areas.gang_termination.endings import deletions_by_replica
 from grove_core.areas.gang_termination.questions import TERMINATION
 from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.decisions import Finding
@@ -31,7 +31,7 @@ class Assumption(Enum):
 
 
 def assumptions_of(
-    root: Ref, findings: Iterable[Finding], rounds: Sequence[tuple[datetime, Sequence[Step]]]
+    findings: Iterable[Finding], rounds: Sequence[tuple[datetime, Sequence[Step]]]
 ) -> tuple[Mapping[Ref, Assumption], ...]:
     """For each round: PodClique that it ends -> what that rests on. Linear in steps.
 
@@ -48,7 +48,7 @@ def assumptions_of(
     for at, steps in rounds:
         later: dict[Ref, Assumption] = {}
         if at > rounds[0][0]:
-            for subject, deletions in ended_by(root, steps).items():
+            for subject, deletions in deletions_by_replica(steps).items():
                 for step in deletions:
                     assumed = _assumed(step, is_waiting=subject in waiting, ended=ended)
                     later[step.target] = min(later.get(step.target, assumed), assumed, key=_weakest)

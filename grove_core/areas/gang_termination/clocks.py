@@ -40,6 +40,13 @@ def fate_by(breaches: Iterable[Breach], now: datetime) -> Terminate | Wait:
     return Terminate() if _is_over(first, now) else Wait(first)
 
 
+def deadline_of(fate: GroupFate, breaches: Collection[Breach]) -> datetime | None:
+    """When the first delay ends or ended, where a delay decides the fate; None for every other fate."""
+    if not isinstance(fate, Terminate | Wait):
+        return None
+    return min(deadline(breach.since, breach.delay) for breach in breaches)
+
+
 def fate_of_whole(fates: Collection[GroupFate]) -> GroupFate:
     """End something if any replica ends; else wait for the first; else what holds for all."""
     if Terminate() in fates:

@@ -15,6 +15,7 @@ from grove_core.areas.gang_termination.verdicts import Breach, Delegate, GroupFa
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Termination
 from tests.property.gang_termination.objections import GROUPS, changed
 from tests.property.resources.manifests import clique_set, clique_template, group_template
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
@@ -42,11 +43,13 @@ def test_pl015_whoever_goes_with_an_end_rests_on_what_it_rests_on() -> None:
     end = end_by(Why.DELAY_EXPIRED, cause, seen.root, {first.ref: first}, {})
     assert (end.rests_on, end.last) == (((first.ref, first.guard),), {first.uid})
     words = (Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED)
-    found = list(absents_of(seen.cliques, {0: end}, {}, words))
+    found = list(absents_of(seen.root.ref, seen.cliques, {0: end}, {}, words))
     assert {one.target.name: (one.rests_on, one.is_cause) for one in found} == {
         clique.ref.name: (end.rests_on, clique is first) for clique in seen.cliques if clique.replica_index == 0
     }
     assert all(one.because[1] == end.because for one in found)
+    ends = (Termination(seen.root.ref.at_replica(0), first.ref, NOW + timedelta(hours=1)),)
+    assert all(one.terminates == ends for one in found)
 
 
 @pytest.mark.parametrize(

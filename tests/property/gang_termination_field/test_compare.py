@@ -14,7 +14,7 @@ from grove_core.areas.gang_termination.rules import Why as Design
 from grove_core.compare import Change, compare
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Delete, Stage, Step
+from grove_core.kernel.steps import Delete, Stage, Step, Termination
 from grove_core.plan.forecast import Forecast, Round
 from grove_core.resources.keys import GROVE
 from tests.property.strategies.worlds import START
@@ -36,7 +36,7 @@ courses: Final = st.lists(st.integers(0, 5), max_size=3, unique=True).map(sorted
 
 def played(minutes: Minutes) -> Forecast:
     """A forecast in which a clique ends at these minutes, and comes back in between."""
-    step = Step(Stage.CAUSE, CLIQUE, Delete(Guard("u", "1")), (ENDS,))
+    step = whole(CLIQUE)
     rounds = [Round(1, START, (), (), None)]
     rounds += [
         Round(number, START + timedelta(minutes=minute), (step,), (), None)
@@ -92,13 +92,17 @@ def rounds_of(*rounds: tuple[int, tuple[Step, ...]]) -> Forecast:
     return Forecast(root=ROOT, root_uid="r", rounds=tuple(found))
 
 
+def deletion_of(replica: Ref, clique: Ref) -> Delete:
+    return Delete(Guard("u", "1"), terminates=(Termination(replica, clique, START),))
+
+
 def whole(clique: Ref) -> Step:
-    return Step(Stage.CAUSE, clique, Delete(Guard("u", "1")), (ENDS,))
+    return Step(Stage.CAUSE, clique, deletion_of(ROOT.at_replica(0), clique), (ENDS,))
 
 
 def part(clique: Ref) -> Step:
     reason = Why.GROUP_REPLICA_TERMINATED.because(clique, replica=1, group=GROUP.short, cause=clique.short)
-    return Step(Stage.CAUSE, clique, Delete(Guard("u", "1")), (reason,))
+    return Step(Stage.CAUSE, clique, deletion_of(GROUP.at_replica(1), clique), (reason,))
 
 
 def test_cl043_who_parted_by_the_first_rules_is_told_so_though_the_second_end_all_together() -> None:

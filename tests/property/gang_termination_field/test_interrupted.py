@@ -9,18 +9,25 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.clocks import timing_reason
-from grove_core.areas.gang_termination.endings import ends_named_in
 from grove_core.areas.gang_termination.field.generations import F3
 from grove_core.areas.gang_termination.field.judge import judge_field
 from grove_core.areas.gang_termination.field.rulesets import NEWEST
 from grove_core.areas.gang_termination.rulesets import rule_sets
 from grove_core.areas.gang_termination.ruling import RuleSet
-from grove_core.areas.gang_termination.verdicts import Breach
 from grove_core.kernel.conditions import Condition, condition_of, is_true
-from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Delete, Make, Outcome, SetStatus, Stage, Step, causes_of
+from grove_core.kernel.steps import (
+    Attempt,
+    Delete,
+    Make,
+    Outcome,
+    SetStatus,
+    Stage,
+    Step,
+    Termination,
+    causes_of,
+    terminated_by,
+)
 from grove_core.kernel.times import format_time
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -42,7 +49,7 @@ def ends_of_set(root: Ref, plan: Plan) -> list[Step]:
     """The deletions with which replicas of the set end."""
 
     def is_of_set(step: Step) -> bool:
-        return root in {replace(ref, replica=None) for ref in ends_named_in(root, step.because)}
+        return root in {one.replica.whole for one in terminated_by(step)}
 
     return [step for step in plan.steps if is_termination(step) and is_of_set(step)]
 
@@ -51,14 +58,9 @@ def flag_in(group: ScalingGroup) -> Condition | None:
     return condition_of(group.status.conditions, TERMINATION_IN_PROGRESS)
 
 
-def told_long_ago(step: Step) -> tuple[Reason, ...]:
-    """The reasons of a deletion, as of an end before anything of today was there."""
-    return tuple(
-        timing_reason(reason.rule, Breach(reason.subject, START - timedelta(days=400), timedelta(days=1)))
-        if "until" in dict(reason.facts)
-        else reason
-        for reason in step.because
-    )
+def of_long_ago(action: Delete) -> tuple[Termination, ...]:
+    """The gangs that end with a deletion, as of an end before anything of today was there."""
+    return tuple(replace(one, deadline=START - timedelta(days=399)) for one in action.terminates)
 
 
 @dataclass
@@ -179,7 +181,8 @@ class TestGF091:
             (ref, replace(guard, uid="another")) if anew else (replace(ref, name="another"), guard)
             for ref, guard in failed.action.rests_on
         )
-        of_another = replace(failed, because=told_long_ago(failed), action=replace(failed.action, rests_on=strange))
+        action = replace(failed.action, rests_on=strange, terminates=of_long_ago(failed.action))
+        of_another = replace(failed, action=action)
         seen = replace(before, cliques=tuple(clique for clique in before.cliques if clique.ref != failed.target))
         known = replace(seen, attempts=(Attempt(of_another, outcome, "no"),))
         assert reconcile(known, NEWEST) == reconcile(seen, NEWEST)

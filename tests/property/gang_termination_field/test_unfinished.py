@@ -17,7 +17,7 @@ from grove_core.areas.gang_termination.verdicts import Breach, Keep, Terminate, 
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, SetStatus, Stage, Step, Termination
 from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -53,7 +53,8 @@ def end_of(part: PodClique, *causes: PodClique | ScalingGroup) -> Step:
     cause = causes[0].ref
     why = Why.GANG_TERMINATED.because(part.ref, replica=part.replica_index, cause=cause.short)
     due = timing_reason(Why.DELAY_EXPIRED, Breach(cause, OVER - DELAY, DELAY))
-    return Step(Stage.CAUSE, part.ref, Delete(part.guard, tuple(map(one_of, causes))), (why, due))
+    ends = (Termination(SEEN.root.ref.at_replica(part.replica_index), cause, OVER),)
+    return Step(Stage.CAUSE, part.ref, Delete(part.guard, tuple(map(one_of, causes)), terminates=ends), (why, due))
 
 
 def flag_of(group: ScalingGroup, *causes: Ref, type_: str = "GangTerminationInProgress") -> Step:
@@ -133,11 +134,6 @@ def test_gf093_a_flag_that_failed_tells_more_than_the_end_of_a_delay() -> None:
         assert unfinished(seen, *order).untold == {G0.ref: Untold(NOW, (G0.ref,))}
 
 
-def test_gf093_nothing_is_made_of_an_answer_without_a_time() -> None:
-    step = end_of(X0, G0, X0)
-    assert unfinished(seen_with({X0.ref: "gone"}), replace(step, because=step.because[:1])) == Unfinished()
-
-
 @pytest.mark.parametrize("fate", FATES)
 def test_gf092_a_flag_is_of_the_group_that_is_there(fate: str) -> None:
     found = unfinished(seen_with({G0.ref: fate}), flag_of(G0, A0.ref))
@@ -153,11 +149,10 @@ def test_gf092_only_a_flag_tells_of_an_end(type_: str, *, told: bool) -> None:
 
 def test_gf091_only_ends_of_the_set_go_on() -> None:
     step = end_of(X0, X0)
-    of_group = Why.GROUP_REPLICA_TERMINATED.because(
-        X0.ref, replica=0, group=f"{G0.ref.kind}/{G0.ref.name}", cause=X0.ref.short
-    )
+    of_group = (Termination(G0.ref.at_replica(0), X0.ref, OVER),)
+    assert isinstance(step.action, Delete)
     assert unfinished(SEEN, step).causes == {0: {X0.ref}}
-    assert not unfinished(SEEN, replace(step, because=(of_group,))).causes
+    assert not unfinished(SEEN, replace(step, action=replace(step.action, terminates=of_group))).causes
 
 
 SOME: Final = (

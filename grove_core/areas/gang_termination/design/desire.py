@@ -56,4 +56,4 @@ def ends_of_termination(root: PodCliqueSet, judgement: Judgement) -> Iterator[Ab
         for index, fate in judged.replica_fates.items()
         if isinstance(fate, Terminate)
     }
-    return absents_of(cliques.values(), whole, parts, (Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED))
+    return absents_of(root.ref, cliques.values(), whole, parts, (Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED))

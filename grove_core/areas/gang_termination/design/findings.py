@@ -1,7 +1,9 @@
 """Every verdict of gang termination as a list of findings, the "do nothing" ones included (PL-003)."""
 
 from collections.abc import Iterator
+from itertools import chain
 
+from grove_core.areas.gang_termination.clocks import deadline_of
 from grove_core.areas.gang_termination.design import group as of_group
 from grove_core.areas.gang_termination.design import replica as of_replica
 from grove_core.areas.gang_termination.design.tally import Tally, because_of_availability
@@ -32,11 +34,13 @@ def findings_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Tal
     for group in judgement.groups:
         ref = group.group.ref
         yield Finding(ref, BREACH, group.breach.value, of_group.because_of_breach(group))
-        yield Finding(ref, TERMINATION, word_of(group.fate), of_group.because_of_fate(group, now))
+        fate, acting = group.fate, [*chain.from_iterable(group.acting.values())]
+        yield Finding(ref, TERMINATION, word_of(fate), of_group.because_of_fate(group, now), deadline_of(fate, acting))
         for index, fate in group.replica_fates.items():
-            because = of_group.because_of_replica(group, index, now)
-            yield Finding(ref.at_replica(index), TERMINATION, word_of(fate), because)
+            because, clocks = of_group.because_of_replica(group, index, now), group.acting.get(index, ())
+            yield Finding(ref.at_replica(index), TERMINATION, word_of(fate), because, deadline_of(fate, clocks))
     for replica in judgement.replicas:
         missing = tally.missing[replica.index]
         because = of_replica.because_of_fate(snapshot.root, replica, missing, now, judgement.guard)
-        yield Finding(root.at_replica(replica.index), TERMINATION, word_of(replica.fate), because)
+        fate, subject = replica.fate, root.at_replica(replica.index)
+        yield Finding(subject, TERMINATION, word_of(fate), because, deadline_of(fate, replica.breaches))

@@ -11,6 +11,7 @@ from grove_core.areas.gang_termination.field.judge import FieldJudgement
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.status import statuses_of
 from grove_core.areas.gang_termination.verdicts import Terminate
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Absent, Desired, Withheld
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
@@ -30,7 +31,7 @@ def wants_of_field(snapshot: Snapshot, judgement: FieldJudgement, generation: Ge
     whole = _ends_of(snapshot.root, judgement)
     causes = {index: tuple(ref for ref, _ in end.rests_on) for index, end in whole.items()}
     statuses = tuple(statuses_of(snapshot, judgement, generation, causes))
-    return Wants(tuple(_absents(judgement, whole)), Desired(statuses))
+    return Wants(tuple(_absents(snapshot.root.ref, judgement, whole)), Desired(statuses))
 
 
 def wake_of_field(judgement: FieldJudgement) -> datetime | None:
@@ -59,7 +60,7 @@ def _ends_of(root: PodCliqueSet, judgement: FieldJudgement) -> Mapping[int, End]
     }
 
 
-def _absents(judgement: FieldJudgement, whole: Mapping[int, End]) -> Iterator[Absent]:
+def _absents(root: Ref, judgement: FieldJudgement, whole: Mapping[int, End]) -> Iterator[Absent]:
     """Every clique that goes with what ends; one that is on its way already is not deleted again."""
     cliques = {seen.clique.ref: seen.clique for seen in judgement.cliques}
     parts = {
@@ -69,4 +70,4 @@ def _absents(judgement: FieldJudgement, whole: Mapping[int, End]) -> Iterator[Ab
         if isinstance(fate, Terminate)
     }
     standing = (clique for clique in cliques.values() if not clique.deleting)
-    return absents_of(standing, whole, parts, (Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED))
+    return absents_of(root, standing, whole, parts, (Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED))

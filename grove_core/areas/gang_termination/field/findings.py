@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from itertools import chain
 
-from grove_core.areas.gang_termination.clocks import clocks_of
+from grove_core.areas.gang_termination.clocks import clocks_of, deadline_of
 from grove_core.areas.gang_termination.field.group import GroupSighting
 from grove_core.areas.gang_termination.field.judge import FieldJudgement, ReplicaSighting
 from grove_core.areas.gang_termination.field.rules import Why
@@ -55,7 +56,8 @@ def findings_of_field(snapshot: Snapshot, judgement: FieldJudgement, stored: Fie
             *_because_of_replica(snapshot, replica),
             *_differs(subject, replica.fate, fates.get(replica.number)),
         )
-        yield Finding(subject, TERMINATION, word_of(replica.fate), because)
+        fate = replica.fate
+        yield Finding(subject, TERMINATION, word_of(fate), because, deadline_of(fate, replica.breaches))
 
 
 def _word(condition: Condition | None) -> str:
@@ -75,12 +77,13 @@ def _of_group(found: GroupSighting, stored: Mapping[int, GroupFate], now: dateti
             for reason in _because_of_part(found, index, fate, now)
         )
     )
-    yield Finding(ref, TERMINATION, word_of(found.fate), own or (Why.GROUP_NOTHING_BREACHED.because(ref),))
+    because, acting = own or (Why.GROUP_NOTHING_BREACHED.because(ref),), [*chain.from_iterable(found.acting.values())]
+    yield Finding(ref, TERMINATION, word_of(found.fate), because, deadline_of(found.fate, acting))
     due_by_stored = (index for index, fate in stored.items() if isinstance(fate, Terminate))
     for index in sorted({*found.fates, *due_by_stored}):
         subject, fate = ref.at_replica(index), found.fates.get(index, Keep())
         because = (*_because_of_part(found, index, fate, now), *_differs(subject, fate, stored.get(index)))
-        yield Finding(subject, TERMINATION, word_of(fate), because)
+        yield Finding(subject, TERMINATION, word_of(fate), because, deadline_of(fate, found.acting.get(index, ())))
 
 
 def _because_of_part(found: GroupSighting, index: int, fate: GroupFate, now: datetime) -> tuple[Reason, ...]:

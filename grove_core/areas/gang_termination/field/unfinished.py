@@ -7,10 +7,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.endings import ends_named_in
-from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.kernel.frozen import FrozenMap, list_of
-from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import FAILURES, Delete, SetStatus, Step
 from grove_core.kernel.times import parse_time
@@ -58,23 +55,19 @@ def unfinished_in(snapshot: Snapshot) -> Unfinished:
     for step in failed:
         if not isinstance(step.action, Delete) or not step.action.rests_on:
             continue
-        rests_on, due_at = tuple(ref for ref, _ in step.action.rests_on), _due_at(step.because)
+        rests_on = tuple(ref for ref, _ in step.action.rests_on)
         lasts = _lasts(step.target, step.action, there)
-        for replica in _replicas_in(snapshot.root.ref, step):
+        for one in step.action.terminates:
+            index = one.replica.replica
+            if index is None or one.replica != snapshot.root.ref.at_replica(index):
+                continue  # a replica of a scaling group: its end is told by no flag
             if lasts:
-                causes[replica].update(rests_on)
-            elif due_at is not None:
-                through[replica] = Untold(due_at, rests_on)
+                causes[index].update(rests_on)
+            else:
+                through[index] = Untold(one.deadline, rests_on)
     others = through.keys() - causes.keys()
     untold = {group.ref: through[group.replica_index] for group in snapshot.groups if group.replica_index in others}
     return Unfinished(causes, untold | dict(_flags_in(failed, there)))
-
-
-def _replicas_in(root: Ref, step: Step) -> Iterator[int]:
-    """The replicas of the set that end with a deletion."""
-    for subject in ends_named_in(root, step.because):
-        if subject.replica is not None and subject == root.at_replica(subject.replica):
-            yield subject.replica
 
 
 def _lasts(target: Ref, action: Delete, there: Mapping[Ref, Resource]) -> bool:
@@ -99,12 +92,6 @@ def _flags_in(failed: Iterable[Step], there: Mapping[Ref, Resource]) -> Iterator
             at = _flagged_at(action.fields)
             if at is not None:
                 yield step.target, Untold(at, action.end_of)
-
-
-def _due_at(because: Iterable[Reason]) -> datetime | None:
-    """When the delay was over of what ends, by whatever rules."""
-    told = (dict(reason.facts).get("until") for reason in because if reason.rule.code == Why.DELAY_EXPIRED.code)
-    return parse_time(str(next(told, None)))
 
 
 def _flagged_at(fields: FrozenMap) -> datetime | None:

@@ -1,0 +1,68 @@
+"""A deletion lists the gangs that end with it, and its reasons name the same ones (PL-033)."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hypothesis import event, given
+
+from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.rulesets import rule_set
+from grove_core.document.document import Document
+from grove_core.document.reading import document_from_json
+from grove_core.document.writing import document_as_json
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Step, terminated_by
+from grove_core.kernel.times import format_time
+from grove_core.plan.forecast import forecast_of
+from grove_core.plan.laws import problems_in
+from grove_core.reconcile import reconcile
+from grove_core.resources.keys import GROVE
+from tests.property.ending import ENDING
+from tests.property.gang_termination_field.worlds import field_storms
+from tests.property.strategies.worlds import World, storms, world_of
+
+
+def gangs_in(root: Ref, because: tuple[Reason, ...]) -> Iterator[tuple[Ref, str, str]]:
+    """Replica, trigger and deadline as the sentences of the reasons name them."""
+    for reason, delay in zip(because[::2], because[1::2], strict=False):
+        facts, until = dict(reason.facts), str(dict(delay.facts).get("until"))
+        if reason.rule.code == Why.GANG_TERMINATED.code:
+            yield root.at_replica(int(facts["replica"])), str(facts["cause"]), until
+        elif reason.rule.code == Why.GROUP_REPLICA_TERMINATED.code:
+            kind, _, name = str(facts["group"]).partition("/")
+            yield Ref(GROVE, kind, root.namespace, name, int(facts["replica"])), str(facts["cause"]), until
+
+
+def problem_free(steps: tuple[Step, ...], root: Ref) -> None:
+    for step in steps:
+        listed = [(one.replica, one.trigger.short, format_time(one.deadline)) for one in terminated_by(step)]
+        named = list(gangs_in(root, step.because)) if isinstance(step.action, Delete) else []
+        assert listed == named
+
+
+@given(storms().map(lambda world: ("design", world)) | field_storms().map(lambda world: ("field", world)))
+def test_pl033_values_and_reasons_agree(case: tuple[str, World]) -> None:
+    name, world = case
+    snapshot = world.snapshot
+    plan = reconcile(snapshot, rule_set(name))
+    problem_free(plan.steps, snapshot.root.ref)
+    attempts = tuple(Attempt(step, Outcome.REFUSED, "no") for step in plan.steps if terminated_by(step))
+    refused = reconcile(replace(snapshot, attempts=attempts), rule_set(name))
+    problem_free(refused.steps, snapshot.root.ref)
+    ended = {one.replica for attempt in attempts for one in terminated_by(attempt.step)}
+    assert {one.replica for held in refused.withheld for one in held.terminates} <= ended
+    event(f"{min(len(ended), 3)} gangs end")
+    for one in (plan, refused):
+        told = Document(rules=name, as_of=snapshot.now, not_collected=(), forecasts=(forecast_of(one, snapshot.now),))
+        assert document_from_json(document_as_json(told, decisions=True)) == told
+
+
+def test_pl033_a_deletion_for_a_cause_that_ends_nothing_is_illegal() -> None:
+    snapshot = world_of(ENDING).snapshot
+    plan = reconcile(snapshot)
+    (first, *_) = [step for step in plan.steps if terminated_by(step)]
+    assert isinstance(first.action, Delete)
+    for action in (replace(first.action, terminates=()), replace(first.action, rests_on=())):
+        wrong = replace(plan, steps=tuple(replace(one, action=action) if one is first else one for one in plan.steps))
+        assert [one.expected for one in problems_in(wrong, snapshot)] == ["gangs that end and causes, or none (PL-033)"]
