@@ -181,7 +181,7 @@ def _withheld(raw: Json) -> Withheld:
 
 
 def _terminations(raw: Json) -> tuple[Termination, ...]:
-    """The gangs that end with a deletion; plans of before 1.4 do not list them."""
+    """The gangs that end with a deletion."""
     return tuple(
         Termination(_ref(item["replica"]), _ref(item["trigger"]), moment(item["deadline"]))
         for item in items(raw.get("terminates", []))
@@ -217,6 +217,8 @@ def _step(raw: Json, because: tuple[Reason, ...]) -> Step:
         rests_on = tuple((_ref(item["target"]), _guard(item["guard"])) for item in items(raw["restsOn"]))
         foreground = raw.get("propagationPolicy") == FOREGROUND
         takes, terminates = _toll(raw.get("takes")), _terminations(raw)
+        if bool(rests_on) != bool(terminates):
+            raise Strange("a deletion with only one of restsOn and terminates (PL-033)")
         action = Delete(guard, rests_on, foreground=foreground, takes=takes, terminates=terminates)
         stage = Stage.CAUSE if flag(raw["isCause"]) else stage
     else:

@@ -1,6 +1,7 @@
 """``grove simulate``: read a scenario, play it, print, and leave with the right code."""
 
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -9,6 +10,8 @@ from time import monotonic
 
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.rulesets import rule_set
+from grove_core.kernel.refs import Ref
+from grove_core.recognition import Recognition, unpredicted_of
 from grove_shell.actions.rule_choice import chosen_rules
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import Page, complain, show, write
@@ -51,17 +54,34 @@ def simulate(options: SimulateOptions) -> int:
         return ERROR
     if options.picture is not None and not _can_draw(options.picture):
         return ERROR
-    rules, _, _ = chosen_rules(options.rules, None, read.cluster)
+    rules, source, shown = chosen_rules(options.rules, None, read.cluster, read.newer)
     if rules.name != DESIGN.name and (options.check or options.seeds is not None):
         complain(f"--check and --seeds watch the promises of the design, not those of {rules.name}: add --rules design")
         return USAGE
     options = replace(options, rules=rules.name)
-    return _many(read, read.scenario, options) if options.seeds is not None else _one(read, read.scenario, options)
-
-
-def _one(read: Read, scenario: Scenario, options: SimulateOptions) -> int:
+    if options.seeds is not None:
+        return _many(read, read.scenario, options)
     with time_bar() as tick:
-        run = _play(read, scenario, options, check=options.check, tick=tick)
+        run = _play(read, read.scenario, options, check=options.check, tick=tick)
+    newer = _of_a_newer_release(read, shown)
+    roots = dict.fromkeys((*newer, *run.unpredicted))
+    unpredicted = {root: (*newer.get(root, ()), *run.unpredicted.get(root, ())) for root in roots}
+    return _told(read, replace(run, rules_from=source, unpredicted=unpredicted), options)
+
+
+def _of_a_newer_release(read: Read, shown: Recognition | None) -> Mapping[Ref, tuple[str, ...]]:
+    """That the steps of a newer release are not predicted, for each set of the dump (GF-134)."""
+    found: dict[Ref, tuple[str, ...]] = {}
+    if read.cluster is None or shown is None:
+        return found
+    for root in read.cluster.sets:
+        newer = unpredicted_of(shown, root.ref)
+        if newer is not None:
+            found[root.ref] = tuple(why.sentence for why in newer.because)
+    return found
+
+
+def _told(read: Read, run: Run, options: SimulateOptions) -> int:
     if options.output == "human":
         show(timeline_page(run, verbose=options.verbose))
     else:

@@ -56,10 +56,10 @@ def as_stored(snapshot: Snapshot, rules: RuleSet) -> Snapshot:
         return as_applied(snapshot, rules)
     if root.edit is Edit.NONE:
         return snapshot
-    return replace(snapshot, root=replace(root, spec=_with_delay(root.spec, rules)))
+    return replace(snapshot, root=replace(root, spec=with_default_delay(root.spec, rules)))
 
 
-def _with_delay(spec: SetSpec, rules: RuleSet) -> SetSpec:
+def with_default_delay(spec: SetSpec, rules: RuleSet) -> SetSpec:
     """With the delay that the admission of the operator of these rules fills in where a set says none (GF-001)."""
     if rules.default_delay is None or spec.template.termination_delay is not None:
         return spec
@@ -73,7 +73,7 @@ def as_applied(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Snapshot:
     Of what nobody owns no more is known than before. By rules that know a delay for who says none it has that (GF-001).
     """
     uid = f"(uid of {snapshot.root.ref.short})"
-    spec = _with_delay(snapshot.root.spec, rules)
+    spec = with_default_delay(snapshot.root.spec, rules)
     root = replace(snapshot.root, uid=uid, resource_version="1", generation=1, finalizers=(SET_FINALIZER,), spec=spec)
     nothing: dict[str, Any] = {"groups": (), "cliques": (), "gangs": (), "others": (), "domains": (), "pods_of": {}}
     complete = EVERY_KIND | (snapshot.complete & {TOPOLOGY_KIND})

@@ -7,6 +7,7 @@ from typing import Any
 
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.ruling import RuleSet
+from grove_core.areas.workload.edit import applied_over
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.compute_domain import DOMAIN_KIND
@@ -16,7 +17,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.rounds import as_applied
+from grove_shell.controller.rounds import as_applied, with_default_delay
 from grove_shell.simulator.admission import Admission
 from grove_shell.simulator.cluster import Cluster, is_live
 from grove_shell.simulator.deleting import delete
@@ -36,6 +37,7 @@ from grove_shell.simulator.user_events import (
 )
 
 Manifest = Mapping[str, Any]
+Fill = Callable[[Manifest], dict[str, Any]]
 Asked = Callable[[Manifest, Manifest | None, Manifest | Deny], None]
 
 
@@ -58,6 +60,13 @@ class Users:
     admission: Admission = field(default_factory=Admission)
     asked: Asked | None = None
     rules: RuleSet = DESIGN
+    _last_applied: dict[tuple[str, str], Manifest] = field(default_factory=dict)
+
+    def begin_with(self, manifest: Manifest) -> None:
+        """Put a set there that is there from the start, as if somebody had applied it."""
+        self.admit(manifest)
+        meta = manifest["metadata"]
+        self._last_applied[meta["namespace"], meta["name"]] = manifest
 
     def apply(self, deed: ApplySet) -> None:
         """Apply a set, if admission lets it pass."""
@@ -66,6 +75,7 @@ class Users:
     def admit(self, manifest: Manifest) -> None:
         """Put a set there that was admitted before."""
         root = podcliqueset_of(manifest)
+        root = replace(root, spec=with_default_delay(root.spec, self.rules))
         key = (root.ref.namespace, root.ref.name)
         self.manifests[key] = manifest
         found = self.cluster.world.items.get(root.ref)
@@ -163,19 +173,29 @@ class Users:
         )
         there = self.cluster.named("PodCliqueSet", "/".join(key))
         old = self.manifests.get(key) if there is not None else None
-        verdict = self.admission.of_set(manifest, old, self.cluster.world.configuration, self.cluster.around())
-        stored = verdict if isinstance(verdict, Deny) else self.admission.defaults(manifest)
+        new = self._merged(manifest, old, key, dict)
+        verdict = self.admission.of_set(new, old, self.cluster.world.configuration, self.cluster.around())
+        filled = self._merged(manifest, old, key, self.admission.defaults)
+        stored = verdict if isinstance(verdict, Deny) else filled
         if self.asked is not None:
-            self.asked(manifest, old, stored)
+            self.asked(new, old, stored)
         if isinstance(stored, Deny):
             self.history.refused += 1
             objections = tuple(str(objection) for objection in stored.objections)
             self.history.note(self._now, Actor.USER, What.REFUSED, detail=f"PodCliqueSet {key[1]}", because=objections)
             return
         self.admit(stored)
+        if not what:
+            self._last_applied[key] = manifest
         found = self.cluster.named("PodCliqueSet", "/".join(key))
         if found is not None:
             self.history.note(self._now, Actor.USER, What.SCALED if what else What.APPLIED, found.ref, detail=what)
+
+    def _merged(self, manifest: Manifest, old: Manifest | None, key: tuple[str, str], defaults: Fill) -> Manifest:
+        """What ``kubectl apply`` and these defaults make of the stored set (WL-198, WL-199)."""
+        if old is None:
+            return defaults(manifest)
+        return applied_over(manifest, old, self._last_applied.get(key), defaults).manifest
 
     def _scale(self, item: ScalingGroup | PodClique, replicas: int, who: Actor) -> None:
         if item.replicas == replicas:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from grove_core.areas.workload.pods import WAITER, WAITS_FOR
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.resources.pod import ENDED, Pod
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.cluster import Cluster, is_live
@@ -15,6 +15,11 @@ from grove_shell.simulator.scenario import KubeletSpec, Pace
 
 _RUNNING: Final = "Running"
 _CRASHED: Final = "CrashLoopBackOff"
+
+
+def healthy(pod: Pod) -> Pod:
+    """The pod with every container started and ready (SM-097)."""
+    return replace(pod, ready=True, trouble="", crashed=False, unready=False)
 
 
 class Kubelet:
@@ -68,9 +73,9 @@ class Kubelet:
             self._begin(pod.uid, "start", pace.start)
 
     def crash(self, pod: Pod, recovers: int) -> None:
-        """The pod stops being ready, and is again after a while."""
+        """The pod stops being ready, and is again after a while; meanwhile its container is in CrashLoopBackOff."""
         self._doing[pod.uid] = "crash"
-        self.cluster.put_pod(replace(pod, ready=False, trouble=_CRASHED))
+        self.cluster.put_pod(replace(pod, ready=False, trouble=_CRASHED, crashed=True, unready=False))
         self.cluster.agenda.after(recovers, lambda: self._recover(pod.uid))
 
     def fail(self, pod: Pod) -> None:
@@ -98,7 +103,7 @@ class Kubelet:
             self._try_to_run(uid)
         elif not pod.deleting:
             self._note(What.READY, pod)
-            self.cluster.put_pod(replace(pod, ready=True, scheduled=True, trouble=""))
+            self.cluster.put_pod(healthy(replace(pod, scheduled=True)))
 
     def _try_to_run(self, uid: str) -> None:
         pod = self._now(uid)
@@ -108,14 +113,14 @@ class Kubelet:
             del self._waiting[uid]
             del self._doing[uid]
             self._note(What.STARTED, pod)
-            self.cluster.put_pod(replace(pod, phase=_RUNNING))
+            self.cluster.put_pod(replace(pod, phase=_RUNNING, unready=self._starts_at_once(pod)))
 
     def _recover(self, uid: str) -> None:
         pod = self._now(uid)
         if pod is not None and self._doing.get(uid) == "crash" and is_live(pod):
             del self._doing[uid]
             self._note(What.READY, pod)
-            self.cluster.put_pod(replace(pod, ready=True, phase=_RUNNING, trouble=""))
+            self.cluster.put_pod(healthy(replace(pod, phase=_RUNNING)))
 
     def _now(self, uid: str) -> Pod | None:
         """The pod as it is stored, if its kubelet is there to do something."""
@@ -145,12 +150,9 @@ class Kubelet:
 
     def _parents(self, pod: Pod) -> tuple[tuple[str, int], ...]:
         """Whom the pod starts after, and how many ready pods of each: the arguments of its waiting init container."""
-        manifest = self.cluster.world.manifests.get(pod.ref)
-        spec = manifest.get("spec") if manifest is not None else None
-        containers = spec.get("initContainers") if isinstance(spec, FrozenMap) else None
         found = []
-        for container in containers if isinstance(containers, tuple) else ():
-            if isinstance(container, FrozenMap) and container.get("name") == WAITER:
+        for container in self._containers(pod, "initContainers"):
+            if container.get("name") == WAITER:
                 arguments = container.get("args")
                 for argument in arguments if isinstance(arguments, tuple) else ():
                     name, _, count = str(argument).removeprefix(WAITS_FOR).rpartition(":")
@@ -159,6 +161,16 @@ class Kubelet:
                     ):  # one of the user's may have that name
                         found.append((name.strip(), int(count)))
         return tuple(found)
+
+    def _starts_at_once(self, pod: Pod) -> bool:
+        """Whether a main container without a startup probe is there: it is started before it is ready (SM-097)."""
+        return any("startupProbe" not in container for container in self._containers(pod, "containers"))
+
+    def _containers(self, pod: Pod, key: str) -> list[FrozenMap]:
+        """The containers of a pod that was made in this run; of a pod of the dump only its facts are known."""
+        manifest = self.cluster.world.manifests.get(pod.ref)
+        spec = manifest.get("spec") if manifest is not None else None
+        return [one for one in list_of(spec, key) if isinstance(one, FrozenMap)] if isinstance(spec, FrozenMap) else []
 
     def _ready_of(self, namespace: str, clique: str) -> int:
         owner = self.cluster.clique(f"{namespace}/{clique}")

@@ -7,7 +7,7 @@ from typing import Final
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.cluster import Cluster, is_live
 from grove_shell.simulator.history import Actor, History, NoEffect, What
-from grove_shell.simulator.kubelet import Kubelet
+from grove_shell.simulator.kubelet import Kubelet, healthy
 from grove_shell.simulator.nodes import Node, nodes_of
 from grove_shell.simulator.scheduler import Scheduler
 from grove_shell.simulator.spans import MINUTE, SECOND
@@ -60,7 +60,7 @@ class NodeController:
         node.up, node.unready, node.lost_at = True, False, None
         for pod in self._pods_on(name):
             if is_live(pod) and pod.phase == "Running" and not pod.ready and pod.trouble == "NodeLost":
-                self.cluster.put_pod(replace(pod, ready=True, trouble=""))
+                self.cluster.put_pod(healthy(pod))
             else:
                 self.kubelet.consider(pod)
         self.scheduler.nudge()

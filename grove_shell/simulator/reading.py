@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -24,6 +25,7 @@ from grove_shell.manifests.strictness import strictly
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import fault_in
 from grove_shell.reading.manifests import expected_by
+from grove_shell.reading.observed_times import newest_time_in
 from grove_shell.reading.sources import Item, items_of, standard_input
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.settings.topology import TopologySettings
@@ -50,12 +52,14 @@ class Read:
         cluster: the dump to start from, where one is named.
         faults: everything that is wrong, in order of place.
         manifests: namespace and name -> the manifest of each set of the dump, which updates are judged against.
+        newer: marks in the dump of a release of the Go operator newer than the newest known one (GF-134).
     """
 
     scenario: Scenario | None
     cluster: Cluster | None
     faults: tuple[Fault, ...]
     manifests: Mapping[tuple[str, str], Mapping[str, Any]]
+    newer: tuple[str, ...] = ()
 
 
 def read_scenario(path: str) -> Read:
@@ -71,7 +75,7 @@ def read_scenario(path: str) -> Read:
     scenario = reading.scenario()
     reading.look_up()
     ordered = tuple(sorted(reading.faults, key=lambda fault: fault.sort_key))
-    return Read(None if ordered else scenario, reading.dump, ordered, reading.manifests)
+    return Read(None if ordered else scenario, reading.dump, ordered, reading.manifests, reading.newer)
 
 
 class _Reading:
@@ -86,6 +90,8 @@ class _Reading:
         self.sets: tuple[dict[str, Any], ...] = ()
         self.events: dict[int, Event] = {}  # by place in the file; those that can be read
         self.manifests: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self.newer: tuple[str, ...] = ()
+        self.newest: datetime | None = None  # time in the dump
 
     def scenario(self) -> Scenario | None:
         raw = self.item.value
@@ -101,7 +107,9 @@ class _Reading:
         if self.faults:
             return None
         events = tuple(sorted(self.events.values(), key=_at))
-        changes = {"sets": self.sets, "topologies": self.topologies, "events": events}
+        changes: dict[str, Any] = {"sets": self.sets, "topologies": self.topologies, "events": events}
+        if self.newest is not None and "start" not in _part(raw, "spec"):
+            changes["start"] = self.newest
         return scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changes)})
 
     def look_up(self) -> None:
@@ -133,11 +141,13 @@ class _Reading:
         path = str(self._beside(name))
         loaded = load([path], standard_input(), raising=False)
         self.faults.extend(loaded.faults)
+        self.newest = loaded.taken_at
         for item in items_of(path, [], standard_input()):
+            self.newest = max(filter(None, (self.newest, newest_time_in(item.value))), default=None)
             meta = _part(item.value, "metadata")
             if item.value.get("kind") == "PodCliqueSet":
                 self.manifests[str(meta.get("namespace") or "default"), str(meta.get("name"))] = item.value
-        self.dump = loaded.cluster
+        self.dump, self.newer = loaded.cluster, loaded.newer
 
     def _topologies(self, raw: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
         """Every topology of the start, from the file or beside it, as admission lets it pass."""

@@ -8,7 +8,9 @@ from typing import Any, Final
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.mnnvl.preflight import objection_to_start
+from grove_core.document.document import RulesSource
 from grove_core.kernel.errors import BrokenInvariant
+from grove_core.kernel.refs import Ref
 from grove_core.reconcile import reconcile
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
@@ -91,6 +93,9 @@ class Run:
         rounds: of the operator.
         standings: of the cliques, at the end.
         expected: how many expectations there were.
+        rules: name of the rule set by which the operator judged.
+        unpredicted: set -> what of it the rules do not predict, a sentence each (GF-130 to GF-134).
+        rules_from: what chose the rule set; None where a program chose it.
     """
 
     scenario: Scenario
@@ -104,6 +109,9 @@ class Run:
     rounds: int
     standings: tuple[Standing, ...]
     expected: int
+    rules: str
+    unpredicted: Mapping[Ref, tuple[str, ...]]
+    rules_from: RulesSource | None = None
 
     @property
     def sound(self) -> bool:
@@ -196,6 +204,8 @@ class Simulation:
             rounds=self.operator.rounds,
             standings=standings_of(self.cluster),
             expected=len(self.scenario.spec.expect),
+            rules=self.options.rules.name,
+            unpredicted=self.storyteller.not_predicted,
         )
 
     def _play(self) -> bool:
@@ -203,7 +213,7 @@ class Simulation:
         for topology in self.scenario.spec.topologies:
             self.administrators.admit(topology)
         for manifest in self.scenario.spec.sets:
-            self.users.admit(manifest)
+            self.users.begin_with(manifest)
         end = 0
         for event in self.scenario.spec.events:
             end = max(end, event.at + (getattr(event.deed, "span", 0) or 0))

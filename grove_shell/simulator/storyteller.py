@@ -1,15 +1,26 @@
 """Writes down what an operator does and what becomes of the cluster, for people."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from grove_core.areas.gang_termination.questions import TERMINATION
-from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import WAITS
+from grove_core.explain import unpredicted_in
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Ensure, Outcome, SetStatus, Step
+from grove_core.kernel.steps import (
+    Apply,
+    Attempt,
+    Create,
+    Delete,
+    DropFinalizer,
+    Ensure,
+    Outcome,
+    SetStatus,
+    Step,
+    terminated_by,
+)
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.keys import DOMAINS_READY, TOPOLOGY_IN_SYNC
@@ -22,8 +33,6 @@ from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.history import Actor, History, What
 from grove_shell.simulator.topologies import Sight
 from grove_shell.world.refusals import FOUND
-
-_ENDS = frozenset({Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED})
 
 _TAKEN_AWAY: Final = {
     DOMAINS_READY: f"no ComputeDomain fails any more, {DOMAINS_READY} is taken away",
@@ -39,7 +48,8 @@ class Storyteller:
     def __init__(self, cluster: Cluster, history: History) -> None:
         self.cluster = cluster
         self.history = history
-        self._ended: dict[tuple[str, str, str], set[Ref]] = {}  # group, replica, cause -> what ended with it
+        self._unpredicted: dict[Ref, dict[str, None]] = {}
+        self._ended: dict[tuple[Ref, str], set[Ref]] = {}  # replica and uid of the cause -> what ended with it
         self._waits: dict[Ref, dict[Ref, str]] = {}  # by root
         self._held: dict[Ref, dict[Ref, tuple[str, ...]]] = {}
 
@@ -78,8 +88,16 @@ class Storyteller:
 
     # of the operator
 
+    @property
+    def not_predicted(self) -> Mapping[Ref, tuple[str, ...]]:
+        """Set -> what of it the rules did not predict, a sentence each in the order in which they came."""
+        ordered = sorted(self._unpredicted, key=lambda root: root.sort_key)
+        return {root: tuple(self._unpredicted[root]) for root in ordered}
+
     def planned(self, actor: Actor, seen: Sight, plan: Plan) -> None:
         """Who waits until when, and what is held back; once, until it changes."""
+        for why in unpredicted_in(plan.findings):
+            self._unpredicted.setdefault(plan.root, {})[why.sentence] = None
         if self.history.deaf:
             return
         waits: dict[Ref, str] = {}
@@ -132,14 +150,12 @@ class Storyteller:
         if not isinstance(step.action, Delete):
             return
         cause = step.action.rests_on[0][1].uid if step.action.rests_on else ""
-        for why in step.because:
-            if why.rule in _ENDS:
-                facts = dict(why.facts)
-                ended = self._ended.setdefault((str(facts.get("group", "")), str(facts["replica"]), cause), set())
-                if not ended or step.target in ended:
-                    self.history.terminations += 1
-                    ended.clear()
-                ended.add(step.target)
+        for one in step.action.terminates:
+            ended = self._ended.setdefault((one.replica, cause), set())
+            if not ended or step.target in ended:
+                self.history.terminations += 1
+                ended.clear()
+            ended.add(step.target)
 
 
 def _verb(step: Step) -> What:
@@ -153,8 +169,7 @@ def _verb(step: Step) -> What:
         case DropFinalizer():
             return What.RELEASED
         case Delete():
-            ends = any(why.rule in _ENDS for why in step.because)
-            return What.TERMINATED if ends else What.DELETED
+            return What.TERMINATED if terminated_by(step) else What.DELETED
 
 
 def _clique_of(step: Step, seen: Sight) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from grove_core.document.writing import rules_source_as_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time
 from grove_core.version import VERSION
@@ -10,7 +11,7 @@ from grove_shell.simulator.history import Happening
 from grove_shell.simulator.simulation import Run
 from grove_shell.simulator.spans import moment_of, span_text
 
-FORMAT_VERSION: Final = "1.0"
+FORMAT_VERSION: Final = "1.1"
 
 
 def run_as_json(run: Run) -> dict[str, Any]:
@@ -20,6 +21,9 @@ def run_as_json(run: Run) -> dict[str, Any]:
         "formatVersion": FORMAT_VERSION,
         "coreVersion": VERSION,
         "scenario": run.scenario.metadata.name,
+        "rules": run.rules,
+        **({} if run.rules_from is None else {"rulesFrom": rules_source_as_json(run.rules_from)}),
+        "notPredicted": [{"set": _subject(root), "says": list(said)} for root, said in run.unpredicted.items()],
         "start": format_time(start),
         "end": format_time(moment_of(start, run.end)),
         "rested": run.rested,

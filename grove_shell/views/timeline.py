@@ -4,12 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from grove_shell.page import Page
+from grove_core.explain import Tone
+from grove_shell.page import Page, Span
 from grove_shell.simulator.history import Actor, Happening, What
 from grove_shell.simulator.simulation import Run
 from grove_shell.simulator.spans import span_text
 from grove_shell.simulator.standing import Standing
 from grove_shell.views.happenings import lines_of
+from grove_shell.views.headline import moment_line
+from grove_shell.views.layout import STYLES, label
 from grove_shell.views.words import plural
 
 _STYLES: Final = {
@@ -28,7 +31,13 @@ _WIDTH: Final = max(len(actor.value) for actor in Actor)
 def timeline_page(run: Run, *, verbose: bool = False) -> Page:
     """The whole page of one run."""
     page = Page()
-    page.add((run.scenario.metadata.name, "bold"), f": {_headline(run)}")
+    unpredicted = _on_predictions(run)
+    page.add(*unpredicted, (run.scenario.metadata.name, "bold"), f": {_headline(run)}")
+    if run.rules_from is not None:
+        page.add((moment_line(run.scenario.spec.start, run.rules, run.rules_from), "dim"))
+    for root, sentences in run.unpredicted.items():
+        for sentence in sentences:
+            page.add((label("UNKNOWN"), STYLES[Tone.UNKNOWN]), f"{root.namespace}/{root.name}: {sentence}")
     if run.scenario.metadata.description:
         page.add((run.scenario.metadata.description, "dim"))
     page.add("")
@@ -38,6 +47,14 @@ def timeline_page(run: Run, *, verbose: bool = False) -> Page:
     _add_standings(page, run.standings)
     _add_verdict(page, run)
     return page
+
+
+def _on_predictions(run: Run) -> list[Span]:
+    """Of how many sets the steps that were played are not those of the operator that runs there (SM-098)."""
+    if not run.unpredicted:
+        return []
+    words = f"NOT PREDICTED: the steps played for {plural(len(run.unpredicted), 'PodCliqueSet')}"
+    return [(f"{words} are not those of the operator there; ", STYLES[Tone.UNKNOWN])]
 
 
 def _headline(run: Run) -> str:

@@ -19,6 +19,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration
+from grove_core.resources.keys import SHARED_CLAIM
 from grove_core.resources.names import index_from
 from grove_core.resources.owned import Owned
 from grove_core.snapshot.snapshot import Snapshot
@@ -118,6 +119,8 @@ def counts_from_nought(raw: Json, around: Surroundings) -> Decision[AmendmentVer
     meta = shifted["metadata"]
     for named in (meta, *meta.get("ownerReferences", ())):
         named["name"] = re.sub(r"^llm-\d+", "llm-0", named["name"])
+    pod_spec = shifted["spec"]["podSpec"]  # else the claim that the operator wrote would be refused (MS-008)
+    pod_spec["resourceClaims"] = [one for one in pod_spec.get("resourceClaims", ()) if one["name"] != SHARED_CLAIM]
     return admit_podclique(shifted, around)
 
 

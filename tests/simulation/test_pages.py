@@ -112,7 +112,7 @@ def test_sm071_the_document_has_the_whole_history() -> None:
     crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "5m"}}
     found = run(crash, expect=[{"at": "end", "ready": 7}], check=False)
     document = json.loads(json.dumps(run_as_json(found)))
-    assert document["formatVersion"] == "1.0"
+    assert document["formatVersion"] == "1.1"
     assert (
         document["notMet"] == [{"at": "1m37s", "says": "at the end: expected ready 7, found 2"}] or document["notMet"]
     )

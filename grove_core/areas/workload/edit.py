@@ -4,7 +4,7 @@ Rules for this file: as for ``defaults``; it works on raw JSON and is total.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from grove_core.areas.workload.defaults import with_defaults
@@ -26,7 +26,12 @@ class Applied(NamedTuple):
     kept: tuple[str, ...]
 
 
-def applied_over(manifest: Mapping[str, Any], stored: Mapping[str, Any]) -> Applied:
+def applied_over(
+    manifest: Mapping[str, Any],
+    stored: Mapping[str, Any],
+    last: Mapping[str, Any] | None = None,
+    defaults: Callable[[Mapping[str, Any]], Json] = with_defaults,
+) -> Applied:
     """What ``kubectl apply`` of a manifest and the admission of this cluster make of a stored set.
 
     Objects are merged: a field that the manifest leaves out stays, unless the manifest that was applied last had it
@@ -36,8 +41,10 @@ def applied_over(manifest: Mapping[str, Any], stored: Mapping[str, Any]) -> Appl
     Args:
         manifest: of the edit.
         stored: the set as the cluster has it.
+        last: the manifest that was applied last; None for the one that kubectl noted on the stored set.
+        defaults: fills in the defaults of a whole manifest.
     """
-    last, before = _last_applied(stored), _part(stored, "spec")
+    last, before = _last_applied(stored) if last is None else last, _part(stored, "spec")
     merged_spec = _merged(_part(manifest, "spec"), before, _part(last, "spec"))
     metadata, there = _part(manifest, "metadata"), _part(stored, "metadata")
     texts = {
@@ -48,7 +55,7 @@ def applied_over(manifest: Mapping[str, Any], stored: Mapping[str, Any]) -> Appl
         "metadata": {**metadata, **{key: found for key, found in texts.items() if found or key in metadata}},
         "spec": merged_spec,
     }
-    filled = with_defaults(merged)
+    filled = defaults(merged)
     spec = _as_filled_there(merged_spec, filled.get("spec"), before)
     return Applied({**filled, "spec": spec}, tuple(sorted(_kept(_part(manifest, "spec"), before, merged_spec, "spec"))))
 

@@ -1,0 +1,199 @@
+"""Scenarios by the rules of the released operator: ends, recoveries, what is not predicted (SM-096 to SM-099)."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from grove_core.areas.gang_termination.rulesets import rule_set
+from grove_core.resources.pod import Pod
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_shell.cli.main import run as grove
+from grove_shell.reading.observed_times import newest_time_in
+from grove_shell.simulator.history import What
+from grove_shell.simulator.reading import read_scenario
+from grove_shell.simulator.simulation import Options, Run, Simulation
+from tests.simulation.sets import clique_raw, set_raw
+from tests.simulation.watching import changes_of_pods, scenario, told
+
+Json = dict[str, Any]
+SNAPSHOTS: Final = Path(__file__).parent.parent / "snapshots"
+CRASHES: Final = {"at": "2m", "crashPod": {"clique": "llm-0-a", "index": 0, "recovers": "30m"}}
+
+
+def played(*events: Json, rules: str = "field", **more: Any) -> Run:
+    return Simulation(scenario(*events, **more), Options(rules=rule_set(rules))).run()
+
+
+def written(path: Path, **spec: Any) -> str:
+    raw = {"apiVersion": "grove.io/v1alpha1", "kind": "Scenario", "metadata": {"name": "s"}, "spec": spec}
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    return str(path)
+
+
+def dump_of(scenario_of: str) -> Run:
+    read = read_scenario(scenario_of)
+    assert read.scenario is not None, read.faults
+    options = Options(rules=rule_set("field"))
+    return Simulation(read.scenario, options, dump=read.cluster, manifests=read.manifests).run()
+
+
+@pytest.mark.req("GF-012")
+def test_sm097_a_crash_loop_ends_its_gang_as_a_plan_says() -> None:
+    found = played(CRASHES, expect=[{"at": "10m", "terminations": 1}])
+    assert not found.misses
+    assert found.history.terminations == 1
+    assert told(found, What.TERMINATED) == [(180_000, "")]
+
+
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_terminations_count_by_every_rule_set(rules: str) -> None:
+    closed = [{"at": "1m", "cordon": {"node": f"n-{number}"}} for number in range(3)]
+    open_again = [{"at": "5m", "uncordon": {"node": f"n-{number}"}} for number in range(3)]
+    lost = {"at": "90s", "deletePod": {"clique": "llm-0-a", "index": 0}}
+    found = played(*closed, lost, *open_again, rules=rules, manifest=set_raw(clique_raw("a", 3, 3)))
+    assert found.history.terminations == 1
+    assert len(told(found, What.TERMINATED)) == 1
+
+
+@pytest.mark.parametrize(("probe", "started"), [({}, True), ({"startupProbe": {"tcpSocket": {"port": 80}}}, False)])
+@pytest.mark.req("GF-012")
+def test_sm097_a_pod_is_started_before_it_is_ready_unless_a_probe_says_when(probe: Json, *, started: bool) -> None:
+    manifest = set_raw(clique_raw("a", 1, 1))
+    manifest["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0] |= probe
+    pods = [one.after for one in changes_of_pods(played(manifest=manifest)) if isinstance(one.after, Pod)]
+    running = [pod for pod in pods if pod.phase == "Running" and not pod.ready]
+    assert {pod.unready for pod in running} == {started}
+    assert not any(pod.unready or pod.crashed for pod in pods if pod.ready)
+
+
+@pytest.mark.req("GF-012")
+def test_sm097_a_pod_that_becomes_ready_is_healthy(tmp_path: Path) -> None:
+    dump = str(SNAPSHOTS / "s3a-breach-standalone-notready.yaml")
+    nodes = [{"name": "kwok", "count": 20, "capacity": {"nvidia.com/gpu": 8}}]
+    found = dump_of(written(tmp_path / "s.yaml", cluster=dump, start="2026-11-21T09:39:04Z", nodes=nodes))
+    assert found.history.terminations == 0
+    assert not told(found, What.TERMINATED)
+    assert [one.ready for one in found.standings if one.name == "qwen-0-worker"] == [4]
+
+
+def test_sm096_a_dump_begins_at_its_newest_time(tmp_path: Path) -> None:
+    dump = SNAPSHOTS / "s3a-breach-standalone-notready.yaml"
+    start = dump_of(written(tmp_path / "s.yaml", cluster=str(dump))).scenario.spec.start
+    assert start == datetime(2026, 11, 21, 9, 38, 49, tzinfo=UTC)
+    given = dump_of(written(tmp_path / "g.yaml", cluster=str(dump), start="2026-11-21T09:39:04Z"))
+    assert given.scenario.spec.start == datetime(2026, 11, 21, 9, 39, 4, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("raw", "newest"),
+    [
+        ({}, None),
+        ({"metadata": 5, "status": None}, None),
+        ({"metadata": {"creationTimestamp": "2026-11-20T09:00:00Z"}}, 9),
+        ({"metadata": {"deletionTimestamp": "2026-11-20T11:00:00Z"}, "spec": {"at": "2026-11-20T12:00:00Z"}}, None),
+        ({"metadata": {"managedFields": [{"time": "2026-11-20T10:00:00Z"}, {"time": "soon"}]}}, 10),
+        ({"status": {"conditions": [{"lastTransitionTime": "2026-11-20T10:00:00Z", "type": "Ready", "n": 3}]}}, 10),
+    ],
+)
+def test_sm096_which_times_show_when_an_object_was_observed(raw: Json, newest: int | None) -> None:
+    assert newest_time_in(raw) == (None if newest is None else datetime(2026, 11, 20, newest, tzinfo=UTC))
+
+
+def edited(image: str) -> Json:
+    manifest = set_raw(clique_raw("a", 2, 2))
+    manifest["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["image"] = image
+    return {"at": "1m", "applySet": {"manifest": manifest}}
+
+
+@pytest.mark.parametrize(("rules", "is_said"), [("field", True), ("design", False)])
+@pytest.mark.req("GF-130")
+@pytest.mark.req("GF-131")
+def test_sm098_an_edit_that_is_not_predicted_is_said_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rules: str, *, is_said: bool
+) -> None:
+    spec = scenario(edited("example.com/engine:2")).as_json["spec"]
+    path = written(tmp_path / "s.yaml", **spec)
+    assert grove(["simulate", path, "--rules", rules], "grove") == 0
+    first, second, third, *_ = capsys.readouterr().out.splitlines()
+    words = "NOT PREDICTED: the steps played for 1 PodCliqueSet are not those of the operator there; s: "
+    assert first.startswith(words) is is_said
+    assert second.startswith(f"as of 2026-11-20 09:00:00Z, by the rules '{rules}")
+    assert ("ml/llm: the update is not predicted" in third) is is_said
+    assert grove(["simulate", path, "--rules", rules, "-o", "json"], "grove") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["rules"].startswith(rules)
+    assert document["rulesFrom"] == {"kind": "option"}
+    assert [one["set"]["name"] for one in document["notPredicted"]] == (["llm"] if is_said else [])
+
+
+@pytest.mark.req("GF-134")
+def test_sm098_a_newer_release_is_said_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dump = json.loads((SNAPSHOTS / "s2-healthy.json").read_text(encoding="utf-8"))
+    dump["items"].append(
+        {"apiVersion": "grove.io/v1alpha1", "kind": "PodGangMap", "metadata": {"name": "m", "uid": "u"}}
+    )
+    (tmp_path / "dump.json").write_text(json.dumps(dump), encoding="utf-8")
+    path = written(tmp_path / "s.yaml", cluster="dump.json", until="1s")
+    assert grove(["simulate", path], "grove") == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("NOT PREDICTED: the steps played for 3 PodCliqueSets are not those of the operator there")
+    assert shown.count("a release newer than") == 4, "once beside the rules, once for each set"
+
+
+@pytest.mark.parametrize(("rules", "delay"), [("field", 4 * 3600), ("design", None)])
+@pytest.mark.req("WL-199")
+@pytest.mark.req("GF-001")
+def test_sm099_an_edit_has_the_delay_that_admission_fills_in(rules: str, delay: int | None) -> None:
+    """The set leaves it out, and so does the edit."""
+    manifest, edit = set_raw(clique_raw("a", 2, 2)), edited("example.com/engine:2")
+    for raw in (manifest, edit["applySet"]["manifest"]):
+        del raw["spec"]["template"]["terminationDelay"]
+    simulation = Simulation(scenario(edit, manifest=manifest), Options(rules=rule_set(rules)))
+    simulation.run()
+    (root,) = (one for one in simulation.cluster.world.items.values() if isinstance(one, PodCliqueSet))
+    found = root.spec.template.termination_delay
+    assert (None if found is None else found.total_seconds()) == delay
+
+
+@pytest.mark.req("WL-198")
+def test_sm099_an_edit_keeps_what_it_leaves_out_and_takes_out_what_was_applied(tmp_path: Path) -> None:
+    """The dump's set has labels that kubectl did not apply; the second edit takes out what the first one applied."""
+    dump = SNAPSHOTS / "s2-healthy.yaml"
+    (stored,) = (
+        one
+        for one in yaml.safe_load(dump.read_text(encoding="utf-8"))["items"]
+        if one["kind"] == "PodCliqueSet" and one["metadata"]["name"] == "embed"
+    )
+    cliques = json.loads(json.dumps(stored["spec"]["template"]["cliques"]))
+    first, second = (
+        {
+            "apiVersion": stored["apiVersion"],
+            "kind": "PodCliqueSet",
+            "metadata": {"name": "embed", "namespace": stored["metadata"]["namespace"], "labels": labels},
+            "spec": {"replicas": 1, "template": {"cliques": cliques}},
+        }
+        for labels in ({"team": "a"}, {})
+    )
+    path = written(
+        tmp_path / "s.yaml",
+        cluster=str(dump),
+        until="2m",
+        events=[
+            {"at": "10s", "applySet": {"manifest": first}},
+            {"at": "1m", "applySet": {"manifest": second}},
+        ],
+    )
+    read = read_scenario(path)
+    assert read.scenario is not None, read.faults
+    simulation = Simulation(
+        read.scenario, Options(rules=rule_set("field")), dump=read.cluster, manifests=read.manifests
+    )
+    simulation.run()
+    root = simulation.cluster.named("PodCliqueSet", "embed")
+    assert isinstance(root, PodCliqueSet)
+    assert root.spec.template.termination_delay is not None
+    assert "team" not in root.labels
